@@ -1,7 +1,10 @@
 import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 
-/** Type-aware lint. Generated code is exempt; tables and specs are exempt from the length limits only. */
+/**
+ * Type-aware lint. Generated code is exempt; tables and specs are exempt from the
+ * length limits only.
+ */
 export default tseslint.config(
   { ignores: ['**/dist/**', '**/node_modules/**', '**/generated/**', '**/data/**'] },
   ...tseslint.configs.recommendedTypeChecked,

@@ -1,4 +1,7 @@
-/** One configuration; scripts/test-steps.mjs chooses suites by path: unit (packages, src), test/property, … */
+/**
+ * One configuration; scripts/test-steps.mjs chooses suites by path: unit (packages,
+ * src), test/property, …
+ */
 export default {
   rootDir: '..',
   roots: ['<rootDir>/packages', '<rootDir>/src', '<rootDir>/test'],
@@ -7,9 +10,11 @@ export default {
   testEnvironment: '<rootDir>/test/support/jest/native-environment.mjs',
   transform: {},
   testMatch: ['**/*.spec.ts'],
-  // Nest's CommonJS plugins die with a require cycle unless these are loaded first as ESM.
+  // Nest's CommonJS plugins die with a require cycle unless these are loaded
+  // first as ESM.
   setupFiles: ['<rootDir>/test/support/jest/setup.ts'],
-  // Real processes on a loaded machine take their time; specs wait for states, so a longer limit costs nothing.
+  // Real processes on a loaded machine take their time; specs wait for states, so a
+  // longer limit costs nothing.
   testTimeout: 120_000,
   // Modules are never unloaded: a worker that grew is replaced.
   workerIdleMemoryLimit: '1GB',

@@ -1,6 +1,8 @@
 import { defineConfig } from 'vite';
 
-/** Served below /console with a policy that allows neither inline code nor other hosts. */
+/**
+ * Served below /console with a policy that allows neither inline code nor other hosts.
+ */
 export default defineConfig({
   base: '/console/',
   build: {

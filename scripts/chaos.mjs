@@ -3,7 +3,10 @@ import { command, inRoot } from './setup/command.mjs';
 import { nodeBinary } from './setup/packages.mjs';
 import { runMain } from './setup/report.mjs';
 
-/** `npm run chaos`: seeded faults against the built product; see test/chaos/seeded/README.md. */
+/**
+ * `npm run chaos`: seeded faults against the built product; see
+ * test/chaos/seeded/README.md.
+ */
 await runMain(async () => {
   await ensureBuild();
   const main = [

@@ -13,8 +13,8 @@ import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { doing, done, runMain, SetupError } from './setup/report.mjs';
 
 /**
- * Runs official clients in Python and Node, and workers in Python, against the built product; see
- * test/conformance/README.md.
+ * Runs official clients in Python and Node, and workers in Python, against the built
+ * product; see test/conformance/README.md.
  */
 const READY_LIMIT_MS = 180_000;
 const STOP_LIMIT_MS = 20_000;
@@ -118,7 +118,9 @@ async function installClients(folder) {
   return join(node, 'run.mjs');
 }
 
-/** The environment that the CTranslate2 worker runs in, by the command that people use. */
+/**
+ * The environment that the CTranslate2 worker runs in, by the command that people use.
+ */
 async function installEngine(folder) {
   const env = toolEnvironment({ SWITCHYARD_DATA_DIR: join(folder, 'data') });
   const args = [inRoot('dist/cli/switchyard.js'), 'engines', 'install', 'ctranslate2'];

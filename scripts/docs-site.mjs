@@ -7,8 +7,9 @@ const SITE = inRoot('docs/site');
 const VITEPRESS = inRoot('docs/site/node_modules/vitepress/bin/vitepress.js');
 
 /**
- * `npm run docs:site`: builds the manual as a static site with search into docs/site/dist. A dead link fails it.
- * Its packages are installed when they are missing; they are not part of the project's own.
+ * `npm run docs:site`: builds the manual as a static site with search into
+ * docs/site/dist. A dead link fails it. Its packages are installed when they are missing;
+ * they are not part of the project's own.
  */
 await runMain(async () => {
   await ensurePackages();

@@ -2,15 +2,19 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 const PROBE_EVERY_MS = 200;
 const PROBE_LIMIT_MS = 2000;
-/** A model that has failed for so long is restarted with growing pauses; nothing is gained by waiting for it. */
+/**
+ * A model that has failed for so long is restarted with growing pauses; nothing is gained
+ * by waiting for it.
+ */
 const GIVE_UP_AFTER_MS = 5000;
 
 export const SILENT = 'the gateway does not answer';
 
 /**
- * Probes `/health` until every model is ready, nothing but failed models is left, the limit is over or the gateway
- * stops; without models, until it answers. `/health/ready` would be too early: one ready model makes a gateway worth
- * sending requests to, and the examples need two.
+ * Probes `/health` until every model is ready, nothing but failed models is left, the
+ * limit is over or the gateway stops; without models, until it answers. `/health/ready`
+ * would be too early: one ready model makes a gateway worth sending requests to, and the
+ * examples need two.
  */
 export async function waitUntilReady(base, { limitMs, stopping, models = undefined }) {
   const endMs = Date.now() + limitMs;

@@ -3,7 +3,10 @@ import { constants } from 'node:os';
 import { inRoot, ROOT } from './setup/command.mjs';
 import { say, warn } from './setup/report.mjs';
 
-/** Beyond its own grace the gateway gets this long to settle the rest and close; then it hangs and is killed. */
+/**
+ * Beyond its own grace the gateway gets this long to settle the rest and close; then it
+ * hangs and is killed.
+ */
 const KILL_AFTER_GRACE_MS = 10_000;
 
 /** The gateway as a child; Ctrl-C and SIGTERM here become one orderly SIGTERM there. */
@@ -15,11 +18,13 @@ export class GatewayProcess {
 
   constructor(node, { env, graceMs, cwd = ROOT }) {
     this.#graceMs = graceMs;
-    // Its own process group: a terminal's Ctrl-C would otherwise reach the workers before the gateway has drained.
+    // Its own process group: a terminal's Ctrl-C would otherwise reach the workers before
+    // the gateway has drained.
     this.#child = spawn(node, [inRoot('dist/main.gateway.js')], {
       cwd,
       env,
-      // The channel is never used: it closes when this process dies, also by SIGKILL, and then the gateway drains.
+      // The channel is never used: it closes when this process dies, also by SIGKILL, and
+      // then the gateway drains.
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       detached: true,
     });

@@ -13,8 +13,8 @@ import { command, inRoot } from './setup/command.mjs';
 import { done, doing, fail, runMain, say, warn } from './setup/report.mjs';
 
 /**
- * Linters that npm does not bring with the project are put here: from PyPI, npm and the Go module proxy, at these
- * versions.
+ * Linters that npm does not bring with the project are put here: from PyPI, npm and the
+ * Go module proxy, at these versions.
  */
 const TOOLS = inRoot('node_modules/.cache/switchyard-tools');
 const BIN = join(TOOLS, 'bin');
@@ -174,7 +174,10 @@ async function validateChart() {
   });
 }
 
-/** By the grammar of Prometheus' own editor; that names and labels exist is proven by a spec. */
+/**
+ * By the grammar of Prometheus' own editor; that names and labels exist is proven
+ * by a spec.
+ */
 async function checkPromql() {
   const [{ parser }, { parse }] = await Promise.all([import(PROMQL), import('yaml')]);
   const { groups } = parse(readFileSync(inRoot(CHART, 'files/alerts.yaml'), 'utf8'));

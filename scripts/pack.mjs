@@ -14,11 +14,13 @@ import { command, inRoot } from './setup/command.mjs';
 import { done, runMain, SetupError } from './setup/report.mjs';
 
 /**
- * Makes the npm package `switchyard-gateway` in node_modules/.cache/package and prints the name of its archive.
+ * Makes the npm package `switchyard-gateway` in node_modules/.cache/package and prints
+ * the name of its archive.
  *
- * The packages that the gateway needs are in the archive (`bundleDependencies`), as package-lock.json has them and
- * without declarations and source maps: what was tested is what is installed, in half the space. Packages with binaries
- * for one platform are installed by npm. Packages of engines come by `switchyard engines install`.
+ * The packages that the gateway needs are in the archive (`bundleDependencies`), as
+ * package-lock.json has them and without declarations and source maps: what was tested is
+ * what is installed, in half the space. Packages with binaries for one platform are
+ * installed by npm. Packages of engines come by `switchyard engines install`.
  */
 export const PACKAGE_FOLDER = inRoot('node_modules/.cache/package');
 

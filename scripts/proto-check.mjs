@@ -6,7 +6,10 @@ import { done, fail, runMain } from './setup/report.mjs';
 
 const GENERATED = 'src/contracts/grpc/generated';
 
-/** `npm run proto:check`: the contracts are well formed, and the committed code is what they generate. */
+/**
+ * `npm run proto:check`: the contracts are well formed, and the committed code is
+ * what they generate.
+ */
 await runMain(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'proto-'));
   try {

@@ -39,7 +39,10 @@ async function git(...args) {
   return output.trim();
 }
 
-/** @returns the text of the version's section. @throws SetupError that says what is missing */
+/**
+ * @returns the text of the version's section. @throws SetupError that says
+ *   what is missing
+ */
 export function changelogSection(text, version) {
   const heading = new RegExp(
     `^## \\[?${version.replaceAll('.', '\\.')}\\]?(?: - \\d{4}-\\d{2}-\\d{2})?$`,

@@ -11,7 +11,10 @@ import { fail, runMain } from './setup/report.mjs';
 
 const CONFIG = 'switchyard.yaml';
 
-/** Working folder and environment; a settings file that the environment names has been chosen by the caller. */
+/**
+ * Working folder and environment; a settings file that the environment names has been
+ * chosen by the caller.
+ */
 async function placeOf(launchedFrom) {
   const env = { ...ENVIRONMENT, INIT_CWD: launchedFrom };
   const own =
@@ -22,9 +25,11 @@ async function placeOf(launchedFrom) {
 }
 
 /**
- * The `switchyard` command: runs the built one with the Node of this project. A folder with a `switchyard.yaml` is a
- * gateway of its own; elsewhere it works in the project's folder, or the one that the npm package keeps for its user,
- * as the gateway does, so that both see the same configuration. Names of files start where it was called (INIT_CWD).
+ * The `switchyard` command: runs the built one with the Node of this project. A
+ * folder with a `switchyard.yaml` is a gateway of its own; elsewhere it works in the
+ * project's folder, or the one that the npm package keeps for its user, as the
+ * gateway does, so that both see the same configuration. Names of files start where
+ * it was called (INIT_CWD).
  */
 await runMain(async () => {
   const main = inRoot('dist/cli/switchyard.js');
@@ -38,7 +43,8 @@ await runMain(async () => {
     ...(await placeOf(launchedFrom)),
     stdio: 'inherit',
   });
-  // Ctrl-C reaches the child by the terminal; what is sent to this process alone is passed on.
+  // Ctrl-C reaches the child by the terminal; what is sent to this process alone
+  // is passed on.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   stopWithNpm();

@@ -5,9 +5,15 @@ import { SetupError } from './setup/report.mjs';
 import { runSuite } from './test-suite.mjs';
 
 const LINT = ['-c', 'config/eslint.config.js', 'packages', 'src', 'test', 'scripts'];
-/** Type-aware rules may miss what another file changed, so the whole run lints without a cache. */
+/**
+ * Type-aware rules may miss what another file changed, so the whole run lints
+ * without a cache.
+ */
 const LINT_CACHE = cacheIn('eslint');
-/** The files are in the configuration; words of the field that no dictionary has are in config/words.txt. */
+/**
+ * The files are in the configuration; words of the field that no dictionary has are
+ * in config/words.txt.
+ */
 const SPELLING = [
   'lint',
   '-c',
@@ -16,12 +22,15 @@ const SPELLING = [
   ...cacheIn('cspell'),
 ];
 
-/** These wait for processes, locks and windows much of the time: three at a time keep two cores busy. */
+/**
+ * These wait for processes, locks and windows much of the time: three at a time keep
+ * two cores busy.
+ */
 const WAITING = ['--maxWorkers=3'];
 
 /**
- * The checks of `npm test`, cheapest first. `run` returns {passed, failed, skipped?, output?} and what `runSuite` adds.
- * `isLight`: one process, nothing on the terminal.
+ * The checks of `npm test`, cheapest first. `run` returns {passed, failed, skipped?,
+ * output?} and what `runSuite` adds. `isLight`: one process, nothing on the terminal.
  */
 export const STEPS = [
   tool('lint', 'type-aware rules', 'eslint', ({ quick }) =>

@@ -4,13 +4,17 @@ import { join, relative } from 'node:path';
 import { command, inRoot, toolEnvironment } from './setup/command.mjs';
 import { nodeBinary } from './setup/packages.mjs';
 
-/** A jest process that does not exit this long after its last test has left a handle open. */
+/**
+ * A jest process that does not exit this long after its last test has left a handle open.
+ */
 const EXIT_MS = 15_000;
 
 /**
- * Runs the specs below `path`, a pattern. A spec file that failed is run once more, alone: real processes on a shared
- * machine can lack CPU for seconds. The summary names these files.
- * @returns {Promise<{passed: number, failed: number, skipped: number, files: {name: string, durationMs: number}[],
+ * Runs the specs below `path`, a pattern. A spec file that failed is run once more,
+ * alone: real processes on a shared machine can lack CPU for seconds. The summary
+ * names these files.
+ * @returns {Promise<{passed: number, failed: number, skipped: number, files: {name:
+ *   string, durationMs: number}[],
  *   needs: string[], secondTry: string[], open: string[]}>}
  */
 export async function runSuite(path, flags) {

@@ -57,7 +57,10 @@ function chosen({ only, quick, full }) {
   return STEPS.filter(({ name }) => names.includes(name));
 }
 
-/** Checks with one process and captured output run beside one another; suites use both cores and run one by one. */
+/**
+ * Checks with one process and captured output run beside one another; suites use both
+ * cores and run one by one.
+ */
 async function runSteps(steps, options) {
   const outcomes = await Promise.all(
     steps.filter(({ isLight }) => isLight).map(step => runStep(step, options)),

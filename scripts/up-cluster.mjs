@@ -9,7 +9,8 @@ const PROBE_EVERY_MS = 250;
 
 /**
  * `npm run up -- --topology cluster`: runs until a signal ends it. @returns exit code
- * @param settings of the product, with `env`, `host`, `port`, `graceMs`, `models`, `modelsFile`
+ * @param settings of the product, with `env`, `host`, `port`, `graceMs`,
+ *   `models`, `modelsFile`
  * @param sizes {data, gateways, workers, processors}
  */
 export async function serveCluster(settings, sizes, readyLimitMs) {
@@ -53,7 +54,10 @@ function ended(cluster, stopping) {
   });
 }
 
-/** @returns what is not ready when the limit is over: gateways, models by gateway, processors */
+/**
+ * @returns what is not ready when the limit is over: gateways, models
+ *   by gateway, processors
+ */
 async function untilReady(cluster, limitMs, stopping) {
   const endMs = Date.now() + limitMs;
   let waiting = ['everything'];

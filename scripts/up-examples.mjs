@@ -1,6 +1,9 @@
 import { bold } from './setup/report.mjs';
 
-/** One call for each kind of model that is served, by the name that clients of OpenAI send where a model has it. */
+/**
+ * One call for each kind of model that is served, by the name that clients of OpenAI send
+ * where a model has it.
+ */
 const CALLS = {
   tts: { alias: 'tts-1', name: 'speak', call: speak },
   stt: { alias: 'whisper-1', name: 'transcribe', call: transcribe },

@@ -93,7 +93,10 @@ function clusterSizes({ topology, data, ...values }) {
   return { ...Object.fromEntries(sizes), data };
 }
 
-/** Asks the product itself, so that file, environment and arguments are judged by the same rules. */
+/**
+ * Asks the product itself, so that file, environment and arguments are judged by
+ * the same rules.
+ */
 async function effectiveSettings({ environment }) {
   const cwd = process.cwd();
   const env = { ...process.env, ...environment };

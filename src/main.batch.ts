@@ -49,7 +49,8 @@ async function bootstrap(): Promise<void> {
     process.exit(0);
   };
   process.on('SIGTERM', () => void stop(false));
-  // Ctrl-C reaches the whole process group of a terminal: a child waits for its gateway's decision.
+  // Ctrl-C reaches the whole process group of a terminal: a child waits for
+  // its gateway's decision.
   process.on('SIGINT', () => void (link || stop(false)));
   parent.listen(
     ({ type }) =>
@@ -67,7 +68,8 @@ async function bootstrap(): Promise<void> {
 }
 
 /**
- * Beside a gateway, whatever waits for an answer goes first: where cores are short, this process runs in what is left.
+ * Beside a gateway, whatever waits for an answer goes first: where cores are short, this
+ * process runs in what is left.
  */
 function giveWay(): void {
   const { PRIORITY_BELOW_NORMAL: below } = constants.priority;

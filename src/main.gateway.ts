@@ -55,7 +55,8 @@ async function bootstrap(): Promise<void> {
   });
   for (const warning of warnings) new Logger('Configuration').warn(problemText(warning));
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
-  // Callers are still connected when `npm run up` was killed: their requests are worth finishing.
+  // Callers are still connected when `npm run up` was killed: their requests
+  // are worth finishing.
   onParentLost(process, () => process.kill(process.pid, 'SIGTERM'));
   try {
     if (sources.get('auth.required')?.origin === FIRST_KEYS_ORIGIN) {

@@ -21,7 +21,10 @@ import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
 const supervisor = new SupervisorLink(process);
 
-/** Listening comes before loading: a supervisor can connect and watch the health turn to SERVING. */
+/**
+ * Listening comes before loading: a supervisor can connect and watch the health
+ * turn to SERVING.
+ */
 async function bootstrap(): Promise<void> {
   const spec = workerSpecOf(process.argv.slice(2));
   if (!spec) return void process.stdout.write(`${WORKER_USAGE}\n`);
@@ -55,7 +58,8 @@ async function bootstrap(): Promise<void> {
     await stop(undefined, 1);
   };
   process.on('SIGTERM', () => void stop());
-  // Ctrl-C reaches the whole process group of a terminal: a supervised worker waits for its gateway's decision.
+  // Ctrl-C reaches the whole process group of a terminal: a supervised worker waits for
+  // its gateway's decision.
   process.on('SIGINT', () => void (supervisor.supervised || stop()));
   // No caller is left, so nothing is worth finishing.
   supervisor.onLost(() => void stop(0));
@@ -73,7 +77,10 @@ async function bootstrap(): Promise<void> {
 }
 
 redactCrashes();
-/** The message carries what to install or where to look; the exit code lets the supervisor back off. */
+/**
+ * The message carries what to install or where to look; the exit code lets the
+ * supervisor back off.
+ */
 bootstrap().catch(async (error: unknown) => {
   if (error instanceof UsageError) {
     process.stderr.write(`${error.text}\n`);

@@ -3,7 +3,10 @@ import { signIn } from './api/session';
 import { Brand } from './side';
 import { Button, Field } from './ui/controls';
 
-/** The key is sent once and not stored in the browser: the server answers with a cookie that scripts cannot read. */
+/**
+ * The key is sent once and not stored in the browser: the server answers with a cookie
+ * that scripts cannot read.
+ */
 export function SignIn() {
   const problem = useSignal('');
   const busy = useSignal(false);

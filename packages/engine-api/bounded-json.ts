@@ -7,7 +7,8 @@ export interface JsonBounds {
   /** Lists, objects and fields of objects. */
   readonly nodes: number;
   /**
-   * Entries of lists and fields of objects, counted by commas. Numbers and strings are cheap, so the bound is higher.
+   * Entries of lists and fields of objects, counted by commas. Numbers and strings are
+   * cheap, so the bound is higher.
    */
   readonly entries: number;
 }
@@ -30,10 +31,16 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Characters of a string that are checked one by one before `indexOf` searches for its end. */
+/**
+ * Characters of a string that are checked one by one before `indexOf` searches
+ * for its end.
+ */
 const STEP = 16;
 
-/** `JSON.parse` of a text within the bounds. @throws EngineError `invalid_json`; SyntaxError as `JSON.parse` */
+/**
+ * `JSON.parse` of a text within the bounds. @throws EngineError `invalid_json`;
+ * SyntaxError as `JSON.parse`
+ */
 export function parseBoundedJson(
   text: string,
   bounds: JsonBounds = BODY_BOUNDS,
@@ -49,8 +56,9 @@ export function demandBounds(text: string, bounds: JsonBounds = BODY_BOUNDS): vo
 }
 
 /**
- * The bound that a JSON text exceeds, in words, or undefined. One pass over the characters that ends at the first
- * excess. Strings are skipped, so long ones cost almost nothing. Of invalid JSON, only the brackets are checked.
+ * The bound that a JSON text exceeds, in words, or undefined. One pass over the
+ * characters that ends at the first excess. Strings are skipped, so long ones cost almost
+ * nothing. Of invalid JSON, only the brackets are checked.
  */
 export function jsonExcess(
   text: string,

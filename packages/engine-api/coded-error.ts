@@ -1,7 +1,10 @@
 export interface ErrorDetails {
   /** The invalid field, as the caller spelled it. */
   readonly param?: string;
-  /** The error code of an upstream server, returned to the caller unchanged. No decision depends on it. */
+  /**
+   * The error code of an upstream server, returned to the caller unchanged. No decision
+   * depends on it.
+   */
   readonly foreignCode?: string | undefined;
   /** Milliseconds before a retry, for codes that a retry can help. */
   readonly retryAfterMs?: number;
@@ -11,7 +14,10 @@ export interface ErrorDetails {
 /** In characters. Messages quote what the caller sent, so their length is limited. */
 const LONGEST_MESSAGE = 2000;
 const LONGEST_PARAM = 200;
-/** A word such as `content_policy_violation`; other codes of an upstream server are dropped. */
+/**
+ * A word such as `content_policy_violation`; other codes of an upstream
+ * server are dropped.
+ */
 const FOREIGN_CODE = /^[A-Za-z0-9._-]{1,64}$/;
 
 const shortened = (text: string, limit: number): string =>
@@ -19,7 +25,10 @@ const shortened = (text: string, limit: number): string =>
     ? text
     : `${text.slice(0, limit - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 
-/** The only error type that crosses module boundaries: the product's `DomainError`, and an engine's `EngineError`. */
+/**
+ * The only error type that crosses module boundaries: the product's `DomainError`, and an
+ * engine's `EngineError`.
+ */
 export class CodedError<Code extends string> extends Error {
   readonly param: string | undefined;
   readonly foreignCode: string | undefined;
@@ -47,7 +56,10 @@ export interface CodedErrorClass<Code extends string> {
   readonly prototype: CodedError<Code>;
 }
 
-/** Why an engine refuses an item, or fails; docs/reference/errors.md says what callers get. */
+/**
+ * Why an engine refuses an item, or fails; docs/reference/errors.md says
+ * what callers get.
+ */
 export type EngineErrorCode =
   | 'invalid_value'
   | 'invalid_json'

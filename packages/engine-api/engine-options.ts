@@ -32,8 +32,9 @@ interface NumberRule {
 }
 
 /**
- * Reads a model's `options` once. Every problem names field, value and what is allowed; `done()` reports all of them
- * together and refuses unknown names, so that a misspelt option never passes as accepted.
+ * Reads a model's `options` once. Every problem names field, value and what is allowed;
+ * `done()` reports all of them together and refuses unknown names, so that a misspelt
+ * option never passes as accepted.
  */
 export class EngineOptions {
   readonly #values: Readonly<Record<string, unknown>>;
@@ -74,7 +75,10 @@ export class EngineOptions {
     return this.#checked(name, z.literal(choices), choices.join(', '), fallback);
   }
 
-  /** The raw value of an option with a shape of its own; the caller calls `reject` when it does not fit. */
+  /**
+   * The raw value of an option with a shape of its own; the caller calls `reject` when it
+   * does not fit.
+   */
   raw(name: string): unknown {
     return this.#take(name);
   }
@@ -107,7 +111,9 @@ export class EngineOptions {
     return this.#values[name];
   }
 
-  /** @param rule also of the fallback, which may be missing from it: a required text is '' */
+  /**
+   * @param rule also of the fallback, which may be missing from it: a required text is ''
+   */
   #checked<T>(name: string, rule: z.ZodType<T>, allowed: string, fallback: T): T {
     const value = this.#take(name) ?? fallback;
     const { success, data } = rule.safeParse(value);

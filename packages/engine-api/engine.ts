@@ -1,7 +1,10 @@
 import { type BehaviorSubject } from 'rxjs';
 import { EngineError, type EngineErrorCode } from './coded-error.js';
 
-/** What models of each kind can do: in the models file, and in what an engine reports of itself. */
+/**
+ * What models of each kind can do: in the models file, and in what an engine
+ * reports of itself.
+ */
 export const KIND_CAPABILITIES = {
   stt: [
     'transcribe',
@@ -23,7 +26,9 @@ export const ENGINE_CAPABILITIES = [...new Set(Object.values(KIND_CAPABILITIES).
 
 export type EngineCapability = (typeof ENGINE_CAPABILITIES)[number];
 
-/** What an engine tells about itself after `load()`; reported by the worker's Health RPC. */
+/**
+ * What an engine tells about itself after `load()`; reported by the worker's Health RPC.
+ */
 export interface EngineInfo {
   readonly engine: string;
   /** "cpu", "cuda:0", ... */
@@ -34,11 +39,17 @@ export interface EngineInfo {
   readonly maxBatch: number;
   /** Engine calls that may run at the same time. */
   readonly maxConcurrent: number;
-  /** Milliseconds that a call of a whole group is expected to take, as found at load; absent: not known. */
+  /**
+   * Milliseconds that a call of a whole group is expected to take, as found at load;
+   * absent: not known.
+   */
   readonly callMs?: number;
   /** Live streams besides files; 0: none. */
   readonly streams: number;
-  /** REALTIME calls taken beyond `maxConcurrent`, by an engine in which they displace others; absent: none. */
+  /**
+   * REALTIME calls taken beyond `maxConcurrent`, by an engine in which they displace
+   * others; absent: none.
+   */
   readonly overdraft?: number;
   readonly capabilities: readonly EngineCapability[];
   /** BCP-47 tags; empty: any. */
@@ -52,13 +63,20 @@ export type ItemOutcome<T> =
 
 export interface EngineBase {
   readonly info: EngineInfo;
-  /** True while the server that computes in its place cannot be reached. Absent: it computes itself. */
+  /**
+   * True while the server that computes in its place cannot be reached. Absent:
+   * it computes itself.
+   */
   readonly away$?: BehaviorSubject<boolean>;
-  /** Loads and warms up; once per process. Rejects with a message that says what to install or where to look. */
+  /**
+   * Loads and warms up; once per process. Rejects with a message that says what to
+   * install or where to look.
+   */
   load(): Promise<void>;
   /**
-   * Reads what `load()` needs without loading it, and returns what it takes, such as memory. Throws an Error that says
-   * what is missing, incomplete or too large. Absent: nothing to read.
+   * Reads what `load()` needs without loading it, and returns what it takes, such as
+   * memory. Throws an Error that says what is missing, incomplete or too large. Absent:
+   * nothing to read.
    */
   checkFiles?(): string;
   /** Frees native memory. Idempotent. */
@@ -66,8 +84,9 @@ export interface EngineBase {
 }
 
 /**
- * What computes (a thread, a process, another server) died during the call; any of its items may be the cause. Callers
- * get `engine_failed` or the given code; of `worker_crashed` and in a pull worker each item is tried again (D-38).
+ * What computes (a thread, a process, another server) died during the call; any of its
+ * items may be the cause. Callers get `engine_failed` or the given code; of
+ * `worker_crashed` and in a pull worker each item is tried again (D-38).
  */
 export class DeviceGone extends EngineError {
   constructor(
@@ -91,7 +110,10 @@ export function failed<T>(cause: unknown): ItemOutcome<T> {
   };
 }
 
-/** The outcome of an aborted item: it is ignored, but the group stays complete and in order. */
+/**
+ * The outcome of an aborted item: it is ignored, but the group stays complete
+ * and in order.
+ */
 export function cancelledError(requestId: string): EngineError {
   return new EngineError(
     'request_cancelled',

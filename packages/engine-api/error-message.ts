@@ -3,7 +3,10 @@ export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** With those of its causes: `The database does not answer: connect ECONNREFUSED 127.0.0.1:5432`. */
+/**
+ * With those of its causes: `The database does not answer: connect
+ * ECONNREFUSED 127.0.0.1:5432`.
+ */
 export function fullErrorMessage(error: unknown): string {
   // A connection that was tried at several addresses has no message of its own.
   const { cause, errors } = error as Partial<AggregateError>;

@@ -1,4 +1,7 @@
-/** One sequence of tokens to be continued; `n` choices are `n` of them. The object itself is the handle. */
+/**
+ * One sequence of tokens to be continued; `n` choices are `n` of them. The object itself
+ * is the handle.
+ */
 export interface GenerationRequest {
   /** Priority class, 0 first. */
   readonly priorityClass: number;
@@ -12,8 +15,8 @@ export interface GenerationRequest {
   readonly salt: string;
   readonly prompt: readonly number[];
   /**
-   * It arrives as aged (D-03), with this share of the turns while class 0 waits too; absent: it ages here, by
-   * `classWidthMs`.
+   * It arrives as aged (D-03), with this share of the turns while class 0 waits too;
+   * absent: it ages here, by `classWidthMs`.
    */
   readonly agingShare?: number;
   /** Tokens to generate at most, 1 or more. */
@@ -46,9 +49,15 @@ export type GenerationEnd =
   | { readonly type: 'deadline' }
   | { readonly type: 'failed'; readonly error: Error };
 
-/** Events. Both are emitted from inside `complete`, `cancel`, `plan` or `lost`, when the state is changed already. */
+/**
+ * Events. Both are emitted from inside `complete`, `cancel`, `plan` or `lost`, when the
+ * state is changed already.
+ */
 export interface GenerationListener<T> {
-  /** A new token of the answer; `index` counts from 0 without gaps, also across preemption. */
+  /**
+   * A new token of the answer; `index` counts from 0 without gaps,
+   * also across preemption.
+   */
   readonly emitted: (request: T, token: number, index: number) => void;
   readonly ended: (request: T, end: GenerationEnd) => void;
 }

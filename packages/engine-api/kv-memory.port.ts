@@ -3,8 +3,8 @@ export interface MemoryRequest {
   /** Computed beginnings are shared under the same salt only. */
   readonly salt: string;
   /**
-   * Prompt and answer so far. The memory keeps this array: the sequence appends to it and changes nothing before its
-   * end.
+   * Prompt and answer so far. The memory keeps this array: the sequence appends to it and
+   * changes nothing before its end.
    */
   readonly tokens: readonly number[];
   /** Tokens to reserve room for. */
@@ -12,9 +12,10 @@ export interface MemoryRequest {
 }
 
 /**
- * KV memory, owned by whoever holds the computed tokens: what it says is there is there. The scheduler decides with it,
- * the backend executes on it, and neither keeps a second account. Sizes are in blocks of `blockTokens`.
- * `SlotMemory` of the llama.cpp engine gives each sequence a slot of its own; the simulator of the tests
+ * KV memory, owned by whoever holds the computed tokens: what it says is there is there.
+ * The scheduler decides with it, the backend executes on it, and neither keeps a second
+ * account. Sizes are in blocks of `blockTokens`. `SlotMemory` of the llama.cpp engine
+ * gives each sequence a slot of its own; the simulator of the tests
  * (`test/support/paged-memory.ts`) shares blocks by reference.
  */
 export interface KvMemory<K> {
@@ -27,15 +28,21 @@ export interface KvMemory<K> {
   blocksFor(tokens: number): number;
   /** Where the sequence's tokens are, in order, as the backend addresses them. */
   blocksOf(key: K): readonly number[];
-  /** Blocks that become available when this sequence, alone or with others, is released. */
+  /**
+   * Blocks that become available when this sequence, alone or with others, is released.
+   */
   heldAlone(key: K): number;
   /**
-   * All or nothing. At least one token is always left to compute: its logits start the answer.
-   * @returns how many of the first tokens are computed already; undefined, and nothing changed, if there is not enough
+   * All or nothing. At least one token is always left to compute: its logits
+   * start the answer.
+   * @returns how many of the first tokens are computed already; undefined, and nothing
+   *   changed, if there is not enough
    * room
    */
   allocate(key: K, request: MemoryRequest): number | undefined;
-  /** Makes room for `tokens` in all; false, and nothing changed, if there is not enough. */
+  /**
+   * Makes room for `tokens` in all; false, and nothing changed, if there is not enough.
+   */
   grow(key: K, tokens: number): boolean;
   /**
    * The first `count` tokens of this sequence are computed.
@@ -43,11 +50,13 @@ export interface KvMemory<K> {
    */
   computed(key: K, count: number): boolean;
   /**
-   * Tokens of this sequence that are computed and still there; fewer than reported after a failed copy or a new
-   * process.
+   * Tokens of this sequence that are computed and still there; fewer than reported after
+   * a failed copy or a new process.
    */
   intact(key: K): number;
-  /** Frees its room; what is computed can be found until that room is needed. Idempotent. */
+  /**
+   * Frees its room; what is computed can be found until that room is needed. Idempotent.
+   */
   release(key: K): void;
   /** The memory itself is gone: nothing computed before can be found any more. */
   forgetContents(): void;

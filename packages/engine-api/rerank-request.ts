@@ -6,7 +6,10 @@ export interface RerankRequest {
   readonly documents: readonly string[];
 }
 
-/** `query` and `documents` of `/v1/rerank`; a document is a text, or an object with one. @throws EngineError */
+/**
+ * `query` and `documents` of `/v1/rerank`; a document is a text, or an object with
+ * one. @throws EngineError
+ */
 export function rerankRequest(body: Buffer): RerankRequest {
   const { query, documents } = parseBoundedJson(body.toString('utf8')) as {
     query?: unknown;

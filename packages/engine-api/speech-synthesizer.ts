@@ -24,7 +24,10 @@ export function checkSpeechItem<Voice extends string>(
   return voice;
 }
 
-/** For a text of which nothing would be heard. `voice` says which voices are meant, such as "an English voice". */
+/**
+ * For a text of which nothing would be heard. `voice` says which voices are meant, such
+ * as "an English voice".
+ */
 export const nothingToSpeak = (voice?: string): EngineError =>
   new EngineError(
     'invalid_value',
@@ -52,7 +55,10 @@ export interface EngineVoice {
   readonly gender: 'female' | 'male' | '';
 }
 
-/** Synthesis. One engine call for the group; audio leaves through each item's `emit`, outcomes tell seconds made. */
+/**
+ * Synthesis. One engine call for the group; audio leaves through each item's `emit`,
+ * outcomes tell seconds made.
+ */
 export interface SpeechSynthesizer extends EngineBase {
   readonly kind: 'tts';
   readonly sampleRate: number;

@@ -29,8 +29,8 @@ export interface GrammarTool {
 }
 
 /**
- * How tokens of one sequence are drawn. A draw depends on (seed, position, tokens before) and on nothing else
- * (`StepBackend`).
+ * How tokens of one sequence are drawn. A draw depends on (seed, position, tokens before)
+ * and on nothing else (`StepBackend`).
  */
 export interface Sampling {
   /** 0: always the likeliest. */
@@ -48,14 +48,20 @@ export interface Sampling {
   /** Added to the logits of these tokens, -100..100. */
   readonly logitBias?: ReadonlyMap<number, number>;
   readonly grammar?: Grammar;
-  /** Alternatives wanted per drawn token; 0: only the drawn one's own log-probability; absent: none at all. */
+  /**
+   * Alternatives wanted per drawn token; 0: only the drawn one's own log-probability;
+   * absent: none at all.
+   */
   readonly logprobs?: number;
 }
 
 /** One sequence: what `GenerationScheduler` schedules, and how it is drawn. */
 export interface TextSequence extends GenerationRequest {
   readonly sampling: Sampling;
-  /** Tokens at the end of the prompt that are the answer so far: it is continued. Absent: none. */
+  /**
+   * Tokens at the end of the prompt that are the answer so far: it is
+   * continued. Absent: none.
+   */
   readonly begunTokens?: number;
 }
 
@@ -111,23 +117,35 @@ export interface TextBackendInfo {
   readonly grammar: boolean;
 }
 
-/** The process behind `encode` or `check` is gone with all that it kept: `reopen`, and ask again. */
+/**
+ * The process behind `encode` or `check` is gone with all that it kept: `reopen`,
+ * and ask again.
+ */
 export class BackendLost extends Error {}
 
-/** A model behind a tokenizer, a template and steps: llama.cpp, or the simulator of the tests. */
+/**
+ * A model behind a tokenizer, a template and steps: llama.cpp, or the simulator
+ * of the tests.
+ */
 export interface TextBackend extends StepBackend<TextSequence> {
   /** Known after `load`. */
   readonly info: TextBackendInfo;
-  /** Milliseconds that a step may take while a caller waits for the next token; absent: 50. */
+  /**
+   * Milliseconds that a step may take while a caller waits for the next
+   * token; absent: 50.
+   */
   readonly stepTargetMs?: number;
-  /** Native decode calls so far: the proof that all sequences of a plan advance in one. */
+  /**
+   * Native decode calls so far: the proof that all sequences of a plan advance in one.
+   */
   readonly decodeCalls: number;
   /** Opens the model. Idempotent. @throws Error when it cannot be. */
   load(): Promise<void>;
   /**
    * May run beside a step.
    * @throws BackendLost
-   * @throws EngineError invalid_value: no chat template, unknown role, image parts, token out of range.
+   * @throws EngineError invalid_value: no chat template, unknown role, image parts, token
+   *   out of range.
    */
   encode(prompt: Prompt): Promise<readonly number[]>;
   /** Of a token that `encode` has let pass; empty for control tokens. */
@@ -135,13 +153,14 @@ export interface TextBackend extends StepBackend<TextSequence> {
   /**
    * Before a sequence is submitted.
    * @throws BackendLost
-   * @throws EngineError invalid_value: a grammar that does not compile, a biased token out of range.
+   * @throws EngineError invalid_value: a grammar that does not compile, a biased token
+   *   out of range.
    */
   check(sampling: Sampling): Promise<void>;
   run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome>;
   /**
-   * `run` rejected: the process is gone. Starts a new one with the model loaded, after a capped back-off; the old state
-   * is void.
+   * `run` rejected: the process is gone. Starts a new one with the model loaded, after a
+   * capped back-off; the old state is void.
    */
   reopen(): Promise<void>;
 }

@@ -3,7 +3,10 @@ import { type TokenUsage } from './token-usage.js';
 
 export interface EmbedItem {
   readonly requestId: string;
-  /** Absent: the body asks for embeddings. `rerank`: each vector is the score of a document. */
+  /**
+   * Absent: the body asks for embeddings. `rerank`: each vector is the score
+   * of a document.
+   */
   readonly form?: 'rerank';
   /** The caller's JSON object of `/v1/embeddings` or `/v1/rerank`, byte by byte. */
   readonly body: Buffer;
@@ -21,7 +24,10 @@ export interface Embedding {
   readonly usage?: TokenUsage;
 }
 
-/** Embedding. `embed` is one engine call for the whole group; it answers per item, in order, and never rejects. */
+/**
+ * Embedding. `embed` is one engine call for the whole group; it answers per item, in
+ * order, and never rejects.
+ */
 export interface TextEmbedder extends EngineBase {
   readonly kind: 'embedding';
   embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]>;

@@ -1,8 +1,8 @@
 export type TranscriptTask = 'transcribe' | 'translate';
 
 /**
- * What a transcription asks for, from the HTTP form to the engine. A new field is added here, to the DTO, to the proto
- * and its codec, and to the engines that can honour it.
+ * What a transcription asks for, from the HTTP form to the engine. A new field is added
+ * here, to the DTO, to the proto and its codec, and to the engines that can honour it.
  */
 export interface TranscriptionParams {
   readonly task: TranscriptTask;
@@ -80,9 +80,15 @@ export interface TranscriptSegment {
   readonly temperature: number;
   readonly avgLogprob: number;
   readonly noSpeechProb: number;
-  /** Of the window that the segment was decoded in, as Whisper's; absent: that of its own text. */
+  /**
+   * Of the window that the segment was decoded in, as Whisper's; absent: that of
+   * its own text.
+   */
   readonly compressionRatio?: number;
-  /** A known speaker's name, or "A", "B", ... in order of appearance; absent without diarisation. */
+  /**
+   * A known speaker's name, or "A", "B", ... in order of appearance; absent
+   * without diarisation.
+   */
   readonly speaker?: string;
 }
 

@@ -31,15 +31,20 @@ import { Vocabulary } from './vocabulary.js';
 /** Tokens per block of KV memory, the unit of shared beginnings. */
 const BLOCK_TOKENS = 32;
 /**
- * What a token may add to the time of a step before the process is taken as hung; a slow machine needs a tenth of it.
+ * What a token may add to the time of a step before the process is taken as hung; a slow
+ * machine needs a tenth of it.
  */
 const TOKEN_LIMIT_MS = 250;
-/** A grammar within bounds takes a tenth of a second; no sequence gets a token while one is compiled. */
+/**
+ * A grammar within bounds takes a tenth of a second; no sequence gets a token while
+ * one is compiled.
+ */
 const GRAMMAR_LIMIT_MS = 5000;
 
 /**
- * llama.cpp behind `TextBackend`: all items of a plan in one native decode, in a child process. `SlotMemory` decides
- * which slot of the context a sequence has; the child computes and draws, and may die at any time.
+ * llama.cpp behind `TextBackend`: all items of a plan in one native decode, in a child
+ * process. `SlotMemory` decides which slot of the context a sequence has; the child
+ * computes and draws, and may die at any time.
  */
 export class LlamaBackend implements TextBackend {
   readonly memory: SlotMemory;
@@ -149,7 +154,8 @@ export class LlamaBackend implements TextBackend {
   }
 
   /**
-   * One that does not come to an end costs the process; who sent it is refused, and all others go on in another one.
+   * One that does not come to an end costs the process; who sent it is refused, and all
+   * others go on in another one.
    */
   async #compiled(check: GrammarCheck): Promise<string> {
     try {

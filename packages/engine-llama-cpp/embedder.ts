@@ -27,7 +27,9 @@ import {
   type EmbeddingSettings,
 } from './protocol.js';
 
-/** As for steps of generation: what a token may add before the process is taken as hung. */
+/**
+ * As for steps of generation: what a token may add before the process is taken as hung.
+ */
 const TOKEN_LIMIT_MS = 250;
 /** Of its process; native runs have threads of their own. */
 const POOL_THREADS = 4;
@@ -51,8 +53,8 @@ interface Work {
 }
 
 /**
- * Vectors of llama.cpp in a process of its own: texts of all requests of a group share native runs, like lengths
- * together.
+ * Vectors of llama.cpp in a process of its own: texts of all requests of a group share
+ * native runs, like lengths together.
  */
 export class LlamaEmbedder implements TextEmbedder {
   readonly kind = 'embedding';
@@ -217,7 +219,10 @@ export class LlamaEmbedder implements TextEmbedder {
     return tokens;
   }
 
-  /** One native run. Where it fails, each of its texts has one of its own, so that a bad one fails alone. */
+  /**
+   * One native run. Where it fails, each of its texts has one of its own, so that a bad
+   * one fails alone.
+   */
   async #compute(
     run: readonly TextPiece[],
     alive: (piece: TextPiece) => Work | undefined,
@@ -279,7 +284,10 @@ function blame(work: Work | undefined, error: Error): void {
   if (work) work.error = error;
 }
 
-/** The beginning of a vector has not its length: a shortened one is brought to length 1 again. */
+/**
+ * The beginning of a vector has not its length: a shortened one is brought to
+ * length 1 again.
+ */
 function keep(work: Work | undefined, { input }: TextPiece, vector: Float32Array): void {
   if (work === undefined) return;
   const { dimensions, vectors } = work;

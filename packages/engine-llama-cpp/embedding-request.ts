@@ -15,8 +15,9 @@ export interface RunBounds {
 }
 
 /**
- * Texts of all requests of a group in as few native runs as fit, like lengths together: a run computes every pair of
- * its positions, so a short text beside a long one costs more than among its like.
+ * Texts of all requests of a group in as few native runs as fit, like lengths together: a
+ * run computes every pair of its positions, so a short text beside a long one costs more
+ * than among its like.
  */
 export function embeddingRuns(
   pieces: readonly TextPiece[],

@@ -4,15 +4,18 @@ const MAGIC = 'GGUF';
 const VOCABULARY = 'tokenizer.ggml.tokens';
 const STRING = 8;
 const ARRAY = 9;
-/** Bytes of a value, by its type; of strings and arrays their length stands before them. */
+/**
+ * Bytes of a value, by its type; of strings and arrays their length stands before them.
+ */
 const WIDTHS: Readonly<Record<number, number>> = {
   ...{ 0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1 },
   ...{ 10: 8, 11: 8, 12: 8 },
 };
 
 /**
- * Tokens of a model's vocabulary, from the header of its GGUF file (versions 2 and 3), without the native library and
- * before any of its threads. Undefined: no such file, another format, or nothing is said.
+ * Tokens of a model's vocabulary, from the header of its GGUF file (versions 2 and 3),
+ * without the native library and before any of its threads. Undefined: no such file,
+ * another format, or nothing is said.
  */
 export function vocabularySizeOf(file: string): number | undefined {
   let descriptor: number | undefined;

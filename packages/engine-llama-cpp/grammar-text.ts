@@ -16,10 +16,16 @@ import {
 import { EngineError } from '@switchyard/engine-api/coded-error.js';
 import { StringRules } from '@switchyard/json-schema-gbnf/string-rules.js';
 
-/** GBNF of each grammar that is still in use: choices of a request share theirs, and ask at each begin. */
+/**
+ * GBNF of each grammar that is still in use: choices of a request share theirs, and ask
+ * at each begin.
+ */
 const texts = new WeakMap<Grammar, string>();
 
-/** JSON values in a schema, and how deep they lie: what crosses to the child and is walked through there. */
+/**
+ * JSON values in a schema, and how deep they lie: what crosses to the child and is
+ * walked through there.
+ */
 const MOST_VALUES = 50_000;
 const DEEPEST_VALUE = 1500;
 
@@ -35,7 +41,8 @@ export function knownGrammarText(grammar: Grammar): string {
 
 /**
  * Counts without recursion.
- * @throws EngineError invalid_value: more values, or deeper ones, than can be checked in reasonable time
+ * @throws EngineError invalid_value: more values, or deeper ones, than can be checked
+ *   in reasonable time
  */
 export function demandShallow(grammar: Grammar, param: string): void {
   let values = 0;
@@ -59,13 +66,15 @@ export const grammarRefused = (param: string, why: string): EngineError =>
 const MOST_CALLS = 8;
 
 /**
- * Calls of tools and nothing else, in the form that `ToolCallReader` reads; the arguments of each are valid under the
- * schema of its parameters. @throws GrammarError as `schemaGrammar`, with the path of the schema in `tools`
+ * Calls of tools and nothing else, in the form that `ToolCallReader` reads; the arguments
+ * of each are valid under the schema of its parameters. @throws GrammarError as
+ * `schemaGrammar`, with the path of the schema in `tools`
  */
 function toolCallGrammar(tools: readonly GrammarTool[], several: boolean): string {
   const rules = new GrammarRules('tools');
   const calls = tools.map(({ name, parameters, path }) => {
-    // A function without parameters takes none; an object without a type is one all the same.
+    // A function without parameters takes none; an object without a type is one
+    // all the same.
     const given =
       parameters === undefined
         ? '"{" space "}"'

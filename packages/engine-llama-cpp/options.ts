@@ -48,30 +48,35 @@ export interface LlamaOptions {
   /** Sequences that run at the same time. */
   readonly rows: number;
   /**
-   * Tokens of KV memory, which all sequences share: `contextTokens` to `rows` times `contextTokens`. Absent: the
-   * latter, divided equally.
+   * Tokens of KV memory, which all sequences share: `contextTokens` to `rows` times
+   * `contextTokens`. Absent: the latter, divided equally.
    */
   readonly kvTokens?: number;
   /** Most tokens of one native decode. */
   readonly stepTokens: number;
   /**
-   * Milliseconds that a step may take while a caller waits for the next token; chunks of prompts are cut to fit.
-   * Absent: 50.
+   * Milliseconds that a step may take while a caller waits for the next token; chunks of
+   * prompts are cut to fit. Absent: 50.
    */
   readonly stepTargetMs?: number;
   /**
-   * Attention and its memory in 32 bits: what differs with who else is in a run differs in the seventh digit, not in
-   * the fourth, so a draw does practically never. Takes twice the memory, and is slower.
+   * Attention and its memory in 32 bits: what differs with who else is in a run differs
+   * in the seventh digit, not in the fourth, so a draw does practically never. Takes
+   * twice the memory, and is slower.
    */
   readonly exact?: boolean;
   readonly threads: number;
-  /** A step may take so long, and 250 ms for each of its tokens, before the process is taken as hung. */
+  /**
+   * A step may take so long, and 250 ms for each of its tokens, before the process is
+   * taken as hung.
+   */
   readonly stepTimeoutMs: number;
   readonly loadTimeoutMs: number;
 }
 
 /**
- * Threads of a native run wait for each other by spinning: one too many on a busy machine costs more than it brings.
+ * Threads of a native run wait for each other by spinning: one too many on a busy machine
+ * costs more than it brings.
  */
 const halfOfTheCores = (): number =>
   Math.max(1, Math.min(16, Math.floor(availableParallelism() / 2)));
@@ -80,8 +85,8 @@ const halfOfTheCores = (): number =>
 const SMALL_VOCABULARY = 4096;
 
 /**
- * Threads of the child for draws, besides those of native runs: they never work at the same time. With one, draws stand
- * in line behind the native run.
+ * Threads of the child for draws, besides those of native runs: they never work at the
+ * same time. With one, draws stand in line behind the native run.
  * @param vocabulary tokens; undefined: not known
  */
 export const drawThreads = (

@@ -25,7 +25,10 @@ export interface LlamaChildOptions<Info> {
   readonly options: Pick<LlamaOptions, 'loadTimeoutMs' | 'deviceIndex'>;
   /** Threads of its pool: native runs and draws. */
   readonly poolThreads: number;
-  /** A process is there, the first one or another: it knows nothing of what the one before kept. */
+  /**
+   * A process is there, the first one or another: it knows nothing of what the
+   * one before kept.
+   */
   readonly onOpen?: (info: Info) => void;
 }
 
@@ -34,8 +37,8 @@ const SOUND_AFTER_MS = 30_000;
 const RESTART = { firstMs: 100, longestMs: 10_000 };
 
 /**
- * The native process of an engine, one after another. One that died is replaced by whoever needs it next; all who need
- * it at that time wait for the same one.
+ * The native process of an engine, one after another. One that died is replaced by
+ * whoever needs it next; all who need it at that time wait for the same one.
  */
 export class LlamaChild<O extends Operations<O>, Info> {
   readonly #options: LlamaChildOptions<Info>;
@@ -102,7 +105,8 @@ export class LlamaChild<O extends Operations<O>, Info> {
   }
 
   /**
-   * Another process in place of one that is gone, after a pause that doubles to 10 s while they die young.
+   * Another process in place of one that is gone, after a pause that doubles to 10 s
+   * while they die young.
    * @throws Error as `open`
    */
   async reopen(): Promise<void> {
@@ -155,8 +159,9 @@ interface Pending {
 }
 
 /**
- * One child process with native code in it, from spawn to exit. It cannot take the worker with it: a crash rejects its
- * calls, one that hangs is killed, and it ends itself when its parent is gone.
+ * One child process with native code in it, from spawn to exit. It cannot take the worker
+ * with it: a crash rejects its calls, one that hangs is killed, and it ends itself when
+ * its parent is gone.
  */
 export class LlamaProcess<O extends Operations<O>, Info> {
   readonly ready: Promise<Info>;
@@ -187,7 +192,8 @@ export class LlamaProcess<O extends Operations<O>, Info> {
         env,
         serialization: 'advanced',
       },
-      // Nothing is worth finishing; its parent may itself have been killed seconds after the gateway.
+      // Nothing is worth finishing; its parent may itself have been killed seconds
+      // after the gateway.
       orphanLimitMs: 0,
       onMessage: message => this.#receive(message),
       onExit: exit => {
@@ -206,7 +212,10 @@ export class LlamaProcess<O extends Operations<O>, Info> {
     return this.#gone === undefined;
   }
 
-  /** @param limitMs after which a process that has not answered is taken as hung and killed; absent: waits */
+  /**
+   * @param limitMs after which a process that has not answered is taken as hung and
+   *   killed; absent: waits
+   */
   call<K extends keyof O & string>(
     operation: K,
     request: O[K]['request'],
@@ -277,5 +286,8 @@ export class LlamaProcessGone extends EngineError {
   }
 }
 
-/** The process was killed because this call did not come to an end; it would not in another one either. */
+/**
+ * The process was killed because this call did not come to an end; it would not in
+ * another one either.
+ */
 export class LlamaCallOverdue extends LlamaProcessGone {}

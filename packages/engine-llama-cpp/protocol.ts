@@ -5,7 +5,10 @@ import {
 } from '@switchyard/engine-api/text-backend.port.js';
 
 export const POOLINGS = ['model', 'mean', 'first', 'last', 'rank'] as const;
-/** How the vector of a text comes from those of its tokens; `model`: as the file says; `rank`: it is a score. */
+/**
+ * How the vector of a text comes from those of its tokens; `model`: as the file says;
+ * `rank`: it is a score.
+ */
 export type Pooling = (typeof POOLINGS)[number];
 
 export interface EmbeddingSettings extends Pick<
@@ -25,7 +28,10 @@ export interface EmbeddingInfo {
   readonly dimensions: number;
   readonly vocabularySize: number;
   readonly trainedContextTokens: number;
-  /** A reranking model: a text is a query with a document, and its vector one number, from 0 to 1. */
+  /**
+   * A reranking model: a text is a query with a document, and its vector one number, from
+   * 0 to 1.
+   */
   readonly ranks: boolean;
 }
 
@@ -57,7 +63,10 @@ export interface ChildSettings {
   readonly contextTokens: number;
   /** Sequences that run at the same time. */
   readonly rows: number;
-  /** Tokens that all sequences have room for together; absent: each has `contextTokens` of its own. */
+  /**
+   * Tokens that all sequences have room for together; absent: each has `contextTokens`
+   * of its own.
+   */
   readonly kvTokens?: number;
   /** Tokens of one native batch. */
   readonly stepTokens: number;
@@ -65,7 +74,8 @@ export interface ChildSettings {
   readonly exact: boolean;
   readonly threads: number;
   /**
-   * Draws that are made at the same time, each a pass over the vocabulary; 1: all stand in line behind the native run.
+   * Draws that are made at the same time, each a pass over the vocabulary; 1: all stand
+   * in line behind the native run.
    */
   readonly drawThreads: number;
 }
@@ -91,7 +101,10 @@ export interface ChildInfo {
 export interface SlotCosts {
   /** Of one token of a prompt. */
   readonly computeMs: number;
-  /** Of a copy of one sequence's memory to another, whatever its length: llama.cpp copies the whole buffer. */
+  /**
+   * Of a copy of one sequence's memory to another, whatever its length: llama.cpp copies
+   * the whole buffer.
+   */
   readonly copyMs: number;
 }
 
@@ -112,12 +125,15 @@ export const OPERATION_WIDTH = 4;
 export const ITEM_WIDTH = 4;
 
 /**
- * In place of a token: the one that was drawn last in its slot. The step before draws it, when it is not known yet
- * what.
+ * In place of a token: the one that was drawn last in its slot. The step before draws it,
+ * when it is not known yet what.
  */
 export const AWAITED = 0xffffffff;
 
-/** One native decode: columns instead of objects, as it is sent for every token of every answer. */
+/**
+ * One native decode: columns instead of objects, as it is sent for every token
+ * of every answer.
+ */
 export interface StepFrame {
   /** It goes on from the frame before it: if that failed, this one is not run. */
   readonly follows: boolean;
@@ -177,7 +193,8 @@ export interface LlamaOperations {
   readonly step: { readonly request: StepFrame; readonly reply: StepReply };
   readonly encode: { readonly request: Prompt; readonly reply: Uint32Array };
   /**
-   * Writes a grammar as GBNF and compiles it, to refuse it early: neither holds up the loop that answers health checks.
+   * Writes a grammar as GBNF and compiles it, to refuse it early: neither holds up the
+   * loop that answers health checks.
    */
   readonly grammar: { readonly request: GrammarCheck; readonly reply: string };
   readonly vocabulary: { readonly request: undefined; readonly reply: VocabularyData };

@@ -19,7 +19,10 @@ function memory(
   return slots;
 }
 
-/** A sequence joins, and all its tokens are computed. @returns the operations that this takes */
+/**
+ * A sequence joins, and all its tokens are computed. @returns the operations
+ * that this takes
+ */
 function joined(slots: SlotMemory, key: object, tokens: readonly number[], salt = 's') {
   const found = slots.allocate(key, request(tokens, salt))!;
   slots.write(slots.blocksOf(key)[0]!, found, tokens.length - found);

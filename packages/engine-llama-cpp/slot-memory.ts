@@ -17,7 +17,10 @@ export interface SlotMemoryOptions {
   readonly slots: number;
   /** Most tokens of one slot. */
   readonly slotTokens: number;
-  /** Tokens of all slots together, `slotTokens` to `slots` times that; with fewer than that, slots share them. */
+  /**
+   * Tokens of all slots together, `slotTokens` to `slots` times that; with fewer than
+   * that, slots share them.
+   */
   readonly tokens: number;
   readonly blockTokens: number;
 }
@@ -29,7 +32,9 @@ export interface SlotProperties {
   readonly cutsBack: boolean;
 }
 
-/** A sequence as it begins, or returns, in a slot: its sampler starts from these tokens. */
+/**
+ * A sequence as it begins, or returns, in a slot: its sampler starts from these tokens.
+ */
 export interface SlotContent {
   readonly tokens: readonly number[];
 }
@@ -38,9 +43,15 @@ interface Slot {
   readonly index: number;
   holder: object | undefined;
   salt: string;
-  /** The tokens of the sequence that holds it, or held it last: the sequence's own array, never a copy. */
+  /**
+   * The tokens of the sequence that holds it, or held it last: the sequence's own array,
+   * never a copy.
+   */
   tokens: readonly number[];
-  /** The first of them that are computed, or will be by operations that are sent before the next run. */
+  /**
+   * The first of them that are computed, or will be by operations that are sent before
+   * the next run.
+   */
   computed: number;
   /** Cells that the native memory may have in use. */
   written: number;
@@ -55,9 +66,10 @@ interface Slot {
 }
 
 /**
- * KV memory of llama.cpp: a slot of the native context for each sequence. A beginning is shared by keeping a free slot
- * whose end is cut off, or by a copy, and only under the same salt. Free slots keep what they hold until its room is
- * needed. What has to happen in native memory is collected as operations, which `takeOperations` hands to the next
+ * KV memory of llama.cpp: a slot of the native context for each sequence. A beginning is
+ * shared by keeping a free slot whose end is cut off, or by a copy, and only under the
+ * same salt. Free slots keep what they hold until its room is needed. What has to happen
+ * in native memory is collected as operations, which `takeOperations` hands to the next
  * native run in the order in which they were decided.
  */
 export class SlotMemory implements KvMemory<object> {
@@ -104,7 +116,10 @@ export class SlotMemory implements KvMemory<object> {
     return this.#options.slotTokens;
   }
 
-  /** Computed tokens in slots that no sequence holds: they can be found until their slot is needed. */
+  /**
+   * Computed tokens in slots that no sequence holds: they can be found until their
+   * slot is needed.
+   */
   get kept(): number {
     return this.#slots.reduce(
       (sum, { holder, computed }) => sum + (holder === undefined ? computed : 0),
@@ -162,7 +177,10 @@ export class SlotMemory implements KvMemory<object> {
     return true;
   }
 
-  /** Free slots are all alike to a sequence that waits for one: it finds no more than before. */
+  /**
+   * Free slots are all alike to a sequence that waits for one: it finds no
+   * more than before.
+   */
   computed(key: object, count: number): boolean {
     this.#slotOf(key).computed = count;
     return false;
@@ -209,7 +227,10 @@ export class SlotMemory implements KvMemory<object> {
       throw new Error(`${holders} slots are held by ${this.#held.size} sequences.`);
   }
 
-  /** `count` tokens from `position` on go through the model in the next run; what stood there is cut off first. */
+  /**
+   * `count` tokens from `position` on go through the model in the next run; what stood
+   * there is cut off first.
+   */
   write(index: number, position: number, count: number): void {
     const slot = this.#slots[index]!;
     if (position > slot.written)
@@ -220,7 +241,8 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   /**
-   * True once for each sequence in its slot, and again after a failed step: its sampler has to be set up with `tokens`.
+   * True once for each sequence in its slot, and again after a failed step: its sampler
+   * has to be set up with `tokens`.
    */
   begins(index: number): SlotContent | undefined {
     const slot = this.#slots[index]!;
@@ -237,8 +259,8 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   /**
-   * A run failed, or was skipped, with these operations and items: what it wrote is void, and what it copied is not
-   * there.
+   * A run failed, or was skipped, with these operations and items: what it wrote is void,
+   * and what it copied is not there.
    */
   failed(operations: readonly SlotOperation[], indices: readonly number[]): void {
     for (const index of [...indices, ...operations.map(({ slot }) => slot)])
@@ -252,7 +274,10 @@ export class SlotMemory implements KvMemory<object> {
       this.#cut(this.#slots[index]!, this.#slots[index]!.computed);
   }
 
-  /** Brings the beginning of the sequence into its slot: keeps it, copies it, or leaves it to be computed. */
+  /**
+   * Brings the beginning of the sequence into its slot: keeps it, copies it, or leaves it
+   * to be computed.
+   */
   #fill(slot: Slot, request: MemoryRequest): void {
     const source = this.#source(slot, request);
     const keep = source === undefined ? 0 : this.#usable(source, request);
@@ -277,8 +302,9 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   /**
-   * The free slot that costs least: nothing to copy, little to compute, no gap between slots in use (each gap is one
-   * more pass through the model in every step), and the contents that were unused for the longest.
+   * The free slot that costs least: nothing to copy, little to compute, no gap between
+   * slots in use (each gap is one more pass through the model in every step), and the
+   * contents that were unused for the longest.
    */
   #cheapest(request: MemoryRequest): Slot | undefined {
     const free = this.#slots.filter(({ holder }) => holder === undefined);
@@ -294,7 +320,8 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   /**
-   * Empties free slots, first the one that was unused for the longest, until the others fit beside what is reserved.
+   * Empties free slots, first the one that was unused for the longest, until the others
+   * fit beside what is reserved.
    */
   #makeRoom(): void {
     const filled = this.#slots.filter(
@@ -320,7 +347,10 @@ export class SlotMemory implements KvMemory<object> {
     return isHeld(index - 1) + isHeld(index + 1);
   }
 
-  /** Tokens that this slot begins with as well, in whole blocks; one token at least is left to compute. */
+  /**
+   * Tokens that this slot begins with as well, in whole blocks; one token at least is
+   * left to compute.
+   */
   #usable({ salt, tokens, computed }: Slot, wanted: MemoryRequest): number {
     if (salt !== wanted.salt || !this.#properties.cutsBack) return 0;
     const most = Math.min(computed, wanted.tokens.length - 1);

@@ -62,7 +62,8 @@ export class SlotSteps {
     const placed = itemsOf(plan)
       .filter(({ request }) => !refused.has(request))
       .map(item => ({ item, slot: item.blocks[0]! }))
-      // llama.cpp takes sequences through the model together as long as their numbers follow one another.
+      // llama.cpp takes sequences through the model together as long as their numbers
+      // follow one another.
       .sort((a, b) => a.slot - b.slot);
     if (placed.length === 0) return { frame: undefined, operations: [], placed, refused };
     for (const { item, slot } of placed)
@@ -111,8 +112,8 @@ export class SlotSteps {
   }
 
   /**
-   * What would fail the run for all sequences, or cannot be drawn. Kept, as the item of a plan made ahead does not show
-   * it.
+   * What would fail the run for all sequences, or cannot be drawn. Kept, as the item of a
+   * plan made ahead does not show it.
    */
   #problemOf(
     { request, position, count, tokens }: StepItem<TextSequence>,

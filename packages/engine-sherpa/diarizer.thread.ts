@@ -13,7 +13,10 @@ const RATE = 16_000;
 /** More of one voice does not make its print better, only slower. */
 const LONGEST_PRINT = 30 * RATE;
 
-/** Entry of the thread that tells speakers apart. No decorators here or in anything imported. */
+/**
+ * Entry of the thread that tells speakers apart. No decorators here or
+ * in anything imported.
+ */
 serveThread<DiarizerProtocol, undefined>(() => {
   const { config, embedding, leastLikeness } = workerData as DiarizerThreadData;
   const sherpa = loadSherpa();

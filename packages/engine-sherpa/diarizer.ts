@@ -27,7 +27,10 @@ export interface DiarizationOptions {
   readonly knownThreshold: number;
 }
 
-/** Who speaks when, on a thread of its own: the library tells speakers apart in one go that cannot be stopped. */
+/**
+ * Who speaks when, on a thread of its own: the library tells speakers apart in one go
+ * that cannot be stopped.
+ */
 export class SherpaDiarizer {
   #thread: EngineThread<DiarizerProtocol> | undefined;
   /** Ends with the file before. Files wait for it, where a cancel reaches them. */
@@ -38,7 +41,10 @@ export class SherpaDiarizer {
     private readonly threads = 1,
   ) {}
 
-  /** @throws Error that names the first model that is missing or damaged: the library would end the process */
+  /**
+   * @throws Error that names the first model that is missing or damaged: the library
+   *   would end the process
+   */
   checkFiles(): void {
     const { segmentationModel, embeddingModel } = this.options;
     for (const [option, file] of Object.entries({ segmentationModel, embeddingModel })) {

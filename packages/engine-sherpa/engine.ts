@@ -20,8 +20,10 @@ export const createEngine = (model: EngineModel): SherpaRecognizer | SherpaSynth
     : new SherpaSynthesizer(readSherpaSpeechOptions(model));
 
 /**
- * A program that is not ours is configured by its command; options say what stands beside it.
- * @returns what tells its speakers apart, if there are models for it. @throws EngineOptionsError
+ * A program that is not ours is configured by its command; options say what
+ * stands beside it.
+ * @returns what tells its speakers apart, if there are models for it.
+ *   @throws EngineOptionsError
  */
 export function createDiarizer(model: EngineModel): SherpaDiarizer | undefined {
   const options = new EngineOptions(model);

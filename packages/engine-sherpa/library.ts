@@ -1,11 +1,13 @@
 import { createRequire } from 'node:module';
 
-/** The part of sherpa-onnx-node that is used here; the package has no types of its own. */
+/**
+ * The part of sherpa-onnx-node that is used here; the package has no types of its own.
+ */
 interface SherpaLibrary {
   readonly version: string;
   /**
-   * The constructors of these two end the process on a damaged file; `createAsync` rejects. The others have no such
-   * way.
+   * The constructors of these two end the process on a damaged file; `createAsync`
+   * rejects. The others have no such way.
    */
   readonly OfflineRecognizer: { createAsync(config: object): Promise<OfflineRecognizer> };
   readonly OnlineRecognizer: new (config: object) => OnlineRecognizer;
@@ -89,7 +91,10 @@ export interface EmbeddingExtractor {
   compute(stream: OnlineStream, enableExternalBuffer: boolean): Float32Array;
 }
 
-/** To be called on an engine thread. @throws Error with the command that installs the package. */
+/**
+ * To be called on an engine thread. @throws Error with the command that
+ * installs the package.
+ */
 export function loadSherpa(): SherpaLibrary {
   try {
     return createRequire(import.meta.url)('sherpa-onnx-node') as SherpaLibrary;

@@ -7,7 +7,8 @@ import { OnnxFile } from './onnx-file.js';
 
 /**
  * What exporters say a model is.
- * @throws Error that names a file that is cut off or no ONNX file: the library may end the process over it
+ * @throws Error that names a file that is cut off or no ONNX file: the library may end
+ *   the process over it
  */
 export function readOnnxMetadata(path: string): ReadonlyMap<string, string> {
   using file = new OnnxFile(path);
@@ -46,7 +47,8 @@ export class ModelFolder {
   }
 
   /**
-   * The .onnx file whose name contains the word, in the precision that was asked for where there are both.
+   * The .onnx file whose name contains the word, in the precision that was asked for
+   * where there are both.
    * @throws as `readOnnxMetadata`
    */
   model(word: string, without?: RegExp): string | undefined {
@@ -73,7 +75,10 @@ export class ModelFolder {
     return this.names.length === 0 ? 'nothing' : this.names.join(', ');
   }
 
-  /** Name and fingerprint: names, sizes and both ends of all model files. Weights may be gigabytes. */
+  /**
+   * Name and fingerprint: names, sizes and both ends of all model files. Weights
+   * may be gigabytes.
+   */
   async revision(): Promise<string> {
     const hash = createHash('sha256');
     for (const name of this.#models)

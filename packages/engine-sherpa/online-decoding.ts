@@ -10,10 +10,15 @@ import {
 import { type StreamCounters } from './protocol.js';
 
 const RATE = 16_000;
-/** Silence after an utterance, so that the model's last, half-filled step is decoded too. */
+/**
+ * Silence after an utterance, so that the model's last, half-filled step is decoded too.
+ */
 export const TAIL = new Float32Array(0.8 * RATE);
 
-/** One live stream: every utterance is a fresh stream of the recogniser, so nothing of the one before is left in it. */
+/**
+ * One live stream: every utterance is a fresh stream of the recogniser, so nothing of the
+ * one before is left in it.
+ */
 export class LiveUtterances {
   #stream: OnlineStream | undefined;
   #utterance = 0;
@@ -40,7 +45,9 @@ export class LiveUtterances {
     });
   }
 
-  /** Ends the utterance: exactly one `final`, with an empty text when nothing was said. */
+  /**
+   * Ends the utterance: exactly one `final`, with an empty text when nothing was said.
+   */
   commit(): Promise<RecognizerEvent[]> {
     return this.#inTurn(async () => {
       const [start, end] = [this.#offset / RATE, (this.#offset + this.#length) / RATE];
@@ -72,8 +79,8 @@ export class LiveUtterances {
 }
 
 /**
- * Decodes live streams together: all that are ready when the recogniser is free go through one step of the model, and
- * those whose audio came meanwhile join the next.
+ * Decodes live streams together: all that are ready when the recogniser is free go
+ * through one step of the model, and those whose audio came meanwhile join the next.
  */
 export class OnlineDecoding {
   readonly #waiting = new Map<OnlineStream, () => void>();

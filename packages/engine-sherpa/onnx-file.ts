@@ -23,12 +23,15 @@ const FIXED_32 = 5;
 const METADATA = 14;
 /** Fields of StringStringEntryProto. */
 const ENTRY = { key: 1, value: 2 };
-/** Longer than any entry that names a model; some models carry whole vocabularies beside them. */
+/**
+ * Longer than any entry that names a model; some models carry whole
+ * vocabularies beside them.
+ */
 const LONGEST_ENTRY = 4096;
 
 /**
- * An .onnx file, read field by field: weights are skipped, not read. Methods throw an Error that names the file when it
- * is no ONNX file or is cut off.
+ * An .onnx file, read field by field: weights are skipped, not read. Methods throw an
+ * Error that names the file when it is no ONNX file or is cut off.
  */
 export class OnnxFile implements Disposable {
   readonly size: number;

@@ -40,7 +40,9 @@ export interface SherpaSpeechOptions extends CommonOptions {
 const CPU_ONLY =
   'cpu (the npm build of sherpa-onnx has no CUDA and runs on the CPU whatever it is asked for)';
 
-/** libuv has four threads; with three in decodes, files and names can still be looked up. */
+/**
+ * libuv has four threads; with three in decodes, files and names can still be looked up.
+ */
 const MOST_DECODES = 3;
 
 export function readSherpaOptions(spec: EngineModel): SherpaRecognizerOptions {
@@ -100,7 +102,8 @@ function readCommon(options: EngineOptions, types: readonly string[]): CommonOpt
   const type = optionalText(options, 'type');
   if (type !== '' && !types.includes(type))
     options.reject('type', type, types.join(', '));
-  // `device` comes from the replica's entry; `provider` is what sherpa-onnx's own documents call it.
+  // `device` comes from the replica's entry; `provider` is what sherpa-onnx's own
+  // documents call it.
   for (const name of ['device', 'provider']) {
     const wanted = options.raw(name) ?? 'cpu';
     if (wanted !== 'cpu') options.reject(name, wanted, CPU_ONLY);

@@ -22,7 +22,10 @@ interface DecodeRequest {
   readonly cancel: SharedArrayBuffer;
 }
 
-/** What the streaming recogniser did; a run decodes one step of every stream that is ready. */
+/**
+ * What the streaming recogniser did; a run decodes one step of every stream
+ * that is ready.
+ */
 export interface StreamCounters {
   readonly runs: number;
   readonly rows: number;

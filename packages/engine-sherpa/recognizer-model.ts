@@ -118,7 +118,8 @@ function detectType(folder: ModelFolder, streaming: boolean): string | undefined
   if (telling === undefined) return undefined;
   const modelType = readOnnxMetadata(telling).get('model_type') ?? '';
   const named = BY_METADATA.find(([pattern]) => pattern.test(modelType))?.[1];
-  // A streaming Paraformer is the only pair of encoder and decoder that hears speech as it comes.
+  // A streaming Paraformer is the only pair of encoder and decoder that hears speech
+  // as it comes.
   return named ?? (streaming && folder.model('encoder') ? 'paraformer' : undefined);
 }
 
@@ -128,7 +129,8 @@ function filesOf(
   { parts }: ModelType,
 ): Record<string, string> {
   const files = Object.entries(parts).map(([part, word]) => {
-    // `encode` is in `preprocess`-less names only; `cached_decode` is in `uncached_decode`.
+    // `encode` is in `preprocess`-less names only; `cached_decode` is
+    // in `uncached_decode`.
     const without = word === 'cached_decode' ? /uncached/ : undefined;
     return [
       part,

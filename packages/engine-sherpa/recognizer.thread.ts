@@ -52,8 +52,9 @@ interface FileWork {
 }
 
 /**
- * A file in stretches of 8-15 s, cut at pauses: Whisper-class models hear no more than 30 s at once, others need memory
- * that grows with the square, and a running decode cannot be stopped: a cancel is heard between stretches.
+ * A file in stretches of 8-15 s, cut at pauses: Whisper-class models hear no more than 30
+ * s at once, others need memory that grows with the square, and a running decode cannot
+ * be stopped: a cancel is heard between stretches.
  */
 async function decodeFile(
   decode: DecodeStretch,
@@ -72,7 +73,10 @@ interface Live {
   readonly decoding: OnlineDecoding;
 }
 
-/** Entry of the thread that holds one recognition model. No decorators here or in anything imported. */
+/**
+ * Entry of the thread that holds one recognition model. No decorators here or
+ * in anything imported.
+ */
 serveThread<RecognizerProtocol, undefined>(async () => {
   const { streaming, config } = workerData as RecognizerThreadData;
   const sherpa = loadSherpa();
@@ -106,7 +110,8 @@ serveThread<RecognizerProtocol, undefined>(async () => {
       close: ({ id }) => void streams.delete(id),
       counters: () => live?.decoding.counters ?? { runs: 0, rows: 0, largest: 0 },
     },
-    // Native memory goes with the thread: the package frees it when its handles are collected.
+    // Native memory goes with the thread: the package frees it when its
+    // handles are collected.
     close: () => streams.clear(),
   };
 });

@@ -61,7 +61,10 @@ function requireSupported(
     throw cannot('timestamp_granularities', 'tells no times of words');
 }
 
-/** A model hears what it was loaded for: a language can be confirmed, not chosen per request. */
+/**
+ * A model hears what it was loaded for: a language can be confirmed, not
+ * chosen per request.
+ */
 function requireLanguage(language: string, languages: readonly string[]): void {
   if (language === '') return;
   const base = language.toLowerCase().split(/[-_]/, 1)[0];
@@ -82,8 +85,8 @@ function cannot(param: string, why: string): EngineError {
 }
 
 /**
- * Any recognition model of sherpa-onnx, on the CPU: one copy of it on one thread, shared by files or by files and live
- * streams.
+ * Any recognition model of sherpa-onnx, on the CPU: one copy of it on one thread, shared
+ * by files or by files and live streams.
  */
 export class SherpaRecognizer implements SpeechRecognizer {
   readonly kind = 'stt';

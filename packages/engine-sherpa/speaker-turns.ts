@@ -4,8 +4,8 @@ import { type HeardSegment } from './transcript.js';
 import { type NamedTurn } from './protocol.js';
 
 /**
- * Cuts a segment where the speaker changes between two words. Without word times it is whole, and its longest
- * speaker's.
+ * Cuts a segment where the speaker changes between two words. Without word times it is
+ * whole, and its longest speaker's.
  */
 export function bySpeaker(
   heard: HeardSegment,
@@ -62,8 +62,9 @@ interface VoicePrint {
 }
 
 /**
- * Names of speakers 0, 1, ... A known voice is given to the speaker nearest to it, and to one only; an unknown
- * speaker is "A", "B", ... in order of appearance, past names that a known voice has.
+ * Names of speakers 0, 1, ... A known voice is given to the speaker nearest to it, and to
+ * one only; an unknown speaker is "A", "B", ... in order of appearance, past names that a
+ * known voice has.
  */
 export function nameSpeakers(
   speakers: readonly Float32Array[],

@@ -8,7 +8,10 @@ import {
   type SpeechThreadInfo,
 } from './protocol.js';
 
-/** Entry of the thread that holds one speech model. No decorators here or in anything imported. */
+/**
+ * Entry of the thread that holds one speech model. No decorators here or
+ * in anything imported.
+ */
 serveThread<SpeechProtocol, SpeechThreadInfo>(async () => {
   const { config } = workerData as SpeechThreadData;
   const sherpa = loadSherpa();
@@ -16,8 +19,8 @@ serveThread<SpeechProtocol, SpeechThreadInfo>(async () => {
   return {
     info: { sampleRate: tts.sampleRate, speakers: Math.max(1, tts.numSpeakers) },
     operations: {
-      // Sentence by sentence ourselves: a refusal from the package's own chunk callback comes too late, the rest is
-      // spoken all the same.
+      // Sentence by sentence ourselves: a refusal from the package's own chunk callback
+      // comes too late, the rest is spoken all the same.
       speak: ({ sentences, speaker, speed, cancel }, emit) => {
         const flag = new CancelFlag(cancel);
         let total = 0;

@@ -22,7 +22,10 @@ import {
   type SpeechThreadInfo,
 } from './protocol.js';
 
-/** Any speech model of sherpa-onnx, on the CPU, sentence by sentence. The model's speakers are the voices. */
+/**
+ * Any speech model of sherpa-onnx, on the CPU, sentence by sentence. The model's speakers
+ * are the voices.
+ */
 export class SherpaSynthesizer implements SpeechSynthesizer {
   readonly kind = 'tts';
   readonly #calls = new SpeechCalls();

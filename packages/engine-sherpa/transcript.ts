@@ -20,8 +20,8 @@ interface Piece {
 }
 
 /**
- * Words from a model's tokens. A token that begins with a space (or SentencePiece's mark for it) begins a word. Times
- * are shifted by `offsetS` and end at `endS`, seconds.
+ * Words from a model's tokens. A token that begins with a space (or SentencePiece's mark
+ * for it) begins a word. Times are shifted by `offsetS` and end at `endS`, seconds.
  */
 export function wordsOf(
   result: RecognizerResult,

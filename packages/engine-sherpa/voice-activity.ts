@@ -19,9 +19,15 @@ const LIMITS = [
 /** The library rejects thresholds beyond these. */
 const LOWEST_THRESHOLD = 0.01;
 const HIGHEST_THRESHOLD = 0.99;
-/** The tracker decides how long speech and silence must last, so the library reports each frame as it is. */
+/**
+ * The tracker decides how long speech and silence must last, so the library reports each
+ * frame as it is.
+ */
 const AT_ONCE_S = 1e-5;
-/** The model judges a frame together with the samples before it; without them the library is a frame late. */
+/**
+ * The model judges a frame together with the samples before it; without them the library
+ * is a frame late.
+ */
 const CONTEXT_SAMPLES = 64;
 /** Longer than any stream: utterances are cut by the stream itself. */
 const UNLIMITED_S = 1e6;
@@ -30,7 +36,8 @@ const BUFFER_S = 20;
 
 /**
  * A session of Silero's voice activity model.
- * @throws EngineError `invalid_value` that names the option, `engine_failed` with what to install
+ * @throws EngineError `invalid_value` that names the option, `engine_failed` with
+ *   what to install
  */
 export function openVoiceActivity(options: VoiceActivityOptions): VoiceActivitySession {
   for (const [name, most] of LIMITS) {
@@ -47,8 +54,9 @@ export function openVoiceActivity(options: VoiceActivityOptions): VoiceActivityS
 }
 
 /**
- * Detectors of ended sessions, by threshold: one takes about 0.1 s of this thread to load, and 10 MB. A frame costs
- * 0.1 ms, so detectors run on the serving loop: messages to a thread cost as much.
+ * Detectors of ended sessions, by threshold: one takes about 0.1 s of this thread to
+ * load, and 10 MB. A frame costs 0.1 ms, so detectors run on the serving loop: messages
+ * to a thread cost as much.
  */
 const idleDetectors = new Map<number, VoiceDetector[]>();
 
@@ -71,7 +79,10 @@ function loadDetector(threshold: number): VoiceDetector {
   }
 }
 
-/** One stream's voice activity. Its model state is its own: streams do not affect one another. */
+/**
+ * One stream's voice activity. Its model state is its own: streams do not
+ * affect one another.
+ */
 export class VoiceActivitySession {
   readonly #tracker: VoiceActivityTracker;
   readonly #threshold: number;
@@ -81,7 +92,8 @@ export class VoiceActivitySession {
   #filled = 0;
 
   constructor(options: VoiceActivityOptions) {
-    // The library reports speech at its second loud frame, and silence at its second quiet one.
+    // The library reports speech at its second loud frame, and silence at its
+    // second quiet one.
     this.#tracker = new VoiceActivityTracker(options, FRAME_SAMPLES);
     this.#threshold = Math.min(
       HIGHEST_THRESHOLD,
@@ -97,7 +109,10 @@ export class VoiceActivitySession {
     return this.#tracker.position;
   }
 
-  /** First sample of the stream that may still belong to an utterance; earlier ones can be discarded. */
+  /**
+   * First sample of the stream that may still belong to an utterance; earlier ones
+   * can be discarded.
+   */
   get claimableFrom(): number {
     return this.#tracker.claimableFrom;
   }
@@ -118,7 +133,10 @@ export class VoiceActivitySession {
     return events;
   }
 
-  /** Ends the utterance, if there is one, with all audio pushed so far: a commit, or the end of the stream. */
+  /**
+   * Ends the utterance, if there is one, with all audio pushed so far: a commit, or the
+   * end of the stream.
+   */
   end(): VoiceEvent[] {
     return this.#tracker.finish(this.position + this.#filled);
   }

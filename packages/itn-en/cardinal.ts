@@ -34,7 +34,10 @@ export function parsePair(tokens: Tokens, at: number): NumberPair | undefined {
   return low && low.value >= 10 ? { high, low: low.value, end: low.end } : undefined;
 }
 
-/** No number before or after it, and not two steps of counting ("nineteen twenty"): then a pair is one number. */
+/**
+ * No number before or after it, and not two steps of counting ("nineteen twenty"): then a
+ * pair is one number.
+ */
 export function isolated(
   tokens: Tokens,
   at: number,
@@ -69,13 +72,17 @@ export function writeDecade(tokens: Tokens, at: number): Written | undefined {
 interface Cardinal {
   readonly value: number;
   readonly end: number;
-  /** What could still have followed: `units` after "twenty", `tens` after "hundred". Ordinals continue from there. */
+  /**
+   * What could still have followed: `units` after "twenty", `tens` after "hundred".
+   * Ordinals continue from there.
+   */
   readonly open: 'units' | 'tens' | 'none';
 }
 
 /**
- * The longest cardinal that starts at `at`: "two hundred and five thousand", "nineteen hundred", "a hundred and one".
- * Scales must fall, so "one hundred two hundred" and "one thousand two thousand" are two numbers each.
+ * The longest cardinal that starts at `at`: "two hundred and five thousand", "nineteen
+ * hundred", "a hundred and one". Scales must fall, so "one hundred two hundred" and "one
+ * thousand two thousand" are two numbers each.
  */
 export function parseCardinal(tokens: Tokens, at: number): Cardinal | undefined {
   if (tokens[at]?.word === 'zero') return { value: 0, end: at + 1, open: 'none' };
@@ -100,7 +107,10 @@ export function belowHundred(tokens: Tokens, at: number): Cardinal | undefined {
   return { value: tens + unit, end: at + 2, open: 'none' };
 }
 
-/** "a hundred", "a million": an idiom ("thanks a million") unless something follows that makes it a measure. */
+/**
+ * "a hundred", "a million": an idiom ("thanks a million") unless something follows that
+ * makes it a measure.
+ */
 export const isArticleOne = (tokens: Tokens, at: number): boolean => {
   const next = continued(tokens, at + 1);
   const numeral = next === 'hundred' || SCALES.has(next);
@@ -132,7 +142,10 @@ function firstGroup(tokens: Tokens, at: number): Cardinal | undefined {
   return head && withHundreds(tokens, head);
 }
 
-/** After a scale. "two thousand and three hundred" are two numbers: 2300 is never spoken with "and" there. */
+/**
+ * After a scale. "two thousand and three hundred" are two numbers: 2300 is never spoken
+ * with "and" there.
+ */
 function laterGroup(tokens: Tokens, at: number): Cardinal | undefined {
   const linked = continued(tokens, at) === 'and';
   const from = linked ? at + 1 : at;

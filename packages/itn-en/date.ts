@@ -16,8 +16,8 @@ const BEFORE_DAYS = new Set(
 );
 
 /**
- * "january fifth twenty twenty" → January 5, 2020; "the fourth of july" → the 4th of July; "in may twenty ten" → in May
- * 2010
+ * "january fifth twenty twenty" → January 5, 2020; "the fourth of july" → the 4th of
+ * July; "in may twenty ten" → in May 2010
  */
 export function writeDate(tokens: Tokens, at: number): Written | undefined {
   return MONTHS.has(tokens[at]?.word ?? '')

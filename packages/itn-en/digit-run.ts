@@ -83,7 +83,10 @@ function isCounting(digits: string): boolean {
   return steps.every(step => step === 1) || steps.every(step => step === -1);
 }
 
-/** Hyphens only where the North American plan is certain: area code and exchange start with 2 to 9. */
+/**
+ * Hyphens only where the North American plan is certain: area code and exchange start
+ * with 2 to 9.
+ */
 function phoneNumber(digits: string): string {
   return digits.replace(
     /^(1?)([2-9]\d{2})([2-9]\d{2})(\d{4})$/,

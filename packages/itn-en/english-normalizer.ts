@@ -15,7 +15,10 @@ interface TokenizedText {
 
 const WORD_CHARACTER = /[\p{L}\p{N}]/u;
 
-/** Cuts at white space and at hyphens inside words. Linear: no pattern here can look at a character twice. */
+/**
+ * Cuts at white space and at hyphens inside words. Linear: no pattern here can look at
+ * a character twice.
+ */
 export function tokenize(text: string): TokenizedText {
   const tokens: Token[] = [];
   let end = 0;
@@ -43,7 +46,9 @@ function pushChunk(tokens: Token[], chunk: string, gap: string): void {
   });
 }
 
-/** From the most to the least particular: "at ten thirty" is a time before it is a number. */
+/**
+ * From the most to the least particular: "at ten thirty" is a time before it is a number.
+ */
 export const ENGLISH_RULES: readonly Rule[] = [
   writeDate,
   writeMoney,

@@ -8,7 +8,10 @@ import {
 } from './quantity.js';
 import { continued, continuesWith, type Tokens, type Written } from './token.js';
 
-/** "fifty percent" → 50%, "five kilometers" → 5 km, "sixty miles per hour" → 60 mph, "minus two degrees" → -2° */
+/**
+ * "fifty percent" → 50%, "five kilometers" → 5 km, "sixty miles per hour" → 60 mph,
+ * "minus two degrees" → -2°
+ */
 export function writeMeasure(tokens: Tokens, at: number): Written | undefined {
   const quantity = parseQuantity(tokens, at) ?? parsePointQuantity(tokens, at);
   return quantity && (writeAmount(tokens, quantity) ?? writeSpan(tokens, quantity));
@@ -38,7 +41,10 @@ function writeAmount(tokens: Tokens, quantity: Quantity): Written | undefined {
   return { text: keepsArticle(tokens, quantity) ? `a ${text}` : text, end: unit.end };
 }
 
-/** "a hundred meter race": the singular belongs to a noun that follows, and so does the article. */
+/**
+ * "a hundred meter race": the singular belongs to a noun that follows, and so
+ * does the article.
+ */
 function keepsArticle(tokens: Tokens, { article, end }: Quantity): boolean {
   const unit = continued(tokens, end);
   return (

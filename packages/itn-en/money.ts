@@ -11,14 +11,18 @@ import { continued, type Tokens, type Written } from './token.js';
 const CENTS = new Set(['cent', 'cents']);
 const PENCE = new Set(['penny', 'pence']);
 
-/** "five dollars and twenty cents" → $5.20, "two million euros" → €2 million, "ten pounds sterling" → £10 */
+/**
+ * "five dollars and twenty cents" → $5.20, "two million euros" → €2 million, "ten pounds
+ * sterling" → £10
+ */
 export function writeMoney(tokens: Tokens, at: number): Written | undefined {
   const quantity = parseQuantity(tokens, at) ?? parsePointQuantity(tokens, at);
   return quantity && (writeAmount(tokens, quantity) ?? writeSpan(tokens, quantity));
 }
 
 /**
- * "twenty to thirty dollars" → $20 to $30. One span only, so that a long row of numbers is not read again and again.
+ * "twenty to thirty dollars" → $20 to $30. One span only, so that a long row of numbers
+ * is not read again and again.
  */
 function writeSpan(tokens: Tokens, first: Quantity): Written | undefined {
   const second = secondOfSpan(tokens, first);

@@ -4,8 +4,9 @@ import { asSpoken, continued, type Tokens, wordBefore, type Written } from './to
 import { isNumeric, SCALES } from './vocabulary.js';
 
 /**
- * "two or three thousand": is the first 2 or 2000? "From one to two hundred" and "five or six hundred" differ by sense
- * alone, so they stay words. With millions the written form leaves it just as open: "2 or 3 million".
+ * "two or three thousand": is the first 2 or 2000? "From one to two hundred" and "five or
+ * six hundred" differ by sense alone, so they stay words. With millions the written form
+ * leaves it just as open: "2 or 3 million".
  */
 export function writeSharedScale(tokens: Tokens, at: number): Written | undefined {
   const first = isNumeric(wordBefore(tokens, at)) ? undefined : belowHundred(tokens, at);
@@ -29,8 +30,8 @@ export function writeSharedScale(tokens: Tokens, at: number): Written | undefine
 }
 
 /**
- * A number that nothing else explains. One to nine stay words ("one of them", "two dogs"), and so do "a hundred" and
- * "a million" on their own.
+ * A number that nothing else explains. One to nine stay words ("one of them", "two
+ * dogs"), and so do "a hundred" and "a million" on their own.
  */
 export function writeNumber(tokens: Tokens, at: number): Written | undefined {
   const decade = writeDecade(tokens, at);

@@ -19,7 +19,10 @@ export interface Quantity {
   /** ` million` and so on, or nothing. */
   readonly scale: string;
   readonly end: number;
-  /** Absolute value of the whole part, scale included: small ones stay words when they stand alone. */
+  /**
+   * Absolute value of the whole part, scale included: small ones stay words when
+   * they stand alone.
+   */
   readonly value: number;
   /** Said as "a hundred", "a million". */
   readonly article: boolean;
@@ -28,7 +31,10 @@ export interface Quantity {
 export const quantityText = ({ sign, whole, decimals, scale }: Quantity): string =>
   `${sign}${whole}${decimals && `.${decimals}`}${scale}`;
 
-/** A number as it stands before a unit: signed, decimal, in words such as "two and a half million". */
+/**
+ * A number as it stands before a unit: signed, decimal, in words such as "two and
+ * a half million".
+ */
 export function parseQuantity(tokens: Tokens, at: number): Quantity | undefined {
   const negative = isSign(tokens, at);
   const from = negative ? at + 1 : at;
@@ -56,7 +62,10 @@ export function secondOfSpan(
   return sharesScale || second?.article ? undefined : second;
 }
 
-/** "point five", which is a number only before a unit; "at this point five percent" is none. */
+/**
+ * "point five", which is a number only before a unit; "at this point five
+ * percent" is none.
+ */
 export function parsePointQuantity(tokens: Tokens, at: number): Quantity | undefined {
   const before = wordBefore(tokens, at);
   if (tokens[at]?.word !== 'point' || POINT_AS_NOUN.has(before) || isNumeric(before))

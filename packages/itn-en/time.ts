@@ -38,7 +38,10 @@ const BEFORE_YEARS = new Set([
 ]);
 const BETWEEN_TIMES = new Set(['to', 'until', 'till', 'through', 'and', 'or']);
 
-/** "three thirty p m" → 3:30 p.m., "quarter to five" → 4:45, "from nine thirty to eleven" → from 9:30 to eleven */
+/**
+ * "three thirty p m" → 3:30 p.m., "quarter to five" → 4:45, "from nine thirty to eleven"
+ * → from 9:30 to eleven
+ */
 export function writeTime(tokens: Tokens, at: number): Written | undefined {
   const first =
     relativeTime(tokens, at) ?? militaryTime(tokens, at) ?? clockTime(tokens, at);
@@ -74,7 +77,10 @@ function plainClock(tokens: Tokens, at: number): Written | undefined {
   return withMeridiem(tokens, clock) ?? clock;
 }
 
-/** Without a mark only "at" and its like mark a time; 10 to 12 are times unless a year is due. */
+/**
+ * Without a mark only "at" and its like mark a time; 10 to 12 are times unless a
+ * year is due.
+ */
 function saysTime(tokens: Tokens, at: number, pair: NumberPair): boolean {
   if (!isolated(tokens, at, pair)) return false;
   const before = wordBefore(tokens, at);
@@ -160,7 +166,10 @@ function minutesShare(
   };
 }
 
-/** "oh nine hundred", "zero six hundred". The rest ("fourteen hundred hours") are numbers already. */
+/**
+ * "oh nine hundred", "zero six hundred". The rest ("fourteen hundred hours")
+ * are numbers already.
+ */
 function militaryTime(tokens: Tokens, at: number): Written | undefined {
   const word = tokens[at]?.word ?? '';
   const hour =

@@ -5,12 +5,14 @@ export interface Written {
 }
 
 /**
- * Reads a phrase that starts at `at`. Looks one word back and a bounded way ahead, or consumes all that it looked at:
- * that is what keeps the whole linear.
+ * Reads a phrase that starts at `at`. Looks one word back and a bounded way ahead, or
+ * consumes all that it looked at: that is what keeps the whole linear.
  */
 export type Rule = (tokens: Tokens, at: number) => Written | undefined;
 
-/** The first rule that reads a phrase writes it; a token that starts none stays as it is. */
+/**
+ * The first rule that reads a phrase writes it; a token that starts none stays as it is.
+ */
 export function rewrite(tokens: Tokens, rules: readonly Rule[]): string {
   const pieces: string[] = [];
   let at = 0;
@@ -43,7 +45,10 @@ function afterOf(last: Token | undefined, text: string): string {
   return text.endsWith('.') && after.startsWith('.') ? after.slice(1) : after;
 }
 
-/** A word of the text, with all that stood around it: the tokens in order are the text again, byte for byte. */
+/**
+ * A word of the text, with all that stood around it: the tokens in order are the text
+ * again, byte for byte.
+ */
 export interface Token {
   /** White space before it, or the hyphen inside a compound such as `twenty-five`. */
   readonly gap: string;
@@ -56,7 +61,10 @@ export interface Token {
 
 export type Tokens = readonly Token[];
 
-/** The word at `at` if nothing but space or a hyphen parts it from the one before; '' ends every phrase. */
+/**
+ * The word at `at` if nothing but space or a hyphen parts it from the one before; ''
+ * ends every phrase.
+ */
 export function continued(tokens: Tokens, at: number): string {
   return joins(tokens, at) ? (tokens[at]?.word ?? '') : '';
 }
@@ -77,7 +85,9 @@ export function continuesWith(
     : undefined;
 }
 
-/** Tokens `from` (inclusive) to `to`, as they were, without what stands around the whole. */
+/**
+ * Tokens `from` (inclusive) to `to`, as they were, without what stands around the whole.
+ */
 export function asSpoken(tokens: Tokens, from: number, to: number): string {
   return tokens
     .slice(from, to)

@@ -1,4 +1,7 @@
-/** Symbol before the amount. Pounds are weights as often as money, so they need "sterling" or "pence" (money.ts). */
+/**
+ * Symbol before the amount. Pounds are weights as often as money, so they need "sterling"
+ * or "pence" (money.ts).
+ */
 export const CURRENCIES: ReadonlyMap<string, string> = new Map([
   ['dollar', '$'],
   ['dollars', '$'],
@@ -10,8 +13,9 @@ export const CURRENCIES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Units that have one well-known symbol. Feet, miles, pounds, hours and minutes are everyday words: they stay, and
- * their numbers follow the general rule ("two feet", "26 miles").
+ * Units that have one well-known symbol. Feet, miles, pounds, hours and minutes
+ * are everyday words: they stay, and their numbers follow the general rule ("two
+ * feet", "26 miles").
  */
 const SYMBOLS: readonly (readonly [string, string])[] = [
   ['kilometer', 'km'],
@@ -154,7 +158,9 @@ export const DIGITS: ReadonlyMap<string, string> = new Map([
 
 export const isZeroLetter = (word: string): boolean => word === 'oh' || word === 'o';
 
-/** A cardinal word, or one that has digits already. "oh" and "a" are words first of all. */
+/**
+ * A cardinal word, or one that has digits already. "oh" and "a" are words first of all.
+ */
 export function isNumeric(word: string): boolean {
   const named = UNITS.has(word) || TEENS.has(word) || TENS.has(word) || SCALES.has(word);
   return named || word === 'hundred' || word === 'zero' || /\d/.test(word);

@@ -36,7 +36,10 @@ interface Wanted {
   readonly path: string;
 }
 
-/** Both ways of writing a tuple: `prefixItems` with `items`, and a list in `items` with `additionalItems`. */
+/**
+ * Both ways of writing a tuple: `prefixItems` with `items`, and a list in `items`
+ * with `additionalItems`.
+ */
 function itemsOf(
   schema: Schema,
   path: string,
@@ -89,7 +92,10 @@ function behind(
   return `${list} ${repeated(`(${COMMA} ${writer.rule(item.schema, item.path)})`, bounds, writer.rules.add)}`;
 }
 
-/** Items that differ: a grammar does not remember what it wrote, so they come in the order of their list. */
+/**
+ * Items that differ: a grammar does not remember what it wrote, so they come in the order
+ * of their list.
+ */
 function different(
   item: Item | undefined,
   { bounds: { least, most }, path }: Wanted,

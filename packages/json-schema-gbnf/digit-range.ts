@@ -33,7 +33,10 @@ export function isMultiple(value: Decimal, step: Decimal): boolean {
   return unitsAt(value, scale).floor % unitsAt(step, scale).floor === 0n;
 }
 
-/** Digits of a whole number from `least` to `most`, without leading zeros. Both are 0 or more. */
+/**
+ * Digits of a whole number from `least` to `most`, without leading zeros. Both are
+ * 0 or more.
+ */
 export function wholeBetween(least: bigint, most: bigint): string {
   const options: string[] = [];
   const [shortest, longest] = [String(least).length, String(most).length];
@@ -46,8 +49,9 @@ export function wholeBetween(least: bigint, most: bigint): string {
 }
 
 /**
- * A point and digits behind it, at most as many as `least` and `most` have, whose value lies between the two. Where
- * nothing behind the point is possible as well, it may be left out.
+ * A point and digits behind it, at most as many as `least` and `most` have, whose
+ * value lies between the two. Where nothing behind the point is possible as well, it
+ * may be left out.
  */
 export function fractionBetween(least: string, most: string): string {
   if (least.length === 0) return '';

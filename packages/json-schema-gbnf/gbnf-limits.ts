@@ -2,25 +2,31 @@ import { type Gbnf, type GbnfItem, type GbnfRule, readGbnf } from './gbnf-reader
 import { refused } from './grammar-error.js';
 
 /**
- * Beyond these llama.cpp is busy with one grammar for seconds, and all requests wait: it reads grammars between two
- * steps.
+ * Beyond these llama.cpp is busy with one grammar for seconds, and all requests wait: it
+ * reads grammars between two steps.
  */
 const MOST = {
   bytes: 500_000,
   /** Numbers that it keeps of the grammar. */
   elements: 1_000_000,
   rules: 100_000,
-  /** Ways on at one place of an answer: each is tried with each token of the vocabulary. */
+  /**
+   * Ways on at one place of an answer: each is tried with each token of the vocabulary.
+   */
   ways: 1000,
   /**
-   * Rules that it goes through in search of rules that begin with themselves; what several share it goes through again.
+   * Rules that it goes through in search of rules that begin with themselves; what
+   * several share it goes through again.
    */
   visits: 1_000_000,
   /** Rules that begin with another. */
   depth: 1000,
 } as const;
 
-/** @throws GrammarError: not GBNF, or more than the engine can hold without delaying other requests. */
+/**
+ * @throws GrammarError: not GBNF, or more than the engine can hold without
+ *   delaying other requests.
+ */
 export function demandBounded(text: string, param: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes > MOST.bytes) throw tooMuch(param, bytes, 'bytes of grammar', MOST.bytes);

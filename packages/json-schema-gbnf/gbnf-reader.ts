@@ -46,8 +46,9 @@ interface OpenSequence {
 }
 
 /**
- * GBNF as llama.cpp reads it. Its own parser tells no caller what is wrong, and some texts it never comes to an end
- * with: what it is given has been read here. @throws GrammarError that names line and column
+ * GBNF as llama.cpp reads it. Its own parser tells no caller what is wrong, and some
+ * texts it never comes to an end with: what it is given has been read here. @throws
+ * GrammarError that names line and column
  */
 export function readGbnf(text: string, param: string): Gbnf {
   return new GbnfReader(text, param).read();

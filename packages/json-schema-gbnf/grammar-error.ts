@@ -1,4 +1,7 @@
-/** A schema or a grammar that cannot be held, or costs more than the engine may spend on it. */
+/**
+ * A schema or a grammar that cannot be held, or costs more than the engine may
+ * spend on it.
+ */
 export class GrammarError extends Error {
   constructor(
     /** Where in the schema, such as `schema.properties.name.pattern`; or the whole. */

@@ -2,7 +2,10 @@ import { MOST_REPETITIONS } from './gbnf-reader.js';
 import { type Bounds } from './schema-fields.js';
 import { refused } from './grammar-error.js';
 
-/** One rule of repetitions has so many: more would be past llama.cpp's bound, which it then leaves out. */
+/**
+ * One rule of repetitions has so many: more would be past llama.cpp's bound, which it
+ * then leaves out.
+ */
 const PIECE = MOST_REPETITIONS / 2;
 
 /** `item` as often as the bounds say, whatever llama.cpp's own bound is. */
@@ -29,9 +32,9 @@ function upTo(item: string, most: number, newRule: (body: string) => string): st
 }
 
 /**
- * JSON in GBNF. The bound on white space keeps a model from writing nothing but. `char` lists what it lets through:
- * what it only ruled out would take a byte that is no beginning of a character for one, and a text could get longer
- * than its `maxLength`.
+ * JSON in GBNF. The bound on white space keeps a model from writing nothing but. `char`
+ * lists what it lets through: what it only ruled out would take a byte that is no
+ * beginning of a character for one, and a text could get longer than its `maxLength`.
  */
 const BASIC = {
   space: '[ \\t\\n]{0,20}',
@@ -68,7 +71,10 @@ const DEEPEST = 200;
 const MOST_SCHEMAS = 10_000;
 const MOST_CHARACTERS = 500_000;
 
-/** The rules of one grammar while it is written. Bounds are checked with every rule, not when all is done. */
+/**
+ * The rules of one grammar while it is written. Bounds are checked with every rule, not
+ * when all is done.
+ */
 export class GrammarRules {
   readonly #rules = new Map<string, string>([['root', '']]);
   #depth = 0;
@@ -77,7 +83,10 @@ export class GrammarRules {
 
   constructor(private readonly path: string) {}
 
-  /** Counts one schema and what is inside of it. @throws GrammarError beyond a bound, naming `path` */
+  /**
+   * Counts one schema and what is inside of it. @throws GrammarError beyond a
+   * bound, naming `path`
+   */
   inside(path: string, work: () => string): string {
     if (this.#depth >= DEEPEST)
       throw refused(path, `schemas in schemas are at most ${DEEPEST} deep`);

@@ -18,8 +18,9 @@ import { stringDemands, StringRules } from './string-rules.js';
 const DEEPEST_REFERENCE = 100;
 
 /**
- * A JSON schema as GBNF: every whole answer that the grammar lets through is valid under the schema (`schema-keywords`
- * tells how far each keyword is held). @param path of the schema in the request, for messages
+ * A JSON schema as GBNF: every whole answer that the grammar lets through is valid under
+ * the schema (`schema-keywords` tells how far each keyword is held). @param path of the
+ * schema in the request, for messages
  * @throws GrammarError at a keyword that could not be honoured, or beyond a bound
  */
 export function schemaGrammar(schema: object, path: string): string {

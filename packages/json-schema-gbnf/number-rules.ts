@@ -30,8 +30,8 @@ interface Limit {
 /** Digits behind the point. */
 const FRACTION_DIGITS = 10;
 /**
- * A double tells numbers of so many digits apart; of more, one could round to a bound that is excluded, or to no
- * multiple.
+ * A double tells numbers of so many digits apart; of more, one could round to a bound
+ * that is excluded, or to no multiple.
  */
 const EXACT_DIGITS = 15;
 const MOST_VALUES = 1000;
@@ -46,8 +46,9 @@ const NUMBER_KEYWORDS = [
 ] as const;
 
 /**
- * Numbers in plain decimals within the bounds, none that is not. Where a side has no bound, whole numbers that are safe
- * integers, and others with up to 15 digits before the point.
+ * Numbers in plain decimals within the bounds, none that is not. Where a side has no
+ * bound, whole numbers that are safe integers, and others with up to 15 digits
+ * before the point.
  * @throws GrammarError at a bound that could not be held exactly
  */
 export function numberExpression(
@@ -126,10 +127,14 @@ function stepOf(schema: Schema, path: string): Decimal | undefined {
   );
 }
 
-/** A whole number of units: 3 of `0.3` where numbers have one digit behind the point, 30 where they have two. */
+/**
+ * A whole number of units: 3 of `0.3` where numbers have one digit behind the point, 30
+ * where they have two.
+ */
 const wholeStep = (step: Decimal, scale: number): bigint => {
   const { floor, isExact } = unitsAt(step, scale);
-  // Of whole numbers, those that are multiples of a fraction are those of its numerator in lowest terms.
+  // Of whole numbers, those that are multiples of a fraction are those of its numerator
+  // in lowest terms.
   return isExact
     ? floor
     : step.units / greatestDivisor(step.units, 10n ** BigInt(step.scale));
@@ -235,7 +240,10 @@ function fewMultiples(
   return Array.from({ length: Number(count) }, (_, at) => first + BigInt(at) * step);
 }
 
-/** Last digits that decide whether a number is a multiple: 1 for 2 and 5, 2 for 25; 0: no number of them does. */
+/**
+ * Last digits that decide whether a number is a multiple: 1 for 2 and 5, 2 for 25; 0: no
+ * number of them does.
+ */
 function residueDigits(step: bigint): number {
   const digits = [1, 2, 3, 4, 5, 6].find(count => 10n ** BigInt(count) % step === 0n);
   return digits !== undefined && 10n ** BigInt(digits) / step <= MOST_RESIDUES

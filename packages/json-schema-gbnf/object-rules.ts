@@ -13,7 +13,10 @@ interface Property {
   isRequired: boolean;
 }
 
-/** An object: named properties in their order, or any number of members where none are named. */
+/**
+ * An object: named properties in their order, or any number of members where
+ * none are named.
+ */
 export function objectExpression(
   schema: Schema,
   path: string,
@@ -85,7 +88,10 @@ function keysOf(schema: Schema, path: string, writer: SchemaWriter): Keys {
   };
 }
 
-/** So many that both bounds are met: the first optional ones become required, the last ones are left out. */
+/**
+ * So many that both bounds are met: the first optional ones become required, the last
+ * ones are left out.
+ */
 function counted(
   properties: readonly Property[],
   schema: Schema,
@@ -105,7 +111,10 @@ function counted(
   return kept;
 }
 
-/** In order, with commas between those that are there. What follows one that may be left out is written down once. */
+/**
+ * In order, with commas between those that are there. What follows one that may be left
+ * out is written down once.
+ */
 function members(properties: readonly Property[], writer: SchemaWriter): string {
   const written = properties.map(({ name, schema, path, isRequired }) => ({
     text: `${literal(name)} space ":" space ${writer.rule(schema, path)}`,
@@ -122,8 +131,8 @@ function members(properties: readonly Property[], writer: SchemaWriter): string 
 }
 
 /**
- * Only where no properties are named: a grammar cannot tell other keys from those, and leaving others out is always
- * valid.
+ * Only where no properties are named: a grammar cannot tell other keys from those, and
+ * leaving others out is always valid.
  */
 function freeMembers(schema: Schema, path: string, writer: SchemaWriter): string {
   const { least, most } = boundsOf(schema, ['minProperties', 'maxProperties'], path);

@@ -61,9 +61,9 @@ const CONTROLS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Texts in which the pattern of a JSON schema (ECMA-262, not anchored) is found. Look-aheads are held where they are
- * not repeated; look-behinds, back references, `\b` and `\p` are not known. @throws PatternRefused @throws
- * LanguageTooLarge
+ * Texts in which the pattern of a JSON schema (ECMA-262, not anchored) is found.
+ * Look-aheads are held where they are not repeated; look-behinds, back references, `\b`
+ * and `\p` are not known. @throws PatternRefused @throws LanguageTooLarge
  */
 export function patternLanguage(pattern: string, languages: Languages): Language {
   if (pattern.length > MOST_CHARACTERS)

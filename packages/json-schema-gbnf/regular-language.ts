@@ -4,9 +4,9 @@ export type CodeRange = readonly [first: number, last: number];
 export type CodeSet = readonly CodeRange[];
 
 /**
- * A regular language, interned: equal ones are the same object. Derivatives of regular expressions (Brzozowski 1964;
- * Owens, Reppy, Turon 2009) make a deterministic automaton of it without a search, and hold intersection and complement
- * as well.
+ * A regular language, interned: equal ones are the same object. Derivatives of regular
+ * expressions (Brzozowski 1964; Owens, Reppy, Turon 2009) make a deterministic automaton
+ * of it without a search, and hold intersection and complement as well.
  */
 export interface Language {
   readonly id: number;
@@ -28,7 +28,10 @@ type Form =
       readonly most: number;
     };
 
-/** Work on the languages of one schema. A hostile pattern has 2^20 states: it costs this much and is refused. */
+/**
+ * Work on the languages of one schema. A hostile pattern has 2^20 states: it costs this
+ * much and is refused.
+ */
 const MOST_WORK = 300_000;
 
 /** More than `MOST_WORK` was asked for. */

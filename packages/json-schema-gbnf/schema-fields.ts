@@ -3,7 +3,10 @@ import { refused } from './grammar-error.js';
 export type Schema = Readonly<Record<string, unknown>>;
 
 const MOST_COUNT = 10_000;
-/** Values, alternatives, properties: what could come next is tried one by one at each token. */
+/**
+ * Values, alternatives, properties: what could come next is tried one by one
+ * at each token.
+ */
 const MOST_MEMBERS = 1000;
 
 export interface Bounds {

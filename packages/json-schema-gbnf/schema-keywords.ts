@@ -3,7 +3,10 @@ export type JsonType =
   'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
 
 interface Keyword {
-  /** enforced: no answer breaks it. annotation: changes nothing. refused: 400 `invalid_value` with its path. */
+  /**
+   * enforced: no answer breaks it. annotation: changes nothing. refused: 400
+   * `invalid_value` with its path.
+   */
   readonly treatment: 'enforced' | 'annotation' | 'refused';
   /** Types that it restricts; for others it says nothing. Absent: all. */
   readonly of?: readonly JsonType[];
@@ -31,8 +34,9 @@ const RANGE =
   'in plain decimals: whole numbers up to ±(2^53 - 1), others with up to 15 digits before the point and 10 behind it';
 
 /**
- * What becomes of each keyword of a JSON schema. A keyword that is not listed is refused, except those that begin with
- * `x-`, which are annotations. The table in the engines' README is made of this one (`npm run docs`).
+ * What becomes of each keyword of a JSON schema. A keyword that is not listed is refused,
+ * except those that begin with `x-`, which are annotations. The table in the engines'
+ * README is made of this one (`npm run docs`).
  */
 export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   type: enforced(),

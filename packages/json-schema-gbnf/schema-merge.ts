@@ -106,7 +106,10 @@ const OBJECT_KEYWORDS: ReadonlySet<string> = new Set([
   'unevaluatedProperties',
 ]);
 
-/** A property that one of them does not name is judged by that one's `additionalProperties`. */
+/**
+ * A property that one of them does not name is judged by that one's
+ * `additionalProperties`.
+ */
 function mergedMembers(one: Schema, other: Schema, path: string): Schema {
   const [first, second] = [one, other].map(schema =>
     objectAt(schema, 'properties', path),
@@ -153,7 +156,10 @@ function numberOf(value: unknown, path: string): number {
   throw refused(path, `must be a number; got ${shown(value)}`);
 }
 
-/** All of the list, and what stands beside it. @param resolved a member as a schema, references followed */
+/**
+ * All of the list, and what stands beside it. @param resolved a member as a
+ * schema, references followed
+ */
 export function allMerged(
   schema: Schema,
   path: string,

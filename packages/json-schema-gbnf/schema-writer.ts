@@ -6,7 +6,10 @@ import { type StringRules } from './string-rules.js';
 export interface SchemaWriter {
   readonly rules: GrammarRules;
   readonly strings: StringRules;
-  /** The rule of a schema: what stands there once does not grow with every place it is used. */
+  /**
+   * The rule of a schema: what stands there once does not grow with every place
+   * it is used.
+   */
   rule(schema: unknown, path: string): string;
   /** References followed, `allOf` merged. */
   resolved(schema: unknown, path: string): Schema;

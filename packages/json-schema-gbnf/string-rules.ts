@@ -27,8 +27,8 @@ const DAYS =
   '([0-9]{1,4}Y([0-9]{1,4}M([0-9]{1,4}D)?)?|[0-9]{1,4}M([0-9]{1,4}D)?|[0-9]{1,4}D)';
 
 /**
- * Values of `format` that can be held, as patterns: what they let through is valid, not all that is valid (no 29
- * February).
+ * Values of `format` that can be held, as patterns: what they let through is valid, not
+ * all that is valid (no 29 February).
  */
 const KNOWN_FORMATS: Readonly<Record<string, string>> = {
   date: `^${DATE}$`,
@@ -43,7 +43,10 @@ const KNOWN_FORMATS: Readonly<Record<string, string>> = {
   uuid: `^${HEX}{8}-${HEX}{4}-[1-8]${HEX}{3}-[89ab]${HEX}{3}-${HEX}{12}$`,
 };
 
-/** Values of `format` that say how a text is shown or what it is for, and rule nothing out. */
+/**
+ * Values of `format` that say how a text is shown or what it is for, and
+ * rule nothing out.
+ */
 const DESCRIBING_FORMATS: ReadonlySet<unknown> = new Set([
   ...[
     'password',
@@ -58,8 +61,8 @@ const DESCRIBING_FORMATS: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Patterns that zod 4 writes beside a format and that let all of our texts of that format through, but take too many
- * states to hold.
+ * Patterns that zod 4 writes beside a format and that let all of our texts of that format
+ * through, but take too many states to hold.
  */
 const IMPLIED_PATTERNS: ReadonlyMap<string, string> = new Map([
   [
@@ -69,7 +72,10 @@ const IMPLIED_PATTERNS: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
-/** What the keywords of strings ask for. @throws GrammarError at a format that is not known */
+/**
+ * What the keywords of strings ask for. @throws GrammarError at a format that
+ * is not known
+ */
 export function stringDemands(schema: Schema, path: string): StringDemands {
   const texts = schema.pattern === undefined ? [] : patternsOf(schema.pattern);
   const patterns = texts.map(text => {
@@ -87,7 +93,10 @@ export function stringDemands(schema: Schema, path: string): StringDemands {
   };
 }
 
-/** Undefined: none that rules anything out. Beside a pattern, an unknown format is a name for that pattern. */
+/**
+ * Undefined: none that rules anything out. Beside a pattern, an unknown format is a name
+ * for that pattern.
+ */
 function formatOf(
   { format }: Schema,
   hasPattern: boolean,
@@ -116,8 +125,8 @@ interface StringDemands {
 const MOST_STATES = 2500;
 
 /**
- * Of JSON strings of one code unit each: nothing that would count twice. Control characters are those with an escape of
- * two.
+ * Of JSON strings of one code unit each: nothing that would count twice. Control
+ * characters are those with an escape of two.
  */
 const ALPHABET: CodeSet = [
   [0x08, 0x0a],
@@ -132,19 +141,28 @@ interface Edge {
   readonly to: Language;
 }
 
-/** The texts of one schema as grammar: deterministic, so that one place of an answer has few ways on. */
+/**
+ * The texts of one schema as grammar: deterministic, so that one place of an answer has
+ * few ways on.
+ */
 export class StringRules {
   readonly #languages = new Languages(ALPHABET);
   readonly #written = new Map<Language, string>();
   #states = 0;
 
-  /** @param isJson false: characters are written as they are, not as those of a JSON string */
+  /**
+   * @param isJson false: characters are written as they are, not as those of
+   *   a JSON string
+   */
   constructor(
     private readonly rules: GrammarRules,
     private readonly isJson = true,
   ) {}
 
-  /** Texts of a pattern, without quotation marks. @throws GrammarError at what cannot be held */
+  /**
+   * Texts of a pattern, without quotation marks. @throws GrammarError at what
+   * cannot be held
+   */
   matching(text: string, path: string): string {
     return this.#automaton({
       lengths: { least: 0, most: Infinity },
@@ -153,7 +171,10 @@ export class StringRules {
     });
   }
 
-  /** As an expression with its quotation marks. @throws GrammarError at what cannot be held */
+  /**
+   * As an expression with its quotation marks. @throws GrammarError at what
+   * cannot be held
+   */
   expression(demands: StringDemands): string {
     const { lengths, patterns, format } = demands;
     if (patterns.length > 0 || format !== undefined)
@@ -279,7 +300,10 @@ const ESCAPED: Readonly<Record<number, string>> = {
   ...{ 0x22: '\\\\\\"', 0x5c: '\\\\\\\\' },
 };
 
-/** As GBNF: a class of those that stand for themselves, a literal for each that JSON escapes. */
+/**
+ * As GBNF: a class of those that stand for themselves, a literal for each
+ * that JSON escapes.
+ */
 function characters(set: readonly CodeRange[], isJson: boolean): readonly string[] {
   if (!isJson) return [`[${set.map(shownRange).join('')}]`];
   const isIn = (code: number): boolean =>

@@ -4,8 +4,8 @@ import { benchPlots } from './bench-plots.js';
 import { REFERENCE_TABLES, withTables } from './reference-tables.js';
 
 /**
- * Brings the tables of the documentation and the schemas of the configuration up to date with the registries, and the
- * pictures of benches with their kept results.
+ * Brings the tables of the documentation and the schemas of the configuration up to date
+ * with the registries, and the pictures of benches with their kept results.
  */
 for (const file of Object.keys(REFERENCE_TABLES)) {
   const before = readFileSync(file, 'utf8');

@@ -49,7 +49,10 @@ function ensureOwnPackages(folder) {
   });
 }
 
-/** Builds `console/dist` unless nothing changed since the last build; its packages are its own. */
+/**
+ * Builds `console/dist` unless nothing changed since the last build; its packages
+ * are its own.
+ */
 export async function ensureConsole({ install = true } = {}) {
   const from = [
     'console/src',

@@ -7,14 +7,20 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const inRoot = (...parts) => join(ROOT, ...parts);
 
-/** Installed from npm: built, and without the tools that build it. npm publishes no lockfile. */
+/**
+ * Installed from npm: built, and without the tools that build it. npm
+ * publishes no lockfile.
+ */
 export const IS_PACKAGE = !existsSync(inRoot('package-lock.json'));
 
 const { SWITCHYARD_HOME: named, ...environment } = process.env;
 /** Without the variable that is no setting of the product. */
 export const ENVIRONMENT = environment;
 
-/** Working folder of the product: configuration and data. The package's own is replaced by each upgrade. */
+/**
+ * Working folder of the product: configuration and data. The package's own is replaced
+ * by each upgrade.
+ */
 export const HOME = IS_PACKAGE ? resolve(named ?? join(homedir(), '.switchyard')) : ROOT;
 
 /** Finds the project's tools, and its Node, before the system's. */
@@ -25,10 +31,11 @@ export const toolEnvironment = (extra = {}) => ({
 });
 
 /**
- * Runs a command, in the project root unless `cwd` says otherwise.
- * `show: true` lets it write to this terminal; otherwise its output is kept and returned.
- * `started` receives the child process.
- * @returns {Promise<{code: number, output: string}>} code 127 when there is no such command
+ * Runs a command, in the project root unless `cwd` says otherwise. `show: true` lets it
+ * write to this terminal; otherwise its output is kept and returned. `started` receives
+ * the child process.
+ * @returns {Promise<{code: number, output: string}>} code 127 when there is
+ *   no such command
  */
 export function command(
   file,

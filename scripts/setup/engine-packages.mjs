@@ -51,8 +51,8 @@ const TEST_PACKAGES = [
 ];
 
 /**
- * Installs missing Debian packages where it may; elsewhere prints the command and continues. @returns names still
- * missing
+ * Installs missing Debian packages where it may; elsewhere prints the command and
+ * continues. @returns names still missing
  */
 export async function ensureEnginePackages({ install = true } = {}) {
   return ensure(ENGINE_PACKAGES, {
@@ -71,7 +71,10 @@ export async function ensureClusterPackages({ install = true } = {}) {
   });
 }
 
-/** The same for what only tests need; apart, so that a failure here leaves the engines alone. */
+/**
+ * The same for what only tests need; apart, so that a failure here leaves
+ * the engines alone.
+ */
 export async function ensureTestPackages({ install = true } = {}) {
   return ensure(TEST_PACKAGES, {
     install,
@@ -122,7 +125,10 @@ async function hasLibrary(name) {
   return (await command('/sbin/ldconfig', ['-p'])).output.includes(name);
 }
 
-/** How to become root without asking anybody: [] as root, sudo where it needs no password, undefined elsewhere. */
+/**
+ * How to become root without asking anybody: [] as root, sudo where it needs no password,
+ * undefined elsewhere.
+ */
 async function rootPrefix() {
   if ((await command('apt-get', ['--version'])).code !== 0) return undefined;
   if (process.getuid?.() === 0) return [];

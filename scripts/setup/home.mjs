@@ -7,8 +7,9 @@ import { done } from './report.mjs';
 const ENTRIES = /^models:\n[^]*/m;
 
 /**
- * Gives the npm package's working folder its configuration, once; what is there stays. Models whose libraries are
- * missing are left out: without them the gateway starts and serves no model yet.
+ * Gives the npm package's working folder its configuration, once; what is there stays.
+ * Models whose libraries are missing are left out: without them the gateway starts and
+ * serves no model yet.
  */
 export async function ensureHome() {
   if (!IS_PACKAGE) return;

@@ -18,8 +18,8 @@ const FLAGS = [
 ];
 
 /**
- * llama.cpp's own server for benches to compare with: built once, for this machine, from the source that node-llama-cpp
- * was built from.
+ * llama.cpp's own server for benches to compare with: built once, for this machine, from
+ * the source that node-llama-cpp was built from.
  * @returns its file; undefined when it cannot be had, and then has said why
  */
 export async function ensureLlamaServer() {

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 
 /**
- * What the machine itself did while a bench ran. `stolen` is the share of all CPU time that the hypervisor gave to
- * other guests, `busy` the share that anything here used: time stolen from a mostly idle machine shows up as stalls,
- * whatever the code does.
+ * What the machine itself did while a bench ran. `stolen` is the share of all CPU time
+ * that the hypervisor gave to other guests, `busy` the share that anything here used:
+ * time stolen from a mostly idle machine shows up as stalls, whatever the code does.
  */
 export function machineLoad() {
   const before = cpuTime();

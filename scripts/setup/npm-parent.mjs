@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 const LOOK_EVERY_MS = 1000;
 
 /**
- * Whoever kills `npm run up` or `npx switchyard up` kills npm alone: this process, a child of it or of the shell it
- * runs commands with, would continue unseen. Under npm it therefore stops, by its own SIGTERM, when they are gone.
- * Started in any other way it may outlive its parent, as with nohup.
+ * Whoever kills `npm run up` or `npx switchyard up` kills npm alone: this process, a
+ * child of it or of the shell it runs commands with, would continue unseen. Under npm it
+ * therefore stops, by its own SIGTERM, when they are gone. Started in any other way it
+ * may outlive its parent, as with nohup.
  */
 export function stopWithNpm() {
   if (!process.env.npm_lifecycle_event) return;
@@ -18,7 +19,10 @@ export function stopWithNpm() {
   timer.unref();
 }
 
-/** The parent; where that is the shell between npm and us, its parent too. Orphans get another one at once. */
+/**
+ * The parent; where that is the shell between npm and us, its parent too. Orphans get
+ * another one at once.
+ */
 function launchers() {
   const { ppid } = process;
   return commandOf(ppid).includes(' -c ') ? `${ppid} ${parentOf(ppid)}` : String(ppid);

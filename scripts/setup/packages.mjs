@@ -4,7 +4,9 @@ import { doing, done, SetupError } from './report.mjs';
 
 const NODE_MIN = [22, 12];
 
-/** Installs the npm packages when they are missing or another set than the lockfile names. */
+/**
+ * Installs the npm packages when they are missing or another set than the lockfile names.
+ */
 export async function ensurePackages({ install = true } = {}) {
   const why = packagesProblem();
   if (!why) return done('npm packages', 'match package-lock.json');
@@ -47,7 +49,10 @@ function readPackages(path) {
   }
 }
 
-/** The Node that runs Switchyard: the one npm installed, else this one when it is new enough. */
+/**
+ * The Node that runs Switchyard: the one npm installed, else this one when it
+ * is new enough.
+ */
 export function nodeBinary() {
   const installed = inRoot('node_modules/.bin/node');
   if (existsSync(installed)) return installed;

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { command, inRoot } from './command.mjs';
 import { doing, done, SetupError, warn } from './report.mjs';
 
-/** Of workers/python/pyproject.toml: its `ctranslate2` extra, and what writes the models. */
+/**
+ * Of workers/python/pyproject.toml: its `ctranslate2` extra, and what writes the models.
+ */
 const NEEDED = [
   'faster-whisper==1.2.1',
   'ctranslate2==4.8.5',
@@ -31,7 +33,8 @@ const PEERS = [
 const lastLines = ({ output }) => output.trim().split('\n').slice(-5).join('\n');
 
 /**
- * A Python with CTranslate2, and with the peers that can be installed, kept for the next run.
+ * A Python with CTranslate2, and with the peers that can be installed, kept for
+ * the next run.
  * @returns its interpreter. @throws SetupError without CTranslate2
  */
 export async function ensureWhisperPython() {

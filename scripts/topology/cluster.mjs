@@ -13,9 +13,9 @@ import { listens, postgresServer, redisServer } from './servers.mjs';
 const SERVERS_READY_MS = 60_000;
 
 /**
- * The topology of docker/compose.cluster.yaml as plain processes on one machine: Redis, PostgreSQL, gateways behind a
- * proxy, workers of every model, batch processors. Whatever ends by itself is started again. `cluster.json` in its
- * folder tells who is who.
+ * The topology of docker/compose.cluster.yaml as plain processes on one machine: Redis,
+ * PostgreSQL, gateways behind a proxy, workers of every model, batch processors. Whatever
+ * ends by itself is started again. `cluster.json` in its folder tells who is who.
  */
 export class Cluster {
   #folder;
@@ -24,7 +24,10 @@ export class Cluster {
   #options;
   #stopped;
 
-  /** @param options {folder, host, port, env, graceMs, modelsFile, gateways, workers, processors} */
+  /**
+   * @param options {folder, host, port, env, graceMs, modelsFile, gateways,
+   *   workers, processors}
+   */
   constructor(options) {
     this.#options = options;
     this.#folder = options.folder;
@@ -62,8 +65,9 @@ export class Cluster {
   }
 
   /**
-   * Callers first: the proxy takes no more, processors give their batches back, gateways drain, then workers, then what
-   * they stood on. Idempotent. @returns names of those that had to be killed
+   * Callers first: the proxy takes no more, processors give their batches back, gateways
+   * drain, then workers, then what they stood on. Idempotent. @returns names of those
+   * that had to be killed
    */
   stop() {
     return (this.#stopped ??= this.#stopAll());
@@ -123,7 +127,10 @@ export class Cluster {
     return parse(readFileSync(this.#options.modelsFile, 'utf8')).models;
   }
 
-  /** The same models, whose workers are reached by address instead of being started by a gateway. */
+  /**
+   * The same models, whose workers are reached by address instead of being started
+   * by a gateway.
+   */
   #writeModels(models, crews) {
     const remote = models.map((model, index) => {
       const addresses = crews[index].map(({ port }) => `127.0.0.1:${port}`);
@@ -148,7 +155,9 @@ export class Cluster {
       writeFileSync(secret, randomBytes(32).toString('hex'), { mode: 0o600 });
   }
 
-  /** Two clusters in one folder would share a database that neither expects to be shared. */
+  /**
+   * Two clusters in one folder would share a database that neither expects to be shared.
+   */
   #refuseRunning() {
     const state = readState(this.#folder);
     const alive = [state?.pid, ...(state?.members ?? []).map(({ pid }) => pid)].filter(
@@ -211,7 +220,10 @@ function readState(folder) {
   }
 }
 
-/** A process of that number lives, and is one that a cluster starts: numbers are used again. */
+/**
+ * A process of that number lives, and is one that a cluster starts: numbers
+ * are used again.
+ */
 function isOurs(pid) {
   if (pid === undefined || pid === process.pid) return false;
   try {

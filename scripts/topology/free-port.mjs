@@ -1,6 +1,9 @@
 import { createServer } from 'node:net';
 
-/** So many different ports of loopback that were free a moment ago: members keep theirs when they are started again. */
+/**
+ * So many different ports of loopback that were free a moment ago: members keep theirs
+ * when they are started again.
+ */
 export async function freePorts(count) {
   const servers = await Promise.all(Array.from({ length: count }, listening));
   const ports = servers.map(server => server.address().port);

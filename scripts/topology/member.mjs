@@ -7,8 +7,9 @@ const RESTART_MAX_MS = 5000;
 const STABLE_MS = 10_000;
 
 /**
- * One process of the topology, started again whenever it ends by itself, as Kubernetes or `restart: always` would. Its
- * output goes to one file; its process group is its own, so that a terminal's Ctrl-C reaches no process but us.
+ * One process of the topology, started again whenever it ends by itself, as Kubernetes or
+ * `restart: always` would. Its output goes to one file; its process group is its own, so
+ * that a terminal's Ctrl-C reaches no process but us.
  */
 export class Member {
   #child;
@@ -19,7 +20,8 @@ export class Member {
   restarts = 0;
 
   /**
-   * @param spec {name, kind, file, args, env, cwd, uid, gid, log, port, stopSignal, graceMs, tied}; `tied`: it gets an
+   * @param spec {name, kind, file, args, env, cwd, uid, gid, log, port, stopSignal,
+   *   graceMs, tied}; `tied`: it gets an
    * IPC channel, whose end shows that this process is gone, also by SIGKILL
    * @param onChange called when its pid changes
    */

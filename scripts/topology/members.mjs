@@ -3,12 +3,15 @@ import { HOME, inRoot } from '../setup/command.mjs';
 import { nodeBinary } from '../setup/packages.mjs';
 import { postgresUrl } from './servers.mjs';
 
-/** Beyond its own grace a process gets this long to settle the rest and close; then it hangs and is killed. */
+/**
+ * Beyond its own grace a process gets this long to settle the rest and close; then it
+ * hangs and is killed.
+ */
 const KILL_AFTER_GRACE_MS = 10_000;
 
 /**
- * The processes of Switchyard in a cluster, each with the settings that make it one of many
- * (docs/operate/going-to-production.md).
+ * The processes of Switchyard in a cluster, each with the settings that make it one of
+ * many (docs/operate/going-to-production.md).
  * @param plan {folder, ports: {redis, postgres, proxy}, env, graceMs}
  */
 export async function switchyardMembers(plan) {

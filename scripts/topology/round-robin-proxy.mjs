@@ -12,10 +12,11 @@ const HOP_HEADERS = [
 ];
 
 /**
- * What stands before several gateways: each request goes to the next one that is ready, a WebSocket stays on the one it
- * was opened on. A gateway leaves the round when its `/health/ready` or a connection to it fails, and comes back by
- * itself. A request whose gateway could not even be connected to goes to another; one that broke later is answered 502,
- * and the client decides.
+ * What stands before several gateways: each request goes to the next one that is ready, a
+ * WebSocket stays on the one it was opened on. A gateway leaves the round when its
+ * `/health/ready` or a connection to it fails, and comes back by itself. A request whose
+ * gateway could not even be connected to goes to another; one that broke later is
+ * answered 502, and the client decides.
  */
 export class RoundRobinProxy {
   #targets;
@@ -23,7 +24,10 @@ export class RoundRobinProxy {
   #probes;
   /** WebSockets: the server forgets them once they are upgraded. */
   #live = new Set();
-  /** A connection each: one that is kept may be closed by its gateway just when it is used again. */
+  /**
+   * A connection each: one that is kept may be closed by its gateway just when it
+   * is used again.
+   */
   #agent = new Agent({ keepAlive: false });
   #server = createServer((request, response) =>
     this.#forward(request, response, this.#order()),
@@ -71,7 +75,10 @@ export class RoundRobinProxy {
     for (const socket of this.#live) socket.destroy();
   }
 
-  /** Ready ones first, each in its turn; the others after them, for a moment when none is known to be ready. */
+  /**
+   * Ready ones first, each in its turn; the others after them, for a moment when none is
+   * known to be ready.
+   */
   #order() {
     this.#at = (this.#at + 1) % this.#targets.length;
     const turn = [...this.#targets.slice(this.#at), ...this.#targets.slice(0, this.#at)];

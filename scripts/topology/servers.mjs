@@ -12,7 +12,9 @@ const POSTGRES = '/usr/lib/postgresql';
 /** Of util-linux, on every Debian. */
 const SETPRIV = '/usr/bin/setpriv';
 
-/** A Redis that forgets nothing it has answered: every write is on disk before its answer. */
+/**
+ * A Redis that forgets nothing it has answered: every write is on disk before its answer.
+ */
 export function redisServer({ folder, port }) {
   if (!existsSync(REDIS))
     throw new SetupError('Redis is not installed: apt-get install redis-server');
@@ -64,8 +66,9 @@ export function postgresServer({ folder, port }) {
 }
 
 /**
- * A command that is sent `signal` by the kernel when this process dies, however that happens. Servers cannot watch an
- * IPC channel as our own programs do, and would otherwise hold their ports and folders for ever.
+ * A command that is sent `signal` by the kernel when this process dies, however that
+ * happens. Servers cannot watch an IPC channel as our own programs do, and would
+ * otherwise hold their ports and folders for ever.
  */
 const endingWithUs = (signal, file, args) =>
   existsSync(SETPRIV)
@@ -74,7 +77,10 @@ const endingWithUs = (signal, file, args) =>
 
 export const postgresUrl = port => `postgres://switchyard@127.0.0.1:${port}/postgres`;
 
-/** Whether somebody takes connections there; Redis and PostgreSQL listen when they are ready, or nearly so. */
+/**
+ * Whether somebody takes connections there; Redis and PostgreSQL listen when they are
+ * ready, or nearly so.
+ */
 export function listens(port) {
   return new Promise(resolve => {
     const socket = createConnection({ host: '127.0.0.1', port });
@@ -103,7 +109,10 @@ function postgresAccount() {
   return { uid: idOf('-u'), gid: idOf('-g') };
 }
 
-/** In the cluster's folder; where that account may not go, as below /root, in the folder of temporary files. */
+/**
+ * In the cluster's folder; where that account may not go, as below /root, in the folder
+ * of temporary files.
+ */
 function postgresFolder(folder, account) {
   const inside = makeFor(join(folder, 'postgres'), account);
   if (mayEnter(inside, account)) return inside;

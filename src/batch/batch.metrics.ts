@@ -19,7 +19,10 @@ interface Pace {
   readonly expiresAtMs: number;
 }
 
-/** True if the remaining lines take longer than the remaining time at the current rate. False without a rate. */
+/**
+ * True if the remaining lines take longer than the remaining time at the current rate.
+ * False without a rate.
+ */
 function missesDeadline(
   { startedMs, doneAtStart, done, total, expiresAtMs }: Pace,
   nowMs: number,
@@ -29,7 +32,10 @@ function missesDeadline(
   return ((nowMs - startedMs) / here) * (total - done) > expiresAtMs - nowMs;
 }
 
-/** All metrics of the processor. Gauges are read from the objects that own the numbers (D-10). */
+/**
+ * All metrics of the processor. Gauges are read from the objects that own
+ * the numbers (D-10).
+ */
 export const BATCH_METRICS: Provider[] = [
   ...LINE_METRICS,
   ...JOB_METRICS,

@@ -42,12 +42,18 @@ const PIECE_BYTES = 65_536;
 type Called = CallEnvelope & { readonly tenant?: string };
 type Kind = WorkerReply['kind'];
 
-/** Requests of this process as calls of the worker behind it: envelope and group go through as they came. */
+/**
+ * Requests of this process as calls of the worker behind it: envelope and group go
+ * through as they came.
+ */
 @Injectable()
 export class BridgedCalls {
   constructor(@Inject(ENGINE) private readonly worker: ExternalWorker) {}
 
-  /** @throws DomainError the worker's own failure, or the abort's error when the worker has stopped */
+  /**
+   * @throws DomainError the worker's own failure, or the abort's error when the
+   *   worker has stopped
+   */
   async perform<K extends Kind>(
     { requestId, priority, group, tenant }: Called,
     payload: WorkerTask,
@@ -74,7 +80,10 @@ export class BridgedCalls {
     }
   }
 
-  /** A worker that takes nothing now gives the request back; one that was lost with it has had one of its attempts. */
+  /**
+   * A worker that takes nothing now gives the request back; one that was lost with it has
+   * had one of its attempts.
+   */
   #failure(error: unknown): unknown {
     if (!(error instanceof WorkerLostError)) return error;
     if (error.kind === 'refused' || error.kind === 'disconnected')

@@ -15,7 +15,10 @@ import { ExternalWorker } from './external-worker.js';
 
 type Conversation = CallConversation<TranscribeStreamRequest, TranscribeStreamResponse>;
 
-/** In place of `StreamService`: a live stream goes on to the worker, frame by frame, at the pace of both. */
+/**
+ * In place of `StreamService`: a live stream goes on to the worker, frame by frame, at
+ * the pace of both.
+ */
 @Injectable()
 export class BridgedStreams {
   constructor(
@@ -23,7 +26,10 @@ export class BridgedStreams {
     private readonly calls: InFlightCalls,
   ) {}
 
-  /** Resolves when the caller has ended the stream and all events are sent. @throws DomainError or the abort's error */
+  /**
+   * Resolves when the caller has ended the stream and all events are sent. @throws
+   * DomainError or the abort's error
+   */
   async serve(
     call: ServerDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>,
   ): Promise<void> {

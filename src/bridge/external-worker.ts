@@ -44,8 +44,9 @@ export interface Waiting {
 }
 
 /**
- * The one worker behind this bridge: reached at an address, or a program that this process runs. It is lost once: then
- * the bridge gives back what it holds and ends, and its supervisor starts another one.
+ * The one worker behind this bridge: reached at an address, or a program that this
+ * process runs. It is lost once: then the bridge gives back what it holds and ends, and
+ * its supervisor starts another one.
  */
 export class ExternalWorker implements EngineBase {
   /** Resolves with the reason when the worker takes no more work. */
@@ -59,7 +60,10 @@ export class ExternalWorker implements EngineBase {
   #exited = Promise.resolve();
   #connection: WorkerConnection | undefined;
   #report: WorkerHealthReport | undefined;
-  /** While its connection is replaced: calls wait until a probe has been answered, or has failed. */
+  /**
+   * While its connection is replaced: calls wait until a probe has been answered,
+   * or has failed.
+   */
   #doubt: PromiseWithResolvers<void> | undefined;
 
   constructor(private readonly options: ExternalWorkerOptions) {
@@ -79,7 +83,10 @@ export class ExternalWorker implements EngineBase {
     return this.options.spec.model.kind;
   }
 
-  /** What requests may ask for is decided by models.yaml, as where gateways call the worker themselves. */
+  /**
+   * What requests may ask for is decided by models.yaml, as where gateways call
+   * the worker themselves.
+   */
   get info(): EngineInfo {
     if (!this.#report) throw new Error('the worker has not been ready yet');
     const { engine, device, revision, maxBatch, maxConcurrent, streams } = this.#report;
@@ -209,7 +216,10 @@ export class ExternalWorker implements EngineBase {
     });
   }
 
-  /** The connections of a program that dies break before its exit is seen, which says more. */
+  /**
+   * The connections of a program that dies break before its exit is seen,
+   * which says more.
+   */
   #loseUnlessExited(reason: string): void {
     if (!this.#process) return this.lose(reason);
     setTimeout(() => this.lose(reason), EXIT_NOTICE_MS).unref();

@@ -57,7 +57,8 @@ export class BatchClient {
 export const hasEnded = ({ status }: BatchDto): boolean => isTerminal(status);
 
 /**
- * Writes the result files of a batch, `PREFIX_output.jsonl` and `PREFIX_errors.jsonl`, whichever there are.
+ * Writes the result files of a batch, `PREFIX_output.jsonl` and `PREFIX_errors.jsonl`,
+ * whichever there are.
  * @returns their names. @throws CliError when there is neither
  */
 export async function download(

@@ -11,8 +11,8 @@ const BAR =
   ' {bar} {percentage}% | {value}/{total} lines | {failed} failed | {rate} | ETA {remaining} | {status}';
 
 /**
- * Watches a batch to its end: a bar on a terminal, a line per change elsewhere. Ctrl-C ends the watching, not the
- * batch.
+ * Watches a batch to its end: a bar on a terminal, a line per change elsewhere. Ctrl-C
+ * ends the watching, not the batch.
  */
 export async function watch(
   client: BatchClient,

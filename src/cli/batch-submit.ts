@@ -94,7 +94,10 @@ async function submit(
   assertAnswered(ended);
 }
 
-/** The endpoint of the first line; all lines must name the same one. @throws CliError exit code 2 when it names none */
+/**
+ * The endpoint of the first line; all lines must name the same one. @throws CliError exit
+ * code 2 when it names none
+ */
 async function endpointIn(file: string): Promise<BatchEndpoint> {
   const url = urlOf(await firstLine(await readablePath(file)));
   const endpoint = BATCH_ENDPOINTS.find(known => known === url);

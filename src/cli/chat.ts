@@ -94,7 +94,10 @@ interface ListedModel {
   readonly capabilities: readonly string[];
 }
 
-/** Id of the first chat model of the gateway. @throws CliError exit code 2 when there is none */
+/**
+ * Id of the first chat model of the gateway. @throws CliError exit code 2 when
+ * there is none
+ */
 async function chatModel(client: GatewayClient, signal: AbortSignal): Promise<string> {
   const { data } = await client.json<{ readonly data: readonly ListedModel[] }>(
     '/v1/models',
@@ -108,7 +111,10 @@ async function chatModel(client: GatewayClient, signal: AbortSignal): Promise<st
   throw new CliError(`the gateway has no model that can chat; ${hint}`, EXIT.usage);
 }
 
-/** A conversation, one question a line. A failed question is reported and the conversation continues. */
+/**
+ * A conversation, one question a line. A failed question is reported and the
+ * conversation continues.
+ */
 async function talk(conversation: Conversation, signal: AbortSignal): Promise<void> {
   const lines = createInterface({
     input: stdin,

@@ -50,7 +50,9 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const plain = (text: string): string =>
   quoted(text.replaceAll(':', '\\:').replaceAll(/\s+/g, ' '));
 
-/** The words typed so far that are commands, as `$at`; bash and zsh both understand it. */
+/**
+ * The words typed so far that are commands, as `$at`; bash and zsh both understand it.
+ */
 const walk = (
   all: readonly Position[],
   typed: string,

@@ -132,7 +132,10 @@ const configPrintCommand = (): Command =>
       );
     });
 
-/** Of the files below `config/`, by name. The committed ones in `config/schema` are made of these. */
+/**
+ * Of the files below `config/`, by name. The committed ones in `config/schema` are
+ * made of these.
+ */
 export const FILE_SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
   switchyard: settingsSchema,
   models: modelsSchema,

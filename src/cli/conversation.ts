@@ -27,7 +27,10 @@ interface Chunk {
   } | null;
 }
 
-/** What was said so far, and the next answer of the model, written to stdout while it comes. */
+/**
+ * What was said so far, and the next answer of the model, written to stdout
+ * while it comes.
+ */
 export class Conversation {
   #messages: Message[] = [];
 

@@ -56,7 +56,10 @@ export function checkNode(): Diagnosis {
   };
 }
 
-/** The npm packages of engines that models use: what is absent shows only when an engine starts. */
+/**
+ * The npm packages of engines that models use: what is absent shows only when
+ * an engine starts.
+ */
 export async function checkPackages(
   models: readonly ModelSpec[],
 ): Promise<readonly Diagnosis[]> {

@@ -12,7 +12,10 @@ const STATES = {
   outdated: 'of another release of Switchyard',
 } as const;
 
-/** The environment of `engines install ctranslate2`, where the command of a model starts with its Python. */
+/**
+ * The environment of `engines install ctranslate2`, where the command of a model starts
+ * with its Python.
+ */
 export function checkPythonWorkers(
   models: readonly ModelSpec[],
   dataDir: string,
@@ -44,7 +47,10 @@ const usesEnvironment = (
   { python }: PythonEnvironment,
 ): boolean => command.includes(MODULE) && resolve(command[0] ?? '') === python;
 
-/** Compiled kernels are an offer: they need a compiler, which is named when one accepts it. */
+/**
+ * Compiled kernels are an offer: they need a compiler, which is named when
+ * one accepts it.
+ */
 export async function checkLlamaKernels(
   models: readonly ModelSpec[],
   run: RunCommand = runCommand,

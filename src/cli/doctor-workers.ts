@@ -51,7 +51,10 @@ interface Listed {
   readonly data: readonly { readonly id: string; readonly problem?: string }[];
 }
 
-/** What a gateway that runs here says of its keys and its workers; nothing of workers where it asks for a key. */
+/**
+ * What a gateway that runs here says of its keys and its workers; nothing of workers
+ * where it asks for a key.
+ */
 export async function checkGateway(
   server: Settings['server'],
 ): Promise<readonly Diagnosis[]> {

@@ -155,7 +155,8 @@ function recording(): Source {
 }
 
 function piped([program = '', ...args]: readonly string[]) {
-  // Its own group: Ctrl-C ends the recording through `stop`, so that the last words are still read.
+  // Its own group: Ctrl-C ends the recording through `stop`, so that the last words
+  // are still read.
   const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,

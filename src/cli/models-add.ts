@@ -183,7 +183,10 @@ async function pull(
   }
 }
 
-/** The files are there whatever becomes of the entry, so the next attempt downloads nothing. */
+/**
+ * The files are there whatever becomes of the entry, so the next
+ * attempt downloads nothing.
+ */
 async function write(file: EditedFile, edit: ModelsEdit): Promise<void> {
   try {
     await editModels(file, edit);

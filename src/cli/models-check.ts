@@ -60,7 +60,10 @@ export const modelsCheckCommand = (): Command =>
       }),
     );
 
-/** The configured models by what their options name, then the folders on disk by their manifests. */
+/**
+ * The configured models by what their options name, then the folders on disk
+ * by their manifests.
+ */
 export async function checkModels(
   models: readonly ModelSpec[],
   shelf: ModelStore,
@@ -95,7 +98,10 @@ const verdict = (
   ok: problems.length === 0,
 });
 
-/** What the engine finds in the files; those of a model that only runs elsewhere are not here. */
+/**
+ * What the engine finds in the files; those of a model that only runs elsewhere
+ * are not here.
+ */
 function engineFindings(model: ModelSpec): Pick<ModelVerdict, 'problems' | 'notes'> {
   try {
     const note = checkEngineFiles(model);
@@ -108,8 +114,8 @@ function engineFindings(model: ModelSpec): Pick<ModelVerdict, 'problems' | 'note
 type CheckDepth = Parameters<typeof checkModels>[2];
 
 /**
- * Paths that are not there, and pulled folders outside the models folder; those inside are listed under their own
- * names.
+ * Paths that are not there, and pulled folders outside the models folder; those inside
+ * are listed under their own names.
  */
 async function pathProblems(
   model: ModelSpec,

@@ -27,7 +27,9 @@ interface ListedModel {
   readonly kind?: string;
   readonly engine?: string;
   readonly aliases?: readonly string[];
-  /** From the running gateway: `ready`, `starting 1`, …; absent when it does not answer. */
+  /**
+   * From the running gateway: `ready`, `starting 1`, …; absent when it does not answer.
+   */
   readonly state?: string;
   readonly folder?: string;
   readonly bytes?: number;

@@ -120,7 +120,10 @@ function folderFor(
   return shelf.folderOf(name ?? suggestedName(source));
 }
 
-/** The configured hub, with the token of the command line, of the environment, or of the settings. */
+/**
+ * The configured hub, with the token of the command line, of the environment, or
+ * of the settings.
+ */
 export const hubHttp = (tokenFile: string | undefined, settings: Settings): HubHttp =>
   new HubHttp({ endpoint: settings.hub.endpoint, token: tokenOf(tokenFile, settings) });
 
@@ -172,7 +175,10 @@ async function reportOffline(
   );
 }
 
-/** Without a network the files can be copied by hand: the message says from where and to where. */
+/**
+ * Without a network the files can be copied by hand: the message says from where
+ * and to where.
+ */
 function withManualSteps(
   error: unknown,
   source: ModelSource,

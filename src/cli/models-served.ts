@@ -15,8 +15,9 @@ const ANSWER_MS = 10_000;
 export type Served = 'loaded' | 'loading' | 'on request' | 'no gateway';
 
 /**
- * Lets a running gateway read the models file again. @returns undefined when none answers, which is no failure: the
- * next start reads it. @throws CliError when one refuses
+ * Lets a running gateway read the models file again. @returns undefined when
+ * none answers, which is no failure: the next start reads it. @throws CliError
+ * when one refuses
  */
 export async function reloadGateway(
   options: GatewayClientOptions,
@@ -44,7 +45,9 @@ const explained = (error: CliError, { url }: GatewayClient): CliError =>
     { cause: error },
   );
 
-/** Waits until a model can be used. @throws CliError with the reason for one that cannot */
+/**
+ * Waits until a model can be used. @throws CliError with the reason for one that cannot
+ */
 export async function untilLoaded(
   client: GatewayClient,
   id: string,

@@ -38,7 +38,10 @@ interface WorkerAnswer {
   readonly health?: { readonly engine?: string; readonly revision?: string };
 }
 
-/** Speech of the default synthesiser, 24 s: every recogniser hears the same, on every machine. */
+/**
+ * Speech of the default synthesiser, 24 s: every recogniser hears the same,
+ * on every machine.
+ */
 const SPEECH = fileURLToPath(new URL('../../config/verify-speech.ogg', import.meta.url));
 const SPOKEN =
   'The train to the north leaves from the second platform. ' +
@@ -244,7 +247,10 @@ async function timed<T>(work: () => Promise<T>): Promise<[T, ms: number]> {
   return [await work(), performance.now() - from];
 }
 
-/** What admins are told, and memory of local processes; a key without that scope gets the row without it. */
+/**
+ * What admins are told, and memory of local processes; a key without that scope gets the
+ * row without it.
+ */
 async function workerFacts(client: GatewayClient, model: string, signal: AbortSignal) {
   const answer = await client
     .json<{ data: WorkerAnswer[] }>('/admin/v1/workers', { signal })
@@ -261,7 +267,10 @@ async function workerFacts(client: GatewayClient, model: string, signal: AbortSi
   };
 }
 
-/** Resident memory of a process of this machine; 0 elsewhere. Its children count where they hold the model. */
+/**
+ * Resident memory of a process of this machine; 0 elsewhere. Its children count where
+ * they hold the model.
+ */
 function residentBytes(pid: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

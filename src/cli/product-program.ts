@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { PRODUCT_FOLDER } from './engines/command.js';
 
 /**
- * Runs a program of this product on this terminal. Ctrl-C reaches the whole group by the terminal; the child drains, so
- * this process has to outlive it.
+ * Runs a program of this product on this terminal. Ctrl-C reaches the whole group by the
+ * terminal; the child drains, so this process has to outlive it.
  * @param file relative to the folder of the product
  * @returns its exit code
  */

@@ -145,7 +145,10 @@ const HUB_EXIT: Readonly<Partial<Record<HubErrorKind, ExitCode>>> = {
   unreachable: EXIT.unreachable,
 };
 
-/** Reports an error, unless commander has printed it. @returns the exit code of the process. @throws what is a bug */
+/**
+ * Reports an error, unless commander has printed it. @returns the exit code of the
+ * process. @throws what is a bug
+ */
 export function exitCodeOf(error: unknown): number {
   // commander has printed its message; --help is no error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;

@@ -10,7 +10,10 @@ interface RequestState {
   readonly phases?: Readonly<Record<string, number>>;
 }
 
-/** Shows where a request is while its answer is awaited, by asking the gateway; `stop` ends it. */
+/**
+ * Shows where a request is while its answer is awaited, by asking the gateway;
+ * `stop` ends it.
+ */
 export class RequestWatch {
   readonly #timer: NodeJS.Timeout;
   readonly #stopped = new AbortController();
@@ -30,7 +33,10 @@ export class RequestWatch {
     this.line.clear();
   }
 
-  /** Where the time went, as the gateway books it; after the end, since a streamed answer begins before it is known. */
+  /**
+   * Where the time went, as the gateway books it; after the end, since a streamed answer
+   * begins before it is known.
+   */
   async timings(): Promise<string> {
     const { phases = {} } = await this.client.json<RequestState>(
       `/v1/requests/${this.id}`,
@@ -49,7 +55,8 @@ export class RequestWatch {
       });
       if (!signal.aborted) this.line.show(wordsFor(request));
     } catch {
-      // Not there before the upload is in, and after the end; the request itself reports a failed answer.
+      // Not there before the upload is in, and after the end; the request itself reports
+      // a failed answer.
     }
   }
 }

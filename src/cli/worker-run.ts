@@ -55,7 +55,10 @@ function optionOf(name: string, { value, multiple, help }: WorkerOption): Option
   return multiple ? repeatable(flags, help) : new Option(flags, help);
 }
 
-/** The option as it was given, or nothing. Names of files start where the command was typed. */
+/**
+ * The option as it was given, or nothing. Names of files start where the
+ * command was typed.
+ */
 async function given(
   option: Option,
   { value: kind }: WorkerOption,

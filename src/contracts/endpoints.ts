@@ -137,7 +137,10 @@ const ROUTES: Readonly<
   },
 };
 
-/** Every route of the gateway. A spec proves this table, Nest's routes and the OpenAPI paths equal. */
+/**
+ * Every route of the gateway. A spec proves this table, Nest's routes and the
+ * OpenAPI paths equal.
+ */
 export const ENDPOINTS: readonly Endpoint[] = Object.entries(ROUTES).flatMap(
   ([area, routes]) =>
     Object.entries(routes).map(([route, summary]) => {

@@ -23,7 +23,10 @@ import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adap
 export interface GatewayAppOptions {
   readonly settings: Settings;
   readonly models: readonly ModelSpec[];
-  /** For `POST /admin/v1/models/reload` (default: `workers.models_file`, without asking the engines). */
+  /**
+   * For `POST /admin/v1/models/reload` (default: `workers.models_file`, without
+   * asking the engines).
+   */
   readonly readModels?: ReadModels;
   /** Where the settings came from, for `GET /admin/v1/settings`. */
   readonly sources?: SettingSources;
@@ -32,8 +35,8 @@ export interface GatewayAppOptions {
 }
 
 /**
- * The whole gateway, built but neither listening nor hooked to process signals. `app.listen(port, host)` starts it,
- * `app.close()` drains and stops it.
+ * The whole gateway, built but neither listening nor hooked to process signals.
+ * `app.listen(port, host)` starts it, `app.close()` drains and stops it.
  */
 export async function createGateway({
   settings,
@@ -50,7 +53,10 @@ export async function createGateway({
   return configureGateway(app, settings);
 }
 
-/** Fastify's own JSON parser is strict; Nest's would also take urlencoded forms, which no route wants. */
+/**
+ * Fastify's own JSON parser is strict; Nest's would also take urlencoded forms, which
+ * no route wants.
+ */
 export const APPLICATION_OPTIONS = { bodyParser: false } as const;
 
 export function gatewayAdapter(settings: Settings): FastifyAdapter {
@@ -58,7 +64,8 @@ export function gatewayAdapter(settings: Settings): FastifyAdapter {
 }
 
 /**
- * What an application of `GatewayModule` needs before it listens; apart, so that tests can override providers first.
+ * What an application of `GatewayModule` needs before it listens; apart, so that tests
+ * can override providers first.
  */
 export function configureGateway(
   app: NestFastifyApplication,

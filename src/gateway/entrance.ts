@@ -17,9 +17,9 @@ import { InnerRequests } from './requests/inner-requests.js';
 type Passage = true | undefined | Promise<true | undefined>;
 
 /**
- * What every request passes before its body is read, in the order in which it stands here; the first check that refuses
- * it is the last. A hook of Fastify's, because Nest's guards and interceptors run when the body has been read, and on
- * Nest's routes only.
+ * What every request passes before its body is read, in the order in which it stands
+ * here; the first check that refuses it is the last. A hook of Fastify's, because Nest's
+ * guards and interceptors run when the body has been read, and on Nest's routes only.
  */
 export class Entrance {
   readonly #reception: Reception;
@@ -71,7 +71,8 @@ export class Entrance {
   }
 
   #passAdmitted(request: FastifyRequest, reply: FastifyReply): Passage {
-    // Who has no right learns no routes; and of a wrong URL, the body would be reported as bad JSON.
+    // Who has no right learns no routes; and of a wrong URL, the body would be reported
+    // as bad JSON.
     if (request.is404) throw unroutable(request);
     // It was counted, and is stored, as the request from outside that it belongs to.
     if (this.#inner.isInner(request)) return this.#inner.attachCaller(request);

@@ -22,8 +22,9 @@ import { enginePackage, sherpaPackage } from './engines/load-package.js';
 import { type WorkerEngine } from './engines/worker-engine.js';
 
 /**
- * What the engine of a model finds wrong with it, before any worker starts: the boot can then name file and line. A
- * model of ours that only runs elsewhere is left alone: its options are those of its own worker.
+ * What the engine of a model finds wrong with it, before any worker starts: the boot can
+ * then name file and line. A model of ours that only runs elsewhere is left alone: its
+ * options are those of its own worker.
  */
 export function engineObjections(model: ModelSpec): readonly EngineObjection[] {
   try {
@@ -41,7 +42,10 @@ function externalObjections(model: ModelSpec): readonly EngineObjection[] {
   return loudnessObjections(model);
 }
 
-/** What tells the speakers of a worker that is not ours apart, if there are models for it. @throws EngineOptionsError */
+/**
+ * What tells the speakers of a worker that is not ours apart, if there are models for it.
+ * @throws EngineOptionsError
+ */
 export const externalDiarizer = (model: ModelSpec): SherpaDiarizer | undefined =>
   sherpaPackage().createDiarizer(model);
 
@@ -74,8 +78,9 @@ function objection(problem: string): EngineObjection {
 }
 
 /**
- * The engine of a model, its options checked, nothing loaded yet: native libraries and models come in with `load()`, on
- * the engine's own threads, so an engine that is not installed costs the others nothing. Throws EngineOptionsError.
+ * The engine of a model, its options checked, nothing loaded yet: native libraries and
+ * models come in with `load()`, on the engine's own threads, so an engine that is not
+ * installed costs the others nothing. Throws EngineOptionsError.
  */
 export function createEngine(spec: ModelSpec): WorkerEngine {
   requireKind(spec);

@@ -13,7 +13,9 @@ import {
 import { type CancellableCall, InFlightCalls } from './lifecycle/in-flight-calls.js';
 import { WorkerState } from './lifecycle/worker-state.js';
 
-/** Makes the worker of that model. Undefined: its engine computes, so it has a process. */
+/**
+ * Makes the worker of that model. Undefined: its engine computes, so it has a process.
+ */
 export function inProcessWorker(
   spec: WorkerSpec,
 ): (() => InProcessGenerator) | undefined {
@@ -33,7 +35,10 @@ const WITHOUT_CONNECTION: CancellableCall = {
   off: () => undefined,
 };
 
-/** What a worker process with an upstream engine consists of, without the process and its gRPC server (D-37). */
+/**
+ * What a worker process with an upstream engine consists of, without the process and its
+ * gRPC server (D-37).
+ */
 class InProcessGenerator {
   readonly #state = new WorkerState();
   readonly #calls = new InFlightCalls(this.#state);

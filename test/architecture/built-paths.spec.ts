@@ -17,7 +17,10 @@ const sourceOf = (path: string): string =>
     ? path.replace('node_modules/@switchyard', 'packages')
     : `src/${path}`;
 
-/** Paths of compiled files are strings, so moving a source file breaks them without an error of the compiler. */
+/**
+ * Paths of compiled files are strings, so moving a source file breaks them without an
+ * error of the compiler.
+ */
 describe('paths of compiled files in tests, scripts and packaging', () => {
   it('each have a source file', () => {
     const stale = files.flatMap(file =>

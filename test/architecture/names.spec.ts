@@ -37,7 +37,10 @@ describe('exported names', () => {
 });
 
 describe('folders', () => {
-  /** `from to` for each folder that imports another one, parents and their own subfolders left out. */
+  /**
+   * `from to` for each folder that imports another one, parents and their own
+   * subfolders left out.
+   */
   const imports = new Set(
     sources.flatMap(file =>
       [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]

@@ -76,7 +76,8 @@ describe('registries and code', () => {
   });
 
   it('use every setting: none is accepted and then ignored', () => {
-    // What becomes something else there: the loader's own checks, and the rules that a worker process is told.
+    // What becomes something else there: the loader's own checks, and the rules that a
+    // worker process is told.
     const readers = ['load-config', 'shared-queue-access', 'worker-spec'].map(
       name => `src/platform/config/${name}.ts`,
     );
@@ -116,8 +117,9 @@ const partsOf = (path: string) =>
 const SETTINGS = SETTING_PATHS.map(partsOf);
 
 /**
- * The whole path, `queue.maxRequests`. A name that only one section has is enough by itself; of others the file must
- * name the section as well, and reading the name from another section does not count.
+ * The whole path, `queue.maxRequests`. A name that only one section has is enough by
+ * itself; of others the file must name the section as well, and reading the name from
+ * another section does not count.
  */
 function readsSetting(code: string, path: string): boolean {
   const [section, name] = partsOf(path);

@@ -10,7 +10,8 @@ const budget = JSON.parse(readFileSync('config/size-budget.json', 'utf8')) as Re
 describe('size in tokens', () => {
   const areas = sizeByArea();
 
-  // What adds, pays: make the area smaller elsewhere, then `npm run measure -- --write` lowers its budget.
+  // What adds, pays: make the area smaller elsewhere, then `npm run measure -- --write`
+  // lowers its budget.
   it.each(Object.keys(areas))('%s is within its budget', name => {
     expect(areas[name]?.tokens).toBeLessThanOrEqual(budget[name] ?? 0);
   });

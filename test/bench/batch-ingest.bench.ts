@@ -24,7 +24,10 @@ interface Ingestion {
   readonly growthMib: number;
 }
 
-/** What does reading a full batch file cost: time, memory, and the gateway beside it? New processes each time. */
+/**
+ * What does reading a full batch file cost: time, memory, and the gateway beside it? New
+ * processes each time.
+ */
 export async function run(): Promise<BenchResult> {
   const file = fullBatchFile();
   const rounds: { processor: Ingestion; naive: Ingestion; gateway: Delays }[] = [];
@@ -60,7 +63,8 @@ export async function run(): Promise<BenchResult> {
 }
 
 /**
- * From the row's creation until the job is `in_progress`: claim, copy, validation, plans, sync. No line is answered.
+ * From the row's creation until the job is `in_progress`: claim, copy, validation, plans,
+ * sync. No line is answered.
  */
 async function ingest(file: Buffer): Promise<Ingestion> {
   await using target = await TargetServer.start(() => never);
@@ -121,7 +125,10 @@ interface Delays {
   readonly busyMaxMs: number;
 }
 
-/** The gateway brings its processor along, as by default. Its own histogram of the event loop, reset by each scrape. */
+/**
+ * The gateway brings its processor along, as by default. Its own histogram of the event
+ * loop, reset by each scrape.
+ */
 async function besideGateway(file: Buffer): Promise<Delays> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   const settings = { 'batch.embedded': 'true', 'batch.poll_ms': 10 };

@@ -17,7 +17,9 @@ const ROUNDS = 5;
 /** So many that what a job costs once (opening its log, its rows) is a hundredth. */
 const LINES = 30_000;
 const CALLERS = [10, 64];
-/** A device of 50 ms per group, busy half of the time with the interactive requests alone. */
+/**
+ * A device of 50 ms per group, busy half of the time with the interactive requests alone.
+ */
 const GROUP_MS = 50;
 const INTERACTIVE_PER_S = 10;
 const INTERACTIVE_ROUNDS = 3;
@@ -30,7 +32,10 @@ interface Rate {
   readonly cpuMs: number;
 }
 
-/** Of one round: the processor, and the loops over `node:http` and over the processor's own library. */
+/**
+ * Of one round: the processor, and the loops over `node:http` and over the
+ * processor's own library.
+ */
 interface Round {
   readonly batch: Rate;
   readonly bare: Rate;
@@ -48,7 +53,10 @@ interface Throughput {
   readonly undiciCpuMs: number;
 }
 
-/** How near does the processor come to a bare HTTP loop, and does an interactive user notice it? */
+/**
+ * How near does the processor come to a bare HTTP loop, and does an interactive
+ * user notice it?
+ */
 export async function run(): Promise<BenchResult> {
   const results: Record<string, unknown> = {};
   const fractions: number[] = [];
@@ -71,7 +79,10 @@ export async function run(): Promise<BenchResult> {
   };
 }
 
-/** In turns against the same target; from `in_progress` to `finalizing`, so that ingestion and files are left out. */
+/**
+ * In turns against the same target; from `in_progress` to `finalizing`, so that ingestion
+ * and files are left out.
+ */
 async function throughput(callers: number): Promise<Throughput> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   await using target = peer('noop-target', folder);
@@ -148,13 +159,15 @@ interface Interactive {
   readonly p99Ms: number;
   readonly besideBatchP99Ms: number;
   readonly ratio: number;
-  /** Lines per second while it was measured: a batch that stands still disturbs nobody. */
+  /**
+   * Lines per second while it was measured: a batch that stands still disturbs nobody.
+   */
   readonly linesPerS: number;
 }
 
 /**
- * The product as it starts by default: lines come back over loopback at BATCH priority, to the model that a user talks
- * to.
+ * The product as it starts by default: lines come back over loopback at BATCH priority,
+ * to the model that a user talks to.
  */
 async function interactive(): Promise<Interactive> {
   await using rig = await BenchRig.start({
@@ -202,7 +215,10 @@ async function interactiveP99(
   return report.latencyMs.p99;
 }
 
-/** @returns with lines on their way; `end` cancels it and tells how many were done meanwhile. */
+/**
+ * @returns with lines on their way; `end` cancels it and tells how many
+ *   were done meanwhile.
+ */
 async function runningBatch(harness: BatchHarness): Promise<{ end(): Promise<number> }> {
   const audio = JSON.stringify({
     model: BENCH_MODEL,

@@ -22,7 +22,10 @@ const CALLERS = [1, 8, 16, 64, 512];
 const LOADS = [0.5, 0.9];
 const LONE_CALLS = 100;
 
-/** Does the window fill groups without making anybody wait? One lane, 20 ms per group of up to 8 (D-02, D-24). */
+/**
+ * Does the window fill groups without making anybody wait? One lane, 20 ms per group of
+ * up to 8 (D-02, D-24).
+ */
 export async function run(): Promise<BenchResult> {
   await using load = new LoadProcess();
   const policies: Partial<Record<Policy, Table>> = {};
@@ -104,7 +107,10 @@ interface LoneCaller {
   readonly addedRealtimeMs: number;
 }
 
-/** One caller, three ways in turn, so that all see the same machine: straight to the worker, BATCH and REALTIME. */
+/**
+ * One caller, three ways in turn, so that all see the same machine: straight to the
+ * worker, BATCH and REALTIME.
+ */
 async function loneCaller(rig: BenchRig): Promise<LoneCaller> {
   using worker = new WorkerClient(rig.worker.address);
   const connection = new HttpConnection(rig.gateway.port);
@@ -141,7 +147,10 @@ async function loneCaller(rig: BenchRig): Promise<LoneCaller> {
   };
 }
 
-/** REALTIME skips the window: what makes one group of them is the device's wait for their return (D-24). */
+/**
+ * REALTIME skips the window: what makes one group of them is the device's wait for
+ * their return (D-24).
+ */
 async function urgentCallers(rig: BenchRig, load: LoadProcess): Promise<number> {
   const request = transcriptionRequest({ model: BENCH_MODEL, priority: 'realtime' });
   const arrivals = { kind: 'closed', callers: GROUP } as const;
@@ -156,8 +165,9 @@ async function urgentCallers(rig: BenchRig, load: LoadProcess): Promise<number> 
 }
 
 /**
- * The most that c = 8 could reach: groups of 8 straight to the worker, the next when the last answer is in. What is
- * missing to 1 is grpc-js and the machine; only what c = 8 lacks beyond this is the gateway's.
+ * The most that c = 8 could reach: groups of 8 straight to the worker, the next when the
+ * last answer is in. What is missing to 1 is grpc-js and the machine; only what c = 8
+ * lacks beyond this is the gateway's.
  */
 async function directGroups(rig: BenchRig): Promise<number> {
   using worker = new WorkerClient(rig.worker.address);

@@ -14,7 +14,10 @@ const QUEUED_ROUNDS = 500;
 const DISCONNECT_ROUNDS = 100;
 const RANDOM_CANCELS = 10_000;
 const RANDOM_CALLERS = 64;
-/** Longest a random caller waits before it cancels: several service times, so every stage is met. */
+/**
+ * Longest a random caller waits before it cancels: several service times, so every
+ * stage is met.
+ */
 const RANDOM_PATIENCE_MS = 60;
 /** An engine call that ends only when cancelled; it looks for that every CHECK_MS. */
 const ENDLESS_MS = 60_000;
@@ -48,7 +51,10 @@ export async function run(): Promise<BenchResult> {
 }
 
 interface CancelTimes {
-  /** Cancel sent to cancel answered: in flight, the worker has acknowledged by then (HTTP both ways included). */
+  /**
+   * Cancel sent to cancel answered: in flight, the worker has acknowledged by then (HTTP
+   * both ways included).
+   */
   readonly signalMs: Distribution;
   /** Cancel sent to the cancelled caller's own 499. */
   readonly callerMs: Distribution;
@@ -90,7 +96,10 @@ async function cancelInFlight(gateway: GatewayProcess): Promise<CancelTimes> {
   };
 }
 
-/** From the broken connection until the slot can be leased again; resolution: one scrape of `/metrics`. */
+/**
+ * From the broken connection until the slot can be leased again; resolution: one
+ * scrape of `/metrics`.
+ */
 async function disconnectInFlight(gateway: GatewayProcess): Promise<Distribution> {
   const series: number[] = [];
   for (let round = 0; round < DISCONNECT_ROUNDS; round++) {
@@ -147,7 +156,10 @@ interface RandomCancels {
   readonly perS: number;
 }
 
-/** Cancels at random instants, half by the endpoint and half by leaving, across queue, wire, preparation and device. */
+/**
+ * Cancels at random instants, half by the endpoint and half by leaving, across queue,
+ * wire, preparation and device.
+ */
 async function randomCancels(): Promise<RandomCancels> {
   await using rig = await BenchRig.start({
     cost: { groupMs: 10, prepMs: 2, maxBatch: GROUP },
@@ -188,7 +200,9 @@ async function randomCancels(): Promise<RandomCancels> {
   return result;
 }
 
-/** Cancels still to be made. One that came after the answer was none, and is given back. */
+/**
+ * Cancels still to be made. One that came after the answer was none, and is given back.
+ */
 interface CancelBudget {
   take(): number | undefined;
   giveBack(): void;

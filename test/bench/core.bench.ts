@@ -18,7 +18,10 @@ const MIN_PER_SECOND = 500_000;
 
 const nothing = (): void => undefined;
 
-/** One ready worker per model whose device is busy and whose credits never end: the queue is what is measured. */
+/**
+ * One ready worker per model whose device is busy and whose credits never end: the queue
+ * is what is measured.
+ */
 class EndlessWorkers implements WorkerPort {
   readonly capacity$ = EMPTY;
   readonly #offers: ReadonlyMap<string, SlotOffer>;
@@ -133,7 +136,10 @@ function measure(work: () => number, forMs: number): number {
   return (done / elapsedMs) * 1000;
 }
 
-/** Bench `core`: what the queue and the dispatcher cost with 100,000 requests waiting over 100 models. */
+/**
+ * Bench `core`: what the queue and the dispatcher cost with 100,000 requests waiting
+ * over 100 models.
+ */
 export function run(): Promise<{
   results: Record<string, number>;
   goals: { name: string; value: number; aim: string; met: boolean }[];

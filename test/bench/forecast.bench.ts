@@ -33,7 +33,8 @@ export async function run(): Promise<BenchResult> {
   const startMs = performance.now();
   const forecasts = await Promise.all(await sent(caller, startMs));
   const waits: Wait[] = [];
-  // One after the other, when all have been sent: polls would compete with what is measured.
+  // One after the other, when all have been sent: polls would compete with
+  // what is measured.
   for (const forecast of forecasts)
     if (forecast) waits.push(await caller.waitOf(forecast));
   const judged = waits.filter(
@@ -91,7 +92,10 @@ interface Answer {
   };
 }
 
-/** Sends requests without waiting for their answers, asks for their forecasts at once, and for their waits later. */
+/**
+ * Sends requests without waiting for their answers, asks for their forecasts at once, and
+ * for their waits later.
+ */
 class AsyncCaller {
   constructor(private readonly url: string) {}
 

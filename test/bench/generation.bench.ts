@@ -38,10 +38,14 @@ const SETTINGS = { 'workers.health_interval_ms': PROBE_MS } as const;
 /** Longer than any bench: a step takes whole prompts. */
 const UNCHUNKED_MS = 3_600_000;
 
-/** How much do sequences gain by going through the model together, and what do long prompts cost those who read? */
+/**
+ * How much do sequences gain by going through the model together, and what do long
+ * prompts cost those who read?
+ */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
-  // What a step takes is the model, not the machinery around it; what people serve is larger still.
+  // What a step takes is the model, not the machinery around it; what people serve
+  // is larger still.
   const large = { width: 1024, layers: 6, heads: 16, keyHeads: 8, feedForward: 3072 };
   const small = { width: 512, layers: 4, heads: 8, keyHeads: 4, feedForward: 1536 };
   const threads = Math.max(1, Math.floor(availableParallelism() / 2));
@@ -68,7 +72,8 @@ export async function run(): Promise<BenchResult> {
 
 async function together(shape: ServerShape, folder: string): Promise<BenchResult> {
   await using stack = new AsyncDisposableStack();
-  // As the peer does, which knows no target: what that one costs and brings is the other half of this bench.
+  // As the peer does, which knows no target: what that one costs and brings is the other
+  // half of this bench.
   const gateway = stack.use(await start(shape, UNCHUNKED_MS, folder));
   const own = new Contender('own', serverOf(gateway), gateway.process.child.pid);
   // The engine's process chooses its kernels when it loads the model.

@@ -12,7 +12,10 @@ interface Suite {
   readonly skipped: number;
 }
 
-/** Do the engines keep their contracts on the GPU of this machine, and what do several requests gain there? */
+/**
+ * Do the engines keep their contracts on the GPU of this machine, and what do several
+ * requests gain there?
+ */
 export async function run(): Promise<BenchResult> {
   const { ok, gpus, checks } = await gpuReport();
   const found = checks.map(({ what, state, detail }) => `${what}: ${state}, ${detail}`);

@@ -22,7 +22,10 @@ interface AtRest {
   readonly rssMib: number;
 }
 
-/** What does a server cost that is asked nothing? Gateway, batch processor and workers, without a single request. */
+/**
+ * What does a server cost that is asked nothing? Gateway, batch processor and workers,
+ * without a single request.
+ */
 export async function run(): Promise<BenchResult> {
   const proxies = await measure('two openai-http models', ['a', 'b'].map(upstreamModel));
   const speech = await measure('config/models.yaml', await defaultModels());

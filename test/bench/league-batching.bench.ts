@@ -27,20 +27,28 @@ import { LoadProcess } from './support/load-process.js';
 
 const ROUNDS = Number(process.env.LEAGUE_ROUNDS ?? 3);
 const DURATION_MS = Number(process.env.LEAGUE_MS ?? 1500);
-/** Thousands of requests, until V8 has compiled what they need; few at once, as BentoML's window remembers waits. */
+/**
+ * Thousands of requests, until V8 has compiled what they need; few at once, as BentoML's
+ * window remembers waits.
+ */
 const WARM = [
   { model: 'free', callers: 16, durationMs: 5000, minAnswers: 3000 },
   { model: 'fixed', callers: 8, durationMs: 2000 },
 ] as const;
 const IDLE_MS = 5000;
-/** Of a core, at rest: a contestant that takes more is stopped while others have their turn. */
+/**
+ * Of a core, at rest: a contestant that takes more is stopped while others
+ * have their turn.
+ */
 const RESTLESS = 0.02;
 const AWAKE_MS = 300;
 
 interface Scene {
   readonly name: string;
   turn(one: Contestant, loads: Loads): Promise<Turn>;
-  /** Only contestants that know urgent requests apart have a turn of their own with them. */
+  /**
+   * Only contestants that know urgent requests apart have a turn of their own with them.
+   */
   readonly oursOnly?: boolean;
 }
 
@@ -75,7 +83,10 @@ const SCENES: readonly Scene[] = [
   { name: 'after 256 hung up', turn: one => hangUp(one) },
 ];
 
-/** How do peers that group requests use the same scripted device? In turns, one client, one machine. */
+/**
+ * How do peers that group requests use the same scripted device? In turns, one
+ * client, one machine.
+ */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'sy-league-')); // short: a socket's path has 107 characters
   await using stack = new AsyncDisposableStack();

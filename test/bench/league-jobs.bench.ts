@@ -27,7 +27,10 @@ const KILLED_LINES = Math.min(LINES, 10_000);
 /** Answered, and not yet on the disk (`ResultLog`). */
 const RESULTS_PER_WRITE = 64;
 
-/** `cpuMs`: CPU time of all processes of the contestant, per line; `peakMib`: the sum of their peaks. */
+/**
+ * `cpuMs`: CPU time of all processes of the contestant, per line; `peakMib`: the sum
+ * of their peaks.
+ */
 type Turn = Record<'linesPerS' | 'cpuMs' | 'peakMib', number>;
 
 interface Killed extends Outcome {
@@ -42,7 +45,10 @@ interface Scene {
   readonly runner: JobRunner;
 }
 
-/** What does a batch cost here, and in what else a user could take? The same lines, to one no-op upstream. */
+/**
+ * What does a batch cost here, and in what else a user could take? The same lines, to
+ * one no-op upstream.
+ */
 export async function run(): Promise<BenchResult> {
   const { peers, missing } = await presentPeers(JOB_PEERS);
   const contestants = [...SWITCHYARDS, ...peers];

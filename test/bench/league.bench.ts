@@ -31,7 +31,10 @@ import { siblingModule } from './support/sibling-module.js';
 
 const ROUNDS = Number(process.env.LEAGUE_ROUNDS ?? 5);
 const DURATION_MS = Number(process.env.LEAGUE_MS ?? 3000);
-/** Before all turns with whole, and with streamed chats: some 20,000, after which V8 has compiled what it will compile. */
+/**
+ * Before all turns with whole, and with streamed chats: some 20,000, after which V8 has
+ * compiled what it will compile.
+ */
 const FIRST_WARMUP_MS = 20_000;
 const WARMUP_MS = 4000;
 /** A clone of another commit, with its build, is one more contestant. */
@@ -61,7 +64,10 @@ const SCENES: readonly Scene[] = [false, true].flatMap(stream =>
   })),
 );
 
-/** What does a chat pay for passing through, here and in what else a user could take? All to one no-op upstream. */
+/**
+ * What does a chat pay for passing through, here and in what else a user could take? All
+ * to one no-op upstream.
+ */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-league-'));
   await using stack = new AsyncDisposableStack();
@@ -167,7 +173,10 @@ async function measure(
   };
 }
 
-/** Round by round: beside Portkey, the other gateway in Node, and the commit before, if there is one. */
+/**
+ * Round by round: beside Portkey, the other gateway in Node, and the commit before, if
+ * there is one.
+ */
 function goals(table: Table): BenchGoal[] {
   return SCENES.flatMap(({ name, stream }) => {
     const { switchyard: ours = [], portkey = [], before = [] } = table[name] ?? {};

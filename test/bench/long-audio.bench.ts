@@ -23,7 +23,10 @@ interface Row {
   readonly segments: number;
 }
 
-/** Does memory stay flat for audio of two hours? New processes for every file: each peak is that file's own. */
+/**
+ * Does memory stay flat for audio of two hours? New processes for every file: each peak
+ * is that file's own.
+ */
 export async function run(): Promise<BenchResult> {
   const wav: Record<string, Row> = {};
   for (const minutes of MINUTES) wav[`${minutes} min`] = await measure('wav', minutes);

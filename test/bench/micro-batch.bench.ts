@@ -14,12 +14,18 @@ import { join } from 'node:path';
 const COST = { groupMs: 60, itemMs: 5, prepMs: 25, maxBatch: 8 };
 const PREP_PARALLEL = 4;
 const GROUP_MS = COST.groupMs + COST.itemMs * COST.maxBatch;
-/** What the slower of the two stages allows: the device with full groups (80/s), or the preparation (160/s). */
+/**
+ * What the slower of the two stages allows: the device with full groups (80/s), or the
+ * preparation (160/s).
+ */
 const LIMIT_PER_S = Math.min(
   (COST.maxBatch / GROUP_MS) * 1000,
   (PREP_PARALLEL / COST.prepMs) * 1000,
 );
-/** As many as a worker is given by the scheduler: a group on the device and one ahead (D-24). */
+/**
+ * As many as a worker is given by the scheduler: a group on the device and
+ * one ahead (D-24).
+ */
 const IN_FLIGHT = COST.maxBatch * 2;
 const ITEMS = 400;
 const ROUNDS = 3;
@@ -38,7 +44,10 @@ type Way = (
   items: number,
 ) => Promise<TranscribeAnswer[]>;
 
-/** What do batching and overlap bring? One worker, the same items three ways in turn, straight by gRPC. */
+/**
+ * What do batching and overlap bring? One worker, the same items three ways in turn,
+ * straight by gRPC.
+ */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   try {
@@ -137,7 +146,10 @@ const overlapped: Way = async (worker, audio, items) => {
   return answers;
 };
 
-/** Without overlap: a group is prepared, computed and answered before the next one is sent. */
+/**
+ * Without overlap: a group is prepared, computed and answered before the next
+ * one is sent.
+ */
 const oneGroupAtATime: Way = async (worker, audio, items) => {
   const answers: TranscribeAnswer[] = [];
   while (answers.length < items)
@@ -145,7 +157,10 @@ const oneGroupAtATime: Way = async (worker, audio, items) => {
   return answers;
 };
 
-/** Without batching: an item is prepared, computed and answered before the next one is sent. */
+/**
+ * Without batching: an item is prepared, computed and answered before the next
+ * one is sent.
+ */
 const oneByOne: Way = async (worker, audio, items) => {
   const answers: TranscribeAnswer[] = [];
   while (answers.length < items) answers.push(await alone(worker, audio));

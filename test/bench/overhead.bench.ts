@@ -14,7 +14,10 @@ import { BENCH_MODEL } from './support/bench-model.js';
 
 /** Many short turns: noise of the machine then falls on both sides. */
 const ROUNDS = 9;
-/** Larger than the callers: the bench is about the path, so neither slots nor group size may limit it. */
+/**
+ * Larger than the callers: the bench is about the path, so neither slots nor group size
+ * may limit it.
+ */
 const MAX_BATCH = 64;
 
 /** Some 20,000 requests to each, after which V8 has compiled what it will compile. */
@@ -28,7 +31,10 @@ interface Scenario {
   readonly arrivals: LoadArrivals;
 }
 
-/** `saturated` asks for requests per second; `light` and `lone` for the milliseconds that the scheduler adds. */
+/**
+ * `saturated` asks for requests per second; `light` and `lone` for the milliseconds that
+ * the scheduler adds.
+ */
 const SCENARIOS: readonly Scenario[] = [
   {
     name: 'saturated, BATCH',
@@ -56,14 +62,20 @@ interface Comparison {
   readonly gatewayPerS: number;
   readonly barePerS: number;
   readonly fraction: number;
-  /** CPU of the gateway process and of the peer, per request: what is left when noise is taken away. */
+  /**
+   * CPU of the gateway process and of the peer, per request: what is left when noise
+   * is taken away.
+   */
   readonly gatewayCpuMs: number;
   readonly bareCpuMs: number;
   readonly addedP50Ms: number;
   readonly addedP99Ms: number;
 }
 
-/** What do queue, slots, ids, validation, metrics and cancel cost, beside a Fastify that only forwards? */
+/**
+ * What do queue, slots, ids, validation, metrics and cancel cost, beside a Fastify
+ * that only forwards?
+ */
 export async function run(): Promise<BenchResult> {
   await using rig = await BenchRig.start({
     cost: { groupMs: 0, maxBatch: MAX_BATCH },
@@ -101,7 +113,10 @@ const warmUp = (port: number): LoadJob => ({
   ...{ arrivals: { kind: 'closed', callers: 64 }, warmupMs: 0, durationMs: WARMUP_MS },
 });
 
-/** Both in turn within each round, so that a slow minute of the machine hits both; medians over the rounds. */
+/**
+ * Both in turn within each round, so that a slow minute of the machine hits both; medians
+ * over the rounds.
+ */
 async function compare(
   load: LoadProcess,
   { priority, arrivals }: Scenario,

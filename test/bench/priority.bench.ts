@@ -17,7 +17,10 @@ const WARMUP_MS = (QUEUED / GROUP) * SERVICE_MS + 1000;
 const DURATION_MS = 25_000;
 const QUEUE_WAIT = 'x-switchyard-queue-ms';
 
-/** Does an interactive user wait behind bulk work? REALTIME arrivals while 1,000 BATCH requests stand in the queue. */
+/**
+ * Does an interactive user wait behind bulk work? REALTIME arrivals while 1,000 BATCH
+ * requests stand in the queue.
+ */
 export async function run(): Promise<BenchResult> {
   await using rig = await BenchRig.start({
     cost: { groupMs: SERVICE_MS, maxBatch: GROUP },
@@ -64,7 +67,10 @@ export async function run(): Promise<BenchResult> {
   };
 }
 
-/** BATCH requests waiting, once a second while REALTIME is measured: the claim "with 1,000 queued", checked. */
+/**
+ * BATCH requests waiting, once a second while REALTIME is measured: the claim "with
+ * 1,000 queued", checked.
+ */
 async function sampleDepth(gateway: GatewayProcess): Promise<number[]> {
   await pause(WARMUP_MS);
   const depths: number[] = [];

@@ -17,7 +17,9 @@ const FRAME_BYTES = 640;
 const FRAMES = 25;
 const UTTERANCES = 10;
 
-/** 200 microphones at once: is every frame heard, in order, and what does the gateway add? */
+/**
+ * 200 microphones at once: is every frame heard, in order, and what does the gateway add?
+ */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   const model = syntheticModel(

@@ -42,8 +42,8 @@ const FRAME_MS = 20;
 const LOAD = { warmupMs: 2000, durationMs: 30_000 };
 
 /**
- * Do live streams feel 50 file requests that take every file slot? First text after the first frame, idle and loaded in
- * turns.
+ * Do live streams feel 50 file requests that take every file slot? First text after the
+ * first frame, idle and loaded in turns.
  */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
@@ -113,7 +113,10 @@ export async function run(): Promise<BenchResult> {
   }
 }
 
-/** The same of a recogniser that works, with a process for streams and one that files keep busy. */
+/**
+ * The same of a recogniser that works, with a process for streams and one that
+ * files keep busy.
+ */
 async function pocketSphinx(
   url: string,
   files: LoadProcess,
@@ -159,7 +162,10 @@ async function pocketSphinx(
   };
 }
 
-/** As the shipped models.yaml serves it: end of speech to completed while files of some 20 s take the file process. */
+/**
+ * As the shipped models.yaml serves it: end of speech to completed while files of some 20
+ * s take the file process.
+ */
 async function finalsBesideFiles(
   url: string,
   files: LoadProcess,

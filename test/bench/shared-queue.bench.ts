@@ -20,9 +20,10 @@ interface Row {
 }
 
 /**
- * What do Redis and pulling cost? A backlog worked off by 1, 2 and 4 pull workers, against what their devices allow;
- * and the same backlog by BullMQ's own `Worker` loop, whose processor only sleeps as long as the device would for as
- * many at a time. And one request through either driver.
+ * What do Redis and pulling cost? A backlog worked off by 1, 2 and 4 pull workers,
+ * against what their devices allow; and the same backlog by BullMQ's own `Worker` loop,
+ * whose processor only sleeps as long as the device would for as many at a time. And one
+ * request through either driver.
  */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
@@ -78,7 +79,10 @@ async function measure(rig: SharedQueueRig, workers: number): Promise<Row> {
   return { perS: rounded(perS), ofLimit: rounded(perS / (LIMIT_PER_S * workers)) };
 }
 
-/** One process, as many jobs at a time as the device takes in a group: each sleeps as long as a group would. */
+/**
+ * One process, as many jobs at a time as the device takes in a group: each sleeps as long
+ * as a group would.
+ */
 async function bareLoop(rig: SharedQueueRig): Promise<Row> {
   const perS = await rig.workOffBare(JOBS_PER_WORKER, {
     atOnce: COST.maxBatch,

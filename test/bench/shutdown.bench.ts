@@ -22,7 +22,10 @@ const SETTINGS = {
   'logging.level': 'info',
 };
 
-/** How soon does a gateway end with a long queue of requests whose callers have left with a 202? */
+/**
+ * How soon does a gateway end with a long queue of requests whose callers have left
+ * with a 202?
+ */
 export async function run(): Promise<BenchResult> {
   const results: Record<string, unknown> = {};
   const goals = [];

@@ -49,7 +49,10 @@ const WORKERS = Number(process.env.BENCH_WORKERS ?? 200);
 const FLEET = 2000;
 const TENANTS = ['acme', 'blue', 'cobalt', 'delta'];
 
-/** What happens on more machines than there are here: the product's core in virtual time, over simulated workers. */
+/**
+ * What happens on more machines than there are here: the product's core in virtual time,
+ * over simulated workers.
+ */
 export function run(): Promise<BenchResult> {
   const file = process.env.BENCH_TRACE;
   return Promise.resolve(file === undefined ? simulateAll() : replayFile(file));
@@ -152,7 +155,10 @@ function simulateAll(): BenchResult {
   };
 }
 
-/** Eight workers while the load changes each minute between a third and 130 % of what they can do, with bursts. */
+/**
+ * Eight workers while the load changes each minute between a third and 130 % of what they
+ * can do, with bursts.
+ */
 function forecasts(): ForecastReport {
   const workers = 8;
   const mix = {
@@ -187,7 +193,10 @@ interface Fleet {
   readonly models: number;
 }
 
-/** Bursts of four times the calm rate, 80 % load on average, a third REALTIME, one in fifty hangs up. */
+/**
+ * Bursts of four times the calm rate, 80 % load on average, a third REALTIME, one in
+ * fifty hangs up.
+ */
 function mixed(name: string, { workers, requests, models }: Fleet): SimulationReport {
   const shares = zipfShares(models);
   const staff = staffed(shares, workers);
@@ -219,7 +228,10 @@ const staffed = (
     ]),
   );
 
-/** REALTIME alone is 130 % of what the devices can do, for ten minutes, with BATCH beside it. */
+/**
+ * REALTIME alone is 130 % of what the devices can do, for ten minutes, with
+ * BATCH beside it.
+ */
 function overload(name: string, agingMs = simulationRules().agingMs): SimulationReport {
   const staff = new Map([['model-1', 20]]);
   const ratePerS = 1.4 * 20 * WORKER_PER_S;
@@ -251,7 +263,10 @@ function told(
   return report;
 }
 
-/** Three tenants with 24, 6 and 1 jobs of 600 lines on two models, until the smallest has sent its last line. */
+/**
+ * Three tenants with 24, 6 and 1 jobs of 600 lines on two models, until the smallest has
+ * sent its last line.
+ */
 function tenants(order: JobOrder): {
   fairness: number;
   completed: Record<string, number>;

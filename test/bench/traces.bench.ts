@@ -15,7 +15,10 @@ const WARMUP_MS = 10_000;
 /** `OTEL_TRACES_SAMPLER_ARG`, as the manual advises it for much traffic. */
 const ADVISED_SHARE = '0.01';
 
-/** What do traces of requests cost? Nothing traced, every request, and one in a hundred, in turns. */
+/**
+ * What do traces of requests cost? Nothing traced, every request, and one in a
+ * hundred, in turns.
+ */
 export async function run(): Promise<BenchResult> {
   const collector = await startCollector();
   const options = {

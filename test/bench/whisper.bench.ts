@@ -35,7 +35,10 @@ interface Measured {
     Record<string, { readonly compared: number; readonly equal: number }>
   >;
   readonly versions: readonly string[];
-  /** Of eight callers, round by round: the sizes of the engine calls that their first eight answers came from. */
+  /**
+   * Of eight callers, round by round: the sizes of the engine calls that their first
+   * eight answers came from.
+   */
   readonly groups: Readonly<Record<string, readonly (readonly number[])[]>>;
   /** Peers that cannot be had, with the reason. */
   readonly leftOut: Readonly<Record<string, string>>;
@@ -64,8 +67,9 @@ const GOALS = [
 ] as const;
 
 /**
- * What do callers of Whisper get through the gateway, compared with the same weights in other libraries? The loop over
- * the ways is in Python, where the peers are: workers/python/tests/bench_whisper.py.
+ * What do callers of Whisper get through the gateway, compared with the same weights in
+ * other libraries? The loop over the ways is in Python, where the peers are:
+ * workers/python/tests/bench_whisper.py.
  */
 export async function run(): Promise<BenchResult> {
   await using stack = new AsyncDisposableStack();

@@ -30,13 +30,16 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Gateways with workers of their own, one database and one blob store, as replicas have. */
+/**
+ * Gateways with workers of their own, one database and one blob store, as replicas have.
+ */
 async function start(count: number): Promise<ResponseClient[]> {
   folder = await mkdtemp(join(tmpdir(), 'switchyard-chaos-'));
   for (let index = 0; index < count; index++) {
     const own = join(folder, `gateway-${index}`);
     await mkdir(own);
-    // Each gateway is killed in turn: a lease of the default length would be waited for each time.
+    // Each gateway is killed in turn: a lease of the default length would be waited
+    // for each time.
     const shared = { 'data.dir': join(folder, 'data'), 'requests.lease_ms': 1000 };
     gateways.push(await GatewayProcess.start([MODEL], shared, { folder: own }));
   }
@@ -49,7 +52,10 @@ async function kill({ process: { child } }: GatewayProcess): Promise<void> {
   await exited;
 }
 
-/** Streams background responses; in the middle of all of them `strike` happens. @returns what their callers received */
+/**
+ * Streams background responses; in the middle of all of them `strike` happens. @returns
+ * what their callers received
+ */
 async function struck(
   client: ResponseClient,
   strike: () => Promise<void>,

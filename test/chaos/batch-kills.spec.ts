@@ -8,13 +8,18 @@ import { BatchHarness, chatLine } from '../support/batch-harness.js';
 import { echoAnswer, TargetServer, type TargetCall } from '../support/target-server.js';
 import { pause } from '../support/waiting.js';
 
-/** `CHAOS_KILLS=500`, that is `npm test -- --only chaos --kills 500`, for a long night. */
+/**
+ * `CHAOS_KILLS=500`, that is `npm test -- --only chaos --kills 500`, for a long night.
+ */
 const KILLS = Number(process.env.CHAOS_KILLS ?? (process.env.TEST_FULL ? 50 : 15));
 const SLEEPS = Math.ceil(KILLS / 5);
 const SEED = Number(process.env.CHAOS_SEED ?? Date.now() % 1_000_000);
 const LINES = 2000;
 const IDS = Array.from({ length: LINES }, (_, index) => `line-${index}`);
-/** Lines that may be sent again after each strike: those in flight, and those of one group commit. */
+/**
+ * Lines that may be sent again after each strike: those in flight, and those of
+ * one group commit.
+ */
 const ONE_CHECKPOINT = 10 + 64;
 
 const slowly = async (call: TargetCall) => {
@@ -74,7 +79,10 @@ async function strikeBatches(count: number, strike: Strike): Promise<void> {
   }
 }
 
-/** Within the first moments of a claim (ingestion, reading the log), some lines later, or while the files are made. */
+/**
+ * Within the first moments of a claim (ingestion, reading the log), some lines later, or
+ * while the files are made.
+ */
 async function randomPoint(
   harness: BatchHarness,
   target: TargetServer,

@@ -10,7 +10,10 @@ import { pause } from '../support/waiting.js';
 import { itWith } from '../support/requires.js';
 
 const IDS = Array.from({ length: 600 }, (_, index) => `line-${index}`);
-/** Lines that may be sent again after a hand-over: those in flight, and those of one group commit. */
+/**
+ * Lines that may be sent again after a hand-over: those in flight, and those of
+ * one group commit.
+ */
 const ONE_CHECKPOINT = 10 + 64;
 const LINES = IDS.map(id => chatLine(id));
 

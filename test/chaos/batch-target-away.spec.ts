@@ -7,7 +7,10 @@ import { freePort } from '../support/free-port.js';
 import { NodeProcess } from '../support/node-process.js';
 import { pause } from '../support/waiting.js';
 
-/** `CHAOS_AWAY_S=75` for the case of the issue. The budget of `batch.attempts` is spent within one second here. */
+/**
+ * `CHAOS_AWAY_S=75` for the case of the issue. The budget of `batch.attempts` is spent
+ * within one second here.
+ */
 const AWAY_S = Number(process.env.CHAOS_AWAY_S ?? 4);
 const LINES = 2000;
 const IDS = Array.from({ length: LINES }, (_, index) => `line-${index}`);
@@ -57,7 +60,8 @@ describe('a target that dies (kill -9) in the middle of a batch', () => {
     expect((await harness.untilEnd(id)).status).toBe('completed');
     const { output } = await expectWholeBatch(harness, id, IDS);
     expect(output).toHaveLength(LINES);
-    // A bound of the design (probe interval, view of the counts), not of this machine's speed.
+    // A bound of the design (probe interval, view of the counts), not of
+    // this machine's speed.
     expect(resumedMs).toBeLessThan(30_000);
     process.stdout.write(
       `away ${AWAY_S} s: 0 of ${LINES} lines lost, resumed after ${Math.round(resumedMs)} ms\n`,

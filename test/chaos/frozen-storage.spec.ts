@@ -10,7 +10,10 @@ import { describeWith, POSTGRES } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
 
-/** `CHAOS_FREEZES=45,60` for the long ones, beyond the lease and beyond the retries of callers; seconds. */
+/**
+ * `CHAOS_FREEZES=45,60` for the long ones, beyond the lease and beyond the retries
+ * of callers; seconds.
+ */
 const SECONDS = (process.env.CHAOS_FREEZES ?? '5,20').split(',').map(Number);
 const REQUESTS = 50;
 const RESPONSES = 20;
@@ -22,7 +25,10 @@ const MODELS = [
   ),
 ];
 const WORDS = 'whatever was computed is delivered';
-/** What the engine is told of a request that says nothing else: task, language, prompt, temperature. */
+/**
+ * What the engine is told of a request that says nothing else: task, language,
+ * prompt, temperature.
+ */
 const CONDITIONS = ['transcribe', '', '', '0'];
 
 let folder: string;
@@ -133,7 +139,8 @@ describeWith(POSTGRES)('accepted work, with default settings', () => {
         ),
       );
       FREEZES[what].stop();
-      // The time is what this is about: leases lapse, statements time out, connections break.
+      // The time is what this is about: leases lapse, statements time
+      // out, connections break.
       await pause(seconds * 1000);
       FREEZES[what].go();
       const counts = {

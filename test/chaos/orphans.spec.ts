@@ -12,7 +12,10 @@ import { pause } from '../support/waiting.js';
 
 const LIMIT_MS = 5000;
 
-/** @returns those of `pids` that are alive after the limit; returns early when there are none */
+/**
+ * @returns those of `pids` that are alive after the limit; returns early when
+ *   there are none
+ */
 async function orphans(pids: readonly number[]): Promise<readonly number[]> {
   for (
     const endMs = performance.now() + LIMIT_MS;

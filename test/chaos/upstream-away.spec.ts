@@ -10,7 +10,10 @@ import { ResponseClient } from '../support/response-client.js';
 import { pause, until } from '../support/waiting.js';
 import { upstreamLlm } from '../integration/generation/generation-rig.js';
 
-/** `CHAOS_AWAY_S=75` for the case of the finding: longer than the back-off of any retry, within `queue.timeout_ms`. */
+/**
+ * `CHAOS_AWAY_S=75` for the case of the finding: longer than the back-off of any retry,
+ * within `queue.timeout_ms`.
+ */
 const AWAY_S = Number(process.env.CHAOS_AWAY_S ?? 4);
 const LINES = 3000;
 const CALLS = 20;

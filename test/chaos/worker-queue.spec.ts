@@ -5,8 +5,8 @@ import { syntheticModel } from '../support/synthetic-model.js';
 const SLOW = { baseMs: 400, maxBatch: 4 };
 
 /**
- * One worker of two replicas ends with 8 in flight and dozens queued; its sibling and the worker of another model go
- * on.
+ * One worker of two replicas ends with 8 in flight and dozens queued; its sibling and the
+ * worker of another model go on.
  */
 describe.each([
   ['kill -9', 'SIGKILL'],
@@ -28,8 +28,8 @@ describe.each([
       ['synthetic-0', 'synthetic-1', 'other-0'].map(worker),
     );
 
-    // 8 slots each: 66 requests are 16 in flight, 8 of them on the victim, and 50 queued, if all come before a group
-    // ends.
+    // 8 slots each: 66 requests are 16 in flight, 8 of them on the victim, and 50 queued,
+    // if all come before a group ends.
     const answers = Array.from({ length: 66 }, (_, index) =>
       product.transcribe(`clip ${index}`),
     );

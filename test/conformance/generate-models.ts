@@ -5,8 +5,9 @@ import { freePort } from '../support/free-port.js';
 import { llamaModel } from '../support/llama-model.js';
 
 /**
- * Writes `models.yaml` into a folder, with the GGUF files that its models of llama.cpp name, a free port for each model
- * that has an address or a server behind it, and the Python of FOLDER in each command; and `addresses.json`, which names those addresses.
+ * Writes `models.yaml` into a folder, with the GGUF files that its models of llama.cpp
+ * name, a free port for each model that has an address or a server behind it, and the
+ * Python of FOLDER in each command; and `addresses.json`, which names those addresses.
  * Usage: node --import test/support/typescript-loader.mjs generate-models.ts FOLDER
  */
 const SHAPES = {

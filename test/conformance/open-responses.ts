@@ -1,6 +1,9 @@
 import { OPEN_RESPONSES_CASES } from '../support/open-responses.js';
 
-/** The rules of the public Open Responses specification against a server. Usage: open-responses.ts URL */
+/**
+ * The rules of the public Open Responses specification against a server. Usage:
+ * open-responses.ts URL
+ */
 const target = { url: process.argv[2]!, text: 'synthetic-llm', tools: 'llama' };
 
 let failed = 0;

@@ -83,7 +83,8 @@ describeWith(REDIS, POSTGRES)(
 
     it('has its files and speech pulled from Redis, each model from its own queue', async () => {
       const redis = new Redis(cluster.of('redis')[0]!.port, '127.0.0.1');
-      // Jobs go when they are answered; what happened to them stays in the event stream of their queue for a minute.
+      // Jobs go when they are answered; what happened to them stays in the event stream
+      // of their queue for a minute.
       const streams = await redis.keys('switchyard:requests-*:events');
       expect(streams).toHaveLength(2);
       for (const stream of streams)

@@ -8,7 +8,10 @@ import { SmallDisk } from '../support/small-disk.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { UpProcess } from '../support/up-process.js';
 
-/** `npm run up` of a product that cannot start: it ends at once with the cause, the place and the repair. */
+/**
+ * `npm run up` of a product that cannot start: it ends at once with the cause, the place
+ * and the repair.
+ */
 describe('a start that fails', () => {
   let folder: string;
   let disk: SmallDisk;

@@ -5,7 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 
-/** As the images start it: beyond loopback, with an empty data folder and no key configured. */
+/**
+ * As the images start it: beyond loopback, with an empty data folder and
+ * no key configured.
+ */
 describe('the first start beyond loopback', () => {
   let folder: string;
   beforeEach(async () => void (folder = await mkdtemp(join(tmpdir(), 'first-key-'))));

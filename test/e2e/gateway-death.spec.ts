@@ -13,7 +13,10 @@ import { describeWith, REDIS } from '../support/requires.js';
 
 const suite = describeWith(REDIS);
 
-/** Two gateways of the built product, one database, one blob store, one Redis; in each test one of them is killed. */
+/**
+ * Two gateways of the built product, one database, one blob store, one Redis; in each
+ * test one of them is killed.
+ */
 suite('when a gateway is killed', () => {
   let redis: RedisServer;
   let folder: string;
@@ -84,7 +87,8 @@ suite('when a gateway is killed', () => {
     client.commit();
     await client.next(`${TRANSCRIPTION}.completed`);
     client.say('the second ');
-    // Whatever the client has seen is in the journal; what it has said may not be, and is said again.
+    // Whatever the client has seen is in the journal; what it has said may not be, and
+    // is said again.
     await kill(victim);
     await client.closed;
     const { session } = client.events[0]!;

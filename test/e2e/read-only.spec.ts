@@ -11,8 +11,8 @@ import { pause } from '../support/waiting.js';
 import { describeWith } from '../support/requires.js';
 
 /**
- * Everything read-only but /app/data and /tmp, as docker/compose.cluster.yaml and the chart run it; uid 1000, no
- * capabilities.
+ * Everything read-only but /app/data and /tmp, as docker/compose.cluster.yaml and the
+ * chart run it; uid 1000, no capabilities.
  */
 const NAMESPACE = `
 set -e
@@ -70,7 +70,8 @@ describeWith({ name: 'permission to mount', present: mayMount() })(
       ) as [string, string, string];
       for (const path of [root, data, scratch]) mkdirSync(path);
       execFileSync('chmod', ['755', folder]);
-      // As the image: what was built, its packages, its configuration; root's, readable by all.
+      // As the image: what was built, its packages, its configuration; root's,
+      // readable by all.
       for (const path of ['dist', 'console/dist'])
         cpSync(path, join(root, path), { recursive: true });
       cpSync('package.json', join(root, 'package.json'));

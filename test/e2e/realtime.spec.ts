@@ -6,7 +6,9 @@ import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
 import { pause } from '../support/waiting.js';
 
 const SENTENCE = 'The quick brown fox jumps over the lazy dog.';
-/** Recognition is real, on a machine that does other things: two wrong words are forgiven. */
+/**
+ * Recognition is real, on a machine that does other things: two wrong words are forgiven.
+ */
 const WORDS = ['quick', 'brown', 'fox', 'over', 'lazy', 'dog'];
 const heard = (text: string): number => WORDS.filter(word => text.includes(word)).length;
 
@@ -113,7 +115,8 @@ describe('live speech through the built product: made by flite, heard by PocketS
 
   it('interrupts what is being spoken to it', async () => {
     const client = await RealtimeClient.open(product.url, { intent: 'transcription' });
-    // Four minutes of speech, more than fits between server and client: it is still being sent when the user speaks.
+    // Four minutes of speech, more than fits between server and client: it is still being
+    // sent when the user speaks.
     const text = Array.from({ length: 90 }, () => SENTENCE).join(' ');
     const input = [
       { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },

@@ -89,7 +89,10 @@ describe('SIGTERM to the gateway', () => {
   });
 });
 
-/** A keep-alive connection that stands open before the drain begins: how a load balancer meets a draining server. */
+/**
+ * A keep-alive connection that stands open before the drain begins: how a load balancer
+ * meets a draining server.
+ */
 async function openSocket(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');

@@ -7,7 +7,10 @@ import { GatewayProcess } from '../support/gateway-process.js';
 
 const KEY = 'only-for-those-who-know-it';
 
-/** Variable SWITCHYARD_AUTH_KEY, on loopback, where nobody would be asked for a key otherwise. */
+/**
+ * Variable SWITCHYARD_AUTH_KEY, on loopback, where nobody would be asked for
+ * a key otherwise.
+ */
 describe('a gateway with one key in its environment', () => {
   let folder: string;
   let gateway: GatewayProcess;

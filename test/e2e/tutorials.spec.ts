@@ -11,7 +11,10 @@ import {
   TutorialShell,
 } from '../support/tutorial.js';
 
-/** In place of a language model: repeats the question, as docs/guides/add-a-model.md describes. */
+/**
+ * In place of a language model: repeats the question, as
+ * docs/guides/add-a-model.md describes.
+ */
 const ECHO: ModelSpec = {
   ...{
     id: 'echo',

@@ -9,8 +9,9 @@ import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
 
 /**
- * Written by the release whose last migration was 003: a finished batch of two lines, and one of ten that was stopped
- * in the middle. It is never made anew: that data of the past can be read is what is tested.
+ * Written by the release whose last migration was 003: a finished batch of two lines, and
+ * one of ten that was stopped in the middle. It is never made anew: that data of the past
+ * can be read is what is tested.
  */
 const WRITTEN_BEFORE = 'test/fixtures/data-schema-003';
 const FAR_MS = Date.parse('2100-01-01');

@@ -13,7 +13,10 @@ import { BROWSER, CONSOLE, describeWith } from '../support/requires.js';
 const NAME = 'sense-voice-small';
 const MODEL = 'model.int8.onnx';
 
-/** The entry of the catalogue, with files of unknown sums: the hub serves small ones instead. */
+/**
+ * The entry of the catalogue, with files of unknown sums: the hub serves
+ * small ones instead.
+ */
 function ownEntry() {
   const entry = Catalogue.load('').find(NAME);
   const { from, files } = Object.values(entry.sources)[0]!;

@@ -5,8 +5,9 @@ import { openBrowser } from '../support/browser.js';
 import { ConsoleRig } from './console-rig.js';
 
 /**
- * Pictures of every view, empty and under load, at two widths, light and dark, with what axe finds.
- * node --import ./test/support/typescript-loader.mjs test/full/console-pictures.ts FOLDER [VIEW…]
+ * Pictures of every view, empty and under load, at two widths, light and dark, with what
+ * axe finds. node --import ./test/support/typescript-loader.mjs
+ * test/full/console-pictures.ts FOLDER [VIEW…]
  */
 const [folder = 'pictures', ...wanted] = process.argv.slice(2);
 const VIEWS = [

@@ -41,7 +41,10 @@ const models = (slowness: number) => [
   ),
 ];
 
-/** A product with keys, three tenants and work of every kind; for pictures and measurements of the console. */
+/**
+ * A product with keys, three tenants and work of every kind; for pictures and
+ * measurements of the console.
+ */
 export class ConsoleRig implements AsyncDisposable {
   #stopped = false;
   readonly #loops: Promise<void>[] = [];

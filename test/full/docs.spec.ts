@@ -38,7 +38,9 @@ suite('Swagger UI: what stands there runs as it stands', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Opens the operation, chooses the file where one is asked for, and presses Execute. */
+  /**
+   * Opens the operation, chooses the file where one is asked for, and presses Execute.
+   */
   async function execute(path: string, file?: string): Promise<Response> {
     const block = page.locator('.opblock-post', {
       has: page.locator(`[data-path="${path}"]`),

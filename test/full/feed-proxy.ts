@@ -14,8 +14,9 @@ const STEP_MS = 10;
 const KEPT = 500;
 
 /**
- * A gateway behind another port. Everything passes unchanged; besides, `replay` sends pages deltas that came from the
- * gateway once more, as those of a second gateway, at any rate.
+ * A gateway behind another port. Everything passes unchanged; besides, `replay`
+ * sends pages deltas that came from the gateway once more, as those of a second
+ * gateway, at any rate.
  */
 export class FeedProxy implements AsyncDisposable {
   readonly #server = createServer((asked, answer) => this.#pass(asked, answer));
@@ -39,7 +40,10 @@ export class FeedProxy implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** @returns how many deltas were sent in `ms`; one by one, each with another completed request */
+  /**
+   * @returns how many deltas were sent in `ms`; one by one, each with
+   *   another completed request
+   */
   async replay(perS: number, ms: number): Promise<number> {
     const startMs = performance.now();
     for (let sent = 0; ;) {
@@ -86,7 +90,10 @@ export class FeedProxy implements AsyncDisposable {
     asked.pipe(passed);
   }
 
-  /** The server speaks first, so nothing of the page comes before the gateway's socket is open. */
+  /**
+   * The server speaks first, so nothing of the page comes before the gateway's
+   * socket is open.
+   */
   #join(
     page: WebSocket,
     { url = '', headers: { cookie = '', origin = '', host = '' } }: IncomingMessage,

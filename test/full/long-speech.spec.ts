@@ -9,7 +9,10 @@ import { Product } from '../support/product.js';
 const RATE = 24_000;
 const PAUSE_S = 0.8;
 const REPEATS = 16;
-/** Each with words that the recogniser never misses, which tell the sentence from the others. */
+/**
+ * Each with words that the recogniser never misses, which tell the sentence
+ * from the others.
+ */
 const SENTENCES = [
   { text: 'The quick brown fox jumps over the lazy dog.', sign: 'quick brown fox' },
   { text: 'Every request has a place in the line.', sign: 'every request' },
@@ -101,7 +104,10 @@ describe('minutes of speech with pauses, through the default models', () => {
   }, 240_000);
 });
 
-/** The words of `sign` begin at word `at`, within half a second of where the sentence was put. */
+/**
+ * The words of `sign` begin at word `at`, within half a second of where the
+ * sentence was put.
+ */
 function isAt(
   words: readonly OpenAI.Audio.TranscriptionWord[],
   at: number,

@@ -10,7 +10,10 @@ import { freePort } from '../support/free-port.js';
 import { describeWith } from '../support/requires.js';
 
 const run = promisify(execFile);
-/** With the binaries of the libraries that are opened, which npm brings: `npm ci` has left both in its cache. */
+/**
+ * With the binaries of the libraries that are opened, which npm brings: `npm ci` has left
+ * both in its cache.
+ */
 const npm = (cwd: string, ...args: string[]) =>
   run('npm', args, {
     cwd,

@@ -28,10 +28,16 @@ interface Life {
   turnsWaited: number;
 }
 
-/** One slot, one model, a fixed service time: what the bounds of D-03 are about. Time in whole milliseconds. */
+/**
+ * One slot, one model, a fixed service time: what the bounds of D-03 are about. Time
+ * in whole milliseconds.
+ */
 class OneSlot {
   readonly lives = new Map<string, Life>();
-  /** Of each turn, in order: `a`ged or REALTIME while both waited; `-` when nobody else wanted it. */
+  /**
+   * Of each turn, in order: `a`ged or REALTIME while both waited; `-` when nobody
+   * else wanted it.
+   */
   turns = '';
   readonly #workers = new FakeWorkers();
   readonly #core;
@@ -136,8 +142,9 @@ describe('the aging share (D-03), one slot', () => {
   it.each(SHARES)(
     'REALTIME waits at most 1 / (1 - share) times what it would wait without BATCH, plus one service time, share %d',
     share => {
-      // Exact for one turn in a whole number of turns. For others the service time counts as often as the rest: turns
-      // are whole, so a share of 0.3 gives aged requests 2 of some 5 turns.
+      // Exact for one turn in a whole number of turns. For others the service time counts
+      // as often as the rest: turns are whole, so a share of 0.3 gives aged requests 2 of
+      // some 5 turns.
       const serviceMs = Number.isInteger(1 / share)
         ? SERVICE_MS
         : SERVICE_MS / (1 - share);

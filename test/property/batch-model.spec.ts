@@ -13,7 +13,10 @@ const DEVICE_MS = 20;
 const run = (options: DeviceModelOptions): DeviceModelReport =>
   new DeviceModel(options).run();
 
-/** Virtual time: these are properties of the policy, not of the machine that runs the test. */
+/**
+ * Virtual time: these are properties of the policy, not of the machine that
+ * runs the test.
+ */
 describe('Batch policy on a model device, callers that wait for their answer', () => {
   it.each([16, 64, 512])(
     'keeps the device at 0.97 of the ideal or better with %d callers',
@@ -75,7 +78,8 @@ describe('Callers on a model device that begin in two halves: one group, or two 
     expect(meanGroup).toBeCloseTo(4, 1);
   });
 
-  // A round trip of 2.6 ms for the callers that fill the group: 20 / 22.6 is the most that 12 callers can reach.
+  // A round trip of 2.6 ms for the callers that fill the group: 20 / 22.6 is the most
+  // that 12 callers can reach.
   it.each([
     [12, 0.74],
     [15, 0.93],

@@ -21,7 +21,10 @@ interface Held {
   readonly lease: Lease;
 }
 
-/** Workers that compute up to `maxBatch` of what they have in one call, and die of a poisoned member. */
+/**
+ * Workers that compute up to `maxBatch` of what they have in one call, and die of
+ * a poisoned member.
+ */
 class World {
   readonly members = new Map<string, Member>();
   readonly #workers = new FakeWorkers();

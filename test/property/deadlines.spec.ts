@@ -27,7 +27,10 @@ interface Sent {
   readonly waiting: readonly Request[];
 }
 
-/** Plays a history over the queue as the dispatch loop does: what has expired leaves before anything is sent. */
+/**
+ * Plays a history over the queue as the dispatch loop does: what has expired leaves
+ * before anything is sent.
+ */
 function play(steps: readonly Arrival[]): {
   readonly sent: readonly Sent[];
   readonly expired: readonly Request[];

@@ -27,8 +27,8 @@ const CANCELLED: Settlement<string> = {
 };
 
 /**
- * A small scheduler over the real core: what the gateway does, without I/O, and with every invariant checked on the
- * way.
+ * A small scheduler over the real core: what the gateway does, without I/O, and with
+ * every invariant checked on the way.
  */
 class Harness {
   readonly workers = new FakeWorkers();
@@ -150,7 +150,8 @@ class Harness {
   }
 
   /**
-   * The starvation bound, within a model: of equals nobody overtakes, and between REALTIME and aged the turns decide.
+   * The starvation bound, within a model: of equals nobody overtakes, and between
+   * REALTIME and aged the turns decide.
    */
   #checkTurn(first: Plan['members'][number]['request']): void {
     const waiting = this.#harness.queue
@@ -186,7 +187,10 @@ class Harness {
     this.#release(id);
   }
 
-  /** The worker dies with it: retried once as a suspect, keeping its place, then `worker_lost`. */
+  /**
+   * The worker dies with it: retried once as a suspect, keeping its
+   * place, then `worker_lost`.
+   */
   lose(id: string): void {
     const life = this.lives.get(id);
     if (life?.state === 'leased' && life.attempts < 2) {

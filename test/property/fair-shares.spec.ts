@@ -11,7 +11,10 @@ const AGING_MS = 30_000;
 type Tenant = (typeof TENANTS)[number];
 type Request = ScheduledRequest<undefined>;
 
-/** One model whose requests take the device time that is known here and estimated at the door. */
+/**
+ * One model whose requests take the device time that is known here and estimated
+ * at the door.
+ */
 class Device {
   readonly queue: PriorityQueue<undefined>;
   readonly inFlight: Request[] = [];
@@ -87,7 +90,8 @@ const step = fc.oneof(
       count: fc.constantFrom(1, 1, 5, 30),
       actualMs: fc.constantFrom(1, 7, 40, 100),
       error: fc.constantFrom(1 / 1.5, 0.9, 1, 1.2, 1.5),
-      // Deadlines order requests within a tenant (D-26), and change nothing between tenants.
+      // Deadlines order requests within a tenant (D-26), and change
+      // nothing between tenants.
       latestStartMs: fc.constantFrom(undefined, undefined, 5, 500, 50_000),
     }),
   },
@@ -106,7 +110,10 @@ const step = fc.oneof(
 const history = fc.array(step, { minLength: 20, maxLength: 200, size: 'max' });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Of each two tenants, while both have waiting requests: how far the difference of their work has wandered. */
+/**
+ * Of each two tenants, while both have waiting requests: how far the difference of their
+ * work has wandered.
+ */
 class Pairs {
   readonly #spans = new Map<string, { low: number; high: number }>();
   largestSpan = 0;

@@ -180,7 +180,8 @@ describe('GenerationScheduler shares the device', () => {
         live.forEach(one => harness.submit(one));
         while (live.some(one => harness.records.get(one)!.firstStep === undefined))
           harness.step();
-        // 9 REALTIME turns end before the third aged one; what is let in with the last of them is no rival any more.
+        // 9 REALTIME turns end before the third aged one; what is let in with the last of
+        // them is no rival any more.
         expect(started() - before - live.length).toBeLessThanOrEqual(2 + maxRows);
         harness.drain();
       }),

@@ -10,7 +10,8 @@ import { GbnfSampler } from '../support/gbnf-sampler.js';
 
 const SAMPLES = 60;
 const ajv = new Ajv2020({ strict: false });
-// Ajv divides in floating point, which is wrong from about 15 digits on: 94008326800764.3 is a multiple of 0.1.
+// Ajv divides in floating point, which is wrong from about 15 digits on: 94008326800764.3
+// is a multiple of 0.1.
 ajv.removeKeyword('multipleOf');
 ajv.addKeyword({ keyword: 'multipleOf', type: 'number', validate: isMultiple });
 (formats as unknown as FormatsPlugin)(ajv);

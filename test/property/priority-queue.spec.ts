@@ -9,20 +9,25 @@ const AGING_MS = 100;
 type Request = ScheduledRequest<undefined>;
 
 /**
- * The queue as a list that anybody can check by eye: sorted when asked, no structure to go wrong. With a share of 1 it
- * is the rule of the source document: by (effective priority, enqueue time), and nothing else.
+ * The queue as a list that anybody can check by eye: sorted when asked, no structure to
+ * go wrong. With a share of 1 it is the rule of the source document: by (effective
+ * priority, enqueue time), and nothing else.
  */
 class ListModel {
   requests: Request[] = [];
   nowMs = 0;
   made = 0;
   taken: Request[] = [];
-  /** Of each model: turns of the contest so far, and those of them that were aged ones. */
+  /**
+   * Of each model: turns of the contest so far, and those of them that were aged ones.
+   */
   readonly turns = new Map<string, { all: number; aged: number }>();
 
   constructor(readonly share: number) {}
 
-  /** (effective priority, enqueue time, REALTIME before aged BATCH of the same instant). */
+  /**
+   * (effective priority, enqueue time, REALTIME before aged BATCH of the same instant).
+   */
   rank(request: Request): [number, number, number] {
     return [
       this.isAged(request) ? 0 : request.priority,
@@ -31,7 +36,10 @@ class ListModel {
     ];
   }
 
-  /** The model that goes next, and of several of equal rank `like`; then whose turn it is there. */
+  /**
+   * The model that goes next, and of several of equal rank `like`; then whose turn
+   * it is there.
+   */
   best(exceptModel: string, like?: string): Request | undefined {
     const [first] = this.sorted(({ model }) => model !== exceptModel);
     const [own] = this.sorted(({ model }) => model === like);
@@ -47,7 +55,10 @@ class ListModel {
       .sort((a, b) => compare(this.rank(a), this.rank(b)));
   }
 
-  /** Of the model that is served: the aged one in every turn that brings its share to a whole number. */
+  /**
+   * Of the model that is served: the aged one in every turn that brings its share to
+   * a whole number.
+   */
   inTurn(first: Request): Request {
     const aged = this.sorted(
       other => other.model === first.model && this.isAged(other),

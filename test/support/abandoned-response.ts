@@ -23,7 +23,10 @@ export interface AbandonedResponse {
   readonly attempts: number;
 }
 
-/** Writes what a gateway leaves that is killed after these events of a background response. */
+/**
+ * Writes what a gateway leaves that is killed after these events of a
+ * background response.
+ */
 export async function abandonResponse(
   app: INestApplicationContext,
   left: AbandonedResponse,

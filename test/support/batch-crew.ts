@@ -6,8 +6,8 @@ import { type NodeProcess } from './node-process.js';
 import { pause } from './waiting.js';
 
 /**
- * Processors of which one works on a batch while another waits for its lease to run out: struck at any point, replaced
- * at once.
+ * Processors of which one works on a batch while another waits for its lease to run out:
+ * struck at any point, replaced at once.
  */
 export class BatchCrew {
   #members: NodeProcess[];
@@ -42,7 +42,10 @@ export class BatchCrew {
     await gone;
   }
 
-  /** Asleep until another has its batch, then awake again beside it, sure that the batch is its own. */
+  /**
+   * Asleep until another has its batch, then awake again beside it, sure that the batch
+   * is its own.
+   */
   async sleepThroughLease(member: NodeProcess, id: string): Promise<void> {
     this.strikes += 1;
     const { epoch } = await this.harness.lease(id);

@@ -60,7 +60,10 @@ export interface RowLease {
   readonly epoch: number;
 }
 
-/** A data folder with a real SQLite file and real blobs, and processors (`dist/main.batch.js`) that work on it. */
+/**
+ * A data folder with a real SQLite file and real blobs, and processors
+ * (`dist/main.batch.js`) that work on it.
+ */
 export class BatchHarness implements AsyncDisposable {
   readonly processors: NodeProcess[] = [];
 

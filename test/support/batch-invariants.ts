@@ -20,8 +20,9 @@ export interface BatchResults {
 }
 
 /**
- * What holds after every ending: completed + failed = total = lines of the input; each `custom_id` once in exactly one
- * of the files; as many lines in the files as the counts say; instants in order; no unfinished business.
+ * What holds after every ending: completed + failed = total = lines of the input; each
+ * `custom_id` once in exactly one of the files; as many lines in the files as the counts
+ * say; instants in order; no unfinished business.
  * @param customIds of the input, in any order
  */
 export async function expectWholeBatch(

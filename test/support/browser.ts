@@ -5,7 +5,10 @@ const CHROMIUM = '/usr/bin/chromium';
 
 export const hasBrowser = existsSync(CHROMIUM);
 
-/** Headless Chromium whose microphone plays `microphone` (a WAV) once, without asking anybody. */
+/**
+ * Headless Chromium whose microphone plays `microphone` (a WAV) once,
+ * without asking anybody.
+ */
 export function openBrowser(microphone?: string): Promise<Browser> {
   const fake = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'];
   const file =

@@ -45,7 +45,8 @@ export class ClusterProcess implements AsyncDisposable {
     args: readonly string[] = [],
   ): Promise<ClusterProcess> {
     const folder = mkdtempSync(join(tmpdir(), 'switchyard-cluster-'));
-    // PostgreSQL's own account passes through it; else its data would go elsewhere and stay there.
+    // PostgreSQL's own account passes through it; else its data would go elsewhere
+    // and stay there.
     chmodSync(folder, 0o755);
     const modelsFile = join(folder, 'its-models.yaml');
     writeFileSync(modelsFile, JSON.stringify({ models })); // JSON is YAML
@@ -89,7 +90,10 @@ export class ClusterProcess implements AsyncDisposable {
     return this.members.filter(member => member.kind === kind);
   }
 
-  /** kill -9, by name. @returns how long until the one that replaces it runs; not whether it is ready, milliseconds */
+  /**
+   * kill -9, by name. @returns how long until the one that replaces it runs; not whether
+   * it is ready, milliseconds
+   */
   async kill(name: string): Promise<number> {
     const find = (): ClusterMember => this.members.find(member => member.name === name)!;
     const { pid, restarts } = find();

@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
 
-/** What there is to read, of one area or of everything. Comments and blank lines do not count. */
+/**
+ * What there is to read, of one area or of everything. Comments and blank lines
+ * do not count.
+ */
 export interface CodeSize {
   tokens: number;
   /** Lines that hold at least one token. */
@@ -38,7 +41,10 @@ const CHOICES = new Set([
   K.QuestionQuestionEqualsToken,
 ]);
 
-/** Size by area: two folders deep in `src` and `packages`; everything else that is no test is `elsewhere`. */
+/**
+ * Size by area: two folders deep in `src` and `packages`; everything else that is no
+ * test is `elsewhere`.
+ */
 export function sizeByArea(): Readonly<Record<string, CodeSize>> {
   const areas: Record<string, CodeSize> = {};
   const tracked = execFileSync('git', ['ls-files'], {

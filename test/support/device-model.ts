@@ -6,12 +6,18 @@ import { FakeWorkers } from './fake-workers.js';
 import { DevicePolicy } from '../../src/worker/execution/device-policy.js';
 import { aRequest } from './requests.js';
 
-/** Who asks: so many callers that each wait for their answer before asking again, or independent ones at a rate. */
+/**
+ * Who asks: so many callers that each wait for their answer before asking again, or
+ * independent ones at a rate.
+ */
 export type Arrivals =
   | { readonly callers: number; readonly start?: CallersStart }
   | { readonly perMs: number };
 
-/** Where the callers begin: within 5 ms, or in two halves, the second while the device computes the first. */
+/**
+ * Where the callers begin: within 5 ms, or in two halves, the second while the device
+ * computes the first.
+ */
 export type CallersStart = 'together' | 'halves';
 
 export interface DeviceModelOptions {
@@ -23,7 +29,10 @@ export interface DeviceModelOptions {
   readonly deviceMs?: number;
   /** Each engine call takes up to this share more or less (0). */
   readonly deviceJitter?: number;
-  /** Callers return one after another, each so many milliseconds after the one before: a slow machine (0). */
+  /**
+   * Callers return one after another, each so many milliseconds after the one before: a
+   * slow machine (0).
+   */
   readonly callerMs?: number;
   /** Mean milliseconds of CPU preparation per group, +- 30 % (0). */
   readonly prepMs?: number;
@@ -49,9 +58,10 @@ const GROUP = 8;
 const HOP_MS = 0.7;
 
 /**
- * The batch window's reference model (a discrete-event simulation of gateway, wire and one device) with the real
- * dispatcher in the gateway's place and the real device policy in the worker's: 16 credits, the device takes up to 8
- * READY requests when it becomes free (D-24). Deterministic.
+ * The batch window's reference model (a discrete-event simulation of gateway, wire and
+ * one device) with the real dispatcher in the gateway's place and the real device policy
+ * in the worker's: 16 credits, the device takes up to 8 READY requests when it becomes
+ * free (D-24). Deterministic.
  */
 export class DeviceModel {
   readonly #options: Required<Omit<DeviceModelOptions, 'window'>>;
@@ -94,7 +104,8 @@ export class DeviceModel {
     { callers, start }: { readonly callers: number; readonly start?: CallersStart },
   ): void {
     const late = start === 'halves' && caller >= callers / 2;
-    // Half a device time after the first half was sent: 5 ms of arrivals, 5 ms of quiet gap.
+    // Half a device time after the first half was sent: 5 ms of arrivals, 5 ms
+    // of quiet gap.
     this.#after(this.#random() * 5 + (late ? 10 + this.#options.deviceMs / 2 : 0), () =>
       this.#arrive(),
     );

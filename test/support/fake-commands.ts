@@ -2,7 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand, type RunCommand } from '../../src/cli/engines/command.js';
 
-/** Shell scripts in place of the commands of this machine: those named here exist, and no other. */
+/**
+ * Shell scripts in place of the commands of this machine: those named here exist,
+ * and no other.
+ */
 export function fakeCommands(
   folder: string,
   scripts: Readonly<Record<string, string>>,
@@ -17,7 +20,10 @@ export function fakeCommands(
     runCommand(file, args, { ...options, env: { ...options.env, PATH: bin } });
 }
 
-/** Answers as a Python of that version: probes, `venv` (a copy of itself), `pip` (the script `pip`), imports. */
+/**
+ * Answers as a Python of that version: probes, `venv` (a copy of itself), `pip` (the
+ * script `pip`), imports.
+ */
 export const fakePython = ({
   version = '3, 11',
   venv = true,

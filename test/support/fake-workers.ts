@@ -17,7 +17,10 @@ export interface FakeWorkerOptions {
   readonly maxBatch?: number;
   /** What REALTIME may take beyond the slots; one group unless told. */
   readonly overdraft?: number;
-  /** Says "not idle" even with all slots free, as if its device were computing for another gateway. */
+  /**
+   * Says "not idle" even with all slots free, as if its device were computing
+   * for another gateway.
+   */
   readonly busy?: boolean;
   readonly ready?: boolean;
 }
@@ -68,7 +71,8 @@ export class FakeWorker {
 }
 
 /**
- * WorkerPort in memory, with the pool's rules: least loaded first, a lease never exceeds what there is of its credit.
+ * WorkerPort in memory, with the pool's rules: least loaded first, a lease never exceeds
+ * what there is of its credit.
  */
 export class FakeWorkers implements WorkerPort {
   readonly #workers = new Map<string, FakeWorker>();

@@ -2,8 +2,9 @@ import { readWorkerSpec } from '../../src/platform/config/worker-spec.js';
 import { FixtureWorker } from './fixture-worker.js';
 
 /**
- * The fixture as a supervised process. `model.options` may say `exitCode` (at once), `silent` (never ready), `stubborn`
- * (deaf to SIGTERM), `tell` (variables whose values become the revision) and `device`.
+ * The fixture as a supervised process. `model.options` may say `exitCode` (at once),
+ * `silent` (never ready), `stubborn` (deaf to SIGTERM), `tell` (variables whose values
+ * become the revision) and `device`.
  */
 const spec = readWorkerSpec();
 const { exitCode, silent, stubborn, device = 'cpu', tell = [] } = spec.model.options;

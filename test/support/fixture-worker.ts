@@ -34,7 +34,9 @@ import {
 import { callersId } from '../../src/core/request/request-key.js';
 import { DomainError, isErrorCode } from '../../src/core/shared/domain-error.js';
 
-/** Sent as the prompt (or the text) of a request: tells the fixture what to do with it. */
+/**
+ * Sent as the prompt (or the text) of a request: tells the fixture what to do with it.
+ */
 export const script = {
   /** Answers when released or cancelled. */
   hold: 'hold',
@@ -62,8 +64,9 @@ const EXECUTION = {
 const CHUNK = Buffer.alloc(65_536, 1);
 
 /**
- * A real gRPC worker that computes nothing: it speaks the protos and does what each request's script says. Emits
- * `received` and `cancelled` with the request id, so that tests wait for facts.
+ * A real gRPC worker that computes nothing: it speaks the protos and does what each
+ * request's script says. Emits `received` and `cancelled` with the request id, so that
+ * tests wait for facts.
  */
 export class FixtureWorker extends EventEmitter {
   /** All of this process that have not been stopped. */
@@ -78,7 +81,10 @@ export class FixtureWorker extends EventEmitter {
   ignoreCancel = false;
   /** While set, its own Health is not answered, as by a process that is stopped. */
   mute = false;
-  /** False: without `grpc.health.v1`, as a worker whose author did not know of it. Before `start()`. */
+  /**
+   * False: without `grpc.health.v1`, as a worker whose author did not know of
+   * it. Before `start()`.
+   */
   standardHealth = true;
   /** The most speech chunks written and not yet taken by gRPC. */
   chunksWritten = 0;
@@ -182,7 +188,10 @@ export class FixtureWorker extends EventEmitter {
     };
   }
 
-  /** As a file, but each segment is told before the whole, and again by a worker that begins anew. */
+  /**
+   * As a file, but each segment is told before the whole, and again by a worker
+   * that begins anew.
+   */
   async #takeUpload(
     call: ServerDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>,
   ): Promise<void> {
@@ -253,7 +262,8 @@ export class FixtureWorker extends EventEmitter {
       if (!process.stderr.write(`native library says ${line}\n`))
         await once(process.stderr, 'drain');
     }
-    // What is still buffered here would die with a kill -9: the answer means that all lines are in the pipe.
+    // What is still buffered here would die with a kill -9: the answer means that all
+    // lines are in the pipe.
     if (verb === 'flood') await new Promise(written => process.stderr.write('', written));
     if (verb === 'fail' && isErrorCode(argument))
       throw new DomainError(argument, 'as the script says', { param: 'x' });

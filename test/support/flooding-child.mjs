@@ -1,5 +1,5 @@
-// A supervised process that logs without a pause. FLOOD_MODE: `exits` when its parent is gone, as an idle worker does;
-// `blocked`, whose event loop never turns again.
+// A supervised process that logs without a pause. FLOOD_MODE: `exits` when its parent is
+// gone, as an idle worker does; `blocked`, whose event loop never turns again.
 import { SupervisorLink } from '../../dist/worker/lifecycle/supervisor-link.js';
 import { workerLog } from '../../dist/worker/lifecycle/worker-log.js';
 

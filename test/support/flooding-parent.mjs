@@ -1,4 +1,5 @@
-// Supervises two flooding children and reads what they write, as a gateway does, until it is killed.
+// Supervises two flooding children and reads what they write, as a gateway does, until
+// it is killed.
 import { fileURLToPath } from 'node:url';
 import { SupervisedProcess } from '../../dist/node_modules/@switchyard/engine-api/process/child-process.js';
 

@@ -1,10 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that the system gives to connections and to servers that ask for any. */
+/**
+ * Below the ports that the system gives to connections and to servers that ask for any.
+ */
 const [FIRST, LAST] = [12_000, 32_000];
 
-/** A port of loopback that was free a moment ago, and that nothing takes unless it asks for it by number. */
+/**
+ * A port of loopback that was free a moment ago, and that nothing takes unless it asks
+ * for it by number.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST));

@@ -1,12 +1,16 @@
 /**
- * Loaded into a processor under test (`--import`): the test names an operation on the disk or the database over IPC,
- * and the process stops itself (SIGSTOP) right before it. The test continues it with SIGCONT.
+ * Loaded into a processor under test (`--import`): the test names an operation on the
+ * disk or the database over IPC, and the process stops itself (SIGSTOP) right before it.
+ * The test continues it with SIGCONT.
  */
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { StatementSync } from 'node:sqlite';
 
-/** `{ type: 'freeze', after?, at, nth? }`: regular expressions over `<operation> <arguments>`. */
+/**
+ * `{ type: 'freeze', after?, at, nth? }`: regular expressions over
+ * `<operation> <arguments>`.
+ */
 let order;
 
 function before(operation) {

@@ -21,14 +21,20 @@ export interface GatewayProcessOptions {
   readonly clone?: string | undefined;
 }
 
-/** The real gateway, `dist/main.gateway.js`, with its own models file and the given settings, on a free port. */
+/**
+ * The real gateway, `dist/main.gateway.js`, with its own models file and the given
+ * settings, on a free port.
+ */
 export class GatewayProcess implements AsyncDisposable {
   private constructor(
     readonly process: NodeProcess,
     readonly port: number,
   ) {}
 
-  /** @param options.until `/health/ready` by default; `live` for a gateway that cannot get ready */
+  /**
+   * @param options.until `/health/ready` by default; `live` for a gateway that
+   *   cannot get ready
+   */
   static async start(
     models: readonly ModelSpec[],
     settings: SettingOverrides,

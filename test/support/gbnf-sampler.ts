@@ -10,7 +10,10 @@ type Node =
       readonly most: number;
     };
 
-/** Writes random texts of a grammar as `grammar-text` makes them. Deeper than `DEEP` it takes the shortest way out. */
+/**
+ * Writes random texts of a grammar as `grammar-text` makes them. Deeper than `DEEP` it
+ * takes the shortest way out.
+ */
 export class GbnfSampler {
   readonly #rules = new Map<string, Node>();
   readonly #heights = new Map<string, number>();

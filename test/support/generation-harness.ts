@@ -47,7 +47,10 @@ export const YARD_DEFAULTS = {
   loadWaitMs: 5,
 };
 
-/** A scheduler and a simulator in virtual time, with the rules checked in every step that hold whatever happens. */
+/**
+ * A scheduler and a simulator in virtual time, with the rules checked in every step that
+ * hold whatever happens.
+ */
 export class GenerationHarness {
   readonly scheduler: GenerationScheduler<ToyRequest>;
   readonly simulator: StepSimulator<ToyRequest>;
@@ -58,7 +61,10 @@ export class GenerationHarness {
   readonly #ahead: boolean;
   /** The plan that runs, and the one behind it. */
   readonly #flying: GenerationPlan<ToyRequest>[] = [];
-  /** Where the next item of each sequence has to start; none: anywhere within what is known. */
+  /**
+   * Where the next item of each sequence has to start; none: anywhere within
+   * what is known.
+   */
   readonly #expected = new Map<ToyRequest, number>();
   nowMs = 0;
 
@@ -109,7 +115,10 @@ export class GenerationHarness {
     return true;
   }
 
-  /** One iteration, or the wait until the next wake. `during` happens while the step runs. @returns what ran */
+  /**
+   * One iteration, or the wait until the next wake. `during` happens while the step runs.
+   * @returns what ran
+   */
   step(
     during: (plan: GenerationPlan<ToyRequest>) => void = () => undefined,
   ): GenerationPlan<ToyRequest> | undefined {
@@ -161,7 +170,8 @@ export class GenerationHarness {
     try {
       const outcome = this.simulator.step(plan);
       this.nowMs += this.simulator.lastMs;
-      // All that was planned from here on comes to nothing: the last of it first, so that the first place stays.
+      // All that was planned from here on comes to nothing: the last of it first, so that
+      // the first place stays.
       if (outcome.type === 'failed')
         for (const { request, position } of this.#flying.toReversed().flatMap(itemsOf))
           this.#expected.set(request, position);
@@ -176,7 +186,10 @@ export class GenerationHarness {
     }
   }
 
-  /** A step without an event: only because time has passed (a deadline, a grace, a back-off). */
+  /**
+   * A step without an event: only because time has passed (a deadline, a
+   * grace, a back-off).
+   */
   #mustBeTimed(plan: GenerationPlan<ToyRequest>, wakeMs: number): void {
     if (wakeMs - this.nowMs > this.#options.loadWaitMs)
       throw new Error(`Step ${plan.step} could have waited until ${wakeMs}.`);

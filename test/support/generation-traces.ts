@@ -49,7 +49,10 @@ export type Fields = Trace['arrivals'][number];
 /** The same with each step planned when the one before it is complete. */
 export const unhurried = (history: Trace): Trace => ({ ...history, ahead: false });
 
-/** The same without anything that ends a request early: what is left must end as it does alone. */
+/**
+ * The same without anything that ends a request early: what is left must end as
+ * it does alone.
+ */
 export const calm = ({ arrivals, ...rest }: Trace): Trace => ({
   ...rest,
   failedRuns: [],
@@ -76,7 +79,10 @@ type Check = (
   plan: ReturnType<GenerationHarness['step']>,
 ) => void;
 
-/** Plays a whole history; the rules of `GenerationHarness` hold in each step, and `check` looks at each. */
+/**
+ * Plays a whole history; the rules of `GenerationHarness` hold in each step, and `check`
+ * looks at each.
+ */
 export function play(history: Trace, check: Check = () => undefined): Played {
   const fieldsOf = new Map<ToyRequest, Fields>();
   const hit = new Set<ToyRequest>();

@@ -55,7 +55,8 @@ function headerOf(
 ): Buffer {
   const entries = Object.entries(fields);
   const begin = [Buffer.from('GGUF'), u32(3), u64(tensors.length), u64(entries.length)];
-  // Not pushed one by one: a large vocabulary has more parts than a call may have arguments.
+  // Not pushed one by one: a large vocabulary has more parts than a call
+  // may have arguments.
   const parts = begin.concat(
     ...entries.map(([name, value]) => [text(name), ...valueOf(value)]),
   );

@@ -12,7 +12,10 @@ import {
 } from '../../src/platform/config/settings.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
 
-/** What users and other programs depend on. A change of the code that is not meant to change it leaves it byte-equal. */
+/**
+ * What users and other programs depend on. A change of the code that is not meant to
+ * change it leaves it byte-equal.
+ */
 const FACES: Readonly<Record<string, () => string | Promise<string>>> = {
   'openapi.json': async () => json(sorted(await openApiDocument())),
   'errors.json': () => json(ERROR_REGISTRY),
@@ -35,7 +38,10 @@ export async function goldenText(name: string): Promise<string> {
   return face();
 }
 
-/** `describe › it` of every spec, sorted, each once. Template titles stand as they are written. */
+/**
+ * `describe › it` of every spec, sorted, each once. Template titles stand as
+ * they are written.
+ */
 export function testTitles(): readonly string[] {
   const specs = ['src', 'packages', 'test'].flatMap(specsIn);
   return [...new Set(specs.flatMap(titlesIn))].sort();
@@ -46,7 +52,10 @@ function settingFace(path: (typeof SETTING_PATHS)[number]): object {
   return { path, variable: environmentName(path), default: value, allowed, help };
 }
 
-/** Numbers, names and types of every message and method; without comments and places in the files. */
+/**
+ * Numbers, names and types of every message and method; without comments and places
+ * in the files.
+ */
 function protoDescriptors(): string {
   const args = ['build', 'proto', '--exclude-source-info', '-o', '-#format=json'];
   return json(

@@ -13,8 +13,9 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 
 /**
- * One keep-alive HTTP/1.1 connection that writes ready-made bytes and reads one answer at a time. It does what the
- * benches need at a third of the CPU of `node:http`: on a small machine the generator must not be what is measured.
+ * One keep-alive HTTP/1.1 connection that writes ready-made bytes and reads one answer at
+ * a time. It does what the benches need at a third of the CPU of `node:http`: on a small
+ * machine the generator must not be what is measured.
  */
 export class HttpConnection {
   readonly #port: number;
@@ -31,7 +32,10 @@ export class HttpConnection {
     return this.#onReply !== undefined;
   }
 
-  /** Sends `request` as it is; one at a time. Never rejects: a broken connection is an answer with status 0. */
+  /**
+   * Sends `request` as it is; one at a time. Never rejects: a broken connection is an
+   * answer with status 0.
+   */
   exchange(request: Buffer): Promise<HttpReply> {
     if (this.busy) throw new Error('one request at a time per connection');
     return new Promise(resolve => {
@@ -41,7 +45,10 @@ export class HttpConnection {
     });
   }
 
-  /** Leaves without a goodbye, as a client that was killed does. The pending exchange answers status 0. */
+  /**
+   * Leaves without a goodbye, as a client that was killed does. The pending exchange
+   * answers status 0.
+   */
   destroy(): void {
     const socket = this.#socket;
     this.#socket = undefined;
@@ -96,7 +103,9 @@ export function replyHeader(reply: HttpReply, name: string): string | undefined 
   return pattern.exec(reply.head)?.[1];
 }
 
-/** A whole answer, or undefined while bytes are missing. Chunked bodies are kept as sent. */
+/**
+ * A whole answer, or undefined while bytes are missing. Chunked bodies are kept as sent.
+ */
 function parseReply(bytes: Buffer): Omit<HttpReply, 'firstMs'> | undefined {
   const headEnd = bytes.indexOf(HEAD_END);
   if (headEnd < 0) return undefined;

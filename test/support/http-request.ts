@@ -40,7 +40,10 @@ export function plainRequest(method: 'GET' | 'POST', path: string): Buffer {
 export const WAV_SECONDS = 0.1;
 const SAMPLE_RATE = 16_000;
 
-/** 16 kHz mono s16: 3,244 bytes, small enough that the bench measures scheduling and not copying. */
+/**
+ * 16 kHz mono s16: 3,244 bytes, small enough that the bench measures scheduling
+ * and not copying.
+ */
 export function silentWav(): Buffer {
   return pcmWav(Buffer.alloc(WAV_SECONDS * SAMPLE_RATE * 2), SAMPLE_RATE);
 }

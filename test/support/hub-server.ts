@@ -5,7 +5,10 @@ import { Readable } from 'node:stream';
 
 /** What the next request for a file gets instead of the file. */
 export type HubStep =
-  /** The right head, then `bytes` of the body, then nothing more until `cut()`, or until the client goes. */
+  /**
+   * The right head, then `bytes` of the body, then nothing more until `cut()`, or until
+   * the client goes.
+   */
   | { readonly kind: 'stall'; readonly bytes: number }
   | {
       readonly kind: 'status';
@@ -41,7 +44,10 @@ const sha = (algorithm: string, bytes: Buffer): string =>
 const gitBlob = (bytes: Buffer): string =>
   sha('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]));
 
-/** A model hub on a real port: the JSON API, files with ranges and ETags behind a redirect, and faults on demand. */
+/**
+ * A model hub on a real port: the JSON API, files with ranges and ETags behind a
+ * redirect, and faults on demand.
+ */
 export class HubServer implements AsyncDisposable {
   readonly seen: SeenRequest[] = [];
   readonly files: Map<string, Buffer>;

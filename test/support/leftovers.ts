@@ -3,8 +3,9 @@ import { killGuarded } from '@switchyard/engine-api/process/child-process.js';
 import { FixtureWorker } from './fixture-worker.js';
 
 /**
- * What a failed or timed-out test left behind must not keep jest from ending: at the end of each spec file, whatever is
- * still there is stopped, and processes that do not want to are killed. Tests that pass stop their things themselves.
+ * What a failed or timed-out test left behind must not keep jest from ending: at the end
+ * of each spec file, whatever is still there is stopped, and processes that do not want
+ * to are killed. Tests that pass stop their things themselves.
  */
 const stops = new Set<() => Promise<unknown>>();
 
@@ -17,7 +18,8 @@ export function leftover(stop: () => Promise<unknown>): void {
 const LIMIT_MS = 10_000;
 
 afterAll(async () => {
-  // Begun first: a supervisor that is closing starts no successor of the process that is killed.
+  // Begun first: a supervisor that is closing starts no successor of the process
+  // that is killed.
   const stopping = Promise.allSettled([...stops].map(stop => stop()));
   killGuarded();
   for (const worker of FixtureWorker.started) worker.stop();

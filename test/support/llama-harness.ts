@@ -67,7 +67,9 @@ export interface Played {
 
 type Scheduling = Partial<Omit<GenerationOptions<TextSequence>, 'emitted' | 'ended'>>;
 
-/** The scheduler on the real backend, step by step, with rules that hold whatever happens. */
+/**
+ * The scheduler on the real backend, step by step, with rules that hold whatever happens.
+ */
 export class LlamaHarness {
   readonly scheduler: GenerationScheduler<TextSequence>;
   readonly played = new Map<TextSequence, Played>();
@@ -124,8 +126,8 @@ export class LlamaHarness {
   }
 
   /**
-   * One step, if there is one, with the next one sent behind it where that can be planned. A dead process is opened
-   * again, as the step loop of the product does.
+   * One step, if there is one, with the next one sent behind it where that can be
+   * planned. A dead process is opened again, as the step loop of the product does.
    */
   async step(): Promise<void> {
     if (this.#flights.length === 0) this.#send(this.scheduler.plan(this.#nowMs++));

@@ -13,11 +13,16 @@ export interface LlamaShape {
   readonly feedForward: number;
   readonly contextTokens: number;
   readonly seed: number;
-  /** Tokens besides those of bytes, letters and turns: for the cost of a large vocabulary. */
+  /**
+   * Tokens besides those of bytes, letters and turns: for the cost of a large vocabulary.
+   */
   readonly extraTokens: number;
   /** Jinja; empty: a model without. */
   readonly chatTemplate: string;
-  /** One vector for a whole text: the mean of all positions, or the last one. Absent: no embedding model. */
+  /**
+   * One vector for a whole text: the mean of all positions, or the last one. Absent:
+   * no embedding model.
+   */
   readonly pooling?: 'mean' | 'last';
 }
 
@@ -45,8 +50,9 @@ const TINY: LlamaShape = {
 };
 
 /**
- * A llama model with random weights in 32 bit floats (573 kB), where batched and solo outputs are equal. The same shape
- * gives the same bytes; written once per machine and version of this file, into the temporary folder.
+ * A llama model with random weights in 32 bit floats (573 kB), where batched and solo
+ * outputs are equal. The same shape gives the same bytes; written once per machine and
+ * version of this file, into the temporary folder.
  */
 export async function llamaModel(changes: Partial<LlamaShape> = {}): Promise<string> {
   const shape = { ...TINY, ...changes };
@@ -60,7 +66,8 @@ export async function llamaModel(changes: Partial<LlamaShape> = {}): Promise<str
   await mkdir(folder, { recursive: true });
   const partial = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   await writeGguf(partial, fieldsOf(shape), tensorsOf(shape));
-  // Two specs may write it at the same time; both are the same, and a name changes hands at once.
+  // Two specs may write it at the same time; both are the same, and a name changes
+  // hands at once.
   await rename(partial, file);
   return file;
 }

@@ -55,16 +55,19 @@ export function aDispatcher(workers: FakeWorkers, options: HarnessOptions = {}) 
 
 export type Plan = DispatchPlan<undefined>;
 
-/** `a b quiet`: who goes together, and why. Another model than `m`, and a promotion, are marked. */
+/**
+ * `a b quiet`: who goes together, and why. Another model than `m`, and a
+ * promotion, are marked.
+ */
 export function describePlan({ members, reason }: Plan): string {
   const names = members.map(({ request, aged }) => request.id + (aged ? '!' : ''));
   return [...names, reason].join(' ');
 }
 
 /**
- * A dispatch loop in virtual time, to be drawn: letters arrive, plans leave. Capital letters are REALTIME, small ones
- * BATCH;
- * `1` in the slots row gives all leases back, `x` in the losses row re-queues what was sent last.
+ * A dispatch loop in virtual time, to be drawn: letters arrive, plans leave. Capital
+ * letters are REALTIME, small ones BATCH; `1` in the slots row gives all leases back, `x`
+ * in the losses row re-queues what was sent last.
  */
 export class MarbleHarness {
   readonly workers = new FakeWorkers();
@@ -94,7 +97,10 @@ export class MarbleHarness {
     return this.#harness.queue;
   }
 
-  /** Runs the picture; one column is 1 ms. In `sent`, each letter stands for the plan of that name in `plans`. */
+  /**
+   * Runs the picture; one column is 1 ms. In `sent`, each letter stands for the plan of
+   * that name in `plans`.
+   */
   expect(picture: {
     arrive: string;
     models?: Record<string, string>;

@@ -6,7 +6,10 @@ interface MetricValue {
   readonly value: number;
 }
 
-/** Values of a metric of this process by its labels, in the order of the registry; of a histogram its sum and count. */
+/**
+ * Values of a metric of this process by its labels, in the order of the registry; of a
+ * histogram its sum and count.
+ */
 export async function metricValues(name: string): Promise<Record<string, number>> {
   const found = (await register.getSingleMetric(name)!.get()).values as MetricValue[];
   const read = found.filter(({ metricName }) => !metricName?.endsWith('_bucket'));

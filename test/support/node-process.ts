@@ -17,7 +17,10 @@ export interface NodeProcessOptions {
   readonly cwd?: string | undefined;
 }
 
-/** One Node process under test: log to a file that is always drained, SIGTERM to stop it, SIGKILL when it hangs. */
+/**
+ * One Node process under test: log to a file that is always drained, SIGTERM to stop it,
+ * SIGKILL when it hangs.
+ */
 export class NodeProcess implements AsyncDisposable {
   readonly child: ChildProcess;
   readonly #logFile: string;
@@ -45,7 +48,10 @@ export class NodeProcess implements AsyncDisposable {
     this.child.stderr?.pipe(log);
   }
 
-  /** Resolves with the first IPC message of that type. Rejects with the end of the log when the process ends first. */
+  /**
+   * Resolves with the first IPC message of that type. Rejects with the end of the log
+   * when the process ends first.
+   */
   async message<T extends { type: string }>(type: T['type']): Promise<T> {
     return this.untilExit(
       new Promise<T>(resolve => {
@@ -58,7 +64,9 @@ export class NodeProcess implements AsyncDisposable {
     );
   }
 
-  /** `work`, or a rejection that quotes the log when the process ends before it is done. */
+  /**
+   * `work`, or a rejection that quotes the log when the process ends before it is done.
+   */
   async untilExit<T>(work: Promise<T>): Promise<T> {
     const settled = new AbortController();
     const exit = once(this.child, 'exit', { signal: settled.signal }).then(

@@ -28,7 +28,10 @@ export interface TokenWish {
   readonly expiresInS?: number;
 }
 
-/** An OpenID Connect issuer on loopback: discovery, keys, and tokens of whatever kind a test asks for. */
+/**
+ * An OpenID Connect issuer on loopback: discovery, keys, and tokens of whatever kind a
+ * test asks for.
+ */
 export class OidcIssuer implements AsyncDisposable {
   readonly requests: string[] = [];
   /** What discovery says of the issuer and of its keys, in place of the truth. */

@@ -5,7 +5,10 @@ import {
 } from '../../src/contracts/openai/responses.js';
 import { faultsOfEvents, faultsOfResponse } from './response-schema.js';
 
-/** A server, and two of its models: one that ends its answers by itself, and one with tools and grammars. */
+/**
+ * A server, and two of its models: one that ends its answers by itself, and one with
+ * tools and grammars.
+ */
 export interface OpenResponsesTarget {
   readonly url: string;
   readonly text: string;

@@ -59,7 +59,10 @@ const message = (role: string, content: unknown): object => ({
   content,
 });
 
-/** What the public specification demands, as far as text and functions go. Each was written for this project. */
+/**
+ * What the public specification demands, as far as text and functions go. Each was
+ * written for this project.
+ */
 export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
   {
     rule: 'A text as input is a message of the user; the answer is a `response` with an `output` of items',

@@ -7,7 +7,10 @@ export interface TranscriptRequest {
   readonly translated: boolean;
 }
 
-/** "I heard CONTENT" within one second, in the format that was asked for, as OpenAI writes it. */
+/**
+ * "I heard CONTENT" within one second, in the format that was asked for, as
+ * OpenAI writes it.
+ */
 export function transcriptOf(
   content: string,
   { form, translated }: TranscriptRequest,

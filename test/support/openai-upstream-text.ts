@@ -8,8 +8,8 @@ type Body = Readonly<Record<string, unknown>>;
 export const ENDLESS = 'ENDLESS';
 
 /**
- * The words of the last message again, one chunk each; `FLOOD:n` is n chunks of a kilobyte, `ENDLESS` one chunk and
- * silence.
+ * The words of the last message again, one chunk each; `FLOOD:n` is n chunks of a
+ * kilobyte, `ENDLESS` one chunk and silence.
  */
 export async function answerText(
   body: Body,
@@ -34,7 +34,10 @@ export async function answerText(
   response.end('data: [DONE]\n\n');
 }
 
-/** A vector of three numbers per input, in the encoding that was asked for; in reversed order, as `index` allows. */
+/**
+ * A vector of three numbers per input, in the encoding that was asked for; in reversed
+ * order, as `index` allows.
+ */
 export function embeddingsOf(body: Body): object {
   const inputs = Array.isArray(body.input) ? (body.input as unknown[]) : [body.input];
   const data = inputs.map((input, index) => {
@@ -54,7 +57,10 @@ export function embeddingsOf(body: Body): object {
   };
 }
 
-/** The longer a document, the higher its score; the most relevant first, and at most `top_n`. */
+/**
+ * The longer a document, the higher its score; the most relevant first, and
+ * at most `top_n`.
+ */
 export function scoresOf(body: Body): object {
   const documents = body.documents as (string | { text: string })[];
   const results = documents.map((document, index) => {

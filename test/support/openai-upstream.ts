@@ -22,7 +22,10 @@ export type UpstreamStep =
   | { readonly kind: 'hang' }
   /** Cuts the connection: before the answer, or after its first bytes. */
   | { readonly kind: 'cut'; readonly after: 'request' | 'head' }
-  /** PCM, or what `type` says, in parts, each one sent when `go()` of the call is called; then cut off or ended. */
+  /**
+   * PCM, or what `type` says, in parts, each one sent when `go()` of the call is called;
+   * then cut off or ended.
+   */
   | {
       readonly kind: 'parts';
       readonly parts: readonly (Buffer | string)[];
@@ -39,7 +42,10 @@ class Gate<T = void> {
 /** One request as it came in. */
 export class SeenCall {
   readonly received = new Gate();
-  /** Resolves when the connection of this exchange is over; `early`: before the answer was complete. */
+  /**
+   * Resolves when the connection of this exchange is over; `early`: before the
+   * answer was complete.
+   */
   readonly closed = new Gate<{ readonly early: boolean }>();
   body = Buffer.alloc(0);
   #gate = new Gate();
@@ -95,7 +101,10 @@ export interface UpstreamOptions {
   readonly delayMs?: number;
 }
 
-/** An OpenAI-compatible server on a real port, without a model: it answers by rule, or as scripted. */
+/**
+ * An OpenAI-compatible server on a real port, without a model: it answers by rule,
+ * or as scripted.
+ */
 export class OpenAiUpstream implements AsyncDisposable {
   readonly calls: SeenCall[] = [];
   /** Most POSTs at the same time. */

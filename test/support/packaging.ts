@@ -33,7 +33,10 @@ export function inherited(
   return stage ? [...inherited(stages, stage.from), ...stage.instructions] : [];
 }
 
-/** npm packages that a source file reaches by imports, its own and those of what it imports; types aside. */
+/**
+ * npm packages that a source file reaches by imports, its own and those of what it
+ * imports; types aside.
+ */
 export function importedPackages(entry: string): ReadonlySet<string> {
   const packages = new Set<string>();
   const seen = new Set<string>();

@@ -20,9 +20,9 @@ interface Holding {
 }
 
 /**
- * KV memory in blocks that sequences share. Allocation is all or nothing, sequences grow while they decode, equal
- * beginnings share blocks by reference count. Blocks that no sequence holds can be found until they are needed, the
- * longest unused first.
+ * KV memory in blocks that sequences share. Allocation is all or nothing, sequences grow
+ * while they decode, equal beginnings share blocks by reference count. Blocks that no
+ * sequence holds can be found until they are needed, the longest unused first.
  *
  *   held + kept + blank = blocks, always; `audit` counts after every step in tests.
  */
@@ -32,7 +32,10 @@ export class PagedMemory<K> implements KvMemory<K> {
   readonly #references: Uint32Array;
   /** Held by no sequence, and empty. */
   readonly #blank: number[];
-  /** Held by no sequence, with contents that can be found; insertion order is the order of release. */
+  /**
+   * Held by no sequence, with contents that can be found; insertion order is the
+   * order of release.
+   */
   readonly #kept = new Set<number>();
 
   constructor(private readonly options: PagedMemoryOptions) {
@@ -117,7 +120,9 @@ export class PagedMemory<K> implements KvMemory<K> {
     return this.#holding(key).computed;
   }
 
-  /** The end of the sequence is freed first, so that beginnings can be found the longest. */
+  /**
+   * The end of the sequence is freed first, so that beginnings can be found the longest.
+   */
   release(key: K): void {
     const holding = this.#holdings.get(key);
     if (holding === undefined) return;

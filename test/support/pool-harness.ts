@@ -89,11 +89,15 @@ export function makePool({
   return pool;
 }
 
-/** Below jest's own limit of a test: a wait that outlived its test would keep jest from ending. */
+/**
+ * Below jest's own limit of a test: a wait that outlived its test would keep
+ * jest from ending.
+ */
 const WAIT_MS = 25_000;
 
 /**
- * Resolves with the worker's view as soon as it satisfies `condition`. Rejects, and tells what there is, after 25 s.
+ * Resolves with the worker's view as soon as it satisfies `condition`. Rejects, and tells
+ * what there is, after 25 s.
  */
 export async function workerThat(
   pool: WorkerPoolService,

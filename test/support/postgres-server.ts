@@ -16,7 +16,10 @@ import { freePort } from './free-port.js';
 const VERSIONS = '/usr/lib/postgresql';
 const START_MS = 30_000;
 
-/** A real PostgreSQL of its own: Debian's binaries, a new cluster in a temporary folder, loopback only. */
+/**
+ * A real PostgreSQL of its own: Debian's binaries, a new cluster in a temporary
+ * folder, loopback only.
+ */
 export class PostgresServer implements AsyncDisposable {
   #server: ChildProcess | undefined;
 
@@ -96,7 +99,10 @@ export class PostgresServer implements AsyncDisposable {
     await this.#end('SIGQUIT');
   }
 
-  /** The server and its sessions take connections and answer nothing, as on a machine that hangs. */
+  /**
+   * The server and its sessions take connections and answer nothing, as on a
+   * machine that hangs.
+   */
   freeze(): void {
     this.#signalAll('SIGSTOP');
   }
@@ -105,7 +111,10 @@ export class PostgresServer implements AsyncDisposable {
     this.#signalAll('SIGCONT');
   }
 
-  /** As a standby that took over but was not promoted: sessions that exist refuse writes from their next statement. */
+  /**
+   * As a standby that took over but was not promoted: sessions that exist refuse writes
+   * from their next statement.
+   */
   setReadOnly(readOnly: boolean): void {
     const database = [
       '-h',

@@ -1,5 +1,6 @@
 /**
- * One full block of tokens behind another, of one salt. Identity is the path from the root: no hash, so no collision.
+ * One full block of tokens behind another, of one salt. Identity is the path from the
+ * root: no hash, so no collision.
  */
 interface PrefixNode {
   readonly block: number;
@@ -14,8 +15,8 @@ interface PrefixRoot {
 }
 
 /**
- * Maps beginnings of prompts to the blocks that hold them. Salted by model and tenant: no tenant can detect another
- * tenant's content, not even by the time that an answer takes.
+ * Maps beginnings of prompts to the blocks that hold them. Salted by model and tenant: no
+ * tenant can detect another tenant's content, not even by the time that an answer takes.
  */
 export class PrefixIndex {
   readonly #roots = new Map<string, PrefixRoot>();
@@ -34,8 +35,9 @@ export class PrefixIndex {
   }
 
   /**
-   * Registers `block` as the one at the end of `path`. False when that beginning is registered already, or a block
-   * before it is not: the block is then not found as a prefix.
+   * Registers `block` as the one at the end of `path`. False when that beginning
+   * is registered already, or a block before it is not: the block is then not
+   * found as a prefix.
    */
   add(salt: string, path: readonly string[], block: number): boolean {
     let at = this.#root(salt) as PrefixNode | PrefixRoot;
@@ -52,7 +54,9 @@ export class PrefixIndex {
     return true;
   }
 
-  /** Call before a block is reused: neither it nor what followed it can be found any more. */
+  /**
+   * Call before a block is reused: neither it nor what followed it can be found any more.
+   */
   forget(block: number): void {
     const node = this.#byBlock.get(block);
     if (node === undefined) return;

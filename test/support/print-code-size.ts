@@ -1,7 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type CodeSize, sizeByArea, sumOf } from './code-size.js';
 
-/** `npm run measure [-- --write]`: the size of each area beside its budget. --write lowers budgets, never raises one. */
+/**
+ * `npm run measure [-- --write]`: the size of each area beside its budget. --write lowers
+ * budgets, never raises one.
+ */
 const BUDGET = 'config/size-budget.json';
 const budget = JSON.parse(readFileSync(BUDGET, 'utf8')) as Record<string, number>;
 const areas = sizeByArea();

@@ -5,7 +5,9 @@ export interface TreeProcess {
   readonly command: string;
 }
 
-/** A process and all that it started, and they in turn; nothing where there is no /proc. */
+/**
+ * A process and all that it started, and they in turn; nothing where there is no /proc.
+ */
 export function processTree(root: number | undefined): readonly TreeProcess[] {
   const parents = new Map<number, number>();
   for (const pid of running()) {

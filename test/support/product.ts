@@ -18,7 +18,10 @@ interface WorkerSummary {
   readonly slots: { readonly total: number; readonly free: number };
 }
 
-/** The built product as an operator runs it: gateway process, worker processes, its own data folder. */
+/**
+ * The built product as an operator runs it: gateway process, worker processes, its
+ * own data folder.
+ */
 export class Product implements AsyncDisposable {
   private constructor(
     readonly gateway: GatewayProcess,
@@ -42,7 +45,9 @@ export class Product implements AsyncDisposable {
     return `http://127.0.0.1:${this.gateway.port}`;
   }
 
-  /** Sends an upload whose bytes are `text`; the synthetic engine echoes what it was sent. */
+  /**
+   * Sends an upload whose bytes are `text`; the synthetic engine echoes what it was sent.
+   */
   transcribe(
     text: string,
     options: { id?: string; priority?: 'realtime' | 'batch'; model?: string } = {},
@@ -68,7 +73,9 @@ export class Product implements AsyncDisposable {
     return (await this.json<{ data: WorkerSummary[] }>('/admin/v1/workers')).data;
   }
 
-  /** Resolves when the admin listing shows what is wanted; a gate on state, not on time. */
+  /**
+   * Resolves when the admin listing shows what is wanted; a gate on state, not on time.
+   */
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
     for (const endMs = performance.now() + 50_000; performance.now() < endMs;) {
       if (await holds()) return;
@@ -86,7 +93,10 @@ export class Product implements AsyncDisposable {
     });
   }
 
-  /** accepted = queued + running + completed + failed + cancelled (docs/reference/metrics.md). */
+  /**
+   * accepted = queued + running + completed + failed + cancelled
+   * (docs/reference/metrics.md).
+   */
   async books(): Promise<{
     accepted: number;
     queued: number;

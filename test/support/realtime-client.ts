@@ -11,7 +11,10 @@ export interface RealtimeEvent {
 
 export const TRANSCRIPTION = 'conversation.item.input_audio_transcription';
 
-/** A plain client of `/v1/realtime` that keeps every event and waits for those a spec names. */
+/**
+ * A plain client of `/v1/realtime` that keeps every event and waits for those
+ * a spec names.
+ */
 export class RealtimeClient {
   readonly events: RealtimeEvent[] = [];
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
@@ -44,7 +47,10 @@ export class RealtimeClient {
     return client;
   }
 
-  /** A session of the synthetic engine at 16 kHz, where audio is the text that is heard, without voice activity. */
+  /**
+   * A session of the synthetic engine at 16 kHz, where audio is the text that is heard,
+   * without voice activity.
+   */
   static async synthetic(url: string, input: object = {}): Promise<RealtimeClient> {
     const client = await RealtimeClient.open(url, { model: 'synthetic' });
     client.update({
@@ -83,7 +89,10 @@ export class RealtimeClient {
     this.send({ type: 'input_audio_buffer.commit' });
   }
 
-  /** The next event of that type after the last one asked for. Rejects when the connection closes first. */
+  /**
+   * The next event of that type after the last one asked for. Rejects when the
+   * connection closes first.
+   */
   async next(type: string): Promise<RealtimeEvent> {
     for (;;) {
       const at = this.events.findIndex(

@@ -10,7 +10,10 @@ const BINARY = '/usr/bin/redis-server';
 
 export const hasRedis = existsSync(BINARY);
 
-/** A Redis of its own: a free port of loopback, nothing saved. It can be killed and started again on the same port. */
+/**
+ * A Redis of its own: a free port of loopback, nothing saved. It can be killed and
+ * started again on the same port.
+ */
 export class RedisServer implements AsyncDisposable {
   #child: ChildProcess | undefined;
 

@@ -12,7 +12,10 @@ export const aKey = (id: string, tenant?: string): RequestKey =>
 /** As its caller names it; of the default tenant unless told otherwise. */
 export const aRef = (id: string, tenant?: string): RequestRef => ({ tenant, id });
 
-/** A BATCH request of model `m` enqueued at 0 ms with 120 s to wait, unless told otherwise. */
+/**
+ * A BATCH request of model `m` enqueued at 0 ms with 120 s to wait,
+ * unless told otherwise.
+ */
 export function aRequest(
   id: string,
   overrides: Partial<ScheduledRequest<undefined>> = {},

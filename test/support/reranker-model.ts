@@ -27,8 +27,8 @@ export const WORDS = [
 ];
 
 /**
- * A cross-encoder of BERT's kind with random weights and one score: the file is as small as it is meaningless, but
- * llama.cpp runs it as it runs any reranking model.
+ * A cross-encoder of BERT's kind with random weights and one score: the file is as small
+ * as it is meaningless, but llama.cpp runs it as it runs any reranking model.
  */
 export async function rerankerModel(): Promise<string> {
   const folder = join(tmpdir(), 'switchyard-test-models');

@@ -56,7 +56,10 @@ export class ResponseClient {
   }
 }
 
-/** Events as they come; leaving the loop closes the connection, and one that breaks ends them. */
+/**
+ * Events as they come; leaving the loop closes the connection, and one that
+ * breaks ends them.
+ */
 export async function* eventsIn(answer: Response): AsyncGenerator<ResponseEvent> {
   if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
   let pending = '';

@@ -6,7 +6,10 @@ import { type S3Options } from '../../src/platform/storage/s3-blob-store.js';
 
 const BUCKET = 'switchyard-test';
 
-/** A server that speaks S3, with one bucket, in this process; objects lie in a temporary folder. */
+/**
+ * A server that speaks S3, with one bucket, in this process; objects lie in
+ * a temporary folder.
+ */
 export class S3Server implements AsyncDisposable {
   private constructor(
     private server: S3rver,

@@ -109,7 +109,10 @@ const transcriptOf = (id: string) => ({
   words: [],
 });
 
-/** A worker pool without processes: capacity and calls as real as the scheduler can see, answers by the test. */
+/**
+ * A worker pool without processes: capacity and calls as real as the scheduler can see,
+ * answers by the test.
+ */
 export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolService> {
   readonly calls: ScriptedCall[] = [];
   readonly cancels: { workerId: string; requestId: string; reason: CancelReason }[] = [];

@@ -37,8 +37,8 @@ export interface HeldJob {
 }
 
 /**
- * The contract of a pull worker and nothing more: the order's script, then BullMQ's own `Worker`, taking by hand; the
- * test plays the engine.
+ * The contract of a pull worker and nothing more: the order's script, then BullMQ's own
+ * `Worker`, taking by hand; the test plays the engine.
  */
 export class ScriptedPuller implements AsyncDisposable {
   readonly notes: StopNote[] = [];

@@ -1,11 +1,13 @@
 /**
- * A worker that a stranger might have written: grpc-js on proto/, nothing of src/. It computes nothing and does what
- * each request's prompt (or text) says; `--fault NAME` makes the whole worker misbehave.
+ * A worker that a stranger might have written: grpc-js on proto/, nothing of src/. It
+ * computes nothing and does what each request's prompt (or text) says; `--fault NAME`
+ * makes the whole worker misbehave.
  *
  *   node test/support/scripted-worker.mjs --model ID --port N [--host H] [--kind stt] [--max-batch 4] [--fault NAME]
  *
- * Prompts: `sleep MS` takes the device that long; `hold` takes it until cancelled; `fail CODE`; `crash` ends the
- * process. An answer is one JSON object: the request's id, bytes, priority and group, and the size of its engine call.
+ * Prompts: `sleep MS` takes the device that long; `hold` takes it until cancelled; `fail
+ * CODE`; `crash` ends the process. An answer is one JSON object: the request's id, bytes,
+ * priority and group, and the size of its engine call.
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -95,7 +97,10 @@ const healthReport = () => ({
   ...HEALTH_FAULTS[fault],
 });
 
-/** What is wrong in how it serves; `switchyard worker check` finds each. `few-slots`: reads two calls at a time. */
+/**
+ * What is wrong in how it serves; `switchyard worker check` finds each. `few-slots`:
+ * reads two calls at a time.
+ */
 const faulty = name => fault === name;
 const FEW = 2;
 
@@ -112,7 +117,10 @@ if (faulty('punishes-pings')) {
     });
 }
 
-/** Answers no probe any more, one second after its start, as a process whose engine holds the interpreter. */
+/**
+ * Answers no probe any more, one second after its start, as a process whose engine
+ * holds the interpreter.
+ */
 const isHung = () => fault === 'hangs' && Date.now() - startedAt > 1000;
 
 class Failure extends Error {
@@ -136,7 +144,10 @@ class Failure extends Error {
   }
 }
 
-/** One engine call at a time, of all that waits, up to `maxBatch`; an idle device waits 250 ms for a whole group. */
+/**
+ * One engine call at a time, of all that waits, up to `maxBatch`; an idle device waits
+ * 250 ms for a whole group.
+ */
 class Device {
   #waiting = [];
   #busy = false;
@@ -228,7 +239,9 @@ function dataBytes(audio) {
   return told === 0xffffffff ? audio.length - 44 : told;
 }
 
-/** Seconds by the header of a WAV file, in `--strict` mode; 1 otherwise. @throws Failure */
+/**
+ * Seconds by the header of a WAV file, in `--strict` mode; 1 otherwise. @throws Failure
+ */
 function secondsOf(audio) {
   if (!options.strict || faulty('says-one-second')) return 1;
   if (audio.toString('latin1', 0, 4) === 'RIFF')
@@ -237,7 +250,10 @@ function secondsOf(audio) {
   throw NO_AUDIO;
 }
 
-/** Runs one request to its end. @param receive resolves with the bytes of its audio and its first 44 bytes */
+/**
+ * Runs one request to its end. @param receive resolves with the bytes of its audio and
+ * its first 44 bytes
+ */
 async function serve(call, request, script, receive) {
   if (draining) throw new Failure('shutting_down', 'The worker drains.');
   while (faulty('few-slots') && inFlight >= FEW)
@@ -277,7 +293,10 @@ async function serve(call, request, script, receive) {
   }
 }
 
-/** A bad file fails before the device, unless the fault is that it takes its neighbours along. */
+/**
+ * A bad file fails before the device, unless the fault is that it takes
+ * its neighbours along.
+ */
 function prepared(head) {
   try {
     return { seconds: head ? secondsOf(head) : 1 };

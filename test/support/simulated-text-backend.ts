@@ -16,7 +16,10 @@ import {
 } from '@switchyard/engine-api/text-backend.port.js';
 import { BackendDied, StepSimulator } from './step-simulator.js';
 
-/** Tokens of the simulated vocabulary: one per byte, and one that stands between a prompt and its answer. */
+/**
+ * Tokens of the simulated vocabulary: one per byte, and one that stands between a prompt
+ * and its answer.
+ */
 const ANSWER = 256;
 const VOCABULARY = 257;
 /** In a prompt: the answer has no end. */
@@ -35,7 +38,9 @@ export interface SimulatedOptions {
   readonly beforeStep?: (
     items: readonly StepItem<TextSequence>[],
   ) => Promise<void> | void;
-  /** Throws for a run that fails as a whole, `BackendDied` for one that kills the process. */
+  /**
+   * Throws for a run that fails as a whole, `BackendDied` for one that kills the process.
+   */
   readonly beforeRun?: (items: readonly StepItem<TextSequence>[]) => void;
   readonly itemError?: (item: StepItem<TextSequence>) => Error | undefined;
   /** Throws as long as the process cannot be started again. */
@@ -43,9 +48,9 @@ export interface SimulatedOptions {
 }
 
 /**
- * A text backend without a model, on the step simulator and its KV cells: the answer says the prompt again, byte by
- * byte, and then a letter that the seed decides. Characters of several bytes come in parts, as they do from real
- * vocabularies.
+ * A text backend without a model, on the step simulator and its KV cells: the answer says
+ * the prompt again, byte by byte, and then a letter that the seed decides. Characters of
+ * several bytes come in parts, as they do from real vocabularies.
  */
 export class SimulatedTextBackend implements TextBackend {
   readonly info: TextBackendInfo;
@@ -187,7 +192,10 @@ const bytesOf = (token: number): Buffer =>
 const invalid = (param: string, message: string): DomainError =>
   new DomainError('invalid_value', message, { param });
 
-/** The prompt's last line again, then a letter by the seed, if anything is left to chance, then the end. */
+/**
+ * The prompt's last line again, then a letter by the seed, if anything is left to chance,
+ * then the end.
+ */
 function nextToken(
   past: readonly number[],
   { sampling }: TextSequence,

@@ -9,7 +9,9 @@ import { PagedMemory } from './paged-memory.js';
 import { type StepBackend } from '@switchyard/engine-api/step-backend.port.js';
 import { type GenerationRequest } from '@switchyard/engine-api/generation-request.js';
 
-/** Milliseconds of a step: fixed + tokens that go through + tokens that they look back at. */
+/**
+ * Milliseconds of a step: fixed + tokens that go through + tokens that they look back at.
+ */
 export interface StepCost {
   readonly fixedMs: number;
   readonly perTokenMs: number;
@@ -22,7 +24,9 @@ export interface SimulatorOptions<T> {
   readonly cost: StepCost;
   /** The model: the next token, by those before it; undefined ends the answer. */
   readonly next: (past: readonly number[], request: T) => number | undefined;
-  /** Throws for a run that fails as a whole, `BackendDied` for one that kills the process. */
+  /**
+   * Throws for a run that fails as a whole, `BackendDied` for one that kills the process.
+   */
   readonly beforeRun?: (items: readonly StepItem<T>[]) => void;
   /** An error for an item that fails by itself. */
   readonly itemError?: (item: StepItem<T>) => Error | undefined;
@@ -38,9 +42,10 @@ interface Cell {
 }
 
 /**
- * A backend whose KV memory is there: cells of blocks that hold what was written last. The model reads its past from
- * those cells and not from the request, so a block that was lent wrongly, written late or reused too early changes the
- * answer, and one of another salt is an error of its own. What a step drew is known to the step behind it.
+ * A backend whose KV memory is there: cells of blocks that hold what was written last.
+ * The model reads its past from those cells and not from the request, so a block that was
+ * lent wrongly, written late or reused too early changes the answer, and one of another
+ * salt is an error of its own. What a step drew is known to the step behind it.
  */
 export class StepSimulator<T extends GenerationRequest> implements StepBackend<T> {
   readonly memory: PagedMemory<object>;

@@ -1,6 +1,9 @@
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 
-/** A model of the scripted engine; `options` are the engine's own (src/worker/engines/README.md). */
+/**
+ * A model of the scripted engine; `options` are the engine's own
+ * (src/worker/engines/README.md).
+ */
 export function syntheticModel(
   options: Record<string, unknown>,
   spec: Partial<ModelSpec> = {},

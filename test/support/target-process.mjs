@@ -1,4 +1,7 @@
-/** An inference server to be killed: `node target-process.mjs PORT`. Every chat completion is answered after 5 ms. */
+/**
+ * An inference server to be killed: `node target-process.mjs PORT`. Every chat completion
+ * is answered after 5 ms.
+ */
 import { createServer } from 'node:http';
 
 const ANSWER = JSON.stringify({

@@ -6,7 +6,10 @@ import { promisify } from 'node:util';
 const openssl = (folder: string, ...args: string[]) =>
   promisify(execFile)('openssl', args, { cwd: folder });
 
-/** An authority of its own and what it signed, as PEM files in `folder`: for tests only, valid for a day. */
+/**
+ * An authority of its own and what it signed, as PEM files in `folder`: for tests only,
+ * valid for a day.
+ */
 export class TestCertificates {
   private constructor(private readonly folder: string) {}
 

@@ -9,7 +9,8 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * TLS in front of a port of this machine, as a load balancer terminates it: OpenAI's realtime client speaks wss only.
+ * TLS in front of a port of this machine, as a load balancer terminates it: OpenAI's
+ * realtime client speaks wss only.
  */
 export class TlsFront implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();

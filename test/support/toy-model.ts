@@ -1,7 +1,9 @@
 /** End of the answer, as the toy model draws it. */
 export const TOY_END = 0;
 
-/** A generation of a test: what the scheduler must know, and what the toy model draws by. */
+/**
+ * A generation of a test: what the scheduler must know, and what the toy model draws by.
+ */
 export interface ToyRequest {
   readonly priorityClass: number;
   readonly agingShare?: number;
@@ -15,7 +17,10 @@ export interface ToyRequest {
   readonly seed: number;
 }
 
-/** The next token: a function of all tokens before it, the seed and the position. About one in 23 ends the answer. */
+/**
+ * The next token: a function of all tokens before it, the seed and the position. About
+ * one in 23 ends the answer.
+ */
 export function toyNext(tokens: readonly number[], seed: number): number {
   let hash = 2166136261 ^ seed ^ (tokens.length << 16);
   for (const token of tokens) hash = Math.imul(hash ^ token, 16777619) >>> 0;

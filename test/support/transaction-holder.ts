@@ -1,6 +1,9 @@
 import { connectDatabase } from '../../src/platform/database/open-database.js';
 
-/** Locks a batch as a processor does amid a change, says so, and goes no further: to be stopped by a signal. */
+/**
+ * Locks a batch as a processor does amid a change, says so, and goes no further: to be
+ * stopped by a signal.
+ */
 const [url = '', id = ''] = process.argv.slice(2);
 await connectDatabase(url)
   .db.transaction()

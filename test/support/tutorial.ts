@@ -23,7 +23,9 @@ export const TUTORIAL_TOOLS: readonly Requirement[] = [
   'ffmpeg',
 ].map(installed);
 
-/** The code of fenced blocks of one language; of a console, what stands behind its prompt. */
+/**
+ * The code of fenced blocks of one language; of a console, what stands behind its prompt.
+ */
 export function blocks(text: string, language: string): string[] {
   return [
     ...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')),
@@ -36,7 +38,10 @@ export function blocks(text: string, language: string): string[] {
   );
 }
 
-/** What a reader types into a shell, in the order of the page. Blocks of `sh` are steps that are not run here. */
+/**
+ * What a reader types into a shell, in the order of the page. Blocks of `sh` are steps
+ * that are not run here.
+ */
 export function commandsOf(page: string): string {
   const order = [...blocks(page, 'bash'), ...blocks(page, 'console')];
   return order

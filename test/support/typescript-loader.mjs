@@ -1,7 +1,8 @@
 /**
- * Lets plain Node run the sources: `node --import ./test/support/typescript-loader.mjs some.ts`.
- * Used for child processes of tests, which jest's own transform does not reach. Compiled text is cached by its content:
- * hundreds of processes of a test run load the same few hundred files.
+ * Lets plain Node run the sources: `node --import ./test/support/typescript-loader.mjs
+ * some.ts`. Used for child processes of tests, which jest's own transform does not reach.
+ * Compiled text is cached by its content: hundreds of processes of a test run load the
+ * same few hundred files.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -49,7 +50,8 @@ function compiled(filename) {
   );
   sourceMaps.set(pathToFileURL(filename).href, `${cached}.map`);
   if (existsSync(cached)) return readFileSync(cached, 'utf8');
-  // Loaded when something has changed only: the compiler takes longer to load than a process to start.
+  // Loaded when something has changed only: the compiler takes longer to load than a
+  // process to start.
   const { code, map } = require('@swc/core').transformSync(source, {
     ...options,
     filename,
@@ -65,7 +67,10 @@ function write(path, text) {
   renameSync(`${path}.${process.pid}`, path);
 }
 
-/** Ours are imported as they are when built. @returns where the source of a module would be */
+/**
+ * Ours are imported as they are when built. @returns where the source of a
+ * module would be
+ */
 function sourceOf(specifier, parentURL) {
   if (!specifier.endsWith('.js')) return undefined;
   const name = specifier.replace(/\.js$/, '.ts');

@@ -2,7 +2,8 @@ export const pause = (ms: number): Promise<void> =>
   new Promise(next => setTimeout(next, ms));
 
 /**
- * Asks again at once until `condition` holds: the instant at which it does is what benches measure.
+ * Asks again at once until `condition` holds: the instant at which it does is
+ * what benches measure.
  * @returns false when `limitMs` passed first.
  */
 export async function until(

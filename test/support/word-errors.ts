@@ -1,4 +1,7 @@
-/** Words inserted, left out or replaced in `heard`, by edit distance; case and punctuation do not count. */
+/**
+ * Words inserted, left out or replaced in `heard`, by edit distance; case and punctuation
+ * do not count.
+ */
 export function wordErrors(said: string, heard: string): number {
   const [expected, found] = [words(said), words(heard)];
   let row = Array.from({ length: found.length + 1 }, (_, column) => column);

@@ -6,7 +6,10 @@ type Json<R> = R extends { content: { 'application/json': infer T } } ? T : neve
 type Responses<P extends Path, M extends Methods> =
   paths[P] extends Record<M, { responses: infer R }> ? R : never;
 
-/** What a route answers with when it did what it was asked for, as the OpenAPI document says. */
+/**
+ * What a route answers with when it did what it was asked for, as the
+ * OpenAPI document says.
+ */
 export type Answer<P extends Path, M extends Methods = 'get'> =
   Responses<P, M> extends infer R ? Json<R[Extract<keyof R, 200 | 201>]> : never;
 

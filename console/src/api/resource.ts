@@ -10,8 +10,9 @@ export interface Resource<T> {
 }
 
 /**
- * What `load` answers, asked again every `everyMs` while the page is visible, and at once when `key` changes. An answer
- * that failed leaves the last good one standing beside its error.
+ * What `load` answers, asked again every `everyMs` while the page is visible, and at
+ * once when `key` changes. An answer that failed leaves the last good one standing
+ * beside its error.
  */
 export function useResource<T>(
   load: (signal: AbortSignal) => Promise<T>,

@@ -34,8 +34,8 @@ class Room {
 }
 
 /**
- * The live feed. Messages change the views at once, which is cheap; what depends on them is told once per frame,
- * however many messages came.
+ * The live feed. Messages change the views at once, which is cheap; what depends on them
+ * is told once per frame, however many messages came.
  */
 class Feed {
   readonly #rooms = new Map<LiveRoomName, Room>();
@@ -83,7 +83,10 @@ class Feed {
     };
   }
 
-  /** A gateway that started again numbers its changes anew: what was known before counts for nothing. */
+  /**
+   * A gateway that started again numbers its changes anew: what was known before
+   * counts for nothing.
+   */
   #rejoin(): void {
     feedState.value = 'live';
     feedProblem.value = '';

@@ -69,7 +69,10 @@ const confirmed = (
 ): Promise<boolean> =>
   new Promise(answer => (question.value = { title, text, verb, answer }));
 
-/** Runs an action that cannot be taken back, if the answer is yes. @returns whether it was done */
+/**
+ * Runs an action that cannot be taken back, if the answer is yes. @returns whether
+ * it was done
+ */
 export const attemptConfirmed = async (
   [title, text, verb]: readonly [title: string, text: ComponentChildren, verb: string],
   act: () => Promise<unknown>,

@@ -4,7 +4,10 @@ import { State, type Tone } from './parts';
 
 const FOLDER = 'docs/';
 
-/** A web address, or a section of the runbook: a link where the manual is published, else where it is to be read. */
+/**
+ * A web address, or a section of the runbook: a link where the manual is published, else
+ * where it is to be read.
+ */
 export function Runbook({ at }: { at: string }) {
   const path = /[/]/.test(at) ? at : `${FOLDER}operate/runbook.md#${at}`;
   const manual = session.value?.links?.manual.replace(/\/+$/, '');

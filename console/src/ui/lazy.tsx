@@ -3,7 +3,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../api/client';
 import { Problem, Skeleton } from './states';
 
-/** A view whose code is fetched when it is first opened. A new version of the gateway has other files: load again. */
+/**
+ * A view whose code is fetched when it is first opened. A new version of the gateway has
+ * other files: load again.
+ */
 export function lazy(load: () => Promise<{ default: ComponentType }>): ComponentType {
   let known: ComponentType | undefined;
   return function Lazy() {

@@ -65,7 +65,10 @@ const isEmpty = (data: unknown): boolean => {
   return Array.isArray(list) && list.length === 0;
 };
 
-/** Loading, failed, or the data: `children` draws it. A later failure leaves the last data standing, and says so. */
+/**
+ * Loading, failed, or the data: `children` draws it. A later failure leaves the last data
+ * standing, and says so.
+ */
 export function Loaded<T>({ from, rows, none, children }: LoadedProps<T>) {
   if (from.data === undefined)
     return from.error ? (

@@ -10,7 +10,9 @@ import { Bottleneck } from './now/bottleneck';
 
 type Worker = Answer<'/admin/v1/workers'>['data'][number];
 
-/** What each dependency is for, what happens without it, and its section of the runbook. */
+/**
+ * What each dependency is for, what happens without it, and its section of the runbook.
+ */
 const MEANING: Readonly<Record<string, readonly [text: string, section: string]>> = {
   redis: [
     'Shared queue, limits and live feed of several gateways. Without it a shared queue refuses requests, and each ' +

@@ -111,7 +111,9 @@ const COLUMNS: readonly Column<Setting>[] = [
   ],
 ];
 
-/** What `switchyard doctor` says of the machine of the gateway, without what is in order. */
+/**
+ * What `switchyard doctor` says of the machine of the gateway, without what is in order.
+ */
 function Doctor() {
   const doctor = useGet('/admin/v1/doctor');
   const again = <Button act={doctor.reload}>Check again</Button>;

@@ -153,7 +153,9 @@ function WorkerLog({ of: { id } }: { of: Worker }) {
   return <Log of={log} label={`Last lines of ${id}`} none="No output yet." />;
 }
 
-/** A worker that does not answer offers none, but the requests that it has still count. */
+/**
+ * A worker that does not answer offers none, but the requests that it has still count.
+ */
 const slotsText = ({ slots: { in_use: used, total }, state }: Worker): string =>
   total > 0
     ? `${used} of ${total} in use`

@@ -1,12 +1,14 @@
 /** Rate of everything that recognisers get. */
 export const RECOGNISER_RATE = 16_000;
 
-/** Rate of all synthesised audio that leaves a worker, as OpenAI's `pcm` format has it. */
+/**
+ * Rate of all synthesised audio that leaves a worker, as OpenAI's `pcm` format has it.
+ */
 export const SPEECH_RATE = 24_000;
 
 /**
- * The s16le samples in `bytes`; an odd last byte is left out. Shares memory where the address is even: a message of 25
- * MB is looked at, not copied.
+ * The s16le samples in `bytes`; an odd last byte is left out. Shares memory where the
+ * address is even: a message of 25 MB is looked at, not copied.
  */
 export function samplesOf(bytes: Uint8Array): Int16Array {
   const count = bytes.byteLength >> 1;

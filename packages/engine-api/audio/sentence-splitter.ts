@@ -1,5 +1,6 @@
 /**
- * Longer stretches are cut at a comma or a space, so that a cancel never waits for more than about 0.3 s of synthesis.
+ * Longer stretches are cut at a comma or a space, so that a cancel never waits for more
+ * than about 0.3 s of synthesis.
  */
 const LONGEST_PIECE = 300;
 /** A full stop after one of these, or after a single letter, ends no sentence. */
@@ -8,12 +9,15 @@ const ABBREVIATIONS = new Set(
     ' ',
   ),
 );
-/** A run of end marks with closing quotes or brackets, then white space: the candidates for a cut. */
+/**
+ * A run of end marks with closing quotes or brackets, then white space: the candidates
+ * for a cut.
+ */
 const END = /[.!?]+["')\]]*\s+|\n+\s*/g;
 
 /**
- * Cuts text into pieces that are spoken one by one: at sentence ends and line ends, never after a common abbreviation
- * or an initial. Pieces are trimmed and never empty.
+ * Cuts text into pieces that are spoken one by one: at sentence ends and line ends, never
+ * after a common abbreviation or an initial. Pieces are trimmed and never empty.
  */
 export function splitIntoSentences(text: string): string[] {
   const sentences: string[] = [];

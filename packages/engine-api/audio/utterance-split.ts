@@ -5,7 +5,10 @@ interface SampleRange {
 }
 
 const RATE = 16_000;
-/** The second pass at the end of an utterance cannot be interrupted; 15 s of audio keep it near half a second. */
+/**
+ * The second pass at the end of an utterance cannot be interrupted; 15 s of audio keep it
+ * near half a second.
+ */
 const LONGEST = 15 * RATE;
 const SHORTEST = 8 * RATE;
 /** A quiet stretch this long is a pause between words, not a consonant's closure. */
@@ -13,8 +16,9 @@ const QUIET_WINDOW = Math.round(0.3 * RATE);
 const STEP = RATE / 100;
 
 /**
- * Cuts long audio into utterances of 8-15 s at the quietest 0.3 s available, so that memory stays flat, a cancel is
- * quick and the search stays near what was said. Ranges are adjacent and cover everything.
+ * Cuts long audio into utterances of 8-15 s at the quietest 0.3 s available, so that
+ * memory stays flat, a cancel is quick and the search stays near what was said. Ranges
+ * are adjacent and cover everything.
  */
 export function splitIntoUtterances(samples: Int16Array): SampleRange[] {
   const ranges: SampleRange[] = [];
@@ -46,7 +50,10 @@ export function quietestPoint(samples: Int16Array, first: number, last: number):
   return at;
 }
 
-/** Every other sample is enough to compare loudness. Integers, so the sliding sum cannot drift. */
+/**
+ * Every other sample is enough to compare loudness. Integers, so the sliding
+ * sum cannot drift.
+ */
 function stepEnergies(samples: Int16Array, first: number, last: number): number[] {
   const energies: number[] = [];
   for (let from = first; from + STEP <= last; from += STEP) {

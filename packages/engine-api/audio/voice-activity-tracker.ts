@@ -2,7 +2,10 @@ import { RECOGNISER_RATE } from './pcm.js';
 
 /** Samples of one judgement: 32 ms. */
 export const FRAME_SAMPLES = 512;
-/** Speech this long cannot go on as one utterance: a recogniser's final pass over it would take too long. */
+/**
+ * Speech this long cannot go on as one utterance: a recogniser's final pass over it would
+ * take too long.
+ */
 export const LONGEST_UTTERANCE = 15 * RECOGNISER_RATE;
 
 export interface VoiceActivityOptions {
@@ -15,31 +18,34 @@ export interface VoiceActivityOptions {
 }
 
 /**
- * `atS`: seconds from the start of the stream, of the speech itself. The utterance's audio is the samples `audioFrom`
- * to `audioTo` of the stream.
+ * `atS`: seconds from the start of the stream, of the speech itself. The utterance's
+ * audio is the samples `audioFrom` to `audioTo` of the stream.
  */
 export type VoiceEvent =
   | { readonly type: 'started'; readonly atS: number; readonly audioFrom: number }
   | { readonly type: 'stopped'; readonly atS: number; readonly audioTo: number };
 
 /**
- * A click or a cough seldom lasts three judgements; speech that does is reported 96 ms after its onset, and none of it
- * is lost.
+ * A click or a cough seldom lasts three judgements; speech that does is reported 96 ms
+ * after its onset, and none of it is lost.
  */
 const FRAMES_TO_BELIEVE = 3;
-/** Between words the probability dips: silence begins this far below the threshold, as in Silero's own iterator. */
+/**
+ * Between words the probability dips: silence begins this far below the threshold, as in
+ * Silero's own iterator.
+ */
 const HYSTERESIS = 0.15;
 /**
- * From here on ever shorter pauses end the utterance, so that a talker without long pauses is cut at one, not in a
- * word.
+ * From here on ever shorter pauses end the utterance, so that a talker without long
+ * pauses is cut at one, not in a word.
  */
 const PATIENT_UNTIL = 8 * RECOGNISER_RATE;
 const IMPATIENT_FROM = 13 * RECOGNISER_RATE;
 const SHORTEST_PAUSE = 2 * FRAME_SAMPLES;
 
 /**
- * Turns one stream's speech probabilities, one per frame, into the starts and stops of utterances. Synchronous and
- * pure.
+ * Turns one stream's speech probabilities, one per frame, into the starts and stops of
+ * utterances. Synchronous and pure.
  */
 export class VoiceActivityTracker {
   #position = 0;
@@ -80,7 +86,10 @@ export class VoiceActivityTracker {
       : this.#whileSilent(probability, at);
   }
 
-  /** Ends what is being said at sample `end`, believing also speech that has only just begun. */
+  /**
+   * Ends what is being said at sample `end`, believing also speech that has
+   * only just begun.
+   */
   finish(end: number): VoiceEvent[] {
     const events: VoiceEvent[] = [];
     if (!this.#speaking && this.#turningAt !== undefined)

@@ -12,7 +12,10 @@ interface Guarded {
 
 const living = new Map<ChildProcess, Guarded>();
 
-/** Ends every child process at once. Their supervisors start successors unless they are closing. */
+/**
+ * Ends every child process at once. Their supervisors start successors unless
+ * they are closing.
+ */
 export function killGuarded(): void {
   for (const [child, { leads }] of living) signal(child, 'SIGKILL', leads);
 }
@@ -28,9 +31,11 @@ function signal(child: ChildProcess, name: NodeJS.Signals, leads: boolean): void
 }
 
 /**
- * Kills `child` when this process ends without having stopped it: at once after an uncaught exception or
- * `process.exit`, and `limitMs` after this process was itself killed with SIGKILL. A child exits by itself when its IPC
- * channel closes (`parent-loss`); the watcher ends those that are stopped, hung in native code or blocked.
+ * Kills `child` when this process ends without having stopped it: at once after
+ * an uncaught exception or `process.exit`, and `limitMs` after this process was
+ * itself killed with SIGKILL. A child exits by itself when its IPC channel
+ * closes (`parent-loss`); the watcher ends those that are stopped, hung in
+ * native code or blocked.
  */
 export function guard(child: ChildProcess, limitMs: number, leads = false): void {
   if (living.size === 0) process.on('exit', killGuarded);
@@ -48,9 +53,9 @@ export function unguard(child: ChildProcess): void {
 const WATCH = 'trap \'\' HUP INT TERM; read -r ended || { sleep "$2"; kill -9 "$1"; }';
 
 /**
- * A shell of its own session: it depends on neither event loop, works for children in any language and costs less than
- * 1 MB.
- * Where there is no POSIX shell, only `parent-loss` ends the children of a killed process.
+ * A shell of its own session: it depends on neither event loop, works for children in any
+ * language and costs less than 1 MB. Where there is no POSIX shell, only `parent-loss`
+ * ends the children of a killed process.
  */
 function watch({ pid }: ChildProcess, limitMs: number, leads: boolean): ChildProcess {
   const target = `${leads ? '-' : ''}${pid}`;
@@ -79,7 +84,10 @@ export interface ProcessExit {
   readonly signal: NodeJS.Signals | null;
   /** Why this process was ended by us, or could not be started. */
   readonly reason?: string;
-  /** It said itself, with that reason, that it cannot start: another try can be expected to say the same. */
+  /**
+   * It said itself, with that reason, that it cannot start: another try can be expected
+   * to say the same.
+   */
   readonly startFailed?: boolean;
   /** The last lines it wrote, oldest first, at most 50. */
   readonly lines: readonly string[];
@@ -102,16 +110,19 @@ export interface ProcessOptions {
   /** `advanced` carries typed arrays as they are; both ends are Node. Absent: `json`. */
   readonly serialization?: 'json' | 'advanced';
   /**
-   * How long it may live on when this process is killed, until it is killed as well (3000). It should end earlier by
-   * itself.
+   * How long it may live on when this process is killed, until it is killed as well
+   * (3000). It should end earlier by itself.
    */
   readonly orphanLimitMs?: number;
   /**
-   * A program that is not ours: no IPC, bounded output, and a process group of its own, so that what it forks ends with
-   * it.
+   * A program that is not ours: no IPC, bounded output, and a process group of its own,
+   * so that what it forks ends with it.
    */
   readonly foreign?: boolean;
-  /** Objects over IPC. The text of `{ type: 'failed', message }` also becomes the reason of the exit. */
+  /**
+   * Objects over IPC. The text of `{ type: 'failed', message }` also becomes the reason
+   * of the exit.
+   */
   onMessage(message: ProcessMessage): void;
   /** Once, after the process has ended or could not be started. */
   onExit(exit: ProcessExit): void;
@@ -119,14 +130,20 @@ export interface ProcessOptions {
 }
 
 const LAST_LINES = 50;
-/** How long the pipes of a foreign program that has ended may hold its exit back: who left its group has them too. */
+/**
+ * How long the pipes of a foreign program that has ended may hold its exit back: who left
+ * its group has them too.
+ */
 const LAST_WORDS_MS = 1000;
-/** A worker cancels what it runs, a batch processor writes its checkpoint and releases its lease. */
+/**
+ * A worker cancels what it runs, a batch processor writes its checkpoint and
+ * releases its lease.
+ */
 const ORPHAN_LIMIT_MS = 3000;
 
 /**
- * One child process from spawn to exit. Its output is read from the first byte to the last: a pipe that is not read
- * freezes its writer after 64 KiB.
+ * One child process from spawn to exit. Its output is read from the first byte to the
+ * last: a pipe that is not read freezes its writer after 64 KiB.
  */
 export class SupervisedProcess {
   readonly #child: ChildProcess;
@@ -202,7 +219,8 @@ export class SupervisedProcess {
   }
 
   /**
-   * What a foreign program forked may live on and hold its port. Its last words, which say why, may be in the pipes.
+   * What a foreign program forked may live on and hold its port. Its last words, which
+   * say why, may be in the pipes.
    */
   #onEnded(code: number | null, name: NodeJS.Signals | null): void {
     if (!this.#foreign) return this.#onExit(code, name);
@@ -215,7 +233,10 @@ export class SupervisedProcess {
     });
   }
 
-  /** Also emitted when a signal or a message cannot be delivered: only a process without a pid never started. */
+  /**
+   * Also emitted when a signal or a message cannot be delivered: only a process without a
+   * pid never started.
+   */
   #onError(error: Error): void {
     if (this.#child.pid !== undefined)
       return this.options.onLine('stderr', error.message);

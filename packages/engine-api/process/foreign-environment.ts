@@ -7,8 +7,8 @@ export const SECRET_VARIABLES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The environment for a process with foreign code in it, such as a native engine's: this process's own without
- * Switchyard's settings, among which are addresses and secrets.
+ * The environment for a process with foreign code in it, such as a native engine's: this
+ * process's own without Switchyard's settings, among which are addresses and secrets.
  */
 export function foreignEnvironment(
   added: Readonly<Record<string, string>>,

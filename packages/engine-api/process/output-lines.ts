@@ -1,7 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 
 /**
- * A process that never ends its line would grow the gateway's memory; longer lines are cut into pieces of this size.
+ * A process that never ends its line would grow the gateway's memory; longer lines are
+ * cut into pieces of this size.
  */
 const MAX_LINE_CHARS = 65_536;
 
@@ -40,8 +41,9 @@ const BYTES_PER_S = 32_768;
 const EXCESS = `it writes more than ${BYTES_PER_S} bytes of log a second`;
 
 /**
- * A bound for the output of programs that are not ours: a flood is read, so that its writer does not freeze, and
- * dropped before it is split into lines. A flood is reported when it begins, and with its bytes when it is over.
+ * A bound for the output of programs that are not ours: a flood is read, so that its
+ * writer does not freeze, and dropped before it is split into lines. A flood is reported
+ * when it begins, and with its bytes when it is over.
  */
 export class OutputBound {
   #left = BURST_BYTES;

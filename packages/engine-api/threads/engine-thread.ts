@@ -13,8 +13,9 @@ import {
 /**
  * Where the entry module of a thread lies, seen from the module that starts it.
  *
- * Compiled, it is a neighbour. Under jest the sources run as TypeScript, which a worker thread cannot load, so the
- * compiled neighbour in `dist` is used: `npm test` builds first (README of this folder, "Threads and tests").
+ * Compiled, it is a neighbour. Under jest the sources run as TypeScript, which a worker
+ * thread cannot load, so the compiled neighbour in `dist` is used: `npm test` builds
+ * first (README of this folder, "Threads and tests").
  */
 export function threadEntry(relativePath: string, moduleUrl: string): URL {
   const entry = new URL(relativePath, moduleUrl);
@@ -52,11 +53,13 @@ interface PendingCall {
 }
 
 /**
- * The serving side's half of one thread of native work. Calls are answered in order. A thread that dies fails its own
- * calls and nothing else; whoever owns it starts another.
+ * The serving side's half of one thread of native work. Calls are answered in order. A
+ * thread that dies fails its own calls and nothing else; whoever owns it starts another.
  */
 export class EngineThread<P extends ThreadProtocol<P>, Info = unknown> {
-  /** Resolves once the models are loaded; rejects with what to install or where to look. */
+  /**
+   * Resolves once the models are loaded; rejects with what to install or where to look.
+   */
   readonly ready: Promise<Info>;
   readonly #worker: Worker;
   readonly #exited: Promise<void>;
@@ -113,7 +116,10 @@ export class EngineThread<P extends ThreadProtocol<P>, Info = unknown> {
     });
   }
 
-  /** Lets the running call end, frees native memory on the thread, and resolves when the thread is gone. Idempotent. */
+  /**
+   * Lets the running call end, frees native memory on the thread, and resolves when the
+   * thread is gone. Idempotent.
+   */
   close(): Promise<void> {
     const message: ToThread<P> = { type: 'close' };
     if (this.#dead === undefined) this.#worker.postMessage(message);

@@ -26,9 +26,10 @@ type Open<P extends ThreadProtocol<P>, Info> = () =>
   ThreadService<P, Info> | Promise<ThreadService<P, Info>>;
 
 /**
- * The thread's half: opens the service, then answers calls one after another. Where the work is synchronous native
- * code, order is the order of the messages; operations that answer later run side by side. A close waits for all of
- * them: nothing is freed while in use.
+ * The thread's half: opens the service, then answers calls one after another. Where
+ * the work is synchronous native code, order is the order of the messages; operations
+ * that answer later run side by side. A close waits for all of them: nothing is freed
+ * while in use.
  */
 export function serveThread<P extends ThreadProtocol<P>, Info>(
   open: Open<P, Info>,

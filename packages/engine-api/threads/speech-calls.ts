@@ -4,14 +4,18 @@ import { CancelFlag } from './thread-protocol.js';
 
 export type Spoken = ItemOutcome<{ readonly durationS: number }>;
 
-/** Lets a thread speak one item: told where to look for a cancel and whom to hand samples. @returns samples spoken */
+/**
+ * Lets a thread speak one item: told where to look for a cancel and whom to hand samples.
+ * @returns samples spoken
+ */
 type Speak = (
   cancel: SharedArrayBuffer,
   onNotice: (samples: Int16Array) => void,
 ) => Promise<number>;
 
 /**
- * Calls to a thread that speaks: each is stopped by its own signal, by a consumer that fails, or by the engine's end.
+ * Calls to a thread that speaks: each is stopped by its own signal, by a consumer that
+ * fails, or by the engine's end.
  */
 export class SpeechCalls {
   readonly #cancels = new Set<CancelFlag>();

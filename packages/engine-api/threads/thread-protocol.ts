@@ -4,8 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const SAMPLES_PER_TURN = 1_048_576;
 
 /**
- * Samples in memory that a decoder thread reads without another copy. An hour of audio is 115 MB: posting it would
- * copy it in one go and hold up every other call of the process, so it is copied a slice per turn of the loop.
+ * Samples in memory that a decoder thread reads without another copy. An hour of audio is
+ * 115 MB: posting it would copy it in one go and hold up every other call of the process,
+ * so it is copied a slice per turn of the loop.
  */
 export async function shareSamples(
   samples: Int16Array,
@@ -18,7 +19,10 @@ export async function shareSamples(
   return shared;
 }
 
-/** What one thread answers: per operation the shapes of request, reply, and of notices sent before the reply. */
+/**
+ * What one thread answers: per operation the shapes of request, reply, and of notices
+ * sent before the reply.
+ */
 export type ThreadProtocol<P> = Record<
   keyof P,
   { request: unknown; reply: unknown; notice: unknown }
@@ -45,8 +49,9 @@ export type FromThread<Info> =
   | { type: 'failed'; id: number; message: string };
 
 /**
- * Raised by the serving loop, read by a thread that is deep inside native work and hears no messages.
- * One flag per call: a thread that finishes one call late can never cancel the next one.
+ * Raised by the serving loop, read by a thread that is deep inside native work and hears
+ * no messages. One flag per call: a thread that finishes one call late can never cancel
+ * the next one.
  */
 export class CancelFlag {
   readonly #cell: Int32Array;

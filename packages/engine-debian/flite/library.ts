@@ -11,7 +11,10 @@ interface FliteWave {
   readonly samples: Int16Array<ArrayBuffer>;
 }
 
-/** libflite.so.1 and its voices. One thread per process: voices are static data that all callers share. */
+/**
+ * libflite.so.1 and its voices. One thread per process: voices are static data that
+ * all callers share.
+ */
 interface FliteLibrary {
   /** File that was loaded, such as "libflite.so.2.2". */
   readonly revision: string;
@@ -31,7 +34,8 @@ const DEBIAN_PACKAGES = ['libflite1'];
 const STRETCH = 'duration_stretch';
 
 /**
- * Loads flite and the given voices. Voices stay registered until the process ends, as they are static in the library.
+ * Loads flite and the given voices. Voices stay registered until the process ends, as
+ * they are static in the library.
  */
 export function loadFlite(voices: readonly FliteVoiceId[]): FliteLibrary {
   const flite = openNativeLibrary('libflite.so.1', DEBIAN_PACKAGES);
@@ -40,7 +44,8 @@ export function loadFlite(voices: readonly FliteVoiceId[]): FliteLibrary {
   const textToWave = flite.func('void* flite_text_to_wave(const char*, void*)');
   const deleteWave = flite.func('void delete_wave(void*)');
   const setStretch = stretchSetter(flite);
-  // Excitation noise comes from libc's one generator: seeded, a text sounds the same whatever was said before.
+  // Excitation noise comes from libc's one generator: seeded, a text sounds the same
+  // whatever was said before.
   const seedNoise = openNativeLibrary('libc.so.6', ['libc6']).func(
     'void srand(unsigned int)',
   );
@@ -75,8 +80,9 @@ function copyWave(wave: Pointer): FliteWave {
 }
 
 /**
- * flite keeps the pointer of a feature's name when it is new to the voice: the first time it gets a copy in native
- * memory that is never freed (17 bytes per voice and process), later only the value changes.
+ * flite keeps the pointer of a feature's name when it is new to the voice: the first time
+ * it gets a copy in native memory that is never freed (17 bytes per voice and process),
+ * later only the value changes.
  */
 function stretchSetter(flite: LibraryHandle): (voice: Pointer, stretch: number) => void {
   const isPresent = flite.func('int feat_present(void*, const char*)');

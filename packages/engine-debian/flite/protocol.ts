@@ -1,6 +1,9 @@
 import { type EngineVoice } from '@switchyard/engine-api/speech-synthesizer.js';
 
-/** The clear 16 kHz voices of Debian's libflite1. kal is 8 kHz and robotic; kal16 is the same man. */
+/**
+ * The clear 16 kHz voices of Debian's libflite1. kal is 8 kHz and robotic; kal16 is
+ * the same man.
+ */
 export const FLITE_VOICES = [
   { id: 'rms', name: 'RMS', language: 'en-US', gender: 'male' },
   { id: 'slt', name: 'SLT', language: 'en-US', gender: 'female' },

@@ -30,7 +30,8 @@ serveThread<FliteProtocol, FliteThreadInfo>(() => {
         return { samples: total };
       },
     },
-    // Waves are freed one by one; voices are static in the library and go with the process.
+    // Waves are freed one by one; voices are static in the library and go
+    // with the process.
     close: () => undefined,
   };
 });

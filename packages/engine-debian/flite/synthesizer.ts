@@ -39,13 +39,17 @@ const PLAIN: Readonly<Record<string, string>> = {
   '\u20ac': ' euros ',
 };
 
-/** flite reads letters, digits and these signs aloud; from anything else it makes 0.2 s of silence. */
+/**
+ * flite reads letters, digits and these signs aloud; from anything else it makes 0.2
+ * s of silence.
+ */
 const SPOKEN = /[A-Za-z0-9%&$@+=#~^*]/;
 
 /**
- * What flite can be given: printable ASCII. Typographic signs become plain ones, accents fall off their letters,
- * NUL and other control characters become spaces (a NUL would end the text, for C), line ends stay.
- * Characters of other scripts are left out; `isSpeakable` tells whether anything remains to be said.
+ * What flite can be given: printable ASCII. Typographic signs become plain ones, accents
+ * fall off their letters, NUL and other control characters become spaces (a NUL would end
+ * the text, for C), line ends stay. Characters of other scripts are left out;
+ * `isSpeakable` tells whether anything remains to be said.
  */
 export function toSpeakableText(text: string): string {
   return [...text]
@@ -66,8 +70,8 @@ export function isSpeakable(text: string): boolean {
 let loadedInProcess = false;
 
 /**
- * English speech on the CPU, sentence by sentence. flite's voices are static data of the process, so there is one
- * thread, and a process loads one of these.
+ * English speech on the CPU, sentence by sentence. flite's voices are static data of the
+ * process, so there is one thread, and a process loads one of these.
  */
 export class FliteSynthesizer implements SpeechSynthesizer {
   readonly kind = 'tts';

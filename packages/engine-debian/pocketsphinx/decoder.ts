@@ -8,12 +8,16 @@ import {
   readNormaliser,
 } from './library.js';
 
-/** Mean of the cepstra of some speech; what normalises the channel and the voice out of them. */
+/**
+ * Mean of the cepstra of some speech; what normalises the channel and the voice
+ * out of them.
+ */
 type CepstralMean = Float32Array;
 
 /**
- * One native PocketSphinx decoder: a first pass while it is fed, a second one and a search of the word lattice when the
- * utterance ends. Synchronous: lives on an engine thread and is used by that thread only.
+ * One native PocketSphinx decoder: a first pass while it is fed, a second one and a
+ * search of the word lattice when the utterance ends. Synchronous: lives on an engine
+ * thread and is used by that thread only.
  */
 export class Decoder {
   readonly #pointer: DecoderPointer;
@@ -35,8 +39,9 @@ export class Decoder {
   }
 
   /**
-   * Mean over the speech frames of `samples`; the model's own mean when there are none. Decoding that starts from the
-   * mean of the audio itself gets about half the word errors of a cold start (README, "PocketSphinx").
+   * Mean over the speech frames of `samples`; the model's own mean when there are none.
+   * Decoding that starts from the mean of the audio itself gets about half the word
+   * errors of a cold start (README, "PocketSphinx").
    */
   cepstralMean(
     samples: Int16Array,
@@ -58,7 +63,10 @@ export class Decoder {
       : Float32Array.from(sum, value => value / frames);
   }
 
-  /** Opens an utterance that knows nothing of any earlier one: mean, noise tracking and clock start anew. */
+  /**
+   * Opens an utterance that knows nothing of any earlier one: mean, noise tracking and
+   * clock start anew.
+   */
   begin(mean: CepstralMean): void {
     this.library.setCepstralMean(this.#normaliser.pointer, mean);
     this.#check(this.library.startStream(this.#pointer), 'ps_start_stream');
@@ -108,7 +116,8 @@ export class Decoder {
   }
 
   /**
-   * Ends the utterance, if there is one, without asking for its words. The library makes its second pass all the same.
+   * Ends the utterance, if there is one, without asking for its words. The library makes
+   * its second pass all the same.
    */
   abandon(): void {
     if (this.#open) this.#end();
@@ -146,7 +155,9 @@ export class Decoder {
 /** 10 s: a cancel is noticed between slices, each about 5 ms of work. */
 const MEAN_SLICE_SAMPLES = 160_000;
 
-/** Frames with no energy (C0 <= 0) are digital silence and tell nothing of the channel. */
+/**
+ * Frames with no energy (C0 <= 0) are digital silence and tell nothing of the channel.
+ */
 function addSpeechFrames(cepstra: Float32Array, sum: Float64Array): number {
   let frames = 0;
   for (let row = 0; row < cepstra.length; row += sum.length) {
@@ -168,7 +179,8 @@ function createDecoder(library: PocketSphinxLibrary, model: ModelFiles): Decoder
       '-dict',
       model.dictionary,
     ],
-    // With its silence removal the decoder's clock stops in pauses, and every later word is seconds off.
+    // With its silence removal the decoder's clock stops in pauses, and every later word
+    // is seconds off.
     ...['-remove_silence', 'no'],
   ];
   const config = library.parseArguments(

@@ -14,12 +14,15 @@ import { loadPocketSphinx } from './library.js';
 import { splitIntoUtterances } from '@switchyard/engine-api/audio/utterance-split.js';
 
 const RATE = 16_000;
-/** Half a second of audio, about 80 ms of work: the longest a cancel waits while the search runs. */
+/**
+ * Half a second of audio, about 80 ms of work: the longest a cancel waits while
+ * the search runs.
+ */
 const CHUNK_SAMPLES = RATE / 2;
 
 /**
- * Decodes one file from a clean state: the same samples give the same words whatever was decoded before.
- * Answers undefined when cancelled; checked before every chunk.
+ * Decodes one file from a clean state: the same samples give the same words whatever was
+ * decoded before. Answers undefined when cancelled; checked before every chunk.
  */
 function decodeFile(
   decoder: Decoder,

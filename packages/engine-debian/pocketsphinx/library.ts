@@ -1,11 +1,17 @@
 import koffi from 'koffi';
 import { openNativeLibrary } from '../threads/native-library.js';
 
-/** Addresses inside the native library. They are valid until `freeDecoder`, and on the thread that made them only. */
+/**
+ * Addresses inside the native library. They are valid until `freeDecoder`, and on the
+ * thread that made them only.
+ */
 export type DecoderPointer = unknown;
 type Pointer = unknown;
 
-/** The part of libpocketsphinx.so.3 and libsphinxbase.so.3 (0.8+5prealpha) that decoding needs. */
+/**
+ * The part of libpocketsphinx.so.3 and libsphinxbase.so.3 (0.8+5prealpha)
+ * that decoding needs.
+ */
 export interface PocketSphinxLibrary {
   silenceLog(nowhere: null): void;
   argumentTable(): Pointer;
@@ -20,7 +26,10 @@ export interface PocketSphinxLibrary {
   /** Keeps its own reference to the arguments; null when a model file cannot be read. */
   initDecoder(config: Pointer): DecoderPointer;
   freeDecoder(decoder: DecoderPointer): number;
-  /** Resets noise tracking and the frame counter; without it word times keep growing from one utterance to the next. */
+  /**
+   * Resets noise tracking and the frame counter; without it word times keep growing from
+   * one utterance to the next.
+   */
   startStream(decoder: DecoderPointer): number;
   startUtterance(decoder: DecoderPointer): number;
   endUtterance(decoder: DecoderPointer): number;
@@ -32,7 +41,9 @@ export interface PocketSphinxLibrary {
     fullUtterance: 0,
   ): number;
   hypothesis(decoder: DecoderPointer, score: [number]): string | null;
-  /** The iterator frees itself when `nextSegment` answers null: always walk it to its end. */
+  /**
+   * The iterator frees itself when `nextSegment` answers null: always walk it to its end.
+   */
   firstSegment(decoder: DecoderPointer): Pointer;
   nextSegment(segment: Pointer): Pointer;
   segmentWord(segment: Pointer): string;
@@ -48,7 +59,10 @@ export interface PocketSphinxLibrary {
   /** Borrowed from the decoder. */
   frontEnd(decoder: DecoderPointer): Pointer;
   startFrontEnd(frontEnd: Pointer): number;
-  /** Answers cepstra as an array of row pointers with contiguous rows; free with `freeCepstra`. */
+  /**
+   * Answers cepstra as an array of row pointers with contiguous rows;
+   * free with `freeCepstra`.
+   */
   cepstra(
     frontEnd: Pointer,
     samples: Int16Array,
@@ -64,7 +78,9 @@ export interface PocketSphinxLibrary {
 
 const DEBIAN_PACKAGES = ['libpocketsphinx3', 'pocketsphinx-en-us'];
 
-/** `feat_t` up to the two members read here; the layout is fixed by the library's soname. */
+/**
+ * `feat_t` up to the two members read here; the layout is fixed by the library's soname.
+ */
 const FEATURES = koffi.struct({
   refcount: 'int',
   name: 'void*',

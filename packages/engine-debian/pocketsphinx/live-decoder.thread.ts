@@ -7,7 +7,10 @@ import { LiveSession } from './live-session.js';
 import { findModelFiles } from './model-files.js';
 import { loadPocketSphinx } from './library.js';
 
-/** Entry of a thread that serves one live stream after another. No decorators here or in anything imported. */
+/**
+ * Entry of a thread that serves one live stream after another. No decorators here or
+ * in anything imported.
+ */
 serveThread<LiveDecoderProtocol, undefined>(() => {
   const { modelDir } = workerData as DecoderThreadData;
   const decoder = new Decoder(loadPocketSphinx(), findModelFiles(modelDir));
@@ -18,7 +21,8 @@ serveThread<LiveDecoderProtocol, undefined>(() => {
   };
   const closeSession = (): void => {
     session = undefined;
-    // Its utterance ends once the answer is out: an unwanted second pass must not delay a cancel.
+    // Its utterance ends once the answer is out: an unwanted second pass must not
+    // delay a cancel.
     setImmediate(() => session === undefined && decoder.abandon());
   };
   return {

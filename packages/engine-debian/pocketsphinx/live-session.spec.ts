@@ -4,7 +4,10 @@ import { LiveSession } from './live-session.js';
 
 const RATE = 16_000;
 
-/** A decoder that writes down what it is told, in seconds, and hears one word per 0.2 s fed. */
+/**
+ * A decoder that writes down what it is told, in seconds, and hears one word per
+ * 0.2 s fed.
+ */
 class ScriptedDecoder {
   readonly log: string[] = [];
   #fed = 0;

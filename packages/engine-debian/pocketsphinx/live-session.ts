@@ -4,20 +4,30 @@ import { type Decoder } from './decoder.js';
 import { joinWords } from './transcript-segments.js';
 
 const RATE = 16_000;
-/** Partials are looked for every 100 ms of audio, whatever size the frames have in which it arrives. */
+/**
+ * Partials are looked for every 100 ms of audio, whatever size the frames have in
+ * which it arrives.
+ */
 const STEP = RATE / 10;
 /** Less audio than this gives guesses that are taken back at once. */
 const FIRST_PARTIAL = 0.6 * RATE;
 /**
- * The pass starts again here, with the cepstral mean of all audio so far: a mean of the first 0.8 s alone leaves a
- * third more wrong words than that of the whole utterance, one that is renewed like this leaves no more (README,
- * "PocketSphinx"). Not earlier: decoding all again takes half as long as the audio, and the first text would wait for
- * it.
+ * The pass starts again here, with the cepstral mean of all audio so far: a mean of
+ * the first 0.8 s alone leaves a third more wrong words than that of the whole
+ * utterance, one that is renewed like this leaves no more (README, "PocketSphinx").
+ * Not earlier: decoding all again takes half as long as the audio, and the first text
+ * would wait for it.
  */
 const RENEWALS: readonly number[] = [1.6 * RATE, 3.2 * RATE];
-/** Up to here the whole utterance is decoded again when it ends, with its own mean: a word or two, and soon done. */
+/**
+ * Up to here the whole utterance is decoded again when it ends, with its own mean: a word
+ * or two, and soon done.
+ */
 const SHORT = 1.6 * RATE;
-/** A longer utterance is decoded in pieces of this length, so that memory stays bounded; it is still one utterance. */
+/**
+ * A longer utterance is decoded in pieces of this length, so that memory stays bounded;
+ * it is still one utterance.
+ */
 const LONGEST_PIECE = 30 * RATE;
 
 interface LiveSessionParts {
@@ -27,8 +37,8 @@ interface LiveSessionParts {
 }
 
 /**
- * One live stream. Its decoder hears an utterance while it is spoken, so that at its end only the second pass is left
- * to do; the first pass gives the partial texts on its way.
+ * One live stream. Its decoder hears an utterance while it is spoken, so that at its end
+ * only the second pass is left to do; the first pass gives the partial texts on its way.
  */
 export class LiveSession {
   readonly #audio = new Int16Array(LONGEST_PIECE);
@@ -58,7 +68,9 @@ export class LiveSession {
     return events;
   }
 
-  /** Ends the utterance: exactly one `final`, with an empty text when nothing was said. */
+  /**
+   * Ends the utterance: exactly one `final`, with an empty text when nothing was said.
+   */
   commit(): RecognizerEvent[] {
     this.#endPiece();
     const words = this.#words;
@@ -99,7 +111,10 @@ export class LiveSession {
     return [{ type: 'partial', utterance: this.#utterance, text }];
   }
 
-  /** The decoder gets what it has not had yet; `anew`: all of it, with the mean of all of it. */
+  /**
+   * The decoder gets what it has not had yet; `anew`: all of it, with the mean of
+   * all of it.
+   */
   #hear(anew: boolean): void {
     const { decoder, isCancelled } = this.parts;
     if (anew) {

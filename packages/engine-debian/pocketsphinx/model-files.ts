@@ -27,7 +27,10 @@ export function findModelFiles(modelDir: string): ModelFiles {
   return files;
 }
 
-/** Name and fingerprint of what was loaded: "en-us sha256:0123456789ab". Streamed, so the loop stays free. */
+/**
+ * Name and fingerprint of what was loaded: "en-us sha256:0123456789ab". Streamed, so the
+ * loop stays free.
+ */
 export async function modelRevision(modelDir: string): Promise<string> {
   const files = findModelFiles(modelDir);
   const hash = createHash('sha256');

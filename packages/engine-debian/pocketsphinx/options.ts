@@ -5,7 +5,10 @@ import {
 } from '@switchyard/engine-api/engine-options.js';
 
 export interface PocketSphinxOptions {
-  /** Files decoded at the same time, one decoder thread of about 100 MB each; also the largest group. */
+  /**
+   * Files decoded at the same time, one decoder thread of about 100 MB each; also
+   * the largest group.
+   */
   readonly threads: number;
   /** Live streams at the same time, about 100 MB each, started when first used. */
   readonly streams: number;
@@ -13,7 +16,10 @@ export interface PocketSphinxOptions {
   readonly modelDir: string;
 }
 
-/** A group of one is no group: more than 8 would cost memory that a small machine does not have. */
+/**
+ * A group of one is no group: more than 8 would cost memory that a small machine
+ * does not have.
+ */
 const allCores = (): number => Math.min(8, availableParallelism());
 
 const DEBIAN_MODEL_DIR = '/usr/share/pocketsphinx/model/en-us';

@@ -52,7 +52,9 @@ export function spokenWords(
     }));
 }
 
-/** Milliseconds are finer than a frame; more digits would only be noise of floating point. */
+/**
+ * Milliseconds are finer than a frame; more digits would only be noise of floating point.
+ */
 function round(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }

@@ -35,7 +35,10 @@ import { modelRevision } from './model-files.js';
 import { type PocketSphinxOptions } from './options.js';
 import { toTranscript } from './transcript-segments.js';
 
-/** A live stream on a decoder thread of its own; the thread goes back for reuse when the stream closes. */
+/**
+ * A live stream on a decoder thread of its own; the thread goes back for reuse when
+ * the stream closes.
+ */
 class PocketSphinxStream implements RecognizerStream {
   readonly #cancel = new CancelFlag();
   #closed: Promise<void> | undefined;
@@ -45,8 +48,8 @@ class PocketSphinxStream implements RecognizerStream {
     partials: boolean,
     private readonly release: () => void,
   ) {
-    // Not waited for: the thread may still be ending the utterance of a stream that was cancelled. One that died says
-    // so to `push`.
+    // Not waited for: the thread may still be ending the utterance of a stream that was
+    // cancelled. One that died says so to `push`.
     this.thread
       .call('open', { partials, cancel: this.#cancel.memory })
       .catch(() => undefined);
@@ -91,7 +94,8 @@ function requireSupported(item: TranscribeItem): void {
 }
 
 /**
- * English or undeclared. A translation into English of English speech is its transcript, so `translate` needs no more.
+ * English or undeclared. A translation into English of English speech is its transcript,
+ * so `translate` needs no more.
  */
 function requireEnglish(language: string): void {
   if (language === '' || /^en(glish)?([-_]|$)/i.test(language)) return;
@@ -110,13 +114,16 @@ function cannot(param: string, why: string): EngineError {
 
 const NO_SPEECH: readonly DecodedWord[] = [];
 
-/** English speech recognition on the CPU. All native work runs on threads; this side only passes samples and flags. */
+/**
+ * English speech recognition on the CPU. All native work runs on threads; this side only
+ * passes samples and flags.
+ */
 export class PocketSphinxRecognizer implements SpeechRecognizer {
   readonly kind = 'stt';
   readonly input = 'pcm';
   /**
-   * Longer audio is cut into utterances of this length all the same; as windows they leave the device to others in
-   * between.
+   * Longer audio is cut into utterances of this length all the same; as windows they
+   * leave the device to others in between.
    */
   readonly longestItemS = 15;
   readonly #files: ThreadPool<FileDecoderProtocol>;

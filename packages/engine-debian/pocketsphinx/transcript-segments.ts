@@ -11,7 +11,10 @@ const LONGEST_SEGMENT_S = 12;
 /** ln of the smallest posterior that is kept apart from zero. */
 const LOWEST_LOG_PROBABILITY = Math.log(1e-4);
 
-/** Cuts the words at pauses. PocketSphinx writes no punctuation, so a pause is the only sign of a sentence. */
+/**
+ * Cuts the words at pauses. PocketSphinx writes no punctuation, so a pause is the only
+ * sign of a sentence.
+ */
 export function segmentsByPauses(words: readonly TranscriptWord[]): RecognizedSegment[] {
   const groups: TranscriptWord[][] = [];
   for (const word of words) {
@@ -66,7 +69,10 @@ function meanLog(words: readonly TranscriptWord[]): number {
   return Math.round(mean * 1000) / 1000 + 0;
 }
 
-/** Share of the segment that the decoder gave to silence and noise: the nearest thing it has to "no speech". */
+/**
+ * Share of the segment that the decoder gave to silence and noise: the nearest thing it
+ * has to "no speech".
+ */
 function unspoken(words: readonly TranscriptWord[], durationS: number): number {
   if (durationS <= 0) return 0;
   const spoken = words.reduce((sum, { start, end }) => sum + end - start, 0);

@@ -3,12 +3,16 @@ import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
 /**
- * Handles are kept for the life of the thread. koffi closes a library when its handle is collected, and with it goes
- * memory that native code still points at: a voice, a lexicon, the text of a function.
+ * Handles are kept for the life of the thread. koffi closes a library when its handle is
+ * collected, and with it goes memory that native code still points at: a voice, a
+ * lexicon, the text of a function.
  */
 const kept: LibraryHandle[] = [];
 
-/** Opens a shared library by its soname; a failure names the Debian packages that bring it. */
+/**
+ * Opens a shared library by its soname; a failure names the Debian packages
+ * that bring it.
+ */
 export function openNativeLibrary(
   soname: string,
   debianPackages: readonly string[],

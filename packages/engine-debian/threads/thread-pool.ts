@@ -8,8 +8,9 @@ interface Waiter<T> {
 }
 
 /**
- * Threads of one kind, started when first needed, reused, replaced when dead, never more than `size` at once.
- * A thread is held by one user at a time: that is what keeps two users' audio apart.
+ * Threads of one kind, started when first needed, reused, replaced when dead, never more
+ * than `size` at once. A thread is held by one user at a time: that is what keeps two
+ * users' audio apart.
  */
 export class ThreadPool<P extends ThreadProtocol<P>, Info = unknown> {
   readonly #idle: EngineThread<P, Info>[] = [];

@@ -6,7 +6,10 @@ type TypeSpec = Parameters<typeof koffi.sizeof>[0];
 /** Pointers of C. */
 export type Pointer = bigint;
 
-/** `llama_model_params` of llama.h at the release that node-llama-cpp 3.22.1 was built from. */
+/**
+ * `llama_model_params` of llama.h at the release that node-llama-cpp 3.22.1
+ * was built from.
+ */
 const MODEL_PARAMS = koffi.struct('llama_model_params', {
   ...{ devices: 'void *', tensor_buft_overrides: 'void *' },
   ...{
@@ -129,7 +132,9 @@ export interface CLibrary {
   ) => NativeBatch;
   readonly memory: (context: Pointer) => Pointer | null;
   readonly clearMemory: (memory: Pointer, data: boolean) => void;
-  /** Positions from `start` to before `end`; -1: from the first one, or to the last one. */
+  /**
+   * Positions from `start` to before `end`; -1: from the first one, or to the last one.
+   */
   readonly cutSequence: (
     memory: Pointer,
     sequence: number,
@@ -143,7 +148,10 @@ export interface CLibrary {
     start: number,
     end: number,
   ) => void;
-  /** Bytes that a sequence has in memory, as `takeState` and `giveState` have them; both say how many they were. */
+  /**
+   * Bytes that a sequence has in memory, as `takeState` and `giveState` have them; both
+   * say how many they were.
+   */
   readonly stateSize: (context: Pointer, sequence: number) => number;
   readonly takeState: (
     context: Pointer,
@@ -167,9 +175,10 @@ export interface CLibrary {
 }
 
 /**
- * llama.h itself, from the library that node-llama-cpp has loaded: its own classes hand out the vector of one text per
- * run, so texts could not share one, and give every sequence a part of the memory of its own. Structures belong to one
- * release; what it says of itself is compared with what that says.
+ * llama.h itself, from the library that node-llama-cpp has loaded: its own classes hand
+ * out the vector of one text per run, so texts could not share one, and give every
+ * sequence a part of the memory of its own. Structures belong to one release; what it
+ * says of itself is compared with what that says.
  */
 export function openCLibrary(): CLibrary {
   const opened = functionsOf(loadedLibrary());
@@ -277,7 +286,10 @@ export function describeModel(library: CLibrary, model: Pointer): string {
   );
 }
 
-/** The file that is mapped into this process: the one for its device, with its backends registered. */
+/**
+ * The file that is mapped into this process: the one for its device, with its
+ * backends registered.
+ */
 export function loadedLibrary(): LibraryHandle {
   const paths = readFileSync('/proc/self/maps', 'utf8').split('\n');
   const path = paths

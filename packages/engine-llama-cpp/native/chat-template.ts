@@ -5,7 +5,10 @@ import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** `chatMessages` has checked them. Arguments of calls are objects where the template writes JSON itself. */
+/**
+ * `chatMessages` has checked them. Arguments of calls are objects where the template
+ * writes JSON itself.
+ */
 const templateMessages = (
   messages: readonly Message[],
   objectArguments: boolean,
@@ -74,8 +77,9 @@ export class ChatTemplate {
   }
 
   /**
-   * The prompt in pieces: text of the template, in which control tokens are meant, and what callers wrote that looks
-   * like one and is text all the same. @throws Refusal with the template's own words
+   * The prompt in pieces: text of the template, in which control tokens are meant, and
+   * what callers wrote that looks like one and is text all the same. @throws Refusal with
+   * the template's own words
    */
   render({ messages, tools }: ChatRequest): { text: string; control: boolean }[] {
     const disguise = new Disguise(this.#texts.control);
@@ -143,12 +147,16 @@ const reasonIn = (error: unknown): string =>
     .replace(/^Error: (Jinja Exception: )?/, '')
     .slice(0, 300);
 
-/** From the private use area: no vocabulary has them, and Jinja's filters leave them alone. */
+/**
+ * From the private use area: no vocabulary has them, and Jinja's filters
+ * leave them alone.
+ */
 const MARK = '\uf8d0';
 
 /**
- * Callers' text may spell a control token, such as the end of a turn. Each such spelling is put away before the
- * template is run and brought back afterwards as plain text, so that no caller can write the turn of another role.
+ * Callers' text may spell a control token, such as the end of a turn. Each such spelling
+ * is put away before the template is run and brought back afterwards as plain text, so
+ * that no caller can write the turn of another role.
  */
 class Disguise {
   readonly #found: string[] = [];

@@ -9,7 +9,10 @@ import {
 } from './c-library.js';
 import { PairEncoder } from './pair-encoder.js';
 
-/** A batch in native memory, filled anew for every run: several texts, each a sequence of its own. */
+/**
+ * A batch in native memory, filled anew for every run: several texts, each a sequence
+ * of its own.
+ */
 class TextBatch {
   readonly #batch: NativeBatch;
   /** Where each token's sequence number stands. */
@@ -53,8 +56,8 @@ const RANK = 4;
 const FROM_FILE = -1;
 
 /**
- * A model that makes one vector of a text, or one score of a query with a document, on llama.h. All calls block: this
- * is the only work of its process.
+ * A model that makes one vector of a text, or one score of a query with a document, on
+ * llama.h. All calls block: this is the only work of its process.
  */
 export class EmbeddingModel {
   readonly dimensions: number;
@@ -100,7 +103,10 @@ export class EmbeddingModel {
       );
   }
 
-  /** With the first and last tokens that the model wants; text that spells a control token stays text. */
+  /**
+   * With the first and last tokens that the model wants; text that spells a control
+   * token stays text.
+   */
   tokenize(text: string): Int32Array {
     return this.#cut(text, { special: true, control: false });
   }
@@ -156,7 +162,10 @@ export class EmbeddingModel {
     return length === 0 ? vector : vector.map(part => part / length);
   }
 
-  /** Qwen's models end in a softmax, which is a probability already; the others in a logit. */
+  /**
+   * Qwen's models end in a softmax, which is a probability already; the others
+   * in a logit.
+   */
   #probability(score: number): number {
     if (!Number.isFinite(score))
       throw new Error('The model made a score that is not finite');
@@ -179,8 +188,8 @@ function openContext(
       n_seq_max: batchTexts,
     },
     ...{ n_threads: threads, n_threads_batch: threads, embeddings: true },
-    // One memory for all texts of a run: divided, each would have its share only, and texts of unlike length their own
-    // runs.
+    // One memory for all texts of a run: divided, each would have its share only, and
+    // texts of unlike length their own runs.
     kv_unified: true,
     pooling_type: pooling === 'model' ? FROM_FILE : POOLINGS.indexOf(pooling),
   });

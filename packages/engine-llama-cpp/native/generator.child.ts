@@ -22,8 +22,8 @@ const MOST_TOKENS = 32;
 const NONE = new Uint32Array(0);
 
 /**
- * The first run of everything is slow; the second one is measured: what a token of a prompt, and a copy of a sequence,
- * cost.
+ * The first run of everything is slow; the second one is measured: what a token of a
+ * prompt, and a copy of a sequence, cost.
  */
 export async function warmUp(
   context: NativeContext,
@@ -145,7 +145,9 @@ function checked(
   }
 }
 
-/** Requests of one application share a few grammars; the oldest goes when there are many. */
+/**
+ * Requests of one application share a few grammars; the oldest goes when there are many.
+ */
 function grammarShelf(compile: (text: string) => object): (text: string) => object {
   const shelf = new Map<string, object>();
   return text => {

@@ -7,8 +7,9 @@ const INSTALL = 'switchyard engines install llama-cpp';
 const GPU_INSTALL = { cuda: 'llama-cpp', vulkan: 'llama-cpp-vulkan' } as const;
 
 /**
- * The native side of node-llama-cpp, which its own classes keep to themselves: they draw a token per call and sequence,
- * and shift the context when it is full without a word. Its shape belongs to one version, which is pinned.
+ * The native side of node-llama-cpp, which its own classes keep to themselves: they draw
+ * a token per call and sequence, and shift the context when it is full without a word.
+ * Its shape belongs to one version, which is pinned.
  */
 export interface NativeContext {
   initBatch(tokens: number): void;
@@ -139,7 +140,10 @@ export async function openModel(
   return { bindings, native, model, device: llama.gpu === false ? 'cpu' : llama.gpu };
 }
 
-/** Why a model does not load: llama.cpp writes it to its log, the error says only that it failed. */
+/**
+ * Why a model does not load: llama.cpp writes it to its log, the error says only
+ * that it failed.
+ */
 let loggedReason: string | undefined;
 
 function log(_level: LlamaPackage.LlamaLogLevel, message: string): void {
@@ -147,14 +151,18 @@ function log(_level: LlamaPackage.LlamaLogLevel, message: string): void {
   loggedReason = /error loading model: (.+)/.exec(message)?.[1] ?? loggedReason;
 }
 
-/** Loads the library for the device, and nothing else: "cpu", "cuda", ... @throws Error that says what to install */
+/**
+ * Loads the library for the device, and nothing else: "cpu", "cuda", ... @throws Error
+ * that says what to install
+ */
 export async function openDevice(device: LlamaDevice): Promise<string> {
   const { gpu } = await openLibrary(await loadPackage(), device);
   return gpu === false ? 'cpu' : gpu;
 }
 
 /**
- * The classes of node-llama-cpp, whose context gives each sequence `contextTokens` of memory.
+ * The classes of node-llama-cpp, whose context gives each sequence
+ * `contextTokens` of memory.
  * @param compile of a grammar; throws what is wrong with it
  */
 export async function openDivided(
@@ -217,7 +225,10 @@ async function loadPackage(): Promise<typeof LlamaPackage> {
   }
 }
 
-/** Never builds, never downloads; a device that was asked for by name and is not there is an error. */
+/**
+ * Never builds, never downloads; a device that was asked for by name and is not there
+ * is an error.
+ */
 async function openLibrary(
   library: typeof LlamaPackage,
   device: LlamaDevice,

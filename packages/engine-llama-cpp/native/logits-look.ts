@@ -1,6 +1,9 @@
 import { type Looked, type LookedFor } from './library.js';
 
-/** What node-llama-cpp says of logits: the likeliest token, those asked for, the sum of e^(logit - highest). */
+/**
+ * What node-llama-cpp says of logits: the likeliest token, those asked for, the sum of
+ * e^(logit - highest).
+ */
 export function looked(logits: Float32Array, [tokens, , , , top]: LookedFor[4]): Looked {
   const best = likeliest(logits, Math.max(1, top));
   const [most] = best as [number];

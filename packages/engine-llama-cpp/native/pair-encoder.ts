@@ -10,8 +10,9 @@ type Tokenize = (
 ) => Int32Array;
 
 /**
- * A query and a document as one text, in the form that a reranking model was trained with: its template `rerank`, or
- * the tokens that begin, separate and end two texts. What callers wrote never becomes a control token.
+ * A query and a document as one text, in the form that a reranking model was trained
+ * with: its template `rerank`, or the tokens that begin, separate and end two texts. What
+ * callers wrote never becomes a control token.
  */
 export class PairEncoder {
   readonly #template: readonly string[];

@@ -4,7 +4,10 @@ import { type NativeBindings, type NativeModel } from './library.js';
 import { Refusal } from './serve-child.js';
 import { TOKEN } from './token-text.js';
 
-/** Longest token that any vocabulary is expected to have, in bytes; only guards against texts of many megabytes. */
+/**
+ * Longest token that any vocabulary is expected to have, in bytes; only guards against
+ * texts of many megabytes.
+ */
 const LONGEST_TOKEN_BYTES = 256;
 
 export interface EncoderParts {

@@ -3,7 +3,10 @@ import { loadedLibrary, type Pointer } from './c-library.js';
 
 const CHAIN_PARAMS = koffi.struct('llama_sampler_chain_params', { no_perf: 'bool' });
 
-/** The samplers of llama.h. A chain owns what is added to it, and frees what it still has with itself. */
+/**
+ * The samplers of llama.h. A chain owns what is added to it, and frees what it still
+ * has with itself.
+ */
 export interface SamplerLibrary {
   readonly newChain: (params: { readonly no_perf: boolean }) => Pointer;
   readonly add: (chain: Pointer, sampler: Pointer) => void;

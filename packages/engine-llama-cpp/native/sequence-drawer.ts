@@ -18,8 +18,9 @@ export interface PooledSampler {
 }
 
 /**
- * As many samplers as draws are under way at the same time. Each has a buffer as large as the vocabulary (1.5 MB for
- * 128,000 tokens): one per sequence would not stay in any cache.
+ * As many samplers as draws are under way at the same time. Each has a buffer as
+ * large as the vocabulary (1.5 MB for 128,000 tokens): one per sequence would not
+ * stay in any cache.
  */
 export class SamplerPool {
   readonly #make: () => NativeSampler;
@@ -32,7 +33,10 @@ export class SamplerPool {
     this.#make = make;
   }
 
-  /** The sampler is the work's own until it ends; what the one before set up in it is void. */
+  /**
+   * The sampler is the work's own until it ends; what the one before set up in
+   * it is void.
+   */
   async use<T>(work: (sampler: PooledSampler) => Promise<T>): Promise<T> {
     const sampler = await this.#take();
     try {
@@ -75,7 +79,10 @@ export class SequenceDrawer {
     this.#place = place;
   }
 
-  /** A sequence takes the slot, or comes back to it. @throws Error when its grammar cannot be read. */
+  /**
+   * A sequence takes the slot, or comes back to it. @throws Error when its grammar
+   * cannot be read.
+   */
   begin({ sampling, answer }: SequenceStart): void {
     this.#sampling = sampling;
     this.#length = 0;
@@ -92,7 +99,9 @@ export class SequenceDrawer {
     return this.#answer[this.#length - 1];
   }
 
-  /** @param position of the token that is drawn; @param place of its logits in the batch */
+  /**
+   * @param position of the token that is drawn; @param place of its logits in the batch
+   */
   async draw(position: number, place: number): Promise<number> {
     const { context, samplers } = this.#place;
     const token = await samplers.use(sampler => {
@@ -143,8 +152,8 @@ export class SequenceDrawer {
   }
 
   /**
-   * Logits as they are, in the form that the library has for them; its "confidence" would cost a sort of the whole
-   * vocabulary.
+   * Logits as they are, in the form that the library has for them; its "confidence" would
+   * cost a sort of the whole vocabulary.
    */
   #look(place: number, config: object, logits: LookedFor[4]): Promise<Looked> {
     const { context, samplers } = this.#place;
@@ -159,14 +168,18 @@ export class SequenceDrawer {
     const sampling = this.#sampling;
     if (sampling === undefined) throw new Error('No sequence is in this slot.');
     const seed = sampling.temperature <= 0 ? 0 : seedAt(sampling.seed, position);
-    // A seed that is the last one's would go on with its generator instead of starting it again.
+    // A seed that is the last one's would go on with its generator instead of
+    // starting it again.
     if (seed === sampler.lastSeed && sampling.temperature > 0)
       sampler.native.applyConfig(this.#config(sampling, seed ^ 1));
     sampler.native.applyConfig(this.#config(sampling, seed));
     sampler.lastSeed = seed;
   }
 
-  /** Fields that are not there are off: the library looks whether they are, not what they are. */
+  /**
+   * Fields that are not there are off: the library looks whether they are, not
+   * what they are.
+   */
   #config(sampling: WireSampling, seed: number): Record<string, unknown> {
     const { temperature, topP, topK, minP, biasTokens, biasValues } = sampling;
     const greedy = temperature <= 0;
@@ -213,8 +226,8 @@ const pairsOf = (flat: readonly number[]): [number, number][] =>
   ]);
 
 /**
- * The seed of one draw: the same wherever and whenever this position is drawn, so that preemption and a new process
- * give the same text. Finaliser of MurmurHash3.
+ * The seed of one draw: the same wherever and whenever this position is drawn, so that
+ * preemption and a new process give the same text. Finaliser of MurmurHash3.
  */
 export function seedAt(seed: number, position: number): number {
   let hash = (seed ^ Math.imul(position + 1, 0x9e3779b1)) >>> 0;

@@ -20,8 +20,8 @@ export interface ChildService<Info> {
 }
 
 /**
- * The child's half: loads, says `ready`, answers calls side by side. It ends with its parent, at once and whatever
- * native code is running.
+ * The child's half: loads, says `ready`, answers calls side by side. It ends with its
+ * parent, at once and whatever native code is running.
  */
 export function serveChild<Settings, Info>(
   open: (settings: Settings) => Promise<ChildService<Info>>,

@@ -28,8 +28,9 @@ interface Waiting {
 }
 
 /**
- * Executes steps in the order they come: memory operations, one native decode for all items, one draw for each that
- * wants one. With the next step at hand, the device has it before the results of the last one are reported.
+ * Executes steps in the order they come: memory operations, one native decode for all
+ * items, one draw for each that wants one. With the next step at hand, the device has it
+ * before the results of the last one are reported.
  */
 export class StepRunner {
   readonly #place: DrawingPlace;
@@ -79,8 +80,8 @@ export class StepRunner {
       this.#begin(frame);
       const items = this.#batch(frame);
       const decoded = this.#place.context.decodeBatch();
-      // Draws are queued behind the run, so that no thread has to be woken in between; of a run that fails they draw
-      // nothing.
+      // Draws are queued behind the run, so that no thread has to be woken in between; of
+      // a run that fails they draw nothing.
       if (!this.#place.drawsInLine) await decoded;
       const [, reply] = await Promise.all([decoded, this.#draw(items)]);
       return reply;
@@ -112,7 +113,8 @@ export class StepRunner {
       try {
         drawer.begin(start);
       } catch (error) {
-        // This sequence fails alone when its turn to draw comes; its neighbours are in the same step.
+        // This sequence fails alone when its turn to draw comes; its neighbours are in
+        // the same step.
         this.#unable.set(start.slot, errorMessage(error));
       }
     }

@@ -16,7 +16,10 @@ const BYTE_LEVEL = 2;
 const WORD_PIECE = 3;
 const UNIGRAM = 4;
 
-/** Token by token what the model says: the library itself has text only, which loses the halves of characters. */
+/**
+ * Token by token what the model says: the library itself has text only, which loses the
+ * halves of characters.
+ */
 export function vocabularyOf(model: NativeModel, size: number): VocabularyData {
   const type = model.getVocabularyType();
   const pieces: Buffer[] = [];
@@ -59,8 +62,8 @@ export function pieceOf(
 }
 
 /**
- * GPT-2 writes each byte as a printable character: itself where it is one, else one from U+0100 on. A character that is
- * none of those stands for itself.
+ * GPT-2 writes each byte as a printable character: itself where it is one, else one from
+ * U+0100 on. A character that is none of those stands for itself.
  */
 function byteLevel(character: string): number[] {
   const byte = BYTES.get(character);

@@ -28,7 +28,10 @@ const NO_FLASH_ATTENTION = 0;
 const MOST_CALLS = 1024;
 /** llama.cpp rounds the cells of a sequence up to these. */
 const PART_UNIT = 256;
-/** Runs without a long sequence before the cells are divided again: all that is in them is copied. */
+/**
+ * Runs without a long sequence before the cells are divided again: all that is in
+ * them is copied.
+ */
 const PATIENCE = 256;
 const NOTHING = Buffer.alloc(0);
 
@@ -41,8 +44,8 @@ export interface UnifiedSettings extends Pick<
 }
 
 /**
- * The model on llama.h, with one KV memory that all sequences share when one is long: node-llama-cpp divides it always.
- * Without `gpuLayers` all layers are on the GPU.
+ * The model on llama.h, with one KV memory that all sequences share when one is long:
+ * node-llama-cpp divides it always. Without `gpuLayers` all layers are on the GPU.
  */
 export function openUnified(settings: UnifiedSettings, onGpu: boolean): Decoding {
   koffi.config({ max_async_calls: MOST_CALLS });
@@ -132,8 +135,8 @@ interface ContextParts {
 }
 
 /**
- * Cells are divided among the sequences while all of them fit into their parts: attention passes over the cells of a
- * part then, and over those of all sequences where they share.
+ * Cells are divided among the sequences while all of them fit into their parts: attention
+ * passes over the cells of a part then, and over those of all sequences where they share.
  */
 class UnifiedContext implements NativeContext {
   readonly #library: CLibrary;
@@ -196,7 +199,8 @@ class UnifiedContext implements NativeContext {
     this.#layOut();
     const code = await offThread(this.#library.decode, this.#context, this.#run.native);
     if (code !== 0) throw new Error(`llama.cpp could not compute this batch (${code})`);
-    // Puts the outputs in order now: draws of several threads would do so at the same time.
+    // Puts the outputs in order now: draws of several threads would do so at
+    // the same time.
     if (!this.#drawsInLine) this.#library.logits(this.#context);
   }
 
@@ -232,7 +236,10 @@ class UnifiedContext implements NativeContext {
     return Promise.resolve(0);
   }
 
-  /** Shares the cells at once where a sequence needs it, and divides them again after many runs without need. */
+  /**
+   * Shares the cells at once where a sequence needs it, and divides them again after many
+   * runs without need.
+   */
   #layOut(): void {
     const isLong = this.#lengths.some(length => length > this.#part);
     this.#idleRuns = isLong ? 0 : this.#idleRuns + 1;
@@ -287,7 +294,10 @@ class UnifiedContext implements NativeContext {
   }
 }
 
-/** Tokens that each sequence has of divided cells; 0: too few, llama.cpp would round them up. */
+/**
+ * Tokens that each sequence has of divided cells; 0: too few, llama.cpp would
+ * round them up.
+ */
 const partOf = ({ rows, kvTokens }: UnifiedSettings): number =>
   PART_UNIT * Math.floor(kvTokens / rows / PART_UNIT);
 

@@ -122,7 +122,8 @@ export class UnifiedSampler implements NativeSampler {
   }
 
   /**
-   * @param sample draws with this chain; the grammar is asked about that token alone, which it nearly always allows
+   * @param sample draws with this chain; the grammar is asked about that token alone,
+   *   which it nearly always allows
    * @param logits of the same place
    */
   async draw(
@@ -145,7 +146,10 @@ export class UnifiedSampler implements NativeSampler {
     this.#parts.library.free(this.#chain);
   }
 
-  /** The second draw of a generator that has made the refused one: the same number again would favour some tokens. */
+  /**
+   * The second draw of a generator that has made the refused one: the same number again
+   * would favour some tokens.
+   */
   #drawAllowed(grammar: Pointer, logits: Float32Array): number {
     const { library, candidates } = this.#parts;
     // `sample` told the penalties of a token that is not said.

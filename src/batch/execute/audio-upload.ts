@@ -69,7 +69,10 @@ export interface AudioLine {
   readonly signal: AbortSignal;
 }
 
-/** Converts the JSON line of an audio endpoint to the endpoint's form; the audio is streamed from its source. */
+/**
+ * Converts the JSON line of an audio endpoint to the endpoint's form; the audio is
+ * streamed from its source.
+ */
 @Injectable()
 export class AudioUpload {
   readonly #fetch: SafeFetch;

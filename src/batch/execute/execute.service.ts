@@ -49,7 +49,10 @@ export class ExecuteService implements OnApplicationShutdown {
     return log;
   }
 
-  /** Removes the local state of an ended job. What cannot be removed now is removed at the next start. */
+  /**
+   * Removes the local state of an ended job. What cannot be removed now is removed at
+   * the next start.
+   */
   async removeFolder({ lease, folder }: ClaimedJob): Promise<void> {
     try {
       await folder.remove();
@@ -74,7 +77,10 @@ export class ExecuteService implements OnApplicationShutdown {
     }
   }
 
-  /** @returns why it stopped; undefined if every line has a result. @throws the error behind the reason `trouble` */
+  /**
+   * @returns why it stopped; undefined if every line has a result. @throws the error
+   *   behind the reason `trouble`
+   */
   async run(
     work: ClaimedJob,
     plan: JobPlan,
@@ -94,7 +100,8 @@ export class ExecuteService implements OnApplicationShutdown {
       const stopShipping = this.shipping.start(work, log);
       try {
         if (log.progress.remaining > 0) await this.#send(work, plan, log, input);
-        // Also after an error: answers are kept. The first error is the one that is reported.
+        // Also after an error: answers are kept. The first error is the one
+        // that is reported.
         if (stop.reason !== 'lost')
           await log.flush().catch((error: unknown) => (work.trouble ??= error as Error));
       } finally {

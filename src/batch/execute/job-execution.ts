@@ -25,16 +25,24 @@ export interface ExecutionParts {
   readonly dispatcher: LineDispatcher;
   /** How long lines in flight may finish after the stop (D-15). */
   readonly graceMs: () => number;
-  /** An error that is not caused by a line, for example of a disk or store. It stops the job. */
+  /**
+   * An error that is not caused by a line, for example of a disk or store. It
+   * stops the job.
+   */
   readonly onTrouble: (error: Error) => void;
 }
 
-/** Sends the lines of one job through the dispatcher until all are done or the job stops. */
+/**
+ * Sends the lines of one job through the dispatcher until all are done or the job stops.
+ */
 export class JobExecution implements SendingJob {
   #inFlight = 0;
   /** Aborts all lines in flight. */
   readonly #abort = new AbortController();
-  /** One attempt at one line, in this job's trace: the dispatcher calls it when any other line ends. */
+  /**
+   * One attempt at one line, in this job's trace: the dispatcher calls it when any
+   * other line ends.
+   */
   readonly send = AsyncLocalStorage.bind((lane: LineLane, ticket: LineTicket) =>
     this.#attempt(lane, ticket),
   );
@@ -93,7 +101,8 @@ export class JobExecution implements SendingJob {
           performance.now() + outcome.afterMs,
         );
     } catch (error) {
-      // An aborted line is recorded later, with the lines that were never sent. Other errors are not the line's fault.
+      // An aborted line is recorded later, with the lines that were never sent. Other
+      // errors are not the line's fault.
       if (!signal.aborted) this.parts.onTrouble(error as Error);
     } finally {
       this.#inFlight -= 1;

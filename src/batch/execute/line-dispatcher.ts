@@ -17,7 +17,10 @@ interface Retry {
   readonly dueMs: number;
 }
 
-/** Queue of the lines of one model of one job, in plan order. Retries go first when they are due. */
+/**
+ * Queue of the lines of one model of one job, in plan order. Retries go first when
+ * they are due.
+ */
 export class LineLane {
   readonly key: string;
   #next = 0;
@@ -26,7 +29,10 @@ export class LineLane {
   #retries: Retry[] = [];
 
   constructor(
-    /** Unique per claim: a job may be claimed again while its earlier claim in this process still stops. */
+    /**
+     * Unique per claim: a job may be claimed again while its earlier claim in this
+     * process still stops.
+     */
     claimKey: string,
     readonly tenant: string,
     private readonly lines: ModelPlan,
@@ -71,7 +77,10 @@ export class LineLane {
     this.#retries.splice(at, 0, { ticket, dueMs });
   }
 
-  /** When time alone makes this lane ready; undefined: it is ready now, or waits for another event. */
+  /**
+   * When time alone makes this lane ready; undefined: it is ready now, or waits
+   * for another event.
+   */
   nextDueMs(nowMs: number): number | undefined {
     const readyMs = this.peek(nowMs) ? nowMs : this.#retries[0]?.dueMs;
     if (readyMs === undefined) return undefined;
@@ -114,7 +123,8 @@ export interface SendingJob {
 }
 
 /**
- * Chooses the next line among all jobs of the processor (D-18): fair turn, then the model's slot, then a global slot.
+ * Chooses the next line among all jobs of the processor (D-18): fair turn, then the
+ * model's slot, then a global slot.
  */
 export class LineDispatcher {
   readonly #share = new FairShare();
@@ -153,7 +163,10 @@ export class LineDispatcher {
     }
   }
 
-  /** Sends all lines that can be sent. Must be called after every event that can make a line ready. */
+  /**
+   * Sends all lines that can be sent. Must be called after every event that can make
+   * a line ready.
+   */
   pump(): void {
     if (this.#pumping) return;
     this.#pumping = true;

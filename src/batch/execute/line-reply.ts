@@ -179,8 +179,9 @@ export class LineReply implements Dispatcher.DispatchHandler {
 }
 
 /**
- * The open replies of one target. One timer serves them all, and one abort listener all lines of a job. An array
- * instead of a Set: V8 keeps the outgrown tables of a Set, with their entries, until a full garbage collection.
+ * The open replies of one target. One timer serves them all, and one abort listener all
+ * lines of a job. An array instead of a Set: V8 keeps the outgrown tables of a Set, with
+ * their entries, until a full garbage collection.
  */
 export class OpenReplies {
   readonly #open: LineReply[] = [];

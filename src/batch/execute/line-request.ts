@@ -20,7 +20,10 @@ export interface Preparation {
   readonly signal: AbortSignal;
 }
 
-/** Bodies are sent unchanged, except: audio becomes a form, speech loses `response_encoding`. @throws LineProblem */
+/**
+ * Bodies are sent unchanged, except: audio becomes a form, speech loses
+ * `response_encoding`. @throws LineProblem
+ */
 export function prepareLine(
   preparation: Preparation,
 ): PreparedLine | Promise<PreparedLine> {

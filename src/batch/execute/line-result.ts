@@ -8,7 +8,10 @@ import { type Answer } from './line-reply.js';
 import { type LineParts } from '../job/input-lines.js';
 import { isGood } from './line-verdict.js';
 
-/** Stores the audio of a speech line: as a file, or as base64 in the line if `response_encoding` is `base64`. */
+/**
+ * Stores the audio of a speech line: as a file, or as base64 in the line if
+ * `response_encoding` is `base64`.
+ */
 @Injectable()
 export class SpeechAudio {
   constructor(@Inject(ResultFiles) private readonly files: ResultFiles) {}

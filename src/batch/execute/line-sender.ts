@@ -134,7 +134,10 @@ export class LineSender {
     return verdict;
   }
 
-  /** Adjusts the slots of the model to the answer; while all addresses of the target are unreachable, lines wait. */
+  /**
+   * Adjusts the slots of the model to the answer; while all addresses of the target are
+   * unreachable, lines wait.
+   */
   #updateGate({ gate, model }: LineLane, target: LineTarget, answer: Answer): void {
     const nowMs = performance.now();
     const waitMs = answer.kind === 'answer' ? answer.retryAfterMs : undefined;

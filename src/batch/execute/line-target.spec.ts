@@ -77,7 +77,8 @@ describe('LineTarget', () => {
     },
   );
 
-  // Its error had no listener yet, and ended the processor: a lease was lost while a line was being read.
+  // Its error had no listener yet, and ended the processor: a lease was lost while a line
+  // was being read.
   it('sends nothing for a line that was given up before', async () => {
     await expect(
       send(open(), 'a', AbortSignal.abort(new Error('given up'))),

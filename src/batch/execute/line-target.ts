@@ -18,7 +18,10 @@ export interface TargetTls {
 
 /** Configuration of one target. */
 export interface TargetSpec {
-  /** Equivalent servers, at least one, without a trailing slash; the endpoint of the batch is appended. */
+  /**
+   * Equivalent servers, at least one, without a trailing slash; the endpoint of the
+   * batch is appended.
+   */
   readonly urls: readonly string[];
   readonly requestTimeoutMs: number;
   readonly retries: RetryLimits;
@@ -29,7 +32,10 @@ export interface TargetSpec {
   authorization(owner: LineOwner): string | undefined;
 }
 
-/** Whose job a line is of, what the key that made the job may use, and when its completion window ends. */
+/**
+ * Whose job a line is of, what the key that made the job may use, and when its
+ * completion window ends.
+ */
 export type LineOwner = Pick<BatchJob, 'tenant' | 'terms'> &
   Partial<Pick<BatchJob, 'expiresAtMs' | 'traceparent'>>;
 
@@ -76,7 +82,9 @@ class TargetAddress {
   }
 }
 
-/** One target. The reachable address with the fewest lines in flight gets the next line. */
+/**
+ * One target. The reachable address with the fewest lines in flight gets the next line.
+ */
 export class LineTarget {
   readonly #addresses: readonly TargetAddress[];
   readonly #open = new OpenReplies();
@@ -103,7 +111,10 @@ export class LineTarget {
     for (const { pool } of this.#addresses) void pool.destroy();
   }
 
-  /** After a refused connection the next address is tried. Rejects only on abort, with the signal's reason. */
+  /**
+   * After a refused connection the next address is tried. Rejects only on abort, with
+   * the signal's reason.
+   */
   async exchange(request: LineRequest): Promise<Answer> {
     const refused = new Set<TargetAddress>();
     for (;;) {

@@ -68,8 +68,9 @@ export function verdictOn(
 }
 
 /**
- * True if the line itself broke the connection: it was sent as a probe, or the target answered other lines between two
- * losses of this one. Such a line must not crash its target again and again until the deadline.
+ * True if the line itself broke the connection: it was sent as a probe, or the target
+ * answered other lines between two losses of this one. Such a line must not crash its
+ * target again and again until the deadline.
  */
 const isBrokenByLine = (
   failure: AttemptFailure,

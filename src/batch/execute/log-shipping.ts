@@ -13,14 +13,17 @@ import { type ResultLog } from '../job/result-log.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
 
-/** `jobs/<batch>/log/<segment>/<first byte>`: the pieces of a segment; its seal is `…/<segment>.seal`. */
+/**
+ * `jobs/<batch>/log/<segment>/<first byte>`: the pieces of a segment; its seal
+ * is `…/<segment>.seal`.
+ */
 const pieceKey = (jobId: string, segment: string, from: number): string =>
   `${jobLogFolder(jobId)}${segment}/${String(from).padStart(15, '0')}`;
 
 /**
- * Copies the result log to the blob store for processors that share no disk (blobs in S3): new bytes every
- * `batch.checkpoint_ms` and on hand-over. With blobs on the file system the data folder is shared, and nothing is
- * copied.
+ * Copies the result log to the blob store for processors that share no disk (blobs in
+ * S3): new bytes every `batch.checkpoint_ms` and on hand-over. With blobs on the file
+ * system the data folder is shared, and nothing is copied.
  */
 @Injectable()
 export class LogShipping {
@@ -36,7 +39,10 @@ export class LogShipping {
     this.#enabled = settings.blobs.driver === 's3';
   }
 
-  /** Fetches segments of other processors. Call before the log is opened. @throws when the store fails */
+  /**
+   * Fetches segments of other processors. Call before the log is opened. @throws when
+   * the store fails
+   */
   async restore({ lease, folder, writer }: ClaimedJob): Promise<void> {
     if (!this.#enabled) return;
     for (const [name, keys] of await this.#shipped(lease.job.id)) {
@@ -47,14 +53,18 @@ export class LogShipping {
         this.#joined(keys.sort()),
         createWriteStream(draft, { mode: 0o600 }),
       );
-      // Never replace a file of another processor on this disk: it can be longer, and sealed.
+      // Never replace a file of another processor on this disk: it can be
+      // longer, and sealed.
       await link(draft, path).catch(unlessExists);
       await rm(draft, { force: true });
       this.metrics.stored('retrieve', 'success');
     }
   }
 
-  /** @returns the stop function: it copies the rest, for at most `batch.checkpoint_ms`, and never rejects */
+  /**
+   * @returns the stop function: it copies the rest, for at most `batch.checkpoint_ms`,
+   *   and never rejects
+   */
   start({ lease }: ClaimedJob, log: ResultLog): () => Promise<void> {
     if (!this.#enabled) return () => Promise.resolve();
     const shipment = new Shipment(this.blobs, lease.job.id, log);

@@ -18,7 +18,10 @@ const line = (id: number): Buffer =>
 const failure = (status: number, error: object): Answer =>
   answerOf({ status, headers: {}, body: Buffer.from(JSON.stringify({ error })) }, 'id');
 
-/** A batch of 3,000 lines at a target that answers in 20 ms and is away from 1 s to 76 s, in virtual time. */
+/**
+ * A batch of 3,000 lines at a target that answers in 20 ms and is away from 1 s to 76 s,
+ * in virtual time.
+ */
 async function runBatch(absence: () => Answer) {
   const [good, bad, duringAbsence]: [number[], number[], number[]] = [[], [], []];
   const target = {

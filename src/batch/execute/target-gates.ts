@@ -5,8 +5,8 @@ import { type LineTarget } from './line-target.js';
 import { type TargetResolver } from './target-resolver.js';
 
 /**
- * The slots of one model at one target: as many as the target sustains (AIMD), none until its `Retry-After`, and one
- * probing line at a time while it is unreachable.
+ * The slots of one model at one target: as many as the target sustains (AIMD), none until
+ * its `Retry-After`, and one probing line at a time while it is unreachable.
  */
 export class TargetGate {
   readonly limit: ConcurrencyLimit;

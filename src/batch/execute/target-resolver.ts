@@ -12,9 +12,9 @@ export interface GatewayAccess {
 }
 
 /**
- * Addresses of the gateway, and the token that authorizes lines: one per tenant and key, signed with the gateway's
- * secret. A
- * processor that was started by hand reads that secret from `auth.token_secret_file`.
+ * Addresses of the gateway, and the token that authorizes lines: one per tenant and key,
+ * signed with the gateway's secret. A processor that was started by hand reads that
+ * secret from `auth.token_secret_file`.
  * @throws ConfigError when keys are required and no secret is known
  */
 export function gatewayAccess(
@@ -29,7 +29,8 @@ export function gatewayAccess(
     named ?? `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
   );
   const tokens = internalTokens(auth, link?.tokenSecret);
-  // A token is sent where no keys are required, too: the first key of the database may come at any time.
+  // A token is sent where no keys are required, too: the first key of the database may
+  // come at any time.
   if (!tokens) {
     if (!requiresKeys(settings)) return { urls, authorization: () => undefined };
     const message =
@@ -64,12 +65,17 @@ export class TargetResolver {
       for (const [model, spec] of targets.targets) this.#byModel.set(model, pool(spec));
   }
 
-  /** Models named in the configuration. Other names come from clients and are never metric labels. */
+  /**
+   * Models named in the configuration. Other names come from clients and are
+   * never metric labels.
+   */
   get knownModels(): readonly string[] {
     return [...this.#byModel.keys()];
   }
 
-  /** @returns undefined if the model is not listed: its lines fail with `model_not_found` */
+  /**
+   * @returns undefined if the model is not listed: its lines fail with `model_not_found`
+   */
   targetOf(model: string): LineTarget | undefined {
     return this.#global ?? this.#byModel.get(model);
   }

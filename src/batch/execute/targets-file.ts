@@ -88,7 +88,10 @@ const FILE = objectOf(
 
 type Entry = z.output<typeof TARGET>;
 
-/** Reads a targets file: exactly one of the two modes, each entry complete. @throws ConfigError with every problem */
+/**
+ * Reads a targets file: exactly one of the two modes, each entry complete. @throws
+ * ConfigError with every problem
+ */
 export function readTargetsFile(options: TargetsFileOptions): Targets {
   const file = readYamlFile(options.path, options.path);
   if (!file) throw missingFile(options.path);

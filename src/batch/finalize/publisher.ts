@@ -22,10 +22,16 @@ interface Ids {
 
 const CHUNK_BYTES = 262_144;
 
-/** Streams the result log into the output and the error file of a batch. A file without lines is not created. */
+/**
+ * Streams the result log into the output and the error file of a batch. A file without
+ * lines is not created.
+ */
 @Injectable()
 export class Publisher {
-  /** Chosen once per claim, and again when they are old: garbage collection may remove bytes under an old id. */
+  /**
+   * Chosen once per claim, and again when they are old: garbage collection may remove
+   * bytes under an old id.
+   */
   readonly #ids = new WeakMap<JobLease, Ids>();
 
   constructor(private readonly files: ResultFiles) {}

@@ -8,14 +8,21 @@ import { HostExceptions } from '../../platform/http/host-exceptions.js';
 import { postWebhook, WebhookSignature } from '../../platform/webhooks/webhook-post.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
 
-/** Timeout of a receiver, and how long a claimed entry is hidden from other processors. */
+/**
+ * Timeout of a receiver, and how long a claimed entry is hidden from other processors.
+ */
 const ATTEMPT_MS = 15_000;
 const HIDE_MS = 60_000;
 const MAX_PER_ROUND = 10;
-/** Pauses after each failed attempt: 5 s, 30 s, 5 min, 30 min, 2 h, 5 h, 10 h and so on. */
+/**
+ * Pauses after each failed attempt: 5 s, 30 s, 5 min, 30 min, 2 h, 5 h, 10 h and so on.
+ */
 const PAUSES_S = [5, 30, 300, 1800, 7200, 18_000, 36_000];
 
-/** Sends webhooks from the outbox, each at least once. Receivers detect repeats by `webhook-id`. */
+/**
+ * Sends webhooks from the outbox, each at least once. Receivers detect
+ * repeats by `webhook-id`.
+ */
 @Injectable()
 export class WebhookSender {
   readonly #logger = new Logger('BatchWebhooks');

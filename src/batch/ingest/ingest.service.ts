@@ -33,7 +33,10 @@ export type Ingested =
     }
   | { readonly ok: false; readonly problems: readonly JobProblem[] };
 
-/** Blob → `input.jsonl`, plans and model map, in one pass with one line in memory. Repeating it gives the same plan. */
+/**
+ * Blob → `input.jsonl`, plans and model map, in one pass with one line in memory.
+ * Repeating it gives the same plan.
+ */
 @Injectable()
 export class IngestService {
   readonly #logger = new Logger('BatchIngest');

@@ -14,8 +14,8 @@ import { type ModelMap, modelMapOf } from '../job/job-plan.js';
 const SHORT = 22;
 
 /**
- * The `custom_id`s of a file so far. Long ones are stored as a 132-bit hash, so that 50,000 ids of 512 characters need
- * as little memory as short ones.
+ * The `custom_id`s of a file so far. Long ones are stored as a 132-bit hash, so that
+ * 50,000 ids of 512 characters need as little memory as short ones.
  */
 export class SeenIds {
   readonly #keys = new Set<string>();
@@ -52,7 +52,10 @@ export class PlanDraft {
     this.#count += 1;
   }
 
-  /** Writes the plans, equal system prompts adjacent. @returns the map, to be written last as the completion mark */
+  /**
+   * Writes the plans, equal system prompts adjacent. @returns the map, to be written last
+   * as the completion mark
+   */
   async write(
     folder: JobFolder,
     rejectedCount: number,
@@ -80,7 +83,10 @@ export interface InputLimits {
 
 export interface InputRules extends InputLimits {
   readonly endpoint: BatchEndpoint;
-  /** True: invalid lines are reported and the others sent. False: one invalid line fails the batch. */
+  /**
+   * True: invalid lines are reported and the others sent. False: one invalid line
+   * fails the batch.
+   */
   readonly lenient: boolean;
 }
 
@@ -203,7 +209,10 @@ const isBlank = ({ bytes, length }: FileLine): boolean =>
 
 const UTF_16 = 'The file appears to be UTF-16; it must be UTF-8.';
 
-/** Detects UTF-16, with or without a byte order mark, by the NUL bytes between its letters. */
+/**
+ * Detects UTF-16, with or without a byte order mark, by the NUL bytes
+ * between its letters.
+ */
 function encodingProblem(bytes: Uint8Array): string | undefined {
   const [first, second] = bytes;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))

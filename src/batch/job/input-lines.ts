@@ -2,7 +2,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { valueSpans } from '../../core/jobs/line-span.js';
 import { type PlanEntry } from '../../core/jobs/plan-entry.js';
 
-/** The local copy of the input file does not match its plan. It must be fetched and ingested again. */
+/**
+ * The local copy of the input file does not match its plan. It must be fetched
+ * and ingested again.
+ */
 export class InputDamaged extends Error {
   constructor(message: string) {
     super(message);
@@ -20,7 +23,10 @@ interface Window {
   bytes: Buffer | Promise<Buffer>;
 }
 
-/** Positional reads of the input file, concurrent and in any order. One window of it is cached. */
+/**
+ * Positional reads of the input file, concurrent and in any order. One window of
+ * it is cached.
+ */
 export class InputLines {
   #window: Window | undefined;
 

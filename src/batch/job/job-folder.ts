@@ -15,7 +15,10 @@ export class DraftFile {
     private readonly file: FileHandle,
   ) {}
 
-  /** @param writer unique part of the draft's name: a processor that lost the job may still be writing its own draft */
+  /**
+   * @param writer unique part of the draft's name: a processor that lost the job may
+   *   still be writing its own draft
+   */
   static async create(path: string, writer: string): Promise<DraftFile> {
     const draft = `${path}.${writer}.tmp`;
     return new DraftFile(path, draft, await open(draft, 'w', 0o600));
@@ -61,7 +64,10 @@ export async function writeAll(
   return bytes.byteLength;
 }
 
-/** The work folder of one batch: everything that a processor on the same data folder needs to continue it. */
+/**
+ * The work folder of one batch: everything that a processor on the same data folder needs
+ * to continue it.
+ */
 export class JobFolder {
   readonly path: string;
 
@@ -88,7 +94,9 @@ export class JobFolder {
     await mkdir(this.results(), { recursive: true, mode: 0o700 });
   }
 
-  /** Removes the result of ingestion. Results stay: ingesting again gives the same plans. */
+  /**
+   * Removes the result of ingestion. Results stay: ingesting again gives the same plans.
+   */
   async removeInput(): Promise<void> {
     await rm(this.modelMap(), { force: true });
     await rm(this.input(), { force: true });
@@ -99,7 +107,10 @@ export class JobFolder {
   }
 }
 
-/** Writes a file atomically, also across a power cut: a draft is written, synced and renamed. */
+/**
+ * Writes a file atomically, also across a power cut: a draft is written,
+ * synced and renamed.
+ */
 export async function writeAtomically(
   path: string,
   bytes: string | Uint8Array,

@@ -16,7 +16,10 @@ export interface ModelMap {
 
 const MAX_NAME_CHARS = 100;
 
-/** Names of plan files: letters, digits, `_ - .`; unique also on case-insensitive file systems. */
+/**
+ * Names of plan files: letters, digits, `_ - .`; unique also on
+ * case-insensitive file systems.
+ */
 export function safeNames(models: readonly string[]): ReadonlyMap<string, string> {
   const used = new Set<string>();
   const names = new Map<string, string>();

@@ -18,7 +18,10 @@ export class DoneMap {
     return (this.#bits[index >> 3]! & (1 << (index & 7))) !== 0;
   }
 
-  /** @returns false if it was set before. @throws RangeError for an index outside the batch */
+  /**
+   * @returns false if it was set before. @throws RangeError for an index
+   *   outside the batch
+   */
   add(index: number): boolean {
     if (!Number.isInteger(index) || index < 0 || index >= this.size)
       throw new RangeError(`The batch has lines 0 to ${this.size - 1}, not ${index}.`);
@@ -36,7 +39,9 @@ const NO_USAGE: BatchUsage = {
   reasoningTokens: 0,
 };
 
-/** Durable progress of a job. It is derived from the result log, so the two always agree. */
+/**
+ * Durable progress of a job. It is derived from the result log, so the two always agree.
+ */
 export class JobProgress {
   readonly done: DoneMap;
   #completed = 0;

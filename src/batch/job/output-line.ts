@@ -43,7 +43,10 @@ export interface AnsweredLine {
   readonly bodyJson: string;
 }
 
-/** Line of an answered request, in either file. `error` is null, also if the answer is an error (D-16). */
+/**
+ * Line of an answered request, in either file. `error` is null, also if the answer is
+ * an error (D-16).
+ */
 export function answerLine({
   customIdJson,
   status,

@@ -20,7 +20,10 @@ import { StoreMetrics } from '../observe/job.metrics.js';
 const ATTEMPTS = 4;
 const PAUSES = { firstMs: 500, longestMs: 2000 };
 
-/** Writes blobs and retries short outages. The job itself waits out longer ones; its local copy stays. */
+/**
+ * Writes blobs and retries short outages. The job itself waits out longer ones; its
+ * local copy stays.
+ */
 @Injectable()
 export class BlobWrites {
   constructor(
@@ -29,7 +32,10 @@ export class BlobWrites {
     private readonly traces: JobTraces,
   ) {}
 
-  /** @param open opens the bytes for each attempt. @returns their number. @throws the error of the last attempt */
+  /**
+   * @param open opens the bytes for each attempt. @returns their number. @throws the
+   *   error of the last attempt
+   */
   async write(key: string, open: () => AsyncIterable<Uint8Array>): Promise<number> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -72,8 +78,9 @@ class IdTooOld extends Error {
 const PAGE = 500;
 
 /**
- * Files that a batch creates. The blob is written before its row, so that a row never names missing bytes. One
- * statement checks the lease and writes: a processor that lost the batch adds and removes no rows.
+ * Files that a batch creates. The blob is written before its row, so that a row never
+ * names missing bytes. One statement checks the lease and writes: a processor that lost
+ * the batch adds and removes no rows.
  */
 @Injectable()
 export class ResultFiles {
@@ -84,8 +91,8 @@ export class ResultFiles {
   ) {}
 
   /**
-   * Removes files of the batch that no result names: those of an earlier claim, and of a line whose result was lost.
-   * Garbage collection removes their bytes.
+   * Removes files of the batch that no result names: those of an earlier claim, and of a
+   * line whose result was lost. Garbage collection removes their bytes.
    */
   async removeAllBut(
     isNamed: (id: string) => boolean,
@@ -113,7 +120,10 @@ export class ResultFiles {
     return timeOrderedId('file-', Date.now());
   }
 
-  /** False: garbage collection may remove bytes under this id at any time, so another id is needed. */
+  /**
+   * False: garbage collection may remove bytes under this id at any time, so another
+   * id is needed.
+   */
   isFresh(id: string): boolean {
     return mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now());
   }

@@ -18,7 +18,10 @@ const GROUP_MS = 50;
 const MAX_PENDING_BYTES = 16 * 1_048_576;
 
 const { O_WRONLY, O_CREAT, O_APPEND, O_DSYNC } = constants;
-/** A write returns when its bytes are on disk: one call per group instead of write and fsync. */
+/**
+ * A write returns when its bytes are on disk: one call per group instead of
+ * write and fsync.
+ */
 const APPEND_SYNCED = O_WRONLY | O_CREAT | O_APPEND | O_DSYNC;
 
 export interface ResultLogEvents {
@@ -28,7 +31,10 @@ export interface ResultLogEvents {
   onFailure(error: Error): void;
 }
 
-/** Results that become durable together. They are encoded at once, so that no answer is kept until the write ends. */
+/**
+ * Results that become durable together. They are encoded at once, so that no answer is
+ * kept until the write ends.
+ */
 class Group {
   readonly heads: Omit<ResultRecord, 'line'>[] = [];
   /** Monotonic time of its oldest result. */
@@ -50,8 +56,9 @@ class Group {
 }
 
 /**
- * The durable record of execution (D-14). A result counts when its group is synced; until then it may be computed
- * again. There is one writer, and groups are written one after the other.
+ * The durable record of execution (D-14). A result counts when its group is synced;
+ * until then it may be computed again. There is one writer, and groups are written one
+ * after the other.
  */
 export class ResultLog {
   #file: FileHandle | undefined;

@@ -9,7 +9,8 @@ import { isAbsent, syncFolder, writeAtomically } from './job-folder.js';
 export type ResultKind = 'O' | 'E';
 
 /**
- * One line of the result log: `<plan index> <O|E> <usage> <output line>\n`; usage is `-` or `in/out/cached/reasoning`.
+ * One line of the result log: `<plan index> <O|E> <usage> <output line>\n`; usage is `-`
+ * or `in/out/cached/reasoning`.
  */
 export interface ResultRecord {
   readonly index: number;
@@ -71,9 +72,10 @@ const NAME = /^(\d{10}-\d{4})\.log$/;
 const SEAL = /^(\d{10}-\d{4})\.seal$/;
 
 /**
- * The result log has one file per opening, each with a single writer. Opening the log again seals the older files: the
- * seal stores their number of valid bytes. A processor that lost its lease without knowing appends beyond the seal,
- * where its records are ignored (D-13).
+ * The result log has one file per opening, each with a single writer. Opening the log
+ * again seals the older files: the seal stores their number of valid bytes. A
+ * processor that lost its lease without knowing appends beyond the seal, where its
+ * records are ignored (D-13).
  */
 export class ResultSegments {
   private constructor(
@@ -95,7 +97,10 @@ export class ResultSegments {
     return new ResultSegments(folder, `${stem}.log`, sealed);
   }
 
-  /** Valid records in the order of writing. @param written durable bytes of the current file */
+  /**
+   * Valid records in the order of writing. @param written durable bytes of
+   * the current file
+   */
   async *records(written = 0): AsyncGenerator<{ head: RecordHead; bytes: Buffer }> {
     for (const { name, bytes } of [
       ...this.sealed,

@@ -6,7 +6,9 @@ import {
   type UpdateOutcome,
 } from '../../core/jobs/job.ports.js';
 
-/** The lease ended: another processor may hold the job, and nothing more may be written. */
+/**
+ * The lease ended: another processor may hold the job, and nothing more may be written.
+ */
 export class LeaseLost extends Error {
   constructor(jobId: string) {
     super(`The lease of ${jobId} is lost.`);
@@ -22,13 +24,19 @@ export interface LeaseEvents {
   onError(error: Error): void;
 }
 
-/** One claimed job. Heartbeats every third of the lease prolong it; every write carries its epoch (D-13). */
+/**
+ * One claimed job. Heartbeats every third of the lease prolong it; every write carries
+ * its epoch (D-13).
+ */
 export class JobLease {
   readonly epoch: number;
   #job: BatchJob;
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> | undefined;
-  /** Monotonic: setting the clock prolongs no lease, and a suspended process notices that its lease ran out. */
+  /**
+   * Monotonic: setting the clock prolongs no lease, and a suspended process notices that
+   * its lease ran out.
+   */
   #heldUntil: number;
   #lost = false;
   /** The last heartbeat got no response. */
@@ -62,7 +70,10 @@ export class JobLease {
     return this.#lost;
   }
 
-  /** It ran out because the database did not respond, not because another processor took the job. */
+  /**
+   * It ran out because the database did not respond, not because another processor
+   * took the job.
+   */
   get isLostToOutage(): boolean {
     return this.#lost && this.#unanswered;
   }

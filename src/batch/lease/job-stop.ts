@@ -2,7 +2,10 @@
 export class LineGrace {
   #hurried = false;
 
-  /** @param shutdownMs on SIGTERM: must end before the sender of the signal kills the process */
+  /**
+   * @param shutdownMs on SIGTERM: must end before the sender of the signal
+   *   kills the process
+   */
   constructor(
     private readonly graceMs: number,
     private readonly shutdownMs: number,
@@ -65,7 +68,10 @@ export class JobStop {
     for (const listener of this.#listeners) listener(reason);
   }
 
-  /** Calls `listener` at once if a stop was requested before. @returns a function that unsubscribes */
+  /**
+   * Calls `listener` at once if a stop was requested before. @returns a
+   * function that unsubscribes
+   */
   listen(listener: (reason: JobStopReason) => void): () => void {
     this.#listeners.add(listener);
     if (this.#reason !== undefined) listener(this.#reason);

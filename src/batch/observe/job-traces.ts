@@ -15,8 +15,8 @@ import { contextAfter } from '../../platform/tracing/tracing.module.js';
 export type StorageStep = 'storage.Store' | 'storage.Retrieve' | 'storage.Delete';
 
 /**
- * One span `process-batch` per claim of a batch, in the trace of the request that created it, with child spans for blob
- * store operations.
+ * One span `process-batch` per claim of a batch, in the trace of the request that created
+ * it, with child spans for blob store operations.
  */
 @Injectable()
 export class JobTraces {
@@ -24,7 +24,10 @@ export class JobTraces {
 
   constructor(@Inject(TRACER) private readonly tracer: Tracer) {}
 
-  /** @param outcome the ended job; undefined after a hand-over, which gets a linked span `re-enqueue` */
+  /**
+   * @param outcome the ended job; undefined after a hand-over, which gets a
+   *   linked span `re-enqueue`
+   */
   async job<T>(
     job: BatchJob,
     run: () => Promise<T>,

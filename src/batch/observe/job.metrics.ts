@@ -37,7 +37,10 @@ export const STORE_METRICS: Provider[] = [
   metricProvider('batch_webhooks_total'),
 ];
 
-/** Why a processor released a batch. `db_transient`: the database did not respond until the lease had run out. */
+/**
+ * Why a processor released a batch. `db_transient`: the database did not respond until
+ * the lease had run out.
+ */
 export type HandOverReason =
   'guard_shutdown' | 'lease_lost' | 'preempted' | 'db_transient';
 

@@ -5,7 +5,10 @@ import { type BatchUsage } from '../../core/jobs/batch-job.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
-/** Label values of models: the canonical id of configured names, else `other`, so that clients cannot create series. */
+/**
+ * Label values of models: the canonical id of configured names, else `other`, so that
+ * clients cannot create series.
+ */
 export class ModelLabels {
   readonly #labels = new Map<string, string>();
 

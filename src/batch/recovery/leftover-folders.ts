@@ -7,8 +7,8 @@ import { JOB_STORE } from '../../platform/database/database.tokens.js';
 import { isAbsent, JobFolder } from '../job/job-folder.js';
 
 /**
- * Removes work folders of jobs that ended on another processor or no longer exist. Folders of unfinished jobs stay: the
- * next claim continues from them.
+ * Removes work folders of jobs that ended on another processor or no longer exist.
+ * Folders of unfinished jobs stay: the next claim continues from them.
  */
 @Injectable()
 export class LeftoverFolders {
@@ -26,7 +26,8 @@ export class LeftoverFolders {
     const jobs = join(this.settings.data.dir, 'jobs');
     const found: { status: string; action: 'kept' | 'cleaned_up' }[] = [];
     const names = await namesIn(jobs);
-    // By id, since the folder of a batch that is just being ingested has no owner file yet.
+    // By id, since the folder of a batch that is just being ingested has no
+    // owner file yet.
     const unfinished = await this.store.unfinishedAmong(names);
     for (const id of names) {
       const folder = new JobFolder(jobs, id);

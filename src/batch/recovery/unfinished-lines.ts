@@ -26,7 +26,10 @@ export async function recordRejected(
   await log.flush();
 }
 
-/** Records `code` for every line without a result, so that each input line is in exactly one file (D-15). */
+/**
+ * Records `code` for every line without a result, so that each input line is in exactly
+ * one file (D-15).
+ */
 export async function recordUnanswered(
   { log, plan, input }: { log: ResultLog; plan: JobPlan; input: InputLines },
   code: UnansweredCode,

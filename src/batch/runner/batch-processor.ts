@@ -14,7 +14,10 @@ import { StoreMetrics } from '../observe/job.metrics.js';
 import { LeftoverFolders } from '../recovery/leftover-folders.js';
 import { ClaimLoop } from './claim-loop.js';
 
-/** IPC channel to the gateway that started this process. A processor started by hand has none. */
+/**
+ * IPC channel to the gateway that started this process. A processor started by
+ * hand has none.
+ */
 export class ParentLink {
   constructor(
     private readonly ipc: ParentedProcess & {
@@ -68,7 +71,8 @@ export class BatchProcessor {
 
   /**
    * Hands every job over.
-   * @param hurry drop the lines in flight: the gateway is gone, and another processor sends them again
+   * @param hurry drop the lines in flight: the gateway is gone, and another processor
+   *   sends them again
    */
   stop(hurry = false): Promise<void> {
     if (hurry) this.grace.hurry();

@@ -23,8 +23,9 @@ const CODES: Readonly<Record<'expired' | 'cancelled' | 'failed', UnansweredCode>
 };
 
 /**
- * Runs a job from its current state to its end: plan, lines, files. Every step skips what is already done, so the same
- * code serves a new job, a job taken over and a retry after an outage (README, "Recovery").
+ * Runs a job from its current state to its end: plan, lines, files. Every step skips what
+ * is already done, so the same code serves a new job, a job taken over and a retry after
+ * an outage (README, "Recovery").
  */
 @Injectable()
 export class BatchRunner {
@@ -112,7 +113,8 @@ export class BatchRunner {
       ...(work.problems ? { problems: work.problems } : {}),
     };
     const outcome = await lease.update({ status: ending, ...change });
-    // The cancel came after the last line: all results are kept, and the batch ends as cancelled.
+    // The cancel came after the last line: all results are kept, and the batch
+    // ends as cancelled.
     const final = outcome === 'cancelling' ? 'cancelled' : ending;
     if (outcome === 'cancelling') await lease.update({ status: 'cancelled', ...change });
     lease.ended();
@@ -121,7 +123,10 @@ export class BatchRunner {
     return final;
   }
 
-  /** Ends a job whose stores did not recover in time: durable files are named, missing ones are explained. */
+  /**
+   * Ends a job whose stores did not recover in time: durable files are named, missing
+   * ones are explained.
+   */
   async endOverdue({ lease }: ClaimedJob): Promise<Ending> {
     const { job } = lease;
     const ending = job.status === 'cancelling' ? 'cancelled' : 'failed';
@@ -139,7 +144,10 @@ export class BatchRunner {
     return ending;
   }
 
-  /** Ends a job with an invalid input file: nothing was sent, and the reasons are reported (D-17). */
+  /**
+   * Ends a job with an invalid input file: nothing was sent, and the reasons
+   * are reported (D-17).
+   */
   async #endWithoutPlan(
     work: ClaimedJob,
     problems: readonly JobProblem[],

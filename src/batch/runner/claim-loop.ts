@@ -7,11 +7,17 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
 import { JobSupervisor } from './job-supervisor.js';
 
-/** Looks in a row that found nothing to do, until a processor that is woken looks at every fifth time only. */
+/**
+ * Looks in a row that found nothing to do, until a processor that is woken looks at every
+ * fifth time only.
+ */
 const QUIET_LOOKS = 3;
 const QUIET_POLLS = 5;
 
-/** Claims jobs while a slot is free: when woken, when a job ends, and every `batch.poll_ms`. */
+/**
+ * Claims jobs while a slot is free: when woken, when a job ends, and
+ * every `batch.poll_ms`.
+ */
 @Injectable()
 export class ClaimLoop {
   readonly #logger = new Logger('BatchLease');
@@ -28,7 +34,10 @@ export class ClaimLoop {
     private readonly supervisor: JobSupervisor,
   ) {}
 
-  /** @param isWoken its gateway tells of new work: only that of other gateways has to be looked for */
+  /**
+   * @param isWoken its gateway tells of new work: only that of other gateways has to
+   *   be looked for
+   */
   start(isWoken = false): void {
     this.#running ??= this.#run(isWoken);
   }

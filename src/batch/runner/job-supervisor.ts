@@ -23,8 +23,8 @@ const PAUSES = { firstMs: 1000, longestMs: 60_000 };
 const CHECK_MS = 250;
 
 /**
- * Supervises claimed jobs until they end or are handed over: keeps leases, retries after outages, fails jobs on
- * defects.
+ * Supervises claimed jobs until they end or are handed over: keeps leases, retries after
+ * outages, fails jobs on defects.
  */
 @Injectable()
 export class JobSupervisor {
@@ -54,7 +54,8 @@ export class JobSupervisor {
   }
 
   /**
-   * Hands over one job of the tenant that holds most slots, the one with the most time left, if another tenant waits.
+   * Hands over one job of the tenant that holds most slots, the one with the most time
+   * left, if another tenant waits.
    */
   preemptFor(shares: readonly TenantShare[]): void {
     if (this.works.some(({ stop }) => stop.reason !== undefined)) return;
@@ -74,7 +75,10 @@ export class JobSupervisor {
     preempted.wait.abort();
   }
 
-  /** Hands over every job: lines in flight may finish within the grace period, then leases are released. */
+  /**
+   * Hands over every job: lines in flight may finish within the grace period, then
+   * leases are released.
+   */
   stop(): void {
     this.#stopping = true;
     for (const { work, wait } of this.#open) {
@@ -198,7 +202,9 @@ export class JobSupervisor {
     }
   }
 
-  /** An outage is waited out. Any other error ends the job with the results that it has. */
+  /**
+   * An outage is waited out. Any other error ends the job with the results that it has.
+   */
   async #handle(error: Error, work: ClaimedJob, pauseMs: number): Promise<void> {
     const batch = work.lease.job.id;
     if (error instanceof InputDamaged) {
@@ -226,7 +232,8 @@ export class JobSupervisor {
   }
 
   /**
-   * Ends the job without result files: even storing partial results failed. The work folder stays until the next start.
+   * Ends the job without result files: even storing partial results failed. The work
+   * folder stays until the next start.
    */
   async #failBare({ lease, problems = [] }: ClaimedJob): Promise<Ending> {
     await lease.update({ status: 'failed', problems }).catch((error: unknown) => {

@@ -19,7 +19,10 @@ import { modelEntry } from './model-entry.js';
 export interface PlanOptions {
   readonly as?: string;
   readonly device?: string;
-  /** Names to take from whoever has them; false: none. Absent: those of the catalogue, as far as they are free. */
+  /**
+   * Names to take from whoever has them; false: none. Absent: those of the catalogue, as
+   * far as they are free.
+   */
   readonly aliases?: string | false;
   readonly upstream?: string;
   readonly upstreamModel?: string;
@@ -49,7 +52,10 @@ export interface AddPlan {
   readonly kept: Readonly<Record<string, string>>;
 }
 
-/** Engines that serve until there is a real model: their aliases go to the first that comes. */
+/**
+ * Engines that serve until there is a real model: their aliases go to the
+ * first that comes.
+ */
 const STAND_INS: readonly string[] = ['pocketsphinx', 'flite', 'synthetic'];
 
 export interface PlanContext {

@@ -63,7 +63,10 @@ type WrittenEntry = z.output<typeof CATALOGUE_ENTRY>;
 export type CatalogueEntry = WrittenEntry &
   Required<Pick<WrittenEntry, 'aliases' | 'sources'>>;
 
-/** A branch may move, and an unverified size cannot be compared: what `unverified: true` stands for. */
+/**
+ * A branch may move, and an unverified size cannot be compared: what `unverified:
+ * true` stands for.
+ */
 export const isUnverified = ({ sources }: Pick<CatalogueEntry, 'sources'>): boolean =>
   Object.values(sources).some(
     ({ from, files }) =>

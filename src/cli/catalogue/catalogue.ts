@@ -31,7 +31,10 @@ const OWN_FILE = fileURLToPath(
 export class Catalogue {
   private constructor(readonly entries: readonly CatalogueEntry[]) {}
 
-  /** @param more `hub.catalogue_file`; empty: none. @throws ConfigError with every problem, its line and column */
+  /**
+   * @param more `hub.catalogue_file`; empty: none. @throws ConfigError with every
+   *   problem, its line and column
+   */
   static load(more: string): Catalogue {
     const files = [OWN_FILE, ...(more === '' ? [] : [resolve(more)])].map(readCatalogue);
     const problems = files.flatMap(file => file.problems);
@@ -102,7 +105,8 @@ function readEntry(
   node: unknown,
   path: string,
 ): { entry?: CatalogueEntry; problems: ConfigProblem[] } {
-  // Anchors of the document are followed here; a copy, so that a change of one entry leaves the others.
+  // Anchors of the document are followed here; a copy, so that a change of one entry
+  // leaves the others.
   const raw: unknown = isMap(node) ? structuredClone(node.toJS(file.document)) : node;
   const { data, problems: found } = readFields(CATALOGUE_ENTRY, raw);
   if (!data)
@@ -114,7 +118,10 @@ function readEntry(
   return { entry, problems };
 }
 
-/** What no rule of a single field can see: sources that cannot be asked for, and entries that models.yaml refuses. */
+/**
+ * What no rule of a single field can see: sources that cannot be asked for, and entries
+ * that models.yaml refuses.
+ */
 function meaningProblems(entry: CatalogueEntry): readonly string[] {
   const flag = isUnverified(entry) !== (entry.unverified ?? false);
   return [

@@ -7,11 +7,17 @@ export interface EntryChoices {
   readonly aliases: readonly string[];
   /** Default: the first one of the entry. */
   readonly device: string | undefined;
-  /** What the braces of the entry stand for: folders by source, `data`, `upstream`, `upstream_model`, `model_id`. */
+  /**
+   * What the braces of the entry stand for: folders by source, `data`, `upstream`,
+   * `upstream_model`, `model_id`.
+   */
   readonly values: Readonly<Record<string, string | undefined>>;
 }
 
-/** The entry of models.yaml that a catalogue entry stands for. @throws CliError for a device or value it cannot have */
+/**
+ * The entry of models.yaml that a catalogue entry stands for. @throws CliError for a
+ * device or value it cannot have
+ */
 export function modelEntry(
   entry: CatalogueEntry,
   { id, aliases, device, values }: EntryChoices,
@@ -48,7 +54,9 @@ function merged(base: Entry, changes: Entry): Entry {
   return { ...base, ...Object.fromEntries(joined) };
 }
 
-/** Braces that are no names of ours stay: `{port}` is filled in when the worker starts. */
+/**
+ * Braces that are no names of ours stay: `{port}` is filled in when the worker starts.
+ */
 function filled(value: unknown, values: EntryChoices['values']): unknown {
   if (Array.isArray(value)) return value.map(item => filled(item, values));
   if (isObject(value)) {

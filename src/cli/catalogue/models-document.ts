@@ -16,7 +16,10 @@ import { CliError } from '../shared/cli-error.js';
 /** Attempts, while another program saves the file again and again. */
 const ATTEMPTS = 5;
 
-/** The list of models.yaml while it is changed. Comments and order of everything else stay. */
+/**
+ * The list of models.yaml while it is changed. Comments and order of
+ * everything else stay.
+ */
 export class ModelsDocument {
   private constructor(
     private readonly document: Document,
@@ -81,7 +84,9 @@ export interface EditedFile {
   readonly askEngine: EngineCheck;
 }
 
-/** The file as it would be. @throws ConfigError, also for what the edit would make of it */
+/**
+ * The file as it would be. @throws ConfigError, also for what the edit would make of it
+ */
 export async function previewModels({ path, askEngine }: EditedFile, edit: ModelsEdit) {
   const before = await readFile(path, 'utf8');
   const models = ModelsDocument.parse(before, path, askEngine);
@@ -92,7 +97,8 @@ export async function previewModels({ path, askEngine }: EditedFile, edit: Model
 }
 
 /**
- * Whole or not at all, and never over what was saved by hand meanwhile: then the edit is made again on that.
+ * Whole or not at all, and never over what was saved by hand meanwhile: then the edit is
+ * made again on that.
  * @throws ConfigError for a file with errors; nothing was written
  */
 export async function editModels(file: EditedFile, edit: ModelsEdit): Promise<void> {

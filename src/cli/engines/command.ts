@@ -14,7 +14,10 @@ export interface CommandResult {
 }
 
 export interface CommandOptions {
-  /** Added to the environment of this process, which keeps its settings to itself; PIP_… and npm's pass through. */
+  /**
+   * Added to the environment of this process, which keeps its settings to itself; PIP_…
+   * and npm's pass through.
+   */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly onLine?: (line: string) => void;
@@ -34,7 +37,10 @@ export type RunCommand = (
   options?: CommandOptions,
 ) => Promise<CommandResult>;
 
-/** Never rejects: a command that is missing, killed or too slow has a code other than 0 and says why. */
+/**
+ * Never rejects: a command that is missing, killed or too slow has a code other than 0
+ * and says why.
+ */
 export const runCommand: RunCommand = (
   file,
   args,
@@ -75,7 +81,10 @@ export const NPM_INSTALL = [
 export const lastLines = (output: string, count = 5): string =>
   output.trim().split('\n').slice(-count).join('\n');
 
-/** Runs a script with this Node. @returns what it prints last, as JSON; undefined if it fails */
+/**
+ * Runs a script with this Node. @returns what it prints last, as JSON; undefined
+ * if it fails
+ */
 export async function askNode<T>(
   run: RunCommand,
   script: string,

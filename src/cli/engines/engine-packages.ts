@@ -13,7 +13,10 @@ import {
 
 interface ProductManifest {
   readonly dependencies: Readonly<Record<string, string>>;
-  /** Of the npm package `switchyard-gateway` only, which leaves the packages of engines to `engines install`. */
+  /**
+   * Of the npm package `switchyard-gateway` only, which leaves the packages of engines
+   * to `engines install`.
+   */
   readonly engineDependencies?: Readonly<Record<string, string>>;
   readonly engineOverrides?: Readonly<Record<string, unknown>>;
 }
@@ -21,11 +24,17 @@ interface ProductManifest {
 const manifestOf = (product: string): ProductManifest =>
   JSON.parse(readFileSync(join(product, 'package.json'), 'utf8')) as ProductManifest;
 
-/** Whether this is the npm package, built and without the packages of engines, and not a clone. */
+/**
+ * Whether this is the npm package, built and without the packages of engines, and
+ * not a clone.
+ */
 export const isPackage = (product = PRODUCT_FOLDER): boolean =>
   manifestOf(product).engineDependencies !== undefined;
 
-/** The `node_modules` with the packages of engines: in a clone the one of all packages, else one of their own. */
+/**
+ * The `node_modules` with the packages of engines: in a clone the one of all packages,
+ * else one of their own.
+ */
 export const engineModules = (product = PRODUCT_FOLDER): string =>
   join(product, ...(isPackage(product) ? ['engines'] : []), 'node_modules');
 
@@ -56,8 +65,9 @@ export function installedVersion(name: string, modules: string): string | undefi
 }
 
 /**
- * Brings the npm packages of an engine at the versions of this release, beside those of other engines. npm leaves
- * everything as it was when it fails. Nothing is done where they are there.
+ * Brings the npm packages of an engine at the versions of this release, beside those of
+ * other engines. npm leaves everything as it was when it fails. Nothing is done where
+ * they are there.
  */
 export async function installEnginePackages(
   engine: string,
@@ -98,7 +108,10 @@ async function prepare(
     await writeFile(manifest, JSON.stringify({ private: true, overrides }, null, 2));
 }
 
-/** Where the built code finds it. Only what it names itself: what that needs stays apart from our own packages. */
+/**
+ * Where the built code finds it. Only what it names itself: what that needs stays apart
+ * from our own packages.
+ */
 async function link(name: string, product: string): Promise<void> {
   const place = join(product, 'dist', 'node_modules');
   await mkdir(place, { recursive: true });

@@ -47,7 +47,10 @@ import ctranslate2, json
 print(json.dumps({"devices": ctranslate2.get_cuda_device_count()}))
 `;
 
-/** Every reading is made the way an engine would: by loading the libraries in a process of its own. */
+/**
+ * Every reading is made the way an engine would: by loading the libraries in a process
+ * of its own.
+ */
 export async function checkGpu({
   run = runCommand,
   modules = engineModules(),
@@ -98,7 +101,10 @@ function driver(gpus: readonly string[], output: string): Diagnosis {
   return { what, state: 'fail', detail, fix };
 }
 
-/** What a native file is linked with and the loader does not find; undefined if nothing is missing. */
+/**
+ * What a native file is linked with and the loader does not find; undefined if
+ * nothing is missing.
+ */
 async function unlinkedIn(
   run: RunCommand,
   file: string,

@@ -26,8 +26,9 @@ interface GpuInstall extends Installing {
 }
 
 /**
- * Puts the CUDA halves of native packages where the packages look for them. npm cannot: `.npmrc` ignores install
- * scripts, and package.json replaces llama.cpp's GPU packages, 0.6 GB, by an empty one. `npm ci` removes them again.
+ * Puts the CUDA halves of native packages where the packages look for them. npm cannot:
+ * `.npmrc` ignores install scripts, and package.json replaces llama.cpp's GPU packages,
+ * 0.6 GB, by an empty one. `npm ci` removes them again.
  */
 export async function installGpu(part: GpuPart, options: GpuInstall): Promise<void> {
   if (`${process.platform}-${process.arch}` !== 'linux-x64')
@@ -54,8 +55,8 @@ function versionOf(name: string, modules: string): string {
 }
 
 /**
- * npm verifies the download and installs it in a folder of its own, where the override of package.json does not apply.
- * The result then replaces the empty package.
+ * npm verifies the download and installs it in a folder of its own, where the override of
+ * package.json does not apply. The result then replaces the empty package.
  */
 async function installLlamaPackage(name: string, place: Place): Promise<void> {
   const { modules, report, dryRun, run, signal } = place;

@@ -14,8 +14,8 @@ const MODULES = engineModules();
 const PACKAGE = join(MODULES, 'node-llama-cpp');
 
 /**
- * llama.cpp's whole source at the release of the prebuilt binaries; it comes with the package, so nothing is
- * downloaded.
+ * llama.cpp's whole source at the release of the prebuilt binaries; it comes with the
+ * package, so nothing is downloaded.
  */
 export const LLAMA_SOURCE = join(PACKAGE, 'llama', 'gitRelease.bundle');
 
@@ -24,7 +24,10 @@ export function llamaRelease(): string {
   return (JSON.parse(text) as { release: string }).release;
 }
 
-/** Flags that a person set are for other builds: two builds that are compared must differ in their purpose only. */
+/**
+ * Flags that a person set are for other builds: two builds that are compared must differ
+ * in their purpose only.
+ */
 export const BUILD_ENVIRONMENT = { CFLAGS: '', CXXFLAGS: '', LDFLAGS: '' } as const;
 
 /** Any one of the commands will do. */
@@ -50,7 +53,10 @@ export async function lackingBuildTools(
   return `llama.cpp is built with git, cmake, ninja or make, and a C++ compiler; missing: ${names}. Debian: ${install}`;
 }
 
-/** Loads llama.cpp as a worker does: node-llama-cpp prefers a local build to the prebuilt binary. */
+/**
+ * Loads llama.cpp as a worker does: node-llama-cpp prefers a local build to
+ * the prebuilt binary.
+ */
 const KERNELS = `
   import { getLlama } from 'node-llama-cpp';
   const { buildType } = await getLlama({ gpu: false, build: 'never', progressLogs: false });
@@ -65,8 +71,9 @@ export const llamaKernels = async (
   (await askNode<{ buildType: string }>(run, KERNELS, dirname(MODULES)))?.buildType;
 
 /**
- * Compiles llama.cpp for this machine's CPU, with node-llama-cpp's own command and into its folder. Workers load it at
- * their next start. `npm ci` removes it, and it must not be copied to another kind of CPU.
+ * Compiles llama.cpp for this machine's CPU, with node-llama-cpp's own command and into
+ * its folder. Workers load it at their next start. `npm ci` removes it, and it must not
+ * be copied to another kind of CPU.
  */
 export async function buildLlamaKernels({
   run = runCommand,

@@ -28,14 +28,20 @@ const SOURCES = join(PRODUCT_FOLDER, 'workers', 'python');
 const MANIFEST = 'switchyard.json';
 
 interface Manifest {
-  /** Digest of what was installed and from where; another one means that the environment is out of date. */
+  /**
+   * Digest of what was installed and from where; another one means that the environment
+   * is out of date.
+   */
   readonly lock: string;
   readonly cuda: boolean;
   readonly versions: { readonly python: string; readonly ctranslate2: string };
 }
 
 interface EnvironmentState {
-  /** `outdated`: this release pins other versions. `damaged`: the Python it was made with is gone. */
+  /**
+   * `outdated`: this release pins other versions. `damaged`: the Python it was made
+   * with is gone.
+   */
   readonly state: 'absent' | 'ready' | 'outdated' | 'damaged';
   readonly manifest?: Manifest;
 }
@@ -48,7 +54,10 @@ export interface InstallOptions extends Pick<CommandOptions, 'signal'> {
   readonly report: (text: string) => void;
 }
 
-/** Imports the worker from its sources, and makes every later start of this Python find them. */
+/**
+ * Imports the worker from its sources, and makes every later start of this
+ * Python find them.
+ */
 const FINISH = `
 import json, platform, sys, sysconfig
 from importlib.metadata import version
@@ -60,8 +69,9 @@ print(json.dumps({"python": platform.python_version(), "ctranslate2": version("c
 `;
 
 /**
- * The Python environment of the CTranslate2 worker: `engines/ctranslate2` in the data folder, a link to a folder beside
- * it. The link is made last and replaced atomically, so a half-made environment is never behind it.
+ * The Python environment of the CTranslate2 worker: `engines/ctranslate2` in the data
+ * folder, a link to a folder beside it. The link is made last and replaced atomically, so
+ * a half-made environment is never behind it.
  */
 export class PythonEnvironment {
   readonly folder: string;
@@ -95,7 +105,10 @@ export class PythonEnvironment {
     };
   }
 
-  /** @throws CliError that says what is missing and how to repair it; what was there before is left as it is */
+  /**
+   * @throws CliError that says what is missing and how to repair it; what was there
+   *   before is left as it is
+   */
   async install(options: InstallOptions): Promise<EnvironmentState> {
     const before = this.state();
     if (before.state === 'ready' && (before.manifest!.cuda || !options.cuda))
@@ -159,7 +172,10 @@ export class PythonEnvironment {
     await writeFile(join(folder, MANIFEST), JSON.stringify(manifest, null, 2));
   }
 
-  /** A worker that runs keeps the environment it started with: the next installation removes that one. */
+  /**
+   * A worker that runs keeps the environment it started with: the next installation
+   * removes that one.
+   */
   async #link(made: string): Promise<void> {
     const link = `${made}.link`;
     await symlink(basename(made), link);
@@ -195,7 +211,10 @@ const UNREACHABLE =
   /NewConnectionError|NameResolutionError|ConnectTimeoutError|Max retries exceeded|ProxyError/;
 const OFFLINE = 'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
 
-/** Without a connection pip says in the end that nothing matches. Why is in its log only, unless it tries again. */
+/**
+ * Without a connection pip says in the end that nothing matches. Why is in its log only,
+ * unless it tries again.
+ */
 function pipFailure(output: string, log: string): CliError {
   const missing = /No matching distribution found for (\S+)/.exec(output)?.[1];
   if (output.includes('No space left on device'))

@@ -22,7 +22,10 @@ interface Probe {
   readonly venv: boolean;
 }
 
-/** @returns a Python command that can make environments. @throws CliError with what the best one lacks */
+/**
+ * @returns a Python command that can make environments. @throws CliError with what the
+ *   best one lacks
+ */
 export async function findPython(run: RunCommand, named?: string): Promise<string> {
   const problems: string[] = [];
   for (const command of named === undefined ? CANDIDATES : [named]) {

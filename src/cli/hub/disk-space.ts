@@ -2,7 +2,8 @@ import { freeBytes } from '../../platform/storage/storage-problems.js';
 import { HubError } from './hub-error.js';
 
 /**
- * @throws HubError `disk_full` saying how much must go. Checked before the first byte: a disk that fills up hurts
+ * @throws HubError `disk_full` saying how much must go. Checked before the first byte: a
+ *   disk that fills up hurts
  * others, too.
  */
 export async function demandSpace(

@@ -2,14 +2,17 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
 /**
- * What a file must hash to: sha256, or what git calls the file (`blob SIZE\0` + bytes, SHA-1), as hubs give for small
- * files.
+ * What a file must hash to: sha256, or what git calls the file (`blob SIZE\0` + bytes,
+ * SHA-1), as hubs give for small files.
  */
 export type ExpectedDigest =
   | { readonly algorithm: 'sha256'; readonly hex: string }
   | { readonly algorithm: 'git'; readonly hex: string; readonly size: number };
 
-/** Hashes bytes as they come: always sha256, for the manifest, and what is expected besides. */
+/**
+ * Hashes bytes as they come: always sha256, for the manifest, and what
+ * is expected besides.
+ */
 export class FileDigest {
   readonly #sha256 = createHash('sha256');
   readonly #git;

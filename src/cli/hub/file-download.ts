@@ -8,7 +8,8 @@ import type { HubHttp } from './hub-http.js';
 import { type OpenFile, PartialFile } from './partial-file.js';
 
 /**
- * Aborts what it watches when nothing was heard for a while; the caller says so with `heard`, and ends it with `stop`.
+ * Aborts what it watches when nothing was heard for a while; the caller says so with
+ * `heard`, and ends it with `stop`.
  */
 export class StallWatch {
   readonly #stall = new AbortController();
@@ -87,7 +88,10 @@ export interface DownloadedFile {
   readonly sha256: string;
 }
 
-/** How one answer of the server is taken: what it brings, and what of the file is here already. */
+/**
+ * How one answer of the server is taken: what it brings, and what of the file
+ * is here already.
+ */
 interface Intake {
   readonly response: Response;
   readonly handle: FileHandle;
@@ -95,10 +99,16 @@ interface Intake {
   readonly have: number;
 }
 
-/** One attempt after another at one file. Each continues where the last one ended, when that is still the same file. */
+/**
+ * One attempt after another at one file. Each continues where the last one ended, when
+ * that is still the same file.
+ */
 export class FileDownload {
   readonly #partial: PartialFile;
-  /** Bytes that the last attempt brought: retries are counted anew while there is progress. */
+  /**
+   * Bytes that the last attempt brought: retries are counted anew while
+   * there is progress.
+   */
   received = 0;
 
   constructor(
@@ -109,7 +119,9 @@ export class FileDownload {
     this.#partial = new PartialFile(target, context.openFile);
   }
 
-  /** @throws HubError, `transient` when another attempt may succeed; the abort's reason. */
+  /**
+   * @throws HubError, `transient` when another attempt may succeed; the abort's reason.
+   */
   async attempt(): Promise<DownloadedFile> {
     this.received = 0;
     const watch = new StallWatch(this.context.stallMs, this.context.signal);
@@ -267,7 +279,10 @@ export class FileDownload {
   }
 }
 
-/** The answer is the rest of what is here: the right range, and of the same file where the server says which it is. */
+/**
+ * The answer is the rest of what is here: the right range, and of the same file where the
+ * server says which it is.
+ */
 function continues(response: Response, have: number, etag: string | undefined): boolean {
   if (response.status !== 206) return false;
   const now = strong(response.headers.get('etag'));

@@ -29,7 +29,10 @@ export interface ExpectedFile {
 export interface ListingRequest {
   readonly source: ModelSource;
   readonly include: readonly string[];
-  /** Exact names or patterns, with size and checksum as far as they are known. Goes before `include`. */
+  /**
+   * Exact names or patterns, with size and checksum as far as they are known.
+   * Goes before `include`.
+   */
   readonly expected?: Readonly<Record<string, ExpectedFile>>;
   /** Of the one file that is wanted; of a manifest, when the source is one. */
   readonly sha256?: string | undefined;
@@ -61,7 +64,10 @@ export async function listFiles(
   return { revision, files: withSha256(wanted, order) };
 }
 
-/** @throws HubError `refused` for a name that is not there; `checksum` for other bytes under it. Nothing came yet. */
+/**
+ * @throws HubError `refused` for a name that is not there; `checksum` for other bytes
+ *   under it. Nothing came yet.
+ */
 function expectedFiles(
   files: readonly ListedFile[],
   { source, expected = {} }: ListingRequest,
@@ -165,7 +171,8 @@ async function hubListing(
         : lfs
           ? undefined
           : git;
-      // The commit, not the branch: what is resumed tomorrow is the file that was begun today.
+      // The commit, not the branch: what is resumed tomorrow is the file that
+      // was begun today.
       const url = `${http.endpoint}/${repository}/resolve/${encodeURIComponent(sha)}/${encodedPath(path)}`;
       return { path, url, size: bytes, digest };
     });
@@ -185,7 +192,8 @@ interface OfferedManifest {
 }
 
 /**
- * A folder on a plain web server, described by the manifest that `models pull` writes. Any pulled folder can be served.
+ * A folder on a plain web server, described by the manifest that `models pull` writes.
+ * Any pulled folder can be served.
  */
 async function manifestListing(
   http: HubHttp,

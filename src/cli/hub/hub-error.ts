@@ -4,7 +4,10 @@ export type HubErrorKind =
   /** The hub wants a token, or the token has no access. */
   | 'gated'
   | 'not_found'
-  /** The host answered, but not with the file: a 429 or 5xx that stayed, or another status. */
+  /**
+   * The host answered, but not with the file: a 429 or 5xx that stayed,
+   * or another status.
+   */
   | 'refused'
   /** The bytes are not those that were announced. */
   | 'checksum'

@@ -27,8 +27,8 @@ const NO_WAY = [
 ];
 
 /**
- * GET with failures as HubError. Redirects are followed; the token does not go along to another host (Fetch
- * standard).
+ * GET with failures as HubError. Redirects are followed; the token does not go along to
+ * another host (Fetch standard).
  */
 export class HubHttp {
   constructor(private readonly options: HubHttpOptions) {}
@@ -37,7 +37,10 @@ export class HubHttp {
     return this.options.endpoint.replace(/\/+$/, '');
   }
 
-  /** @returns an answer of 200 or 206, its body not read. 416 passes, too: it says that a range is not there. */
+  /**
+   * @returns an answer of 200 or 206, its body not read. 416 passes, too: it says that a
+   *   range is not there.
+   */
   async get(url: string, { headers = {}, signal }: HubRequest): Promise<Response> {
     const authorization = this.#tokenFor(url);
     const response = await this.#send(url, {

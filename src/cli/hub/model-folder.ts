@@ -5,7 +5,8 @@ import { HubError } from './hub-error.js';
 import { isAlive } from '../../platform/process/is-alive.js';
 
 /**
- * One pull per folder: two would write into the same partial files. A lock whose process is gone is taken over.
+ * One pull per folder: two would write into the same partial files. A lock whose process
+ * is gone is taken over.
  * @throws HubError `order` naming the process that holds it
  */
 export async function lockFolder(folder: string): Promise<AsyncDisposable> {
@@ -36,8 +37,8 @@ export interface ManifestFile {
 }
 
 /**
- * `switchyard-model.json` in the folder of a model: what was pulled, from where. A web server can offer the folder by
- * it.
+ * `switchyard-model.json` in the folder of a model: what was pulled, from where. A web
+ * server can offer the folder by it.
  */
 export interface PullManifest {
   /** As `models pull` takes it. */
@@ -65,8 +66,8 @@ export async function readManifest(folder: string): Promise<PullManifest | undef
 }
 
 /**
- * Whole or not at all: a reader finds the one before or this one. @throws HubError naming the path, such as for a full
- * disk
+ * Whole or not at all: a reader finds the one before or this one. @throws HubError naming
+ * the path, such as for a full disk
  */
 export async function writeManifest(
   folder: string,
@@ -81,14 +82,19 @@ export async function writeManifest(
   }
 }
 
-/** Written by us beside the files of a model; the same names from a server are left out or refused. */
+/**
+ * Written by us beside the files of a model; the same names from a server are left
+ * out or refused.
+ */
 export const MANIFEST_NAME = 'switchyard-model.json';
 export const LOCK_NAME = '.switchyard-pull.lock';
 export const PARTIAL_SUFFIX = '.partial';
 
 /**
- * A file name as a server gave it, when it stays inside the model's folder on every system.
- * @throws HubError `refused` for absolute names, `..`, backslashes, drive letters, control characters and our own
+ * A file name as a server gave it, when it stays inside the model's folder
+ * on every system.
+ * @throws HubError `refused` for absolute names, `..`, backslashes, drive letters,
+ *   control characters and our own
  * names.
  */
 export function safeFilePath(name: unknown): string {
@@ -113,7 +119,8 @@ export function safeFilePath(name: unknown): string {
 }
 
 /**
- * `*.onnx` means files of any folder, `onnx/*` those of that folder, `onnx/**` all below it. No pattern: every file.
+ * `*.onnx` means files of any folder, `onnx/*` those of that folder, `onnx/**` all below
+ * it. No pattern: every file.
  */
 export function included(path: string, patterns: readonly string[]): boolean {
   if (patterns.length === 0) return true;
@@ -124,7 +131,8 @@ export function included(path: string, patterns: readonly string[]): boolean {
 
 /**
  * Where `path` lies inside `folder`.
- * @throws HubError `refused` when a folder on the way is a link: what it points to is not ours.
+ * @throws HubError `refused` when a folder on the way is a link: what it points to
+ *   is not ours.
  */
 export async function placeInside(folder: string, path: string): Promise<string> {
   const parents = path.split('/').slice(0, -1);

@@ -70,7 +70,10 @@ function waitMs(
   return Math.round(backoffMs(fruitless, OWN_WAITS, () => timing.random()));
 }
 
-/** Files at the same time: enough to hide the pauses between small ones, no more than a shared line bears. */
+/**
+ * Files at the same time: enough to hide the pauses between small ones, no more than a
+ * shared line bears.
+ */
 const PARALLEL_FILES = 2;
 
 export interface PullRequest extends ListingRequest {
@@ -93,8 +96,10 @@ interface SurveyedFile {
 }
 
 /**
- * Brings all files of a source into one folder: only what is missing, each whole and checked or not at all.
- * @throws HubError; the abort's reason. What came so far stays, and the next pull resumes there.
+ * Brings all files of a source into one folder: only what is missing, each whole and
+ * checked or not at all.
+ * @throws HubError; the abort's reason. What came so far stays, and the next
+ *   pull resumes there.
  */
 export async function pullModel(
   order: PullRequest,
@@ -163,7 +168,10 @@ async function survey(
   return found;
 }
 
-/** There, and the right one: by its digest; where the source names none, by what was written down when it came. */
+/**
+ * There, and the right one: by its digest; where the source names none, by what was
+ * written down when it came.
+ */
 async function presentFile(
   { path, size, digest }: ListedFile,
   target: string,
@@ -234,7 +242,8 @@ async function bringAll(
       throw error;
     }),
   );
-  // Waits for all of them, so that nothing writes any more when the caller hears of the failure.
+  // Waits for all of them, so that nothing writes any more when the caller hears
+  // of the failure.
   await Promise.allSettled(lanes);
   context.signal.throwIfAborted();
   if (failed.signal.aborted) throw failed.signal.reason;
@@ -262,7 +271,10 @@ async function bring(
   return { path, size, sha256 };
 }
 
-/** Files of an earlier pull of the same revision with other patterns stay part of the model. */
+/**
+ * Files of an earlier pull of the same revision with other patterns stay part
+ * of the model.
+ */
 function kept(
   before: PullManifest | undefined,
   source: string,

@@ -42,7 +42,10 @@ export function parseSource(text: string): ModelSource {
 export const sourceText = (source: ModelSource): string =>
   source.kind === 'url' ? source.url : `hf:${source.repository}@${source.revision}`;
 
-/** The folder a model gets when the caller names none: the last part of the repository or of the URL's path. */
+/**
+ * The folder a model gets when the caller names none: the last part of the repository or
+ * of the URL's path.
+ */
 export function suggestedName(source: ModelSource): string {
   if (source.kind === 'hub')
     return source.repository.split('/').at(-1) ?? source.repository;

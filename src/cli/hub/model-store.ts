@@ -29,7 +29,10 @@ export interface FileFinding {
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,127}$/;
 
-/** The folder of pulled models (`hub.models_dir`): one folder per model, each with its manifest. */
+/**
+ * The folder of pulled models (`hub.models_dir`): one folder per model, each
+ * with its manifest.
+ */
 export class ModelStore {
   readonly folder: string;
 
@@ -69,7 +72,10 @@ export class ModelStore {
     return NAME.test(name) ? name : undefined;
   }
 
-  /** @throws HubError `not_found`; `refused` for a link: what it points to is not ours to delete */
+  /**
+   * @throws HubError `not_found`; `refused` for a link: what it points to is not
+   *   ours to delete
+   */
   async remove(name: string): Promise<void> {
     const folder = this.folderOf(name);
     const entry = await lstat(folder).catch(() => undefined);
@@ -84,7 +90,10 @@ export class ModelStore {
   }
 }
 
-/** Compares a folder with its manifest: presence and size, and with `checksums` every byte. */
+/**
+ * Compares a folder with its manifest: presence and size, and with
+ * `checksums` every byte.
+ */
 export async function findingsOf(
   folder: string,
   { files }: PullManifest,

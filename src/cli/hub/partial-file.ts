@@ -15,7 +15,10 @@ import { FileDigest } from './file-digest.js';
 import { PARTIAL_SUFFIX } from './model-folder.js';
 import { type ListedFile } from './file-listing.js';
 
-/** Decides whether the rest of a file can be appended to its beginning. Kept beside it as `NAME.partial.json`. */
+/**
+ * Decides whether the rest of a file can be appended to its beginning. Kept beside it as
+ * `NAME.partial.json`.
+ */
 export interface PartialOrigin {
   readonly url: string;
   /** Strong validator of the answer; absent when the server gave none. */
@@ -26,7 +29,10 @@ export interface PartialOrigin {
 
 export type OpenFile = (path: string, flags: 'w' | 'a') => Promise<FileHandle>;
 
-/** The unfinished `NAME.partial`: it survives crashes, and becomes `NAME` by a rename when it is whole and right. */
+/**
+ * The unfinished `NAME.partial`: it survives crashes, and becomes `NAME` by a rename when
+ * it is whole and right.
+ */
 export class PartialFile {
   readonly path: string;
   readonly #originPath: string;
@@ -39,7 +45,9 @@ export class PartialFile {
     this.#originPath = `${this.path}.json`;
   }
 
-  /** Bytes that can be continued; 0 when there are none, or they belong to another file. */
+  /**
+   * Bytes that can be continued; 0 when there are none, or they belong to another file.
+   */
   async resumable({
     url,
     digest,
@@ -60,7 +68,9 @@ export class PartialFile {
     return { handle: await this.#open('a'), digest };
   }
 
-  /** Opens it empty, and notes where its bytes come from before any of them is written. */
+  /**
+   * Opens it empty, and notes where its bytes come from before any of them is written.
+   */
   async restart(
     file: ListedFile,
     origin: PartialOrigin,
@@ -74,7 +84,10 @@ export class PartialFile {
     return { handle: await this.#open('w'), digest: new FileDigest(file.digest) };
   }
 
-  /** Into its place: after a power cut there is the whole file or the partial one, nothing between. */
+  /**
+   * Into its place: after a power cut there is the whole file or the partial
+   * one, nothing between.
+   */
   async finish(handle: FileHandle): Promise<void> {
     try {
       await handle.sync();

@@ -37,7 +37,10 @@ export function namedValue(option: string, text: string): [name: string, value: 
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** Where a file that the user named is. @throws CliError exit code 2 when it cannot be read */
+/**
+ * Where a file that the user named is. @throws CliError exit code 2 when it
+ * cannot be read
+ */
 export function readablePath(file: string): Promise<string> {
   const path = resolve(launchDirectory(), file);
   return accessible(path, path, {
@@ -47,8 +50,8 @@ export function readablePath(file: string): Promise<string> {
 }
 
 /**
- * Where a file will be written. Checked before the work is done. @throws CliError exit code 2 when its folder is not
- * writable
+ * Where a file will be written. Checked before the work is done. @throws CliError exit
+ * code 2 when its folder is not writable
  */
 export function writablePath(file: string): Promise<string> {
   const path = resolve(launchDirectory(), file);

@@ -1,4 +1,7 @@
-/** Exit codes of the command. Scripts may rely on them; `switchyard --help` and docs/reference/cli.md list them. */
+/**
+ * Exit codes of the command. Scripts may rely on them; `switchyard --help` and
+ * docs/reference/cli.md list them.
+ */
 export const EXIT = {
   ok: 0,
   failed: 1,
@@ -35,7 +38,10 @@ export class CliError extends Error {
   }
 }
 
-/** Aborts `work` at the first Ctrl-C or SIGTERM, so that it can clean up; the second one ends the process as usual. */
+/**
+ * Aborts `work` at the first Ctrl-C or SIGTERM, so that it can clean up; the second one
+ * ends the process as usual.
+ */
 export async function interruptible<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -1,7 +1,10 @@
 import { createInterface } from 'node:readline/promises';
 import { CliError, EXIT } from './cli-error.js';
 
-/** Asks on the terminal. @throws CliError for any answer but yes (`refused`), and without a terminal */
+/**
+ * Asks on the terminal. @throws CliError for any answer but yes (`refused`), and
+ * without a terminal
+ */
 export async function confirm(question: string, refused: string): Promise<void> {
   if (!process.stdin.isTTY) throw new CliError('not a terminal; pass --yes', EXIT.usage);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

@@ -16,7 +16,10 @@ export interface GatewayClientOptions {
   readonly keyFile?: string;
 }
 
-/** `--url`, `--api-key` and `--key-file`, the same for every command that talks to a gateway. */
+/**
+ * `--url`, `--api-key` and `--key-file`, the same for every command that talks
+ * to a gateway.
+ */
 export const withGatewayOptions = (command: Command): Command =>
   command
     .option(
@@ -49,7 +52,10 @@ export class GatewayClient {
     this.headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
   }
 
-  /** @returns a 2xx response. @throws CliError with the gateway's message; exit code 3 when it cannot be reached */
+  /**
+   * @returns a 2xx response. @throws CliError with the gateway's message; exit code 3
+   *   when it cannot be reached
+   */
   async request(
     path: string,
     { headers = {}, ...init }: GatewayRequest = {},
@@ -154,7 +160,9 @@ export const refusal = async (response: Response): Promise<CliError> =>
     STATUS_EXIT[response.status] ?? EXIT.failed,
   );
 
-/** The message of OpenAI's error envelope, or the first 200 characters of any other body. */
+/**
+ * The message of OpenAI's error envelope, or the first 200 characters of any other body.
+ */
 function errorText(body: string, { status, headers }: Response): string {
   const id = headers.get('x-request-id');
   const where = `(${status}${id ? `, ${id}` : ''})`;

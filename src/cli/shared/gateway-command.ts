@@ -17,7 +17,9 @@ export interface GatewayCommand<T> {
   readonly name: string;
   /** Such as `<id>`. */
   readonly args?: string;
-  /** In place of the one made of `args`, where arguments have a meaning by their order. */
+  /**
+   * In place of the one made of `args`, where arguments have a meaning by their order.
+   */
   readonly usage?: string;
   readonly about: string;
   /** Without the program's name. */

@@ -80,7 +80,10 @@ export class LiveTranscription {
     return live;
   }
 
-  /** Resolves when the bytes are on their way. @throws CliError once the session has failed */
+  /**
+   * Resolves when the bytes are on their way. @throws CliError once the
+   * session has failed
+   */
   async send(chunk: Buffer): Promise<void> {
     if (this.#failure) throw this.#failure;
     await new Promise<void>(resolve => this.socket.send(chunk, () => resolve()));

@@ -1,8 +1,9 @@
 import { stderr, stdout } from 'node:process';
 
 /**
- * Results go to stdout, everything for people to stderr: `switchyard … > file` and `| jq` get the result only. Marks
- * appear in both, so colours need both to be a terminal; `hasColors` honours NO_COLOR.
+ * Results go to stdout, everything for people to stderr: `switchyard … > file` and `| jq`
+ * get the result only. Marks appear in both, so colours need both to be a terminal;
+ * `hasColors` honours NO_COLOR.
  */
 const colours = stdout.isTTY && stderr.isTTY && stderr.hasColors();
 const paint = (code: string, text: string): string =>
@@ -30,7 +31,10 @@ export function columns(rows: readonly (readonly string[])[]): string {
   return rows.map(row => line(row).trimEnd()).join('\n');
 }
 
-/** One line on stderr that is overwritten while it changes; on anything but a terminal, one line per change. */
+/**
+ * One line on stderr that is overwritten while it changes; on anything but a terminal,
+ * one line per change.
+ */
 export class ProgressLine {
   #last = '';
 

@@ -14,7 +14,10 @@ export interface UsedPath {
 
 const NAMES_A_PLACE = /(dir|folder|file|path)$/i;
 
-/** Options are the engines' own; that one is a path follows from its name (`modelDir`, `caFile`) or its form. */
+/**
+ * Options are the engines' own; that one is a path follows from its name (`modelDir`,
+ * `caFile`) or its form.
+ */
 export function usedPaths(
   { options, ...model }: ModelSpec,
   shelf: ModelStore,

@@ -75,7 +75,8 @@ export async function trailers({ client, kind, samples }: CheckContext): Promise
     isErrorCode(code),
     `switchyard-code is "${code}", which the gateway does not know`,
   );
-  // What is no audio, and a format that is none, are faults of the caller; a text engine may report its own.
+  // What is no audio, and a format that is none, are faults of the caller; a text engine
+  // may report its own.
   const mayBeOwn = kind === 'llm' || kind === 'embedding';
   demand(
     mayBeOwn || ERROR_REGISTRY[code].status < 500,

@@ -22,7 +22,10 @@ import { reported } from './health-checks.js';
 import { file, judgeTranscript, upload, wavFile } from './transcription-samples.js';
 import { type CheckedCall, endText, type Sample } from './worker-client.js';
 
-/** So many seconds of 192 kHz stereo are nearly 32 MiB; those that need no file of their own are less than 60. */
+/**
+ * So many seconds of 192 kHz stereo are nearly 32 MiB; those that need no file of their
+ * own are less than 60.
+ */
 const STUDIO = { seconds: 43.6, rate: 192_000, channels: 2 } as const;
 const STUDIO_BYTES_PER_S = STUDIO.rate * STUDIO.channels * 2;
 const MIB = 1_048_576;
@@ -39,7 +42,10 @@ async function demandTaken(call: CheckedCall<unknown>, what: string): Promise<st
   return code === undefined ? 'answered' : `refused with ${code}`;
 }
 
-/** The largest file that a gateway sends as one message to a worker that reports this limit. */
+/**
+ * The largest file that a gateway sends as one message to a worker that
+ * reports this limit.
+ */
 export async function messageSize(context: CheckContext): Promise<string> {
   const fits = maxWholeAudioBytes(reported(context).maxMessageBytes) / STUDIO_BYTES_PER_S;
   const seconds = Math.min(STUDIO.seconds, Math.floor(fits));

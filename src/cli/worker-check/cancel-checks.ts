@@ -11,7 +11,10 @@ const ATTEMPTS = 3;
 const KNOWN_WITHIN_MS = 1000;
 const MAX_HELD = 128;
 
-/** Asks until it is acknowledged or the call ends, as a gateway does. @returns how long that Cancel took */
+/**
+ * Asks until it is acknowledged or the call ends, as a gateway does. @returns how long
+ * that Cancel took
+ */
 async function cancelCall(
   { client, kind }: CheckContext,
   call: CheckedCall<unknown>,
@@ -97,7 +100,8 @@ export async function slots(context: CheckContext): Promise<string> {
     context.client.start(context.samples.lasting),
   );
   try {
-    // While all others are held: one that waits outside would come in as soon as those before it end.
+    // While all others are held: one that waits outside would come in as soon as those
+    // before it end.
     await cancelCall(context, calls.at(-1)!);
     await Promise.all(calls.map(call => cancelCall(context, call)));
     await Promise.all(calls.map(judgeEnd));

@@ -22,7 +22,10 @@ export interface CheckOptions {
   readonly pid?: number | undefined;
   /** As a gateway pings an idle connection (default 10 s). */
   readonly pingEveryMs?: number;
-  /** A gateway sends Cancel again after this time (default 100 ms); more only in tests, for busy machines. */
+  /**
+   * A gateway sends Cancel again after this time (default 100 ms); more only in tests,
+   * for busy machines.
+   */
   readonly cancelLimitMs?: number;
 }
 
@@ -35,7 +38,10 @@ export interface CheckContext {
   readonly options: CheckOptions;
 }
 
-/** Ends a check. `fail`: what the worker does wrong, in one sentence; `not_judged`: why nothing can be said. */
+/**
+ * Ends a check. `fail`: what the worker does wrong, in one sentence; `not_judged`: why
+ * nothing can be said.
+ */
 export class CheckVerdict extends Error {
   constructor(
     readonly state: 'fail' | 'not_judged',
@@ -61,7 +67,10 @@ export async function within<T>(
   return Promise.race([promise, timeIsUp]).finally(() => clearTimeout(timer));
 }
 
-/** How the call ended. A late one is reset, and counts as `late`: some engines are slow. @throws Verdict */
+/**
+ * How the call ended. A late one is reset, and counts as `late`: some engines are
+ * slow. @throws Verdict
+ */
 export async function endOf<M>(
   call: CheckedCall<M>,
   what: string,

@@ -178,7 +178,10 @@ interface RunOptions {
   onResult(result: CheckResult): void;
 }
 
-/** Runs the checks one by one. @throws CliError exit code 3 when nothing answers at the address */
+/**
+ * Runs the checks one by one. @throws CliError exit code 3 when nothing answers
+ * at the address
+ */
 export async function runChecks(
   options: CheckOptions,
   run: RunOptions,
@@ -202,7 +205,8 @@ async function judgeAll(
 ): Promise<readonly CheckResult[]> {
   const context = await meet(client, options);
   const untilMs = performance.now() + run.limitMs;
-  // On a connection of its own, beside the others, because it takes longer than all of them.
+  // On a connection of its own, beside the others, because it takes longer than
+  // all of them.
   const beside = run.checks
     .filter(({ name }) => name === 'pings')
     .map(check => judge(check, context, untilMs));

@@ -26,7 +26,9 @@ interface WavForm {
   readonly channels?: number;
 }
 
-/** A file of 16-bit samples (default: 16 kHz mono) in pieces of 64 KiB, the header first. */
+/**
+ * A file of 16-bit samples (default: 16 kHz mono) in pieces of 64 KiB, the header first.
+ */
 export function* wavPieces({
   seconds,
   rate = 16_000,

@@ -26,7 +26,10 @@ export const NEEDED_MESSAGE_BYTES = maxMessageBytes(
 const LARGEST_MESSAGE_BYTES = maxMessageBytes(Number.MAX_SAFE_INTEGER);
 /** The gateway's limit of one health probe. */
 export const PROBE_LIMIT_MS = 2000;
-/** A worker that answers without end is broken off. The largest right answer has some hundred messages. */
+/**
+ * A worker that answers without end is broken off. The largest right answer has
+ * some hundred messages.
+ */
 const MAX_MESSAGES = 20_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
@@ -49,7 +52,10 @@ export interface CallEnd<M> {
 type RawCall = EventEmitter & { cancel(): void };
 type Reply<M> = (error: Error | null, message?: M) => void;
 
-/** One RPC of whatever kind: its messages as they come, and how it ended. Nothing here rejects. */
+/**
+ * One RPC of whatever kind: its messages as they come, and how it ended.
+ * Nothing here rejects.
+ */
 export class CheckedCall<M> {
   readonly ended: Promise<CallEnd<M>>;
   readonly messages: M[] = [];
@@ -86,7 +92,8 @@ export class CheckedCall<M> {
   }
 
   async #end(ended: StatusObject): Promise<CallEnd<M>> {
-    // The answer of a unary call and the last messages of a stream are delivered beside the status.
+    // The answer of a unary call and the last messages of a stream are delivered
+    // beside the status.
     await new Promise(resolve => setImmediate(resolve));
     this.hasEnded = true;
     const { code, details } = ended;
@@ -158,7 +165,8 @@ export class WorkerClient {
 
   /** @throws Error when a file of `remote` cannot be read */
   constructor(address: string, remote: RemoteSpec) {
-    // No pings here: a worker that punishes them is found by the check of that name, not by calls that break.
+    // No pings here: a worker that punishes them is found by the check of that name, not
+    // by calls that break.
     const limits = {
       maxMessageBytes: LARGEST_MESSAGE_BYTES,
       keepaliveTimeMs: 600_000,

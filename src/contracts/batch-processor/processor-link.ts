@@ -1,6 +1,7 @@
 /**
- * Messages of a gateway to the batch processor that it started, over Node's IPC channel. Where lines go and with which
- * secret stands in the child's environment (`ProcessorLink`).
+ * Messages of a gateway to the batch processor that it started, over Node's IPC
+ * channel. Where lines go and with which secret stands in the child's
+ * environment (`ProcessorLink`).
  */
 export type GatewayMessage =
   /** A batch was created or cancelled: look now and not at the next poll. */

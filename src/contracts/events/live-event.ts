@@ -67,7 +67,9 @@ export interface LiveRequest {
   readonly phases?: LatencyPhases;
 }
 
-/** Room `batch:<id>`, keyed by the batch id; emitted about once a second while it changes. */
+/**
+ * Room `batch:<id>`, keyed by the batch id; emitted about once a second while it changes.
+ */
 export interface LiveBatch {
   readonly id: string;
   readonly status: BatchStatus;
@@ -83,7 +85,9 @@ export interface LiveBatch {
 export type LiveEntry = LiveQueueLine | LiveWorker | LiveRequest | LiveBatch;
 export type LiveState = Readonly<Record<string, LiveEntry>>;
 
-/** One gateway's part of a room. `source` names the gateway; each numbers its own changes. */
+/**
+ * One gateway's part of a room. `source` names the gateway; each numbers its own changes.
+ */
 export interface LiveSnapshot {
   readonly room: LiveRoomName;
   readonly source: string;
@@ -91,7 +95,9 @@ export interface LiveSnapshot {
   readonly state: LiveState;
 }
 
-/** A change: `seq` is one more than before; anything else is a gap, and `sync` mends it. */
+/**
+ * A change: `seq` is one more than before; anything else is a gap, and `sync` mends it.
+ */
 export interface LiveDelta {
   readonly room: LiveRoomName;
   readonly source: string;
@@ -107,7 +113,10 @@ export interface LiveGone {
 }
 
 export type LiveAnswer =
-  /** `found` is false while nothing is known of the request or batch; a later delta may report it. */
+  /**
+   * `found` is false while nothing is known of the request or batch; a later delta
+   * may report it.
+   */
   | {
       readonly ok: true;
       readonly room: LiveRoomName;

@@ -11,7 +11,10 @@ interface Part {
   readonly state: LiveState;
 }
 
-/** One room as a listener knows it: parts by gateway. Server and clients keep it by the same rules. */
+/**
+ * One room as a listener knows it: parts by gateway. Server and clients keep it by
+ * the same rules.
+ */
 export class LiveView {
   readonly #parts = new Map<string, Part>();
 
@@ -22,7 +25,10 @@ export class LiveView {
     this.#parts.set(source, { seq, state });
   }
 
-  /** False: a delta is missing before this one; it was not applied, ask for a snapshot. Old ones change nothing. */
+  /**
+   * False: a delta is missing before this one; it was not applied, ask for a snapshot.
+   * Old ones change nothing.
+   */
   apply(delta: LiveDelta): boolean {
     const part = this.#parts.get(delta.source) ?? { seq: 0, state: {} };
     if (delta.seq <= part.seq) return true;

@@ -13,7 +13,10 @@ const FLOAT_BYTES = 4;
 /** Written in one turn of the event loop; then others have theirs. */
 const VECTORS_PER_TURN = 16;
 
-/** OpenAI's list of vectors as JSON, piece by piece: two thousand vectors are fifty megabytes of digits. */
+/**
+ * OpenAI's list of vectors as JSON, piece by piece: two thousand vectors are fifty
+ * megabytes of digits.
+ */
 export async function* embeddingBody(body: EmbeddingBody): AsyncGenerator<string> {
   const { vectors, dimensions, encoding, model, promptTokens } = body;
   const bytes = dimensions * FLOAT_BYTES;

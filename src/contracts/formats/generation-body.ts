@@ -15,7 +15,10 @@ export interface DrawnToken extends ScoredToken {
   readonly offset: number;
 }
 
-/** OpenAI names a token that is no text by itself after its bytes; else many tokens would have one name. */
+/**
+ * OpenAI names a token that is no text by itself after its bytes; else many tokens would
+ * have one name.
+ */
 function nameOf(bytes: Buffer, prefix = ''): string {
   const text = bytes.toString('utf8');
   if (Buffer.from(text).equals(bytes)) return text;
@@ -100,7 +103,10 @@ export interface WholeChoice {
   readonly toolCalls?: readonly ToolCallBody[];
 }
 
-/** `usageNull`: with `stream_options.include_usage` every chunk but the last says `usage: null`. */
+/**
+ * `usageNull`: with `stream_options.include_usage` every chunk but the last
+ * says `usage: null`.
+ */
 export function generationChunk(
   head: GenerationHead,
   delta: ChoiceDelta,

@@ -1,8 +1,9 @@
 import { type Span, valueSpans } from '../../core/jobs/line-span.js';
 
 /**
- * Sets some top-level fields of JSON objects and leaves every other byte unchanged: numbers keep their digits, unknown
- * fields their order and spelling. If a field is given twice the last one is set, which is the one that parsers use.
+ * Sets some top-level fields of JSON objects and leaves every other byte unchanged:
+ * numbers keep their digits, unknown fields their order and spelling. If a field is given
+ * twice the last one is set, which is the one that parsers use.
  */
 export class JsonFields {
   readonly #names: readonly string[];

@@ -1,8 +1,9 @@
 const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
 
 /**
- * `verbose_json` names the language in English and lower case (`en` → `english`), as Whisper does.
- * Regions are dropped (`en-GB` → `english`); what has no name is given back as it came.
+ * `verbose_json` names the language in English and lower case (`en` → `english`), as
+ * Whisper does. Regions are dropped (`en-GB` → `english`); what has no name is given back
+ * as it came.
  */
 export function languageName(tag: string): string {
   const base = tag.split('-', 1)[0] ?? '';
@@ -12,13 +13,19 @@ export function languageName(tag: string): string {
 
 let tags: ReadonlyMap<string, string> | undefined;
 
-/** The tag of a language by its English name (`English` → `en`); undefined for what is no name of one. */
+/**
+ * The tag of a language by its English name (`English` → `en`); undefined for what is no
+ * name of one.
+ */
 export function languageTag(name: string): string | undefined {
   tags ??= tagsByName();
   return tags.get(name.toLowerCase());
 }
 
-/** The language that a caller names: a tag or an English name. Undefined for `auto` and for no language. */
+/**
+ * The language that a caller names: a tag or an English name. Undefined for `auto` and
+ * for no language.
+ */
 export function wantedLanguage(value: string): string | undefined {
   return value.toLowerCase() === 'auto' ? undefined : (languageTag(value) ?? value);
 }

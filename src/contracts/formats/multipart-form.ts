@@ -3,14 +3,20 @@ import { randomUUID } from 'node:crypto';
 /** A name may come more than once. */
 export type FormField = readonly [name: string, value: string];
 
-/** What stands before and after the bytes of the one file of a form; without a file, the whole form. */
+/**
+ * What stands before and after the bytes of the one file of a form; without a file,
+ * the whole form.
+ */
 export interface FormFrame {
   readonly contentType: string;
   readonly head: Buffer;
   readonly tail: Buffer;
 }
 
-/** `multipart/form-data` around a file that is referred to, not copied: the length is known before it is sent. */
+/**
+ * `multipart/form-data` around a file that is referred to, not copied: the length is
+ * known before it is sent.
+ */
 export function formFrame(fields: readonly FormField[], filename?: string): FormFrame {
   const boundary = `switchyard-${randomUUID()}`;
   const header = (name: string): string =>
@@ -29,6 +35,9 @@ export function formFrame(fields: readonly FormField[], filename?: string): Form
 
 const FILE_TYPE = 'Content-Type: application/octet-stream';
 
-/** As browsers do it (WHATWG "multipart/form-data encoding algorithm"): a name cannot end its own quotes or line. */
+/**
+ * As browsers do it (WHATWG "multipart/form-data encoding algorithm"): a name cannot end
+ * its own quotes or line.
+ */
 const quoted = (text: string): string =>
   text.replace(/\r/g, '%0D').replace(/\n/g, '%0A').replace(/"/g, '%22');

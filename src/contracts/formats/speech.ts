@@ -1,6 +1,9 @@
 import { sseData } from './server-sent-event.js';
 
-/** Speech has no tokens here, so the counts that OpenAI's clients require are 0; `seconds` is what was made. */
+/**
+ * Speech has no tokens here, so the counts that OpenAI's clients require are 0; `seconds`
+ * is what was made.
+ */
 export interface SpeechUsage {
   readonly input_tokens: 0;
   readonly output_tokens: 0;

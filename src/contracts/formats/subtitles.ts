@@ -29,7 +29,10 @@ export function formatSrt(transcript: Pick<Transcript, 'segments'>): string {
     .join('');
 }
 
-/** WebVTT: the header line, then each cue followed by an empty line. Only the header for silence. */
+/**
+ * WebVTT: the header line, then each cue followed by an empty line. Only the
+ * header for silence.
+ */
 export function formatVtt(transcript: Pick<Transcript, 'segments'>): string {
   const cues = transcript.segments.map(
     ({ start, end, text }) =>

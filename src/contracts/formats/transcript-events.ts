@@ -7,7 +7,10 @@ import {
 import { type TranscriptTokenUsage, transcriptTokenUsage } from './usage.js';
 import { type DiarizedSegment, diarizedSegment } from './transcript-json.js';
 
-/** OpenAI's shape of a token: `bytes` as numbers, since a token may be part of a character only. */
+/**
+ * OpenAI's shape of a token: `bytes` as numbers, since a token may be part of
+ * a character only.
+ */
 export interface LogprobBody {
   readonly token: string;
   readonly logprob: number;
@@ -21,8 +24,9 @@ export const logprobBody = ({ token, logprob, bytes }: TokenLogprob): LogprobBod
 });
 
 /**
- * Which tokens each of the pieces of a text is made of, by bytes; a token across a border belongs to the earlier piece.
- * Undefined when the tokens do not spell the text, as after inverse text normalisation.
+ * Which tokens each of the pieces of a text is made of, by bytes; a token across a border
+ * belongs to the earlier piece. Undefined when the tokens do not spell the text, as after
+ * inverse text normalisation.
  */
 export function tokensOfPieces(
   pieces: readonly string[],
@@ -63,16 +67,21 @@ export interface TextDone {
 export type TranscriptEvent = TextDelta | DiarizedSegment | TextDone;
 
 export interface EventOptions {
-  /** The stream of `diarized_json`: each delta is followed by its segment with the speaker. */
+  /**
+   * The stream of `diarized_json`: each delta is followed by its segment
+   * with the speaker.
+   */
   readonly diarized?: boolean;
   /** Device milliseconds of the request, for the usage. */
   readonly deviceMs?: number | undefined;
 }
 
 /**
- * The answer as OpenAI streams it: deltas whose concatenation is exactly `text`, then one done.
+ * The answer as OpenAI streams it: deltas whose concatenation is exactly `text`,
+ * then one done.
  *
- * One delta per segment; a transcript whose text is not the sum of its segments is one delta.
+ * One delta per segment; a transcript whose text is not the sum of its segments
+ * is one delta.
  */
 export function transcriptEvents(
   transcript: Transcript,

@@ -7,7 +7,10 @@ import {
 } from '@switchyard/engine-api/transcript.js';
 import { type DurationUsage, durationUsage } from './usage.js';
 
-/** A segment of `diarized_json`; the same object is the event `transcript.text.segment` of its stream. */
+/**
+ * A segment of `diarized_json`; the same object is the event `transcript.text.segment`
+ * of its stream.
+ */
 export interface DiarizedSegment {
   readonly type: 'transcript.text.segment';
   /** `seg_001`, counted from 1. */
@@ -81,7 +84,10 @@ export interface VerboseWord {
   readonly end: number;
 }
 
-/** Field order is OpenAI's. `segments` and `words` are there when their granularity was asked for. */
+/**
+ * Field order is OpenAI's. `segments` and `words` are there when their granularity
+ * was asked for.
+ */
 export interface VerboseTranscription {
   readonly task: TranscriptTask;
   readonly language: string;
@@ -120,7 +126,8 @@ export function formatVerboseJson(
 function verboseSegment(segment: TranscriptSegment): VerboseSegment {
   return {
     id: segment.id,
-    // Whisper's decoding window in 10 ms frames: 30 s windows, counted from the segment's start.
+    // Whisper's decoding window in 10 ms frames: 30 s windows, counted from
+    // the segment's start.
     seek: Math.floor(segment.start / 30) * 3000,
     start: segment.start,
     end: segment.end,

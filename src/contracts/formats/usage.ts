@@ -28,7 +28,10 @@ const AUDIO_TOKENS_PER_S = 10;
 /** English text, in tokens of OpenAI's. */
 const CHARACTERS_PER_TOKEN = 4;
 
-/** Estimates: engines count no tokens that mean something elsewhere. @param durationS exact, seconds */
+/**
+ * Estimates: engines count no tokens that mean something elsewhere. @param
+ * durationS exact, seconds
+ */
 export function transcriptTokenUsage({
   durationS,
   text,

@@ -2,7 +2,10 @@ const PCM = 1;
 const UNKNOWN_LENGTH = 0xffffffff;
 const HEADER_BYTES = 44;
 
-/** Header of a WAV stream whose length is not known when it begins: both length fields hold the largest value. */
+/**
+ * Header of a WAV stream whose length is not known when it begins: both length fields
+ * hold the largest value.
+ */
 export const streamedWavHeader = (sampleRate: number): Buffer =>
   header(sampleRate, UNKNOWN_LENGTH, UNKNOWN_LENGTH);
 

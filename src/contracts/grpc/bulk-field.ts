@@ -3,9 +3,10 @@ import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
 /**
  * One large `bytes` field written and read without the copies of the generated code.
  *
- * An upload of 25 MB is copied three times by a generated encoder (growing buffer, cut to size, Buffer) and once by a
- * decoder. Protobuf lets a field stand anywhere in a message, so the large one goes last: written with one copy, read
- * as a view of what gRPC received.
+ * An upload of 25 MB is copied three times by a generated encoder (growing buffer,
+ * cut to size, Buffer) and once by a decoder. Protobuf lets a field stand anywhere in
+ * a message, so the large one goes last: written with one copy, read as a view of
+ * what gRPC received.
  */
 export interface BulkField {
   /** Field number, 1..15 (one tag byte). */
@@ -28,7 +29,10 @@ export function appendBulk(
   return Buffer.concat([message, head, bulk]);
 }
 
-/** `bulk` is a view of `bytes`; `rest` holds all other fields. The last occurrence wins, as everywhere in protobuf. */
+/**
+ * `bulk` is a view of `bytes`; `rest` holds all other fields. The last occurrence wins,
+ * as everywhere in protobuf.
+ */
 export function splitBulk(
   bytes: Uint8Array,
   { field }: BulkField,

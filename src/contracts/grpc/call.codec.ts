@@ -23,7 +23,8 @@ export interface CallGroup {
   /** Calls sent with this id, 1 or more. */
   readonly size: number;
   /**
-   * Aged BATCH (D-03): the share of the device's turns that such calls get while REALTIME waits as well, above 0 to 1.
+   * Aged BATCH (D-03): the share of the device's turns that such calls get while REALTIME
+   * waits as well, above 0 to 1.
    */
   readonly agingShare?: number;
 }
@@ -40,14 +41,19 @@ export interface CallExecution {
   readonly shareMs?: number;
 }
 
-/** Device milliseconds of one request: its part of its engine call. Undefined: the worker reports none. */
+/**
+ * Device milliseconds of one request: its part of its engine call. Undefined: the
+ * worker reports none.
+ */
 export const deviceShareMs = ({
   deviceMs,
   batchSize,
   shareMs = deviceMs / batchSize,
 }: CallExecution) => (shareMs > 0 ? shareMs : undefined);
 
-/** Aged BATCH is sent as REALTIME, so that a worker that knows no aging treats it rightly. */
+/**
+ * Aged BATCH is sent as REALTIME, so that a worker that knows no aging treats it rightly.
+ */
 export const encodeEnvelope = ({
   requestId,
   priority,
@@ -61,7 +67,10 @@ export const encodeEnvelope = ({
   group: { id, size, agingShare },
 });
 
-/** A call without a group is a group of its own. Aged BATCH is BATCH with an `agingShare` again. */
+/**
+ * A call without a group is a group of its own. Aged BATCH is BATCH with
+ * an `agingShare` again.
+ */
 export function decodeEnvelope(message: {
   readonly requestId: string;
   readonly priority: Priority;
@@ -89,7 +98,10 @@ export const encodeExecution = (execution: CallExecution): Execution => ({
 /** Log probabilities are the only numbers of a worker that may be negative. */
 const LOGPROB = /logprob$/i;
 
-/** Sets the numbers of a message to 0 that are not finite, or negative although they count or measure. In place. */
+/**
+ * Sets the numbers of a message to 0 that are not finite, or negative although they count
+ * or measure. In place.
+ */
 export function corrected<T extends object>(message: T): T {
   for (const [name, value] of Object.entries(message) as [string, unknown][]) {
     const isSound =

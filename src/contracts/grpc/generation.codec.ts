@@ -50,12 +50,18 @@ export interface GenerateCallFields extends CallEnvelope {
   readonly traceparent?: string;
 }
 
-/** The stream in order: chunks of JSON, then one done with the finish reasons in order of the choices' index. */
+/**
+ * The stream in order: chunks of JSON, then one done with the finish reasons in order of
+ * the choices' index.
+ */
 export type GenerationMessage = NonNullable<GenerateResponse['message']>;
 
 /** One `Embed` call as both sides see it. */
 export interface EmbedCallFields extends CallEnvelope {
-  /** Absent: the body asks for embeddings. `rerank`: each vector is the score of a document. */
+  /**
+   * Absent: the body asks for embeddings. `rerank`: each vector is the score
+   * of a document.
+   */
   readonly form?: 'rerank';
   readonly body: Buffer;
   /** Vectors the answer holds. */

@@ -68,7 +68,9 @@ export const encodeHealth = (report: WorkerHealthReport): HealthResponse => ({
   languages: [...report.languages],
 });
 
-/** As sent; a state this gateway does not know counts as `starting`: no work goes there. */
+/**
+ * As sent; a state this gateway does not know counts as `starting`: no work goes there.
+ */
 export function decodeHealth(message: HealthResponse): WorkerHealthReport {
   const state = (Object.keys(STATES) as (keyof typeof STATES)[]).find(
     name => STATES[name] === message.state,

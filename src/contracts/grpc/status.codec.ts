@@ -23,7 +23,10 @@ export interface CallFailure {
   readonly metadata: Metadata;
 }
 
-/** The gRPC status nearest to an HTTP status of the error registry; for people and proxies, the trailer decides. */
+/**
+ * The gRPC status nearest to an HTTP status of the error registry; for people and
+ * proxies, the trailer decides.
+ */
 const STATUS_OF_HTTP: Readonly<Record<number, status>> = {
   400: status.INVALID_ARGUMENT,
   404: status.NOT_FOUND,
@@ -37,8 +40,9 @@ const STATUS_OF_HTTP: Readonly<Record<number, status>> = {
 };
 
 /**
- * Worker side; a Nest handler throws `new RpcException(encodeFailure(error))`. An error that is no `DomainError`
- * becomes `engine_failed`; its message is sent, its stack is not.
+ * Worker side; a Nest handler throws `new RpcException(encodeFailure(error))`. An
+ * error that is no `DomainError` becomes `engine_failed`; its message is sent, its
+ * stack is not.
  */
 export function encodeFailure(error: unknown): CallFailure {
   const failure =
@@ -60,8 +64,8 @@ export function encodeFailure(error: unknown): CallFailure {
 }
 
 /**
- * Gateway side; the contract is in proto/switchyard/v1/common.proto, "How a call fails". Nothing depends on a text: the
- * worker's trailer decides, then its status.
+ * Gateway side; the contract is in proto/switchyard/v1/common.proto, "How a call fails".
+ * Nothing depends on a text: the worker's trailer decides, then its status.
  * @param lostTogether calls that ended with the connection, if it broke
  */
 export function decodeFailure(error: unknown, lostTogether?: number): DomainError {
@@ -100,11 +104,17 @@ export const failureTrailers = (ended: StatusObject) => ({
 export const isExplained = (ended: StatusObject): boolean =>
   trailer(ended, CODE_KEY) !== undefined;
 
-/** True when the connection itself failed: the channel wants replacing. A worker that refuses politely says why. */
+/**
+ * True when the connection itself failed: the channel wants replacing. A worker that
+ * refuses politely says why.
+ */
 export const isConnectionLost = (ended: StatusObject): boolean =>
   ended.code === status.UNAVAILABLE && !isExplained(ended);
 
-/** True when `decodeFailure` made it of what a worker said about the request: the worker is up and answers. */
+/**
+ * True when `decodeFailure` made it of what a worker said about the request: the worker
+ * is up and answers.
+ */
 export const isWorkerAnswer = (error: unknown): boolean =>
   error instanceof DomainError &&
   isServiceError(error.cause) &&
@@ -141,7 +151,10 @@ const WORKER_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'storage_full',
 ]);
 
-/** A code that is not the worker's to send, such as `invalid_api_key`, is a failure of its engine. */
+/**
+ * A code that is not the worker's to send, such as `invalid_api_key`, is a failure
+ * of its engine.
+ */
 function codeOf(ended: ServiceError): ErrorCode {
   const code = trailer(ended, CODE_KEY);
   if (!isErrorCode(code)) return codeOfStatus(ended.code);

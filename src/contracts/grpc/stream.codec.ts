@@ -20,7 +20,10 @@ export interface StreamConfig {
   readonly voiceActivity?: VoiceActivity;
 }
 
-/** What a live stream reports: the engine's events and, with voice activity, where speech is, padding included. */
+/**
+ * What a live stream reports: the engine's events and, with voice activity, where speech
+ * is, padding included.
+ */
 export type StreamEvent =
   | RecognizerEvent
   | {
@@ -55,7 +58,10 @@ const TYPES = new Map(
   ]),
 );
 
-/** `ready`: the worker has given the stream a place. Undefined: a kind of event this version does not know. */
+/**
+ * `ready`: the worker has given the stream a place. Undefined: a kind of event this
+ * version does not know.
+ */
 export function decodeStreamEvent({
   event,
 }: TranscribeStreamResponse): StreamEvent | 'ready' | undefined {

@@ -45,7 +45,10 @@ export {
 /** The file itself, or where the worker finds it. */
 export type CallAudio = Buffer | { readonly url: string };
 
-/** One `TranscribeFile` call as both sides see it. `audio` of a received call is a view of the gRPC message. */
+/**
+ * One `TranscribeFile` call as both sides see it. `audio` of a received call is a view of
+ * the gRPC message.
+ */
 export interface TranscribeCallFields extends CallEnvelope, TranscriptionParams {
   readonly audio: CallAudio;
   /** As the client named it: a container hint for the decoder, never a path. */
@@ -64,7 +67,9 @@ const UPLOADED = { field: 2 } as const;
 const UPLOADED_TAG = 0x12;
 const EMPTY = Buffer.alloc(0);
 
-/** The service of `stt.proto`, with the upload going through in one copy instead of four. */
+/**
+ * The service of `stt.proto`, with the upload going through in one copy instead of four.
+ */
 export const speechToTextDefinition = {
   ...SpeechToTextService,
   transcribeFile: {

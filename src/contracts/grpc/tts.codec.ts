@@ -28,7 +28,10 @@ export const encodeSynthesizeCall = (call: SynthesizeCallFields): SynthesizeRequ
   ...encodeEnvelope(call),
 });
 
-/** @throws RangeError when the format is none of `SPEECH_FORMATS`; the worker answers it as `invalid_value`. */
+/**
+ * @throws RangeError when the format is none of `SPEECH_FORMATS`; the worker answers
+ *   it as `invalid_value`.
+ */
 export function decodeSynthesizeCall(message: SynthesizeRequest): SynthesizeCallFields {
   const format = SPEECH_FORMATS.find(known => known === message.format);
   if (!format)

@@ -104,7 +104,10 @@ class BatchUsageDto {
 const instant = (): PropertyDecorator => ApiProperty({ type: Number, nullable: true });
 const fileId = (): PropertyDecorator => ApiProperty({ type: String, nullable: true });
 
-/** OpenAI's batch; what is not known or not reached is null. Ours: `eta_s`, `rate_per_s`, `retry_of`, `webhook`. */
+/**
+ * OpenAI's batch; what is not known or not reached is null. Ours: `eta_s`, `rate_per_s`,
+ * `retry_of`, `webhook`.
+ */
 export class BatchDto {
   @ApiProperty({ example: 'batch_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }) id!: string;
   @ApiProperty({ example: 'batch' }) object!: 'batch';

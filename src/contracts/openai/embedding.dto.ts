@@ -25,7 +25,10 @@ const INPUT = custom(
   TEXT_OR_TOKENS,
 );
 
-/** Fields of `POST /v1/embeddings` that mean something to the gateway; all others pass through. */
+/**
+ * Fields of `POST /v1/embeddings` that mean something to the gateway; all
+ * others pass through.
+ */
 export class EmbeddingDto {
   @ModelNameField('text-embedding-3-small')
   model!: string;

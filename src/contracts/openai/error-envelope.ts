@@ -39,8 +39,8 @@ export function errorEnvelope(error: DomainError): ErrorEnvelope {
 }
 
 /**
- * Headers that say whether SDKs and when to retry. `Retry-After` is whole seconds, rounded up; SDKs prefer the exact
- * `retry-after-ms`. Neither is below one second.
+ * Headers that say whether SDKs and when to retry. `Retry-After` is whole seconds,
+ * rounded up; SDKs prefer the exact `retry-after-ms`. Neither is below one second.
  */
 export function retryHeaders(error: DomainError): Record<string, string> {
   if (errorDefinition(error).retry === 'never') return { 'x-should-retry': 'false' };

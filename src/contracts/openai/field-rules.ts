@@ -14,8 +14,8 @@ export const isUrgent = (tier: ServiceTier): boolean =>
   tier === 'priority' || tier === 'fast';
 
 /**
- * Advisory fields of one request that cannot be honoured (D-34): accepted, and reported to the caller by their paths,
- * or refused when `compat.strict` is on.
+ * Advisory fields of one request that cannot be honoured (D-34): accepted, and reported
+ * to the caller by their paths, or refused when `compat.strict` is on.
  */
 export class IgnoredFields {
   readonly #paths: string[] = [];
@@ -37,7 +37,8 @@ export const IGNORED_HEADER = 'x-switchyard-ignored';
 /**
  * What happens to a field (D-34):
  * - `honoured`: it acts with every model
- * - `advice`: it may make an answer better; a model that cannot use it answers without, and the answer says so
+ * - `advice`: it may make an answer better; a model that cannot use it answers without,
+ *   and the answer says so
  * - `meaning`: it decides what the answer is; a model that cannot honour it refuses it
  * - `ignored`: it advises, and has no effect here: accepted and reported
  * - `refused`: it changes the meaning and cannot be honoured here
@@ -61,7 +62,10 @@ export interface FieldRule {
 
 export type FieldRules = Readonly<Record<string, FieldRule>>;
 
-/** Not a capability that a model lists: the body is passed on to a server that may know the field. */
+/**
+ * Not a capability that a model lists: the body is passed on to a server that may
+ * know the field.
+ */
 export const PASSED_ON = 'passed on';
 
 export const honoured = (why = ''): FieldRule => ({ treatment: 'honoured', why });

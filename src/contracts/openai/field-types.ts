@@ -25,7 +25,10 @@ const LARGEST_DOCUMENTED = 5_000_000;
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 
-/** @param schema its form in OpenAPI @param accepts sees no absent values of optional fields */
+/**
+ * @param schema its form in OpenAPI @param accepts sees no absent values
+ *   of optional fields
+ */
 export const custom = (
   schema: FieldType['schema'],
   accepts: (value: unknown) => boolean,
@@ -89,7 +92,10 @@ export const choiceOf = (values: readonly string[]): FieldType =>
 export const listOfObjects = (message: string): FieldType =>
   custom({ type: 'array', items: { type: 'object' } }, Array.isArray, message);
 
-/** A list of at most `count` texts of at most `length` characters. @param first checked before everything else */
+/**
+ * A list of at most `count` texts of at most `length` characters. @param first checked
+ * before everything else
+ */
 export const texts = (
   count: number,
   length: number,
@@ -137,7 +143,10 @@ export const repeatedTexts = (
 
 const listed = (value: unknown): unknown => (Array.isArray(value) ? value : [value]);
 
-/** Repeated texts, comma-separated texts, or both; trimmed, without empty and duplicate entries. */
+/**
+ * Repeated texts, comma-separated texts, or both; trimmed, without empty
+ * and duplicate entries.
+ */
 export const commaSeparated = (count: number, length: number): FieldType => ({
   ...repeatedTexts(count, length),
   shape: separated,
@@ -165,7 +174,10 @@ export const language = (): FieldType => ({
 export const languages = (most: number): FieldType =>
   repeatedTexts(most, 35, [[every(isTag), AS_TAG]]);
 
-/** Decimal. An exponent is for small fractions only, which Python writes that way; `1e3` is no count. */
+/**
+ * Decimal. An exponent is for small fractions only, which Python writes that way; `1e3`
+ * is no count.
+ */
 const DECIMAL = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e-\d+)?\s*$/i;
 
 const numberIn = (value: unknown): unknown =>
@@ -177,8 +189,8 @@ function flagIn(value: unknown): unknown {
 }
 
 /**
- * Forms and queries carry text only: `"0.2"` → 0.2, `"1"` → true. What is no number or flag stays text, which is then
- * refused.
+ * Forms and queries carry text only: `"0.2"` → 0.2, `"1"` → true. What is no number or
+ * flag stays text, which is then refused.
  */
 export const fromForm = (type: FieldType): FieldType => ({
   ...type,

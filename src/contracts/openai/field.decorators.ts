@@ -49,8 +49,9 @@ function declaredOn(prototype: object): DeclaredFields {
 }
 
 /**
- * A field of a request, described once: its check, its text in OpenAPI, and what happens to it. It may be left out:
- * then it is undefined, or has the value that the class gives it.
+ * A field of a request, described once: its check, its text in OpenAPI, and what
+ * happens to it. It may be left out: then it is undefined, or has the value that the
+ * class gives it.
  */
 export const Field = (type: FieldType, options: FieldOptions = {}): PropertyDecorator =>
   described(type, options, false);
@@ -126,8 +127,9 @@ function rulesOn(prototype: object | null): readonly (readonly [string, FieldRul
 }
 
 /**
- * An instance with these fields; absent ones have its defaults. Values are not copied, except for shaped fields: a copy
- * at any depth and width would be useless work that a caller could make arbitrarily large.
+ * An instance with these fields; absent ones have its defaults. Values are not copied,
+ * except for shaped fields: a copy at any depth and width would be useless work that a
+ * caller could make arbitrarily large.
  */
 export function shaped<T extends object>(
   type: new () => T,

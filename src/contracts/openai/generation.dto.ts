@@ -64,8 +64,9 @@ export class TextModelFields {
 }
 
 /**
- * Fields that chat and completions share. Unknown ones are accepted and forwarded, because upstream engines may know
- * them. Only fields that mean the same everywhere are validated here.
+ * Fields that chat and completions share. Unknown ones are accepted and forwarded,
+ * because upstream engines may know them. Only fields that mean the same everywhere
+ * are validated here.
  */
 @PassesOn({
   response_format: byEngine(
@@ -139,7 +140,10 @@ export class TextGenerationFields extends TextModelFields {
 const ADVICE = advice(PASSED_ON, 'Local models have no such setting.');
 const KEPT = advice(PASSED_ON, 'Local models store no answers.');
 
-/** Fields of `POST /v1/chat/completions` that mean something to the gateway; all others pass through. */
+/**
+ * Fields of `POST /v1/chat/completions` that mean something to the gateway; all
+ * others pass through.
+ */
 @PassesOn({
   tool_choice: byEngine(),
   parallel_tool_calls: byEngine(),
@@ -201,7 +205,10 @@ export class ChatCompletionDto extends TextGenerationFields {
   tools?: readonly unknown[];
 }
 
-/** Fields of `POST /v1/completions` that mean something to the gateway; all others pass through. */
+/**
+ * Fields of `POST /v1/completions` that mean something to the gateway; all
+ * others pass through.
+ */
 @PassesOn({
   suffix: meaning(PASSED_ON, 'Local models only continue texts.'),
   echo: meaning(PASSED_ON, 'Local models do not repeat prompts.'),

@@ -1,6 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-/** One entry of `GET /v1/models`: a model, or an alias of one (then `root` differs from `id`). */
+/**
+ * One entry of `GET /v1/models`: a model, or an alias of one (then `root`
+ * differs from `id`).
+ */
 export class ModelDto {
   @ApiProperty({ example: 'whisper-1' })
   id!: string;

@@ -26,7 +26,10 @@ const isDocuments = (value: unknown): boolean =>
     document => isText(document) || (isObject(document) && isText(document.text)),
   );
 
-/** Fields of `POST /v1/rerank`, as Jina, Cohere, vLLM and llama.cpp have it; all others pass through. */
+/**
+ * Fields of `POST /v1/rerank`, as Jina, Cohere, vLLM and llama.cpp have it; all
+ * others pass through.
+ */
 export class RerankDto {
   @ModelNameField('bge-reranker-v2-m3')
   model!: string;

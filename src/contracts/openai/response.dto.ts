@@ -18,7 +18,9 @@ import { TextModelFields } from './generation.dto.js';
 
 /** Characters of a text. */
 const LONGEST_TEXT = 10_485_760;
-/** Of one conversation: each is an object in every step from the parser to the template. */
+/**
+ * Of one conversation: each is an object in every step from the parser to the template.
+ */
 export const MOST_ITEMS = 10_000;
 
 const isInput = (value: unknown): boolean =>
@@ -33,7 +35,10 @@ const REPEATED = {
 };
 const OBJECT = anything({ type: 'object', additionalProperties: true });
 
-/** Fields of a conversation, which are those that count as input. Those without checks are read by `FieldReader`. */
+/**
+ * Fields of a conversation, which are those that count as input. Those without checks are
+ * read by `FieldReader`.
+ */
 @ApiSchema({ name: 'ResponseInputDto' })
 export class ResponseInputRequest extends TextModelFields {
   @Field(

@@ -175,7 +175,10 @@ export interface ResponseParams {
   readonly background: boolean;
 }
 
-/** A validated body of `POST /v1/responses`: defaults filled in, items complete, those of the input with ids. */
+/**
+ * A validated body of `POST /v1/responses`: defaults filled in, items complete, those of
+ * the input with ids.
+ */
 export interface ResponseRequest extends ResponseParams, SamplingRequest {
   /** Id or alias, as it was asked for. */
   readonly model: string;

@@ -18,7 +18,10 @@ const isSaid = (value: unknown): boolean => /\S/.test(value as string);
 const idOf = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'id' in value ? value.id : value;
 
-/** Fields of `POST /v1/audio/speech`. Unknown ones are accepted and ignored, as newer clients send them. */
+/**
+ * Fields of `POST /v1/audio/speech`. Unknown ones are accepted and ignored, as newer
+ * clients send them.
+ */
 export class SpeechDto {
   @ModelNameField('tts-1')
   model!: string;

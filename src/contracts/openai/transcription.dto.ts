@@ -31,7 +31,10 @@ export class DurationUsageDto {
   seconds!: number;
 }
 
-/** `response_format: json`; documentation only, the body is written by `formats/transcript-body.ts`. */
+/**
+ * `response_format: json`; documentation only, the body is written by
+ * `formats/transcript-body.ts`.
+ */
 export class TranscriptDto {
   @ApiProperty({ example: 'the quick brown fox jumps over the lazy dog' })
   text!: string;
@@ -70,7 +73,10 @@ const CHUNKING = custom(
   'is checked elsewhere',
 );
 
-/** Fields of `POST /v1/audio/transcriptions`. Unknown ones are accepted and ignored, as newer clients send them. */
+/**
+ * Fields of `POST /v1/audio/transcriptions`. Unknown ones are accepted and ignored, as
+ * newer clients send them.
+ */
 @ApiExtraModels(ServerVadDto)
 export class TranscriptionDto extends TranslationDto {
   @Field(language(), {

@@ -11,7 +11,10 @@ export class VoiceDto {
   model!: string;
 }
 
-/** Answer of `GET /v1/audio/voices`. OpenAI has no such route; the shape is the one that Open WebUI reads. */
+/**
+ * Answer of `GET /v1/audio/voices`. OpenAI has no such route; the shape is the one that
+ * Open WebUI reads.
+ */
 export class VoiceListDto {
   @ApiProperty({ type: [VoiceDto] }) voices!: readonly VoiceDto[];
 }

@@ -9,9 +9,10 @@ import { type CallExecution } from '../grpc/call.codec.js';
 import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 
 /**
- * What a worker completes a job with (`moveToCompleted(result, token)`; the lock token rejects late answers of a worker
- * that lost the job). Failures complete the job as successes do, so both reach the waiting gateway the same way.
- * BullMQ's own `failed` is used for jobs whose workers died more often than allowed (`worker_lost`).
+ * What a worker completes a job with (`moveToCompleted(result, token)`; the lock token
+ * rejects late answers of a worker that lost the job). Failures complete the job as
+ * successes do, so both reach the waiting gateway the same way. BullMQ's own `failed` is
+ * used for jobs whose workers died more often than allowed (`worker_lost`).
  */
 export type QueueJobResult = JobCompleted | JobFailed | JobCancelled;
 
@@ -34,7 +35,10 @@ export interface JobFailed extends ResultFields {
   readonly error: JobError;
 }
 
-/** It was stopped by its caller, an operator or the inference deadline. Its caller is settled already. */
+/**
+ * It was stopped by its caller, an operator or the inference deadline. Its caller
+ * is settled already.
+ */
 export interface JobCancelled extends ResultFields {
   readonly outcome: 'cancelled';
 }
@@ -72,7 +76,8 @@ export type JobValue =
     };
 
 /**
- * A value larger than `MAX_INLINE_BYTES`: its JSON is in the blob store, and is removed once its caller has the answer.
+ * A value larger than `MAX_INLINE_BYTES`: its JSON is in the blob store, and is removed
+ * once its caller has the answer.
  */
 export interface StoredJobValue {
   readonly kind: 'stored';
@@ -81,7 +86,10 @@ export interface StoredJobValue {
   readonly bytes: number;
 }
 
-/** The audio is in the blob store until its caller has it, at most until results expire (`redis.result_ttl_ms`). */
+/**
+ * The audio is in the blob store until its caller has it, at most until results expire
+ * (`redis.result_ttl_ms`).
+ */
 export interface JobSpeech {
   readonly kind: 'speech';
   readonly blob: string;
@@ -125,7 +133,8 @@ export function decodeJobTranscript({
 }
 
 /**
- * Only a `DomainError` has a message for callers; anything else is a defect of the worker, reported as `engine_failed`.
+ * Only a `DomainError` has a message for callers; anything else is a defect of the
+ * worker, reported as `engine_failed`.
  */
 export function encodeJobError(error: unknown): JobError {
   if (!(error instanceof DomainError))
@@ -153,7 +162,10 @@ export const decodeJobError = ({
     retryAfterMs,
   });
 
-/** Another gateway or a worker wrote it: what it says of time and of its value is not checked. */
+/**
+ * Another gateway or a worker wrote it: what it says of time and of its value
+ * is not checked.
+ */
 const PHASES = { v: z.literal(1), phases: z.looseObject({}) };
 const RESULT = z.discriminatedUnion('outcome', [
   z.looseObject({

@@ -15,7 +15,10 @@ import {
 } from '../schema/rules.js';
 import { SPEECH_FORMATS } from '../formats/speech.js';
 
-/** What a job asks for. Text generation and live streams need a connection and are never queued here (D-20, D-21). */
+/**
+ * What a job asks for. Text generation and live streams need a connection and are never
+ * queued here (D-20, D-21).
+ */
 export const QUEUE_JOB_KINDS = [
   'transcription',
   'translation',
@@ -47,8 +50,8 @@ const CALLBACK = objectOf({
 });
 
 /**
- * A key of the blob store that gateways and workers share (`blobs.*`), or what the worker fetches by the rules of
- * `fetch.*`.
+ * A key of the blob store that gateways and workers share (`blobs.*`), or what the worker
+ * fetches by the rules of `fetch.*`.
  */
 const AUDIO = objectOf({ blob: optional(BLOB), url: optional(textUpTo(8192)) })
   .refine(
@@ -60,7 +63,10 @@ const AUDIO = objectOf({ blob: optional(BLOB), url: optional(textUpTo(8192)) })
       blob === undefined ? { url } : { blob },
   );
 
-/** What a job of any kind has besides its options. Absent fields have the default named here. */
+/**
+ * What a job of any kind has besides its options. Absent fields have the
+ * default named here.
+ */
 const fieldsOf = <const K extends (typeof QUEUE_JOB_KINDS)[number]>(
   kinds: readonly K[],
 ) => ({
@@ -78,11 +84,13 @@ const fieldsOf = <const K extends (typeof QUEUE_JOB_KINDS)[number]>(
   tenant: optional(textUpTo(1024)),
   // Epoch milliseconds. Default: the job's timestamp.
   acceptedMs: optional(POSITIVE),
-  // Epoch milliseconds after which a job that no worker took is answered `queue_timeout` (D-07). Absent: it waits.
+  // Epoch milliseconds after which a job that no worker took is answered `queue_timeout`
+  // (D-07). Absent: it waits.
   deadlineMs: optional(POSITIVE),
   // Milliseconds one worker may have it before `inference_timeout` (D-07).
   timeoutMs: defaulted(numberFrom(1, Number.MAX_SAFE_INTEGER), DEFAULT_TIMEOUT_MS),
-  // SHA-256 of what is asked for, hex: the same id with a different one is a different request. Absent: unknown.
+  // SHA-256 of what is asked for, hex: the same id with a different one is a different
+  // request. Absent: unknown.
   fingerprint: optional(textUpTo(128)),
 });
 
@@ -127,7 +135,8 @@ const EMBEDDING_OPTIONS = objectOf({
   body: z.union([textUpTo(LARGE_BYTES), BLOB_REFERENCE]),
   // Vectors that are wanted.
   inputs: wholeNumberFrom(1, 1_000_000),
-  // What the body is. Default: a request for embeddings; `rerank`: `query` and `documents`, answered with scores.
+  // What the body is. Default: a request for embeddings; `rerank`: `query` and
+  // `documents`, answered with scores.
   form: optional(oneOf(['rerank'])),
 });
 
@@ -181,15 +190,17 @@ export type EmbeddingOptions = z.output<typeof EMBEDDING_OPTIONS>;
 export type TranscriptionJob = Placed<z.output<typeof TRANSCRIPTION>>;
 
 /**
- * The data of one BullMQ job, version 1: what gateways write and any other BullMQ client may. JSON only; audio by
- * reference only. An unknown field makes the job a dead letter (D-19).
+ * The data of one BullMQ job, version 1: what gateways write and any other BullMQ
+ * client may. JSON only; audio by reference only. An unknown field makes the job a
+ * dead letter (D-19).
  */
 export type QueueJob =
   TranscriptionJob | Placed<z.output<typeof SPEECH>> | Placed<z.output<typeof EMBEDDING>>;
 
 /**
  * Reads the data of a job from any writer and fills in defaults.
- * @throws DomainError `invalid_value`, `missing_required_parameter` or `unknown_parameter`, saying which field and
+ * @throws DomainError `invalid_value`, `missing_required_parameter` or
+ *   `unknown_parameter`, saying which field and
  *   why: a dead letter.
  */
 export function readQueueJob(data: unknown, place: JobPlace): QueueJob {

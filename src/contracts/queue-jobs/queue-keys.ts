@@ -10,23 +10,34 @@ export const QUEUE_RESULT_BLOBS = [
   `${QUEUE_BLOBS}results/`,
 ] as const;
 
-/** Larger inputs and results go to the blob store; Redis keeps a reference. Bytes of JSON. */
+/**
+ * Larger inputs and results go to the blob store; Redis keeps a reference. Bytes of JSON.
+ */
 export const MAX_INLINE_BYTES = 32_768;
 
 /**
- * A finished job whose caller has the answer is kept this long: other gateways may wait for the same id. Milliseconds.
+ * A finished job whose caller has the answer is kept this long: other gateways may wait
+ * for the same id. Milliseconds.
  */
 export const ANSWERED_TTL_MS = 10_000;
 
-/** Approximate length of a queue's event stream; four entries per request. Gateways read them as they come. */
+/**
+ * Approximate length of a queue's event stream; four entries per request. Gateways read
+ * them as they come.
+ */
 export const MAX_EVENTS = 2000;
 
 /** Older entries of an event stream are removed. Milliseconds. */
 export const EVENTS_TTL_MS = 60_000;
 
-/** What BullMQ knows as the priority of a job. Scripts decide the order (`platform/redis/redis-order`). */
+/**
+ * What BullMQ knows as the priority of a job. Scripts decide the order
+ * (`platform/redis/redis-order`).
+ */
 export const QueueJobClass = {
-  /** BATCH that had waited for `queue.aging_ms` when it was released to a worker (D-03). */
+  /**
+   * BATCH that had waited for `queue.aging_ms` when it was released to a worker (D-03).
+   */
   AGED: 1,
   REALTIME: 2,
   BATCH: 3,
@@ -42,11 +53,14 @@ export const isPromoted = (jobPriority: number, priority: PriorityLabel): boolea
   jobPriority === QueueJobClass.AGED && priority === 'batch';
 
 /**
- * All key names in Redis besides BullMQ's own. BullMQ gets the same `prefix` and keeps a queue under `PREFIX:QUEUE:…`;
- * our own keys use a queue name that no model can have.
+ * All key names in Redis besides BullMQ's own. BullMQ gets the same `prefix` and keeps a
+ * queue under `PREFIX:QUEUE:…`; our own keys use a queue name that no model can have.
  */
 export class QueueKeys {
-  /** @param prefix setting `redis.prefix`, equal for all gateways and workers that share a queue */
+  /**
+   * @param prefix setting `redis.prefix`, equal for all gateways and workers that
+   *   share a queue
+   */
   constructor(readonly prefix: string) {}
 
   /** Name of the BullMQ queue of a model, for `new Queue(name, { prefix })`. */
@@ -55,8 +69,9 @@ export class QueueKeys {
   }
 
   /**
-   * BullMQ job id of a request: the id its caller knows, separated by tenant: the same id twice is the same job, and
-   * the ids of two tenants never collide. Neither a number nor with a colon: BullMQ accepts neither.
+   * BullMQ job id of a request: the id its caller knows, separated by tenant: the same id
+   * twice is the same job, and the ids of two tenants never collide. Neither a number nor
+   * with a colon: BullMQ accepts neither.
    */
   job(requestId: string, tenant: string | undefined): string {
     return `${this.owner(tenant)}.${spelled(requestId)}`;
@@ -80,15 +95,16 @@ export class QueueKeys {
   }
 
   /**
-   * Pub/sub: a `StopNote` as JSON for every request to be stopped. Gateways settle its caller, workers stop its work.
+   * Pub/sub: a `StopNote` as JSON for every request to be stopped. Gateways settle its
+   * caller, workers stop its work.
    */
   get stops(): string {
     return `${this.prefix}:plane:stops`;
   }
 
   /**
-   * String with TTL: the `StopNote` of a job, for those that were not connected when it was published. A worker checks
-   * it after it took a job and before it computes.
+   * String with TTL: the `StopNote` of a job, for those that were not connected when it
+   * was published. A worker checks it after it took a job and before it computes.
    */
   stop(queue: string, jobId: string): string {
     return `${this.prefix}:plane:stop:${queue}:${jobId}`;
@@ -110,8 +126,8 @@ export class QueueKeys {
   }
 
   /**
-   * String with TTL, which the worker renews: an operator drained the worker of that id. It takes no jobs while the key
-   * is there, and looks with every heartbeat.
+   * String with TTL, which the worker renews: an operator drained the worker of that id.
+   * It takes no jobs while the key is there, and looks with every heartbeat.
    */
   drained(id: string): string {
     return `${this.prefix}:plane:drained:${id}`;

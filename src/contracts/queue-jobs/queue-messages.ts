@@ -3,7 +3,10 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { type WorkerHealthReport } from '../grpc/health.codec.js';
 
-/** A piece of speech, published while it is made. The blob holds all of it once the job is completed. */
+/**
+ * A piece of speech, published while it is made. The blob holds all of it once the
+ * job is completed.
+ */
 export interface SpeechPiece {
   /** Of this attempt: a worker that starts over writes another one. */
   readonly blob: string;
@@ -42,7 +45,10 @@ export function decodeSpeechPiece(message: Buffer): SpeechPiece | undefined {
 /** Why a job is stopped; `queue_timeout`: no worker took it in time (D-07). */
 export type StopReason = CancelReason | 'queue_timeout';
 
-/** Published on `QueueKeys.stops`, and kept under `QueueKeys.stop` for those that were not connected. */
+/**
+ * Published on `QueueKeys.stops`, and kept under `QueueKeys.stop` for those that
+ * were not connected.
+ */
 export interface StopNote {
   /** BullMQ queue name and job id. */
   readonly queue: string;
@@ -61,7 +67,10 @@ export interface WorkerAnnouncement {
   readonly slots: { readonly total: number; readonly inUse: number };
   readonly host: string;
   readonly pid: number;
-  /** Before the first colon of the tokens of its locks. Absent: nobody can free them before they expire. */
+  /**
+   * Before the first colon of the tokens of its locks. Absent: nobody can free them
+   * before they expire.
+   */
   readonly lockOwner?: string;
   /** An operator drained it: it takes no requests. Absent: no. */
   readonly drained?: boolean;

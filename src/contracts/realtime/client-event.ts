@@ -29,7 +29,10 @@ export type ClientEvent =
   | { readonly type: 'response.create'; readonly speech: SpeechFields }
   | { readonly type: 'response.cancel'; readonly responseId: string | undefined };
 
-/** One message before its fields are read: enough to name the event that an error is about. */
+/**
+ * One message before its fields are read: enough to name the event that an
+ * error is about.
+ */
 export interface ClientEnvelope {
   /** Undefined: there was none, which `readClientEvent` refuses. */
   readonly type: string | undefined;

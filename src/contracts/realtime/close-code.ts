@@ -1,4 +1,7 @@
-/** Why a realtime socket is closed (RFC 6455 §7.4.1). The WebSocket library itself closes with 1007 and 1009. */
+/**
+ * Why a realtime socket is closed (RFC 6455 §7.4.1). The WebSocket library itself closes
+ * with 1007 and 1009.
+ */
 export const CLOSE = {
   normal: 1000,
   goingAway: 1001,

@@ -4,8 +4,9 @@ import { type FieldRules, type IgnoredFields } from '../openai/field-rules.js';
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Reads one JSON object of a client field by field, with the path of each for error messages. `null` counts as absent.
- * `done()` rejects fields that were not read: a field either acts or is answered with an error.
+ * Reads one JSON object of a client field by field, with the path of each for error
+ * messages. `null` counts as absent. `done()` rejects fields that were not read: a field
+ * either acts or is answered with an error.
  */
 export class FieldReader {
   readonly #fields: Json;
@@ -115,7 +116,10 @@ export class FieldReader {
     );
   }
 
-  /** Those of `rules` that cannot act here. @throws DomainError for the first that is refused */
+  /**
+   * Those of `rules` that cannot act here. @throws DomainError for the first
+   * that is refused
+   */
   settle(rules: FieldRules): void {
     for (const [name, { treatment, why }] of Object.entries(rules)) {
       if (treatment === 'ignored') this.advised(name, why);
@@ -123,12 +127,18 @@ export class FieldReader {
     }
   }
 
-  /** A field of OpenAI's that cannot act here: only a value that asks for nothing passes. @throws DomainError */
+  /**
+   * A field of OpenAI's that cannot act here: only a value that asks for nothing
+   * passes. @throws DomainError
+   */
   unsupported(name: string, why: string): void {
     if (!asksForNothing(this.raw(name))) throw this.refusal(name, why);
   }
 
-  /** A field of OpenAI's that only advises and has no effect here (D-34). @throws DomainError when that is refused */
+  /**
+   * A field of OpenAI's that only advises and has no effect here (D-34). @throws
+   * DomainError when that is refused
+   */
   advised(name: string, why: string): void {
     if (!asksForNothing(this.raw(name))) this.ignore(name, why);
   }

@@ -27,7 +27,10 @@ export interface SessionConfig {
   readonly model: string;
   readonly language: string;
   readonly prompt: string;
-  /** Languages that may be spoken, as the client named them; the model decides which of them it can honour. */
+  /**
+   * Languages that may be spoken, as the client named them; the model decides which of
+   * them it can honour.
+   */
   readonly languages?: readonly string[];
   /** Null: only `input_audio_buffer.commit` ends an utterance. */
   readonly turnDetection: TurnDetection | null;
@@ -55,7 +58,8 @@ export const defaultSession = (model: string): SessionConfig => ({
 });
 
 /**
- * The `session` of GA's `session.update`, applied to `current`; absent fields keep their value.
+ * The `session` of GA's `session.update`, applied to `current`; absent fields
+ * keep their value.
  * @throws DomainError naming the field; nothing is applied then.
  */
 export function readSession(
@@ -83,7 +87,10 @@ export function readSession(
   return model === undefined ? next : { ...next, model };
 }
 
-/** The `session` of the older dialect's `transcription_session.update`. @throws DomainError */
+/**
+ * The `session` of the older dialect's
+ * `transcription_session.update`. @throws DomainError
+ */
 export function readOlderSession(
   value: unknown,
   current: SessionConfig,
@@ -211,7 +218,10 @@ function readTurnDetection(
   return read;
 }
 
-/** Transcription sessions have no responses, at OpenAI either; another session would wait for one. */
+/**
+ * Transcription sessions have no responses, at OpenAI either; another session would
+ * wait for one.
+ */
 function answerCreateResponse(fields: FieldReader, type: SessionConfig['type']): void {
   if (type === 'realtime') throw fields.refusal('create_response', NO_CHAT);
   fields.ignore('create_response', NO_CHAT);

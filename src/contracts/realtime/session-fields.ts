@@ -13,7 +13,10 @@ export const NO_CHAT =
 const NOT_LIVE = 'live streams do not take it';
 const NOT_ONE = 'turns are detected by `server_vad`, which has no such setting';
 
-/** Settings of a language model: which would answer something else without them, and which only advise it. */
+/**
+ * Settings of a language model: which would answer something else without them, and which
+ * only advise it.
+ */
 const CHAT_SETTINGS = {
   instructions: notServed(NO_CHAT),
   tools: notServed(NO_CHAT),
@@ -57,7 +60,10 @@ const TURNS = {
 
 const PCM_OUT = honoured('`audio/pcm` at 24 kHz alone; others are refused.');
 
-/** Fields of a session by the object that holds them; the first of a path names the event or the route. */
+/**
+ * Fields of a session by the object that holds them; the first of a path names the event
+ * or the route.
+ */
 export const SESSION_FIELDS = {
   session: {
     type: honoured(),
@@ -81,7 +87,10 @@ export const SESSION_FIELDS = {
   'session.audio.output': { format: PCM_OUT, voice: honoured(), speed: honoured() },
 } as const satisfies Readonly<Record<string, FieldRules>>;
 
-/** The same in the older dialect (`OpenAI-Beta: realtime=v1`), where a session is one flat object. */
+/**
+ * The same in the older dialect (`OpenAI-Beta: realtime=v1`), where a session is
+ * one flat object.
+ */
 export const OLDER_SESSION_FIELDS = {
   session: {
     input_audio_format: honoured(),
@@ -104,7 +113,9 @@ export const OLDER_SESSION_FIELDS = {
   'session.turn_detection': TURNS,
 } as const satisfies Readonly<Record<string, FieldRules>>;
 
-/** Events of the client beside `session.update`, whose `session` has a table of its own. */
+/**
+ * Events of the client beside `session.update`, whose `session` has a table of its own.
+ */
 export const EVENT_FIELDS = {
   'input_audio_buffer.append': {
     audio: honoured('Base64; binary frames carry the same.'),

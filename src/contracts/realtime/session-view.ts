@@ -8,7 +8,10 @@ export interface SessionFacts {
   readonly id: string;
   /** Unix seconds at which the session ends at the latest. */
   readonly expiresAt: number;
-  /** An extension: how to resume after a lost connection. Absent where a session is only shown. */
+  /**
+   * An extension: how to resume after a lost connection. Absent where a session
+   * is only shown.
+   */
   readonly resume?: { readonly secret: string; readonly window_seconds: number };
   /** An extension: seconds without a client message after which the session ends. */
   readonly idleTimeoutSeconds?: number;

@@ -5,7 +5,10 @@ export type FieldPath = readonly (string | number)[];
 
 /** One thing wrong with an untrusted object. */
 export interface FieldProblem {
-  /** Field, then what is inside it: `['options', 'threads']`, `['capabilities', 2]`. Empty: the object itself. */
+  /**
+   * Field, then what is inside it: `['options', 'threads']`, `['capabilities', 2]`.
+   * Empty: the object itself.
+   */
   readonly path: FieldPath;
   readonly value?: unknown;
   readonly message: string;
@@ -13,7 +16,10 @@ export interface FieldProblem {
   readonly unknown?: boolean;
 }
 
-/** What an untrusted object holds; or all its problems, each at the deepest place that the schema knows. */
+/**
+ * What an untrusted object holds; or all its problems, each at the deepest place that
+ * the schema knows.
+ */
 export function readFields<S extends z.ZodType>(
   schema: S,
   value: unknown,
@@ -33,7 +39,9 @@ export function readFields<S extends z.ZodType>(
   return { problems: deepest.flatMap(issue => problemsOf(issue, value)).sort(byName) };
 }
 
-/** What is wrong inside a value that may have several forms, or that it has none of them. */
+/**
+ * What is wrong inside a value that may have several forms, or that it has none of them.
+ */
 function insideUnion(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   const inside =
     issue.code === 'invalid_union'

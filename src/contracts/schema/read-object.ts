@@ -8,7 +8,8 @@ const SHOWN_CHARACTERS = 80;
 /**
  * An object of a client or of a job, as its schema reads it.
  * @param path of the object in what was sent; empty: it is all of it
- * @throws DomainError `invalid_value`, `missing_required_parameter` or `unknown_parameter` for its first problem
+ * @throws DomainError `invalid_value`, `missing_required_parameter` or
+ *   `unknown_parameter` for its first problem
  */
 export function readObject<S extends z.ZodType>(
   schema: S,

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 
 /**
- * Parts of zod schemas for untrusted objects. A schema's description is what it allows as a noun phrase (`a number from
- * 0 to 2`), and the message of its issues is `must be` and that phrase.
+ * Parts of zod schemas for untrusted objects. A schema's description is what it allows
+ * as a noun phrase (`a number from 0 to 2`), and the message of its issues is `must be`
+ * and that phrase.
  */
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -122,7 +123,9 @@ export function objectOf<F extends z.ZodRawShape>(fields: F, allowed = 'an objec
   );
 }
 
-/** For editors: JSON Schema, draft 7. Fields of objects are described by what they allow. */
+/**
+ * For editors: JSON Schema, draft 7. Fields of objects are described by what they allow.
+ */
 export function jsonSchema(schema: z.ZodType): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     target: 'draft-7',
@@ -141,7 +144,10 @@ export function jsonSchema(schema: z.ZodType): JsonSchema {
   return json;
 }
 
-/** As the committed files have it: in this order, words without their type, no other fields in objects. */
+/**
+ * As the committed files have it: in this order, words without their type, no other
+ * fields in objects.
+ */
 function tidied(
   { description, type, items, properties, required, ...rest }: JsonSchema,
   isField: boolean,

@@ -13,7 +13,10 @@ const MOST_TOOLS = 1024;
 const LONGEST_NAME = 128;
 const NAME = /^[\w.-]{1,128}$/;
 
-/** Types of tools that a model can call, by route. Chat declares a tool in a field named as its type. */
+/**
+ * Types of tools that a model can call, by route. Chat declares a tool in a field named
+ * as its type.
+ */
 const CALLABLE = { chat: ['function'], response: ['function', 'custom'] } as const;
 type ToolForm = keyof typeof CALLABLE;
 
@@ -26,8 +29,10 @@ export interface ReadTools {
 }
 
 /**
- * `tools` and `tool_choice` of a text route. Tools that are only offered and cannot be served are left out, with notice.
- * @throws DomainError for a malformed tool, and for a choice that demands what is not served
+ * `tools` and `tool_choice` of a text route. Tools that are only offered and cannot be
+ * served are left out, with notice.
+ * @throws DomainError for a malformed tool, and for a choice that demands what
+ *   is not served
  */
 export function readTools(body: FieldReader, form: ToolForm): ReadTools {
   const types = form === 'chat' ? CALLABLE.chat : [...CALLABLE.response, 'namespace'];
@@ -144,7 +149,8 @@ function choiceIn(
   const named = allowed.objects('tools', MOST_TOOLS) ?? [];
   if (named.length === 0) throw allowed.missing('tools');
   const mode = allowed.oneOf('mode', ['auto', 'required', 'none']) ?? 'auto';
-  // Those that are not served were left out of `tools`, too; one that is demanded is refused.
+  // Those that are not served were left out of `tools`, too; one that is
+  // demanded is refused.
   const served = named.filter(
     tool => mode === 'required' || isCallable(typeIn(tool, form), form),
   );

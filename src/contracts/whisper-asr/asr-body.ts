@@ -12,7 +12,10 @@ export interface AsrBodyOptions {
   readonly words: boolean;
 }
 
-/** The answer of whisper-asr-webservice, whose media type is text/plain whatever the output is. */
+/**
+ * The answer of whisper-asr-webservice, whose media type is text/plain whatever
+ * the output is.
+ */
 export function asrBody(
   transcript: Transcript,
   { output, task, words }: AsrBodyOptions,

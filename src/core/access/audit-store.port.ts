@@ -17,7 +17,10 @@ export interface AuditEntry {
   readonly outcome: string;
 }
 
-/** The audit log, shared by the gateways of one database. Entries are added and expire; nothing changes them. */
+/**
+ * The audit log, shared by the gateways of one database. Entries are added and expire;
+ * nothing changes them.
+ */
 export interface AuditStore {
   add(entry: AuditEntry): Promise<void>;
   /** Newest first. @param after id of the entry before the first */

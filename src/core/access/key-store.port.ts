@@ -45,7 +45,10 @@ export interface NewSecret {
   readonly replacedUntilMs?: number;
 }
 
-/** The table of API keys, shared by the gateways of one database. Every change raises its version. */
+/**
+ * The table of API keys, shared by the gateways of one database. Every change
+ * raises its version.
+ */
 export interface KeyStore {
   /** False: a key of that id exists. */
   create(key: StoredKey): Promise<boolean>;
@@ -62,7 +65,10 @@ export interface KeyStore {
   revoke(id: string, atMs: number): Promise<boolean>;
   /** Does not raise the version. */
   markUsed(ids: readonly string[], atMs: number): Promise<void>;
-  /** Keeps it until it would have expired; those that have expired by `endedAtMs` are removed. */
+  /**
+   * Keeps it until it would have expired; those that have expired by
+   * `endedAtMs` are removed.
+   */
   endSession(session: EndedSession): Promise<void>;
   /** Those that were ended at `fromMs` or later. */
   endedSessions(fromMs: number): Promise<readonly EndedSession[]>;

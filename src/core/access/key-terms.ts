@@ -1,6 +1,9 @@
 import { type PriorityLabel } from '../request/request-priority.js';
 
-/** What holds for all work of a key, also for work that runs later or by a token made from the key. */
+/**
+ * What holds for all work of a key, also for work that runs later or by a token made
+ * from the key.
+ */
 export interface KeyTerms {
   /** Id of the key that usage is counted for. */
   readonly key: string;

@@ -1,5 +1,6 @@
 /**
- * `adaptive`: D-02. `window`: a plain timer, also while the device is busy. `none`: waiting requests are sent at once.
+ * `adaptive`: D-02. `window`: a plain timer, also while the device is busy. `none`:
+ * waiting requests are sent at once.
  */
 export type BatchPolicy = 'adaptive' | 'window' | 'none';
 
@@ -7,8 +8,9 @@ export type BatchPolicy = 'adaptive' | 'window' | 'none';
 export type BatchReason = 'full' | 'window' | 'quiet' | 'ahead';
 
 /**
- * Node's timers count whole milliseconds from a clock that is read once per turn, so a wake may come this much early. A
- * window that is due within less than this is due: it may close this much early instead of one tick late.
+ * Node's timers count whole milliseconds from a clock that is read once per turn, so a
+ * wake may come this much early. A window that is due within less than this is due: it
+ * may close this much early instead of one tick late.
  */
 export const TIMER_RESOLUTION_MS = 1;
 
@@ -30,7 +32,10 @@ export interface BatchLane {
   readonly lastEnqueuedAtMs: number;
 }
 
-/** Capacity as the window sees it: free request credits for BATCH, whether the device is idle, its largest group. */
+/**
+ * Capacity as the window sees it: free request credits for BATCH, whether the device is
+ * idle, its largest group.
+ */
 export interface BatchOffer {
   readonly free: number;
   readonly idle: boolean;
@@ -42,9 +47,10 @@ export type WindowDecision =
   | { readonly go: false; readonly wakeAtMs: number };
 
 /**
- * Decides whether a BATCH group is sent now, and its size. A pure function of lane, offer and time (D-02), without
- * requests or timers. Idle device: full, window or quiet gap. Busy device: waiting has no benefit, so requests are sent
- * ahead within the free credits, and the worker merges them (D-24).
+ * Decides whether a BATCH group is sent now, and its size. A pure function of lane, offer
+ * and time (D-02), without requests or timers. Idle device: full, window or quiet gap.
+ * Busy device: waiting has no benefit, so requests are sent ahead within the free
+ * credits, and the worker merges them (D-24).
  */
 export class BatchWindow {
   constructor(private readonly options: BatchWindowOptions) {}
@@ -60,7 +66,9 @@ export class BatchWindow {
     return this.#wait(lane, nowMs);
   }
 
-  /** A window that closes at once: the policy `none`, and every policy during shutdown. */
+  /**
+   * A window that closes at once: the policy `none`, and every policy during shutdown.
+   */
   flush(lane: BatchLane, offer: BatchOffer): WindowDecision {
     if (lane.size === 0 || offer.free === 0) return { go: false, wakeAtMs: Infinity };
     const most = this.#most(offer);
@@ -84,7 +92,9 @@ export class BatchWindow {
   }
 }
 
-/** A time exactly one tick ahead is not due: a timer of one tick does not wake before it. */
+/**
+ * A time exactly one tick ahead is not due: a timer of one tick does not wake before it.
+ */
 function isDue(atMs: number, nowMs: number): boolean {
   return nowMs > atMs - TIMER_RESOLUTION_MS;
 }

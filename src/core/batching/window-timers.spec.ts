@@ -11,7 +11,10 @@ beforeEach(() => {
   timers = new WindowTimers({ nowMs: () => scheduler.now() }, scheduler);
 });
 
-/** Each letter of `orders` arms the timer for the instant of that name; `w` is a wake. One column is 1 ms. */
+/**
+ * Each letter of `orders` arms the timer for the instant of that name; `w` is a wake. One
+ * column is 1 ms.
+ */
 function expectWakes(
   picture: { orders: string; wakes: string },
   instants: Record<string, number | undefined>,

@@ -9,10 +9,15 @@ import {
 import { type MonotonicClock } from '../shared/monotonic-clock.js';
 import { TIMER_RESOLUTION_MS } from './batch-window.js';
 
-/** Node fires longer delays at once. An early wake is harmless: the loop decides again. */
+/**
+ * Node fires longer delays at once. An early wake is harmless: the loop decides again.
+ */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
-/** Wakes the dispatch loop at a given time and never decides anything (D-02, D-03). Arms at most one timer. */
+/**
+ * Wakes the dispatch loop at a given time and never decides anything (D-02, D-03). Arms
+ * at most one timer.
+ */
 export class WindowTimers {
   readonly #wakes = new Subject<void>();
   #armed: { readonly atMs: number; readonly timer: Subscription } | undefined;
@@ -24,7 +29,10 @@ export class WindowTimers {
     private readonly scheduler: SchedulerLike = asyncScheduler,
   ) {}
 
-  /** Re-arms the timer for a monotonic time; undefined disarms it. A past time wakes in the next turn. */
+  /**
+   * Re-arms the timer for a monotonic time; undefined disarms it. A past time wakes in
+   * the next turn.
+   */
   wakeAt(atMs: number | undefined): void {
     if (atMs === this.#armed?.atMs) return;
     this.stop();
@@ -46,8 +54,9 @@ export class WindowTimers {
 }
 
 /**
- * Rounded down, as Node adds up to one tick; a window accepts a wake less than a tick early. Aging and deadlines are
- * woken once more, a whole tick later, so an early wake never makes the loop spin.
+ * Rounded down, as Node adds up to one tick; a window accepts a wake less than a tick
+ * early. Aging and deadlines are woken once more, a whole tick later, so an early wake
+ * never makes the loop spin.
  */
 function delayTo(atMs: number, nowMs: number): number {
   if (atMs <= nowMs) return 0;

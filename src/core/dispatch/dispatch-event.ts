@@ -35,9 +35,9 @@ export interface WorkUsage {
 }
 
 /**
- * Everything that happens to a request, in order: accepted → (promoted) → leased → (requeued → leased) → settled;
- * `reprioritized` at any time while it waits.
- * Metrics, logs, latency and the live feed subscribe to these and to nothing else (D-23).
+ * Everything that happens to a request, in order: accepted → (promoted) → leased →
+ * (requeued → leased) → settled; `reprioritized` at any time while it waits. Metrics,
+ * logs, latency and the live feed subscribe to these and to nothing else (D-23).
  */
 export type DispatchEvent =
   | (EventBase & {
@@ -70,7 +70,10 @@ export type DispatchEvent =
       readonly stage: 'queued' | 'in_flight';
       readonly reason: CancelReason;
     })
-  /** The cancel took effect: dequeued, or acknowledged by the worker (or its 100 ms passed). */
+  /**
+   * The cancel took effect: dequeued, or acknowledged by the worker (or its
+   * 100 ms passed).
+   */
   | (EventBase & {
       readonly type: 'cancel_signalled';
       readonly stage: 'queued' | 'in_flight';
@@ -85,9 +88,15 @@ export type DispatchEvent =
       readonly batchSize?: number;
       /** Id of that engine call, shared by all its members. */
       readonly batchId?: string;
-      /** Device milliseconds of this request: its share of that engine call; absent: the worker reports none. */
+      /**
+       * Device milliseconds of this request: its share of that engine call; absent: the
+       * worker reports none.
+       */
       readonly deviceMs?: number;
-      /** Of a completed request with a deadline: whether its answer, or its first output, came in time (D-26). */
+      /**
+       * Of a completed request with a deadline: whether its answer, or its first output,
+       * came in time (D-26).
+       */
       readonly metDeadline?: boolean;
       /** For completed requests only. */
       readonly usage?: WorkUsage;

@@ -2,7 +2,8 @@ import { type Lease } from '../shared/lease.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
 /**
- * Why a group left its lane. `single`: REALTIME or aged, which skip the window; `pulled`: a worker fetched it (D-19).
+ * Why a group left its lane. `single`: REALTIME or aged, which skip the window; `pulled`:
+ * a worker fetched it (D-19).
  */
 export type WindowReason = 'full' | 'window' | 'quiet' | 'ahead' | 'single' | 'pulled';
 
@@ -15,7 +16,10 @@ export interface PlannedRequest<Payload = unknown> {
   readonly aged: boolean;
 }
 
-/** A decision as data (D-23): these requests, on this worker, now. Slots are leased already. */
+/**
+ * A decision as data (D-23): these requests, on this worker, now. Slots
+ * are leased already.
+ */
 export interface DispatchPlan<Payload = unknown> {
   readonly groupId: string;
   readonly model: string;

@@ -5,8 +5,8 @@ import {
 } from '../../../test/support/marble-harness.js';
 
 /**
- * One worker of model `m`: 16 credits, 8 per engine call. Columns are milliseconds, small letters BATCH, capitals
- * REALTIME.
+ * One worker of model `m`: 16 credits, 8 per engine call. Columns are milliseconds, small
+ * letters BATCH, capitals REALTIME.
  */
 function aHarness(options: HarnessOptions = {}): MarbleHarness {
   const harness = new MarbleHarness(options);

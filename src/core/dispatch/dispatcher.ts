@@ -23,7 +23,10 @@ export interface DispatcherDeps<P> {
   readonly admission: Admission;
   readonly workers: WorkerPort;
   readonly newGroupId: () => string;
-  /** When a request would start if it were queued, in milliseconds (D-27); undefined: unknown. */
+  /**
+   * When a request would start if it were queued, in milliseconds
+   * (D-27); undefined: unknown.
+   */
   readonly startInMs?: (request: ScheduledRequest, nowMs: number) => number | undefined;
 }
 
@@ -46,18 +49,25 @@ interface Slots {
 }
 
 /**
- * Free slot → lane → group → plan: the only place that decides the order (D-01, D-02, D-03, D-23). It decides and
- * leases. It calls no worker, arms no timer and reads no clock; its caller runs the plans and reports the outcomes.
+ * Free slot → lane → group → plan: the only place that decides the order (D-01, D-02,
+ * D-03, D-23). It decides and leases. It calls no worker, arms no timer and reads no
+ * clock; its caller runs the plans and reports the outcomes.
  */
 export class Dispatcher<P> {
   readonly #costs = new CostModel();
-  /** Models in which a suspect has the next turn and waits for a worker of its own: nothing is sent ahead of it. */
+  /**
+   * Models in which a suspect has the next turn and waits for a worker of its own:
+   * nothing is sent ahead of it.
+   */
   readonly #held = new Set<string>();
   #draining = false;
 
   constructor(private readonly deps: DispatcherDeps<P>) {}
 
-  /** Queues the request, or rejects it with `queue_full` and `retryAfterMs` (D-08). Throws `duplicate_request_id`. */
+  /**
+   * Queues the request, or rejects it with `queue_full` and `retryAfterMs` (D-08). Throws
+   * `duplicate_request_id`.
+   */
   submit(request: ScheduledRequest<P>, nowMs: number): Submission {
     const { queue, admission } = this.deps;
     const refusal = admission.check(queue, request);
@@ -75,8 +85,9 @@ export class Dispatcher<P> {
   }
 
   /**
-   * The next group to send, with its slots leased; undefined if nothing can be sent. Call until undefined. A group has
-   * one model, at most the offered size, and its requests have left the queue.
+   * The next group to send, with its slots leased; undefined if nothing can be sent. Call
+   * until undefined. A group has one model, at most the offered size, and its requests
+   * have left the queue.
    */
   next(nowMs: number): DispatchPlan<P> | undefined {
     this.#held.clear();
@@ -84,9 +95,9 @@ export class Dispatcher<P> {
   }
 
   /**
-   * The earliest time at which `next`, `aged` or `expire` may return something without any other event: a window
-   * closes, a request ages, a queue deadline expires. A lane without a usable slot needs no timer: capacity$ wakes the
-   * loop.
+   * The earliest time at which `next`, `aged` or `expire` may return something without
+   * any other event: a window closes, a request ages, a queue deadline expires. A lane
+   * without a usable slot needs no timer: capacity$ wakes the loop.
    */
   nextWakeMs(nowMs: number): number | undefined {
     const { queue } = this.deps;
@@ -101,12 +112,18 @@ export class Dispatcher<P> {
     this.deps.queue.restore(request);
   }
 
-  /** Device milliseconds that such a request will probably take, for `ScheduledRequest.costMs`. */
+  /**
+   * Device milliseconds that such a request will probably take, for
+   * `ScheduledRequest.costMs`.
+   */
   estimateMs(model: string, size: WorkSize): number {
     return this.#costs.estimateMs(model, size);
   }
 
-  /** When such a request would start if it were queued, in milliseconds (D-27); undefined: unknown. */
+  /**
+   * When such a request would start if it were queued, in milliseconds
+   * (D-27); undefined: unknown.
+   */
   startInMs(request: ScheduledRequest, nowMs: number): number | undefined {
     return this.deps.startInMs?.(request, nowMs);
   }
@@ -117,7 +134,10 @@ export class Dispatcher<P> {
     return realtime + batch === 0 && this.deps.workers.offer(model)?.idle === true;
   }
 
-  /** A sent request took so long on a device: its tenant is charged that instead of the estimate (D-25). */
+  /**
+   * A sent request took so long on a device: its tenant is charged that instead of
+   * the estimate (D-25).
+   */
   measured(request: ScheduledRequest<P>, work: MeasuredWork, deviceMs: number): void {
     this.observed(request.model, work, deviceMs);
     this.deps.queue.measured(request, deviceMs);
@@ -133,12 +153,17 @@ export class Dispatcher<P> {
     return this.deps.queue.remove(key);
   }
 
-  /** Moves a waiting request to the other lane, placed by age; bounds do not apply. False: it does not wait. */
+  /**
+   * Moves a waiting request to the other lane, placed by age; bounds do not apply. False:
+   * it does not wait.
+   */
   reprioritize(key: RequestKey, priority: RequestPriority): boolean {
     return this.deps.queue.reprioritize(key, priority) !== undefined;
   }
 
-  /** BATCH requests that have aged since the last call, to be counted as promoted (D-03). */
+  /**
+   * BATCH requests that have aged since the last call, to be counted as promoted (D-03).
+   */
   aged(nowMs: number): ScheduledRequest<P>[] {
     return this.deps.queue.aged(nowMs);
   }
@@ -148,7 +173,9 @@ export class Dispatcher<P> {
     return this.deps.queue.expired(nowMs);
   }
 
-  /** From now on windows close at once: shutdown sends queued requests while time remains. */
+  /**
+   * From now on windows close at once: shutdown sends queued requests while time remains.
+   */
   draining(): void {
     this.#draining = true;
   }
@@ -185,7 +212,8 @@ export class Dispatcher<P> {
     offer: SlotOffer,
     nowMs: number,
   ): Group | undefined {
-    // Beside an aged request of another tenant, one that is not aged keeps its turn and skips the window too.
+    // Beside an aged request of another tenant, one that is not aged keeps its turn and
+    // skips the window too.
     if (aged || lane.priority === RequestPriority.REALTIME) return SINGLE;
     const decision = this.#decide(lane, offer, nowMs);
     if (decision.go) return decision;
@@ -243,7 +271,10 @@ export class Dispatcher<P> {
     };
   }
 
-  /** When the lane may be sent, or the next promotion is to be counted; one that is due has been counted already. */
+  /**
+   * When the lane may be sent, or the next promotion is to be counted; one that is due
+   * has been counted already.
+   */
   #wakeMs(lane: ModelLane<P>, nowMs: number): number {
     const { agingMs } = this.deps.queue.options;
     const promotedAtMs = agesAtMs(

@@ -6,8 +6,8 @@ import { type DomainError } from '../shared/domain-error.js';
 import { type RequestView } from './request-view.js';
 
 /**
- * Where requests wait until a worker has them: in this process, or in a store that gateways share (D-19). One contract
- * suite holds for every queue: `test/contract/queue`.
+ * Where requests wait until a worker has them: in this process, or in a store that
+ * gateways share (D-19). One contract suite holds for every queue: `test/contract/queue`.
  */
 export interface SchedulerQueue<Payload, Reply> {
   /** The dispatcher of this process decides its order. */
@@ -24,7 +24,8 @@ export interface SchedulerQueue<Payload, Reply> {
 
   /**
    * Queues the request, and reports what happens to it until it has ended.
-   * @returns why the request is rejected. Undefined: it is accepted, or a later report says whether it is.
+   * @returns why the request is rejected. Undefined: it is accepted, or a later report
+   *   says whether it is.
    */
   enqueue(
     request: ScheduledRequest<Payload>,
@@ -32,9 +33,10 @@ export interface SchedulerQueue<Payload, Reply> {
   ): DomainError | undefined;
 
   /**
-   * Removes the request, or tells the worker that has it to stop. Its caller is settled already; nothing is reported
-   * any more. Never rejects.
-   * @param workerId of the worker that has it; undefined while it waits or is being queued
+   * Removes the request, or tells the worker that has it to stop. Its caller is settled
+   * already; nothing is reported any more. Never rejects.
+   * @param workerId of the worker that has it; undefined while it waits or
+   *   is being queued
    */
   cancel(
     request: ScheduledRequest<Payload>,
@@ -42,14 +44,19 @@ export interface SchedulerQueue<Payload, Reply> {
     workerId: string | undefined,
   ): Promise<void>;
 
-  /** What stands before a request that waits: decides its error code and its Retry-After. */
+  /**
+   * What stands before a request that waits: decides its error code and its Retry-After.
+   */
   backlog(request: ScheduledRequest<Payload>): QueueBacklog;
 
   /** Undefined: not in this queue. */
   find(ref: RequestRef): RequestView | undefined | Promise<RequestView | undefined>;
 }
 
-/** What a queue reports about one gateway's requests. A report about a request that has settled changes nothing. */
+/**
+ * What a queue reports about one gateway's requests. A report about a request that has
+ * settled changes nothing.
+ */
 export interface QueueReports<Reply> {
   /** It waits, and can be cancelled. */
   accepted(key: RequestKey): void;
@@ -60,7 +67,9 @@ export interface QueueReports<Reply> {
   /** Its worker died (`lost`), or gave it back, which is no attempt: it waits again. */
   requeued(key: RequestKey, lost: boolean): void;
   reprioritized(key: RequestKey, priority: RequestPriority): void;
-  /** The worker is done, so its inference deadline stops; the answer may still be fetched. */
+  /**
+   * The worker is done, so its inference deadline stops; the answer may still be fetched.
+   */
   computed(key: RequestKey, computation: QueueComputation): void;
   ended(key: RequestKey, end: QueueEnd<Reply>): void;
 }
@@ -71,7 +80,10 @@ export interface QueueLease {
   readonly groupId: string;
   /** It is BATCH and was taken because of its age (D-03). */
   readonly aged: boolean;
-  /** The worker has shown lately that it lives. Until it does, the inference deadline (D-07) does not end the request. */
+  /**
+   * The worker has shown lately that it lives. Until it does, the inference deadline
+   * (D-07) does not end the request.
+   */
   readonly isHeld: () => Promise<boolean>;
 }
 
@@ -85,7 +97,10 @@ export interface QueueComputation {
 export type QueueEnd<Reply> =
   | { readonly type: 'completed'; readonly reply: Reply }
   | { readonly type: 'failed'; readonly error: unknown }
-  /** Its queue deadline passed (D-07), or its worker died and it cannot be sent again (D-06). */
+  /**
+   * Its queue deadline passed (D-07), or its worker died and it cannot be
+   * sent again (D-06).
+   */
   | { readonly type: 'expired' | 'lost' }
   /** Another gateway or an operator there stopped it. */
   | { readonly type: 'stopped'; readonly reason: CancelReason };

@@ -8,8 +8,8 @@ import { type WindowReason } from './dispatch-plan.js';
 export type RequestViewState = 'queued' | 'running' | SettlementStatus;
 
 /**
- * What a waiting request waits for: a `worker` of its model to come up, a free `slot` on one, its batch `window` to
- * close, or nothing but the loop's next `turn`.
+ * What a waiting request waits for: a `worker` of its model to come up, a free `slot` on
+ * one, its batch `window` to close, or nothing but the loop's next `turn`.
  */
 export type WaitsFor = 'worker' | 'slot' | 'window' | 'turn';
 
@@ -34,7 +34,10 @@ export interface RequestView {
   readonly phases: LatencyPhases;
   /** Why it failed or was cancelled. */
   readonly code?: ErrorCode;
-  /** Of its gateway's own requests: what it was sent with, who stopped it, and the size of its engine call. */
+  /**
+   * Of its gateway's own requests: what it was sent with, who stopped it, and the size of
+   * its engine call.
+   */
   readonly group?: {
     readonly id: string;
     readonly size: number;

@@ -8,9 +8,10 @@ interface Candidate {
 }
 
 /**
- * Which credit a lane may use (D-24). Only REALTIME may overdraw a worker, in its turn. Aged BATCH may not, although it
- * has its share of the turns (D-03): a backlog older than 30 s would move into the worker. In an aged request's turn,
- * REALTIME waits for a free slot too; otherwise it would overtake for ever, since BATCH gets a slot only after the
+ * Which credit a lane may use (D-24). Only REALTIME may overdraw a worker, in its turn.
+ * Aged BATCH may not, although it has its share of the turns (D-03): a backlog older than
+ * 30 s would move into the worker. In an aged request's turn, REALTIME waits for a free
+ * slot too; otherwise it would overtake for ever, since BATCH gets a slot only after the
  * overdraft is paid back.
  */
 export function slotCredit(

@@ -8,9 +8,9 @@ export interface SlotOffer {
   /** Request credits for any priority; 0 or more (D-24). */
   readonly free: number;
   /**
-   * Request credits for REALTIME: `free` plus an overdraft of one group, `maxBatch` in all; at least 1. With the
-   * overdraft it reaches the worker while BATCH holds every slot, and goes first in the next group of the device
-   * (D-24).
+   * Request credits for REALTIME: `free` plus an overdraft of one group, `maxBatch` in
+   * all; at least 1. With the overdraft it reaches the worker while BATCH holds every
+   * slot, and goes first in the next group of the device (D-24).
    */
   readonly urgent: number;
   /** True when the worker has no request. */
@@ -25,10 +25,12 @@ export type SlotCredit = 'free' | 'urgent';
 /** Capacity as the dispatcher sees it: capacity first, then work (D-01). */
 export interface WorkerPort {
   /**
-   * The worker of `model` to use next: the largest free share of its slots, then the largest urgent one. Undefined
-   * while none is ready with either, so the overdraft is offered only when no worker of the model has a free slot.
-   * Asked only while something waits for the model: it may start its workers. O(workers of the model).
-   * @param next the request that would go: the favourite of its `affinity` is preferred while it is not clearly fuller
+   * The worker of `model` to use next: the largest free share of its slots, then the
+   * largest urgent one. Undefined while none is ready with either, so the overdraft is
+   * offered only when no worker of the model has a free slot. Asked only while something
+   * waits for the model: it may start its workers. O(workers of the model).
+   * @param next the request that would go: the favourite of its `affinity` is preferred
+   *   while it is not clearly fuller
    *   than others, workers in `avoid` are not offered while another one serves, and a suspect shares no worker with
    *   requests that are none (D-38)
    */
@@ -43,6 +45,9 @@ export interface WorkerPort {
     credit: SlotCredit,
     mostTogether?: number,
   ): readonly Lease[];
-  /** Emits the model whose capacity of either credit may have grown (slot released, worker became ready). */
+  /**
+   * Emits the model whose capacity of either credit may have grown (slot released,
+   * worker became ready).
+   */
   readonly capacity$: Observable<string>;
 }

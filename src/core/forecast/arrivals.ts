@@ -8,7 +8,10 @@ export type ExpectedRequest = Pick<ScheduledRequest, 'tenant' | 'costMs'>;
 /** So many of the last arrivals stand for those to come: their tenants and costs. */
 const SAMPLE = 64;
 
-/** Arrivals of one model and priority: their recent rate, and the last of them as examples. */
+/**
+ * Arrivals of one model and priority: their recent rate, and the last of
+ * them as examples.
+ */
 export class RecentArrivals {
   readonly #rate = new DrainRate(20_000);
   readonly #sample: ExpectedRequest[] = [];

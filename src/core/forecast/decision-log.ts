@@ -3,9 +3,10 @@ import { DEFAULT_TENANT } from '../request/request-key.js';
 import { priorityLevel, RequestPriority } from '../request/request-priority.js';
 
 /**
- * Why a request goes before another one. `priority`: REALTIME before BATCH. `age`: it came earlier, or it is aged BATCH
- * in its turn (D-03). `fairness`: it came later, and its tenant had less device time (D-25). Windows and limits put no
- * request before another: a window holds back a whole lane, and limits refuse before the queue.
+ * Why a request goes before another one. `priority`: REALTIME before BATCH. `age`: it
+ * came earlier, or it is aged BATCH in its turn (D-03). `fairness`: it came later, and
+ * its tenant had less device time (D-25). Windows and limits put no request before
+ * another: a window holds back a whole lane, and limits refuse before the queue.
  */
 export type AheadReason = 'priority' | 'age' | 'fairness';
 

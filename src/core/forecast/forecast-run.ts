@@ -11,11 +11,16 @@ import { type ArrivalStream } from './arrivals.js';
 import { StartCurve } from './start-curve.js';
 import { type VirtualWorkers } from './virtual-workers.js';
 
-/** Requests of the queue that a run follows at most; those behind them are extrapolated. */
+/**
+ * Requests of the queue that a run follows at most; those behind them are extrapolated.
+ */
 const MOST_WAITING = 1000;
 /** Instants after which a run ends, whatever still waits. */
 const MOST_STEPS = 5000;
-/** When all that waited has started, it goes on a little: for requests that come while the run is used. */
+/**
+ * When all that waited has started, it goes on a little: for requests that come while the
+ * run is used.
+ */
 const MORE_STEPS = 16;
 const MORE_SHARE = 0.25;
 /** A wake that is due now comes this much later, so that a run always moves. */
@@ -40,19 +45,26 @@ export interface RunStart {
 }
 
 /**
- * The queue of one model run forward in virtual time by the real dispatcher: over its waiting requests, those that are
- * assumed to come, and workers that take as long as they did lately (D-27).
+ * The queue of one model run forward in virtual time by the real dispatcher: over its
+ * waiting requests, those that are assumed to come, and workers that take as long as they
+ * did lately (D-27).
  */
 export class ForecastRun {
   readonly startedAtMs: number;
-  /** When the requests that wait at the beginning start. Absent: they expire, or are behind the end of the run. */
+  /**
+   * When the requests that wait at the beginning start. Absent: they expire, or are
+   * behind the end of the run.
+   */
   readonly starts = new Map<RequestKey, number>();
   readonly curves: Readonly<Record<RequestPriority, StartCurve>>;
   /** Workers, instants and requests it went through: what it cost. */
   steps: number;
   /** When the last of them starts. */
   lastStartMs: number;
-  /** Slots of its workers if a request that came when it began started at once; Infinity otherwise. */
+  /**
+   * Slots of its workers if a request that came when it began started at
+   * once; Infinity otherwise.
+   */
   readonly slotsIfIdle: number;
   readonly #queue: PriorityQueue<unknown>;
   readonly #dispatcher: Dispatcher<unknown>;

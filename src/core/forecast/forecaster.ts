@@ -11,11 +11,12 @@ import { type ProspectiveRequest, type WaitForecast } from './wait-forecast.js';
 type EventOf<T extends DispatchEvent['type']> = Extract<DispatchEvent, { type: T }>;
 
 /**
- * Forecasts of one gateway's embedded queue: learns service times, arrivals and its own errors from the dispatch events
- * (D-23), and runs the queue forward when it is asked (D-27). Starts no timer and calls no worker.
+ * Forecasts of one gateway's embedded queue: learns service times, arrivals and its own
+ * errors from the dispatch events (D-23), and runs the queue forward when it is asked
+ * (D-27). Starts no timer and calls no worker.
  *
- * Undefined means unknown, never "now": no worker of the model is up, or none has answered a request yet. A cached run
- * answers in O(log waiting).
+ * Undefined means unknown, never "now": no worker of the model is up, or none has
+ * answered a request yet. A cached run answers in O(log waiting).
  */
 export class Forecaster {
   readonly #models = new Map<string, ModelForecast>();

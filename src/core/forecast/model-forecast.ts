@@ -35,7 +35,10 @@ type RunningRequest = Omit<RequestInFlight, 'workerId'> & {
   readonly enqueuedAtMs: number;
 };
 
-/** Milliseconds of waiting, and until the answer, before they are corrected by what was observed. */
+/**
+ * Milliseconds of waiting, and until the answer, before they are corrected by
+ * what was observed.
+ */
 interface RawForecast {
   readonly startMs: number;
   readonly endMs: number;
@@ -46,7 +49,10 @@ interface ActualTimes {
   readonly totalMs?: number | undefined;
 }
 
-/** A run is used again for so long per step that it took: about 1 % of the time goes into runs. */
+/**
+ * A run is used again for so long per step that it took: about 1 % of the time
+ * goes into runs.
+ */
 const REUSED_MS_PER_STEP = 5;
 const REUSED_LEAST_MS = 50;
 
@@ -70,7 +76,8 @@ class RunCache {
     const { slotsIfIdle = Infinity } = this.#run ?? {};
     // A burst takes every slot within the time for which a run is used.
     const isFilled = slotsIfIdle < Infinity && inFlight() >= slotsIfIdle;
-    // None could be made: a worker may be ready, or have answered, at any moment, and to look costs nothing.
+    // None could be made: a worker may be ready, or have answered, at any moment, and to
+    // look costs nothing.
     if (this.#run && nowMs < this.#staleAtMs && !isFilled) return this.#run;
     this.#run = this.make(nowMs);
     this.#staleAtMs =
@@ -104,7 +111,10 @@ export class ModelForecast {
     private readonly deps: ForecastDeps,
   ) {}
 
-  /** A request waited and was answered as long as this after such a forecast was made. Absent: neither is judged. */
+  /**
+   * A request waited and was answered as long as this after such a forecast was made.
+   * Absent: neither is judged.
+   */
   happened(
     forecast: ForecastSample,
     priority: RequestPriority,
@@ -114,7 +124,10 @@ export class ModelForecast {
     this.#endError[priority].observe(forecast.endMs, forecast.endP90Ms, totalMs);
   }
 
-  /** The forecast of a request that came, to be judged later; undefined: nothing else waits, so there is no error. */
+  /**
+   * The forecast of a request that came, to be judged later; undefined: nothing else
+   * waits, so there is no error.
+   */
   sample(request: ScheduledRequest, nowMs: number): ForecastSample | undefined {
     const { realtime, batch } = this.deps.queue.depthOf(this.model);
     if (realtime + batch <= 1) return undefined;
@@ -256,7 +269,10 @@ export class ModelForecast {
     return run.curves[request.priority].startsAtMs(aheadMs, nowMs);
   }
 
-  /** Of a request that came after the run began, or that it did not follow: at the pace of those that it did. */
+  /**
+   * Of a request that came after the run began, or that it did not follow: at the pace of
+   * those that it did.
+   */
   #startBeyond(run: ForecastRun, request: ScheduledRequest, nowMs: number): number {
     if (request.enqueuedAtMs >= run.startedAtMs)
       return this.#lastStartMs(run, request, costOf(request), nowMs);

@@ -13,12 +13,15 @@ export interface ServedRequest {
 const MEMORY = 0.98;
 /** Below this spread of the group sizes, their effect on the time is unknown. */
 const LEAST_VARIANCE = 0.05;
-/** Requests that cost much more or less than usual change the time by this factor at most. */
+/**
+ * Requests that cost much more or less than usual change the time by this factor at most.
+ */
 const LARGEST_FACTOR = 20;
 
 /**
- * How long workers of one model compute a group: a fixed part and one per member, fitted to the groups that were
- * answered, and in proportion to the estimated cost of the members.
+ * How long workers of one model compute a group: a fixed part and one per member,
+ * fitted to the groups that were answered, and in proportion to the estimated cost
+ * of the members.
  */
 export class ServiceTimes {
   #weight = 0;

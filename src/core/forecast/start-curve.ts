@@ -5,8 +5,8 @@ interface Progress {
 }
 
 /**
- * When a lane reaches which virtual time: a request starts when the lane reaches its start tag. Filled by a run, then
- * read for any number of requests.
+ * When a lane reaches which virtual time: a request starts when the lane reaches its
+ * start tag. Filled by a run, then read for any number of requests.
  */
 export class StartCurve {
   readonly #points: Progress[];
@@ -39,7 +39,10 @@ export class StartCurve {
     this.#idleAtMs = Math.min(this.#idleAtMs, atMs);
   }
 
-  /** @param aheadMs virtual milliseconds between where the lane is at `nowMs` and the start tag of the request */
+  /**
+   * @param aheadMs virtual milliseconds between where the lane is at `nowMs` and the
+   *   start tag of the request
+   */
   startsAtMs(aheadMs: number, nowMs: number): number {
     const points = this.#points;
     const first = this.#first(({ atMs }) => atMs > nowMs);

@@ -113,7 +113,10 @@ const offerOf = (worker: VirtualWorker): SlotOffer => ({
   },
 });
 
-/** The workers of one model in virtual time: they compute what they have, and take what the dispatcher sends. */
+/**
+ * The workers of one model in virtual time: they compute what they have, and take what
+ * the dispatcher sends.
+ */
 export class VirtualWorkers implements WorkerPort {
   readonly capacity$ = NEVER;
   readonly #workers: ReadonlyMap<string, VirtualWorker>;
@@ -159,7 +162,10 @@ export class VirtualWorkers implements WorkerPort {
     return new Array<Lease>(count).fill(HELD);
   }
 
-  /** What a worker has when the run begins, in the order in which it was sent. @param lastDoneMs its last answer */
+  /**
+   * What a worker has when the run begins, in the order in which it was sent. @param
+   * lastDoneMs its last answer
+   */
   resume(
     workerId: string,
     held: readonly RequestInFlight[],
@@ -170,7 +176,8 @@ export class VirtualWorkers implements WorkerPort {
     if (worker === undefined) return;
     worker.inUse = held.length;
     for (const work of held) worker.add(work);
-    // A single device took its group when it was done with the one before; of several, each when it was sent.
+    // A single device took its group when it was done with the one before; of several,
+    // each when it was sent.
     const idleSinceMs = worker.devices.length === 1 ? lastDoneMs : -Infinity;
     for (const device of worker.devices) this.#start(device, idleSinceMs, nowMs);
   }
@@ -182,7 +189,10 @@ export class VirtualWorkers implements WorkerPort {
     this.#touched.add(worker);
   }
 
-  /** Idle devices take what was sent to them. Call it when all of one instant has been sent. */
+  /**
+   * Idle devices take what was sent to them. Call it when all of one instant
+   * has been sent.
+   */
   start(nowMs: number): void {
     for (const { devices } of this.#touched)
       for (const device of devices)

@@ -7,7 +7,10 @@ interface Wait {
   readonly realMs: number;
 }
 
-/** Share of `waits` within the quantile that was forecast for each; of so many the end is not known yet. */
+/**
+ * Share of `waits` within the quantile that was forecast for each; of so many the end is
+ * not known yet.
+ */
 function within(waits: readonly Wait[], quantile: 'p50' | 'p90', unknown = 0): number {
   const error = new WaitError();
   const pending: (() => void)[] = [];

@@ -1,14 +1,18 @@
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
-/** Milliseconds from now. Half of the requests need at most `p50`, nine in ten at most `p90`. */
+/**
+ * Milliseconds from now. Half of the requests need at most `p50`, nine in ten
+ * at most `p90`.
+ */
 export interface Quantiles {
   readonly p50: number;
   readonly p90: number;
 }
 
 /**
- * `simulation`: the queue was run forward by its own rules. `drain_rate`: place in the queue ÷ rate at which requests
- * leave it, for queues whose order is decided elsewhere (`queue.driver: redis`).
+ * `simulation`: the queue was run forward by its own rules. `drain_rate`: place in the
+ * queue ÷ rate at which requests leave it, for queues whose order is decided elsewhere
+ * (`queue.driver: redis`).
  */
 export type ForecastBasis = 'simulation' | 'drain_rate';
 

@@ -29,8 +29,9 @@ export interface GenerationOptions<T extends GenerationRequest>
 }
 
 /**
- * Continuous batching (D-21) as pure decisions: `plan` decides, a `StepBackend` acts, `complete` takes the results.
- * Requests join and leave between steps. One step runs; another may be planned behind it (`planAhead`).
+ * Continuous batching (D-21) as pure decisions: `plan` decides, a `StepBackend` acts,
+ * `complete` takes the results. Requests join and leave between steps. One step runs;
+ * another may be planned behind it (`planAhead`).
  *
  *   submit → waiting → (row, memory, tokens) prefill in chunks → decode … → stop | length
  *              ▲ ╰─ preempted: memory taken, age kept ─╯              │
@@ -74,8 +75,8 @@ export class GenerationScheduler<T extends GenerationRequest> {
   }
 
   /**
-   * Tokens found computed and computed again all the same, since the start: their copy failed, or the process was
-   * replaced.
+   * Tokens found computed and computed again all the same, since the start: their copy
+   * failed, or the process was replaced.
    */
   get strandedTokens(): number {
     return this.#roster.running.strandedTokens;
@@ -86,7 +87,10 @@ export class GenerationScheduler<T extends GenerationRequest> {
     return this.#budget.tokens;
   }
 
-  /** Joins at a step boundary. Returns a refusal when it can never run; nothing is emitted for it then. */
+  /**
+   * Joins at a step boundary. Returns a refusal when it can never run; nothing is emitted
+   * for it then.
+   */
   submit(request: T): SubmitRefusal | undefined {
     const refusal = this.#roster.refusal(request);
     if (refusal) return refusal;
@@ -104,7 +108,10 @@ export class GenerationScheduler<T extends GenerationRequest> {
     return true;
   }
 
-  /** Its consumer is full: no more steps for it, though the one that runs may still draw a token. Others continue. */
+  /**
+   * Its consumer is full: no more steps for it, though the one that runs may still draw a
+   * token. Others continue.
+   */
   pause(request: T, nowMs: number): void {
     const sequence = this.#roster.of(request);
     if (sequence) sequence.pausedSinceMs ??= nowMs;
@@ -127,9 +134,10 @@ export class GenerationScheduler<T extends GenerationRequest> {
   }
 
   /**
-   * The step behind the one that runs, so that the backend has it when that one is done. A decoding sequence continues
-   * with the token that is being drawn; one that ends with that token runs once for nothing. Undefined where the
-   * outcome decides. Call it late in a step: requests that come afterwards are not in the next one.
+   * The step behind the one that runs, so that the backend has it when that one is done.
+   * A decoding sequence continues with the token that is being drawn; one that ends with
+   * that token runs once for nothing. Undefined where the outcome decides. Call it late
+   * in a step: requests that come afterwards are not in the next one.
    */
   planAhead(nowMs: number): GenerationPlan<T> | undefined {
     if (this.#steps.inFlight !== 1 || this.#steps.running?.isVoid) return undefined;
@@ -151,8 +159,9 @@ export class GenerationScheduler<T extends GenerationRequest> {
   }
 
   /**
-   * The backend is gone with all it kept, in a step or between two. Everything is computed again. Members of the lost
-   * step run alone until they are past where it died, so that a request that kills a backend fails alone.
+   * The backend is gone with all it kept, in a step or between two. Everything is
+   * computed again. Members of the lost step run alone until they are past where it died,
+   * so that a request that kills a backend fails alone.
    */
   lost(error: Error): void {
     this.#changed = true;
@@ -160,7 +169,8 @@ export class GenerationScheduler<T extends GenerationRequest> {
   }
 
   /**
-   * Monotonic milliseconds at which to call `plan` again, unless something is submitted, resumed or completed before.
+   * Monotonic milliseconds at which to call `plan` again, unless something is submitted,
+   * resumed or completed before.
    */
   nextWakeMs(nowMs: number): number {
     if (this.#steps.inFlight === 0 && this.#isRunnable()) return nowMs;
@@ -169,7 +179,10 @@ export class GenerationScheduler<T extends GenerationRequest> {
     return Math.max(nowMs, Math.min(ceilingMs, this.#roster.firstDeadlineMs));
   }
 
-  /** @throws Error when blocks or requests are lost or counted twice; for tests, after every step. */
+  /**
+   * @throws Error when blocks or requests are lost or counted twice; for tests,
+   *   after every step.
+   */
   audit(): void {
     this.#roster.audit();
   }

@@ -9,18 +9,22 @@ import {
 export class GenerationSequence<T extends GenerationRequest> {
   readonly request: T;
   readonly priorityClass: number;
-  /** It was admitted by its aging turn while class 0 waited: class 0 does not preempt it. */
+  /**
+   * It was admitted by its aging turn while class 0 waited: class 0 does not preempt it.
+   */
   hadTurn = false;
   /**
-   * Static aging key, smaller first (D-21): one class lower counts like an arrival `classWidthMs` later. Aging that grows
-   * linearly with time never changes the order of two requests, so the key needs no clock and no re-sort, and preemption
-   * does not change it.
+   * Static aging key, smaller first (D-21): one class lower counts like an arrival
+   * `classWidthMs` later. Aging that grows linearly with time never changes the order
+   * of two requests, so the key needs no clock and no re-sort, and preemption does
+   * not change it.
    */
   readonly key: number;
   /** Its place while it waits. */
   entry: Entry<GenerationSequence<T>>;
   /**
-   * Prompt and answer so far, and the only copy of them: the memory reads it too. Tokens are appended, never changed.
+   * Prompt and answer so far, and the only copy of them: the memory reads it too. Tokens
+   * are appended, never changed.
    */
   readonly tokens: number[];
   /** Times that it lost its memory to others. */
@@ -71,7 +75,9 @@ export class GenerationSequence<T extends GenerationRequest> {
     return this.#planned;
   }
 
-  /** Tokens to compute before the next one can be drawn; steps in flight count as done. */
+  /**
+   * Tokens to compute before the next one can be drawn; steps in flight count as done.
+   */
   get pending(): number {
     return this.tokens.length + this.#awaited - this.#planned;
   }
@@ -81,7 +87,10 @@ export class GenerationSequence<T extends GenerationRequest> {
     return this.output + this.#awaited > 0 && this.pending === 1;
   }
 
-  /** It can be in the next step: its consumer takes tokens, and the steps in flight are not its last. */
+  /**
+   * It can be in the next step: its consumer takes tokens, and the steps in flight are
+   * not its last.
+   */
   get isDue(): boolean {
     return (
       !this.paused &&
@@ -90,7 +99,9 @@ export class GenerationSequence<T extends GenerationRequest> {
     );
   }
 
-  /** Most tokens that it ever has in memory: the last one drawn is emitted, not computed. */
+  /**
+   * Most tokens that it ever has in memory: the last one drawn is emitted, not computed.
+   */
   get most(): number {
     return mostTokens(this.request);
   }
@@ -104,8 +115,8 @@ export class GenerationSequence<T extends GenerationRequest> {
   }
 
   /**
-   * It was in the step in which the backend died. Each time it stays alone one token longer: the recompute may not be
-   * what kills.
+   * It was in the step in which the backend died. Each time it stays alone one token
+   * longer: the recompute may not be what kills.
    */
   accuse({ position, count }: StepItem<T>): void {
     this.suspectUntil = position + count + this.losses;

@@ -18,7 +18,10 @@ export interface ResultOptions<T> extends GenerationListener<T> {
   readonly outputWeight: number;
 }
 
-/** An item of a step and its sequence: the same handle may have been submitted again before the step is over. */
+/**
+ * An item of a step and its sequence: the same handle may have been submitted again
+ * before the step is over.
+ */
 interface Member<T extends GenerationRequest> {
   readonly item: StepItem<T>;
   readonly sequence: GenerationSequence<T>;
@@ -27,16 +30,20 @@ interface Member<T extends GenerationRequest> {
 export interface InFlightStep<T extends GenerationRequest> {
   readonly plan: GenerationPlan<T>;
   readonly members: readonly Member<T>[];
-  /** Monotonic milliseconds at which it began: when it was planned, or when the step before it completed. */
+  /**
+   * Monotonic milliseconds at which it began: when it was planned, or when the step
+   * before it completed.
+   */
   readonly sinceMs: number;
   /** The step before it failed: the backend skips it. */
   readonly isVoid: boolean;
 }
 
 /**
- * The steps in flight (the one that runs, and at most one planned behind it), what their results do to their members,
- * and what is retried. Members of a step that failed as a whole are retried in halves until the one at fault is alone:
- * for n members with one at fault that takes about 2 log2 n steps, and the others lose no token.
+ * The steps in flight (the one that runs, and at most one planned behind it), what their
+ * results do to their members, and what is retried. Members of a step that failed as a
+ * whole are retried in halves until the one at fault is alone: for n members with one at
+ * fault that takes about 2 log2 n steps, and the others lose no token.
  */
 export class GenerationSteps<T extends GenerationRequest> {
   #inFlight: readonly InFlightStep<T>[] = [];
@@ -86,7 +93,10 @@ export class GenerationSteps<T extends GenerationRequest> {
     return plan;
   }
 
-  /** The outcome of the oldest one; the one behind it begins now. @throws Error when no step is in flight */
+  /**
+   * The outcome of the oldest one; the one behind it begins now. @throws Error when no
+   * step is in flight
+   */
   complete(outcome: StepOutcome<T>, nowMs: number): InFlightStep<T> {
     const [completed, ...behind] = this.#inFlight;
     if (completed === undefined) throw new Error('No step is in flight.');
@@ -104,7 +114,10 @@ export class GenerationSteps<T extends GenerationRequest> {
     return completed;
   }
 
-  /** The backend died: a single member fails, several are suspects until they are past this point. */
+  /**
+   * The backend died: a single member fails, several are suspects until they are
+   * past this point.
+   */
   lost(error: Error): void {
     // Of a sequence in two steps the later item counts: it may have been that one.
     const accused = new Map(

@@ -13,9 +13,15 @@ export interface RunningSetOptions extends PreemptionOptions {
   readonly maxRows: number;
   /** Tokens of the answer that must fit besides the prompt when a request is admitted. */
   readonly headroomTokens: number;
-  /** Requests that may overtake one that does not fit yet; from then on all behind it wait. */
+  /**
+   * Requests that may overtake one that does not fit yet; from then on all
+   * behind it wait.
+   */
   readonly maxOvertakes: number;
-  /** Milliseconds after which one that does not fit is tried again although no memory was freed. */
+  /**
+   * Milliseconds after which one that does not fit is tried again although no
+   * memory was freed.
+   */
   readonly backoffMs: number;
 }
 
@@ -25,8 +31,9 @@ interface Parts<T extends GenerationRequest> {
 }
 
 /**
- * The running sequences, and admission to rows and memory. A request that does not fit is tried again when memory was
- * freed or more of it can be found (`#epoch`), not before: no busy loop, and no delay either.
+ * The running sequences, and admission to rows and memory. A request that does not fit is
+ * tried again when memory was freed or more of it can be found (`#epoch`), not before: no
+ * busy loop, and no delay either.
  */
 export class RunningSet<T extends GenerationRequest> {
   readonly #rows = new Set<GenerationSequence<T>>();
@@ -69,7 +76,10 @@ export class RunningSet<T extends GenerationRequest> {
     return preempted;
   }
 
-  /** Makes room for the next token of each decoding sequence, oldest first. True when one was preempted for it. */
+  /**
+   * Makes room for the next token of each decoding sequence, oldest first. True when one
+   * was preempted for it.
+   */
   grow(): boolean {
     const before = this.#preempted.length;
     for (const row of this.rows)
@@ -90,8 +100,8 @@ export class RunningSet<T extends GenerationRequest> {
   }
 
   /**
-   * Before a step is composed: the first waiting request that finds no room takes it from lower classes and from
-   * long-paused rows. After that no row of the step is preempted.
+   * Before a step is composed: the first waiting request that finds no room takes it from
+   * lower classes and from long-paused rows. After that no row of the step is preempted.
    */
   displace(nowMs: number): void {
     while (
@@ -140,7 +150,10 @@ export class RunningSet<T extends GenerationRequest> {
     return computed !== undefined;
   }
 
-  /** As `enter`, preempting lower classes and long-paused rows; preempts none if that would not be enough. */
+  /**
+   * As `enter`, preempting lower classes and long-paused rows; preempts none if that
+   * would not be enough.
+   */
   force(next: GenerationSequence<T>, nowMs: number): boolean {
     const { memory } = this.parts;
     const needed = memory.blocksFor(this.#capacity(next));
@@ -163,7 +176,10 @@ export class RunningSet<T extends GenerationRequest> {
     if (this.parts.memory.computed(row, row.computed)) this.#epoch += 1;
   }
 
-  /** No step is in flight: rows whose memory holds fewer tokens than they count compute the rest again. */
+  /**
+   * No step is in flight: rows whose memory holds fewer tokens than they count compute
+   * the rest again.
+   */
   reconcile(): void {
     for (const row of this.#rows) {
       const intact = this.parts.memory.intact(row);
@@ -189,8 +205,9 @@ export class RunningSet<T extends GenerationRequest> {
   }
 
   /**
-   * Waiting sequences that may not fit: the first in the queue, and the first of class 0. In an aged one's turn that
-   * one waits for a row; rows that class 0 takes from lower classes meanwhile are none that it would get.
+   * Waiting sequences that may not fit: the first in the queue, and the first of class 0.
+   * In an aged one's turn that one waits for a row; rows that class 0 takes from lower
+   * classes meanwhile are none that it would get.
    */
   #withoutRoom(nowMs: number): GenerationSequence<T>[] {
     const { queue } = this.parts;

@@ -20,11 +20,14 @@ export interface RosterOptions<T extends GenerationRequest>
 /** Of sequences that aged here: the gateway's default (`queue.aging_share`). */
 const OWN_SHARE = 0.25;
 
-/** All sequences, waiting or running, from `add` to `end`, which is emitted exactly once. */
+/**
+ * All sequences, waiting or running, from `add` to `end`, which is emitted exactly once.
+ */
 export class SequenceRoster<T extends GenerationRequest> {
   /**
-   * Class 0 first. Of the others, those that aged into class 0, or arrived aged, have their share of the turns beside
-   * it (D-03) and no more: a large old backlog does not delay class 0. Tenants share by tokens (D-25).
+   * Class 0 first. Of the others, those that aged into class 0, or arrived aged, have
+   * their share of the turns beside it (D-03) and no more: a large old backlog does not
+   * delay class 0. Tenants share by tokens (D-25).
    */
   readonly queue: FairOrder<GenerationSequence<T>>;
   readonly running: RunningSet<T>;
@@ -112,7 +115,10 @@ export class SequenceRoster<T extends GenerationRequest> {
     return first;
   }
 
-  /** Members of a step in which the backend died that are not past that point yet, oldest first. */
+  /**
+   * Members of a step in which the backend died that are not past that point
+   * yet, oldest first.
+   */
   get suspects(): GenerationSequence<T>[] {
     const suspects = [...this.#sequences.values()].filter(
       ({ suspect, paused }) => suspect && !paused,
@@ -141,7 +147,10 @@ export class SequenceRoster<T extends GenerationRequest> {
     this.running.lose();
   }
 
-  /** @throws Error when blocks are lost or counted twice, or a sequence is nowhere or in two places. */
+  /**
+   * @throws Error when blocks are lost or counted twice, or a sequence is nowhere or
+   *   in two places.
+   */
   audit(): void {
     const { memory } = this.options;
     memory.audit();

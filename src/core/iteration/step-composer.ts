@@ -16,11 +16,17 @@ interface Parts<T extends GenerationRequest> {
   readonly budget: TokenBudget;
 }
 
-/** Fills a step within its token budget: decoding sequences first, then chunks of prompts, oldest first. */
+/**
+ * Fills a step within its token budget: decoding sequences first, then chunks of
+ * prompts, oldest first.
+ */
 export class StepComposer<T extends GenerationRequest> {
   constructor(private readonly parts: Parts<T>) {}
 
-  /** The usual step. Nothing is admitted after a preemption: it would take the memory that was just freed. */
+  /**
+   * The usual step. Nothing is admitted after a preemption: it would take the memory that
+   * was just freed.
+   */
   compose(nowMs: number, admits = true): StepItems<T> {
     const { running } = this.parts;
     const preempted = running.grow();
@@ -29,7 +35,8 @@ export class StepComposer<T extends GenerationRequest> {
   }
 
   /**
-   * While a step runs, assuming that it succeeds. Undefined if a sequence would have to leave: it may be in that step.
+   * While a step runs, assuming that it succeeds. Undefined if a sequence would have to
+   * leave: it may be in that step.
    */
   composeAhead(nowMs: number): StepItems<T> | undefined {
     return this.parts.running.growFreely(nowMs) ? this.#fill(nowMs, true) : undefined;
@@ -52,7 +59,8 @@ export class StepComposer<T extends GenerationRequest> {
   }
 
   /**
-   * A step for the first of `suspects` that finds room. If none does, others continue but none joins, until one does.
+   * A step for the first of `suspects` that finds room. If none does, others continue but
+   * none joins, until one does.
    */
   quarantine(suspects: readonly GenerationSequence<T>[], nowMs: number): StepItems<T> {
     const { running, budget } = this.parts;

@@ -13,9 +13,15 @@ export const BATCH_ENDPOINTS = [
 ] as const;
 export type BatchEndpoint = (typeof BATCH_ENDPOINTS)[number];
 
-/** One row of the job table, which is the batch queue as well (D-13). Instants are Unix milliseconds. */
+/**
+ * One row of the job table, which is the batch queue as well (D-13). Instants
+ * are Unix milliseconds.
+ */
 export interface BatchJob {
-  /** `batch_` and 32 hex digits; increases with time, so that listing by id is listing by age. */
+  /**
+   * `batch_` and 32 hex digits; increases with time, so that listing by id is
+   * listing by age.
+   */
   readonly id: string;
   readonly tenant: string;
   readonly endpoint: BatchEndpoint;
@@ -44,7 +50,9 @@ export interface BatchJob {
   /** Set by `retry-failed`: the batch whose failed lines these are. */
   readonly retryOf?: string;
   readonly webhook?: JobWebhook;
-  /** W3C Trace Context of the request that made it: the processor's trace continues it. */
+  /**
+   * W3C Trace Context of the request that made it: the processor's trace continues it.
+   */
   readonly traceparent?: string;
   /** Of the key that made it: they hold for its lines. Absent: no keys are asked for. */
   readonly terms?: KeyTerms;
@@ -76,7 +84,10 @@ export interface JobProblem {
   readonly line: number | null;
 }
 
-/** Where the end of a job is told. The secret that signs it is configuration, never part of the job. */
+/**
+ * Where the end of a job is told. The secret that signs it is configuration, never part
+ * of the job.
+ */
 export interface JobWebhook {
   readonly url: string;
 }

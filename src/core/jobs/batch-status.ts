@@ -11,7 +11,10 @@ export const BATCH_STATUSES = [
 ] as const;
 export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
-/** Legal moves; `cancelling` and `finalizing` may be taken over by another processor (D-14). */
+/**
+ * Legal moves; `cancelling` and `finalizing` may be taken over by
+ * another processor (D-14).
+ */
 const NEXT: Readonly<Record<BatchStatus, readonly BatchStatus[]>> = {
   validating: ['in_progress', 'cancelling', 'failed', 'expired'],
   in_progress: ['finalizing', 'cancelling', 'failed', 'expired'],
@@ -31,6 +34,8 @@ export const UNFINISHED_STATUSES = BATCH_STATUSES.filter(status => !isTerminal(s
 export const mayBecome = (from: BatchStatus, to: BatchStatus): boolean =>
   NEXT[from].includes(to);
 
-/** Statuses in which a user may still ask to cancel: later there is nothing left to save. */
+/**
+ * Statuses in which a user may still ask to cancel: later there is nothing left to save.
+ */
 export const isCancellable = (status: BatchStatus): boolean =>
   mayBecome(status, 'cancelling');

@@ -9,7 +9,10 @@ export const LONGEST_WINDOW_MS = MOST_S * 1000;
 export const COMPLETION_WINDOWS =
   'a number and s, m, h or d, from 60s to 7d, such as 30m or 24h';
 
-/** Seconds of a completion window; undefined when it is not one (24h; shorter and longer ones are ours). */
+/**
+ * Seconds of a completion window; undefined when it is not one (24h; shorter and longer
+ * ones are ours).
+ */
 export function windowSeconds(text: string): number | undefined {
   const match = /^(\d{1,7})([smhd])$/.exec(text);
   if (!match) return undefined;

@@ -1,7 +1,7 @@
 /**
- * How many lines one target is given at the same time: one more per full round without trouble, half after a busy or
- * failing answer (AIMD), between 1 and the configured limit. One cut per round: of a burst of 429s only the first is
- * news.
+ * How many lines one target is given at the same time: one more per full round without
+ * trouble, half after a busy or failing answer (AIMD), between 1 and the configured
+ * limit. One cut per round: of a burst of 429s only the first is news.
  */
 export class ConcurrencyLimit {
   #limit: number;

@@ -19,8 +19,9 @@ class TenantLanes extends FairLane<string> {
 }
 
 /**
- * Chooses the next lane (D-18): tenants share by lines, and the lanes of a tenant by weight, so that a tenant with many
- * jobs, or a job with many models, gets no larger share. A blocked lane loses its turn.
+ * Chooses the next lane (D-18): tenants share by lines, and the lanes of a tenant by
+ * weight, so that a tenant with many jobs, or a job with many models, gets no larger
+ * share. A blocked lane loses its turn.
  */
 export class FairShare {
   readonly #tenants = new FairLane<TenantLanes>(() => 1);
@@ -92,10 +93,16 @@ export class FairShare {
   }
 }
 const MAX_WEIGHT = 4;
-/** Share of the window: a job this far ahead of schedule has weight 1, this far behind weight 4. */
+/**
+ * Share of the window: a job this far ahead of schedule has weight 1, this far
+ * behind weight 4.
+ */
 const MARGIN = 0.25;
 
-/** 1 for a job ahead of schedule to 4 for a late one: its share of time left minus its share of work left (D-18). */
+/**
+ * 1 for a job ahead of schedule to 4 for a late one: its share of time left minus its
+ * share of work left (D-18).
+ */
 export function urgency(job: {
   readonly createdAtMs: number;
   readonly expiresAtMs: number;

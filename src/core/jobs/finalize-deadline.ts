@@ -1,7 +1,9 @@
 import { type BatchJob } from './batch-job.js';
 
 export interface FinalizeLimits {
-  /** From the last line, the cancel or the deadline until the result files must be stored. */
+  /**
+   * From the last line, the cancel or the deadline until the result files must be stored.
+   */
   readonly finalizeTimeoutMs: number;
   /** The same after a cancel while they are being stored. */
   readonly graceMs: number;

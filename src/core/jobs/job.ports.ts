@@ -7,7 +7,10 @@ import {
 import { type BatchStatus } from './batch-status.js';
 import { type TenantShare } from './tenant-share.js';
 
-/** A job that one processor holds. Every write names the epoch: a zombie's is refused (D-13). */
+/**
+ * A job that one processor holds. Every write names the epoch: a zombie's
+ * is refused (D-13).
+ */
 export interface LeasedJob {
   readonly job: BatchJob;
   /** Grows with every claim of this job. */
@@ -15,8 +18,8 @@ export interface LeasedJob {
 }
 
 /**
- * What a holder may write. A terminal status ends the lease and puts the webhook into the outbox in the same
- * transaction.
+ * What a holder may write. A terminal status ends the lease and puts the webhook into the
+ * outbox in the same transaction.
  */
 export interface JobChange {
   readonly status?: BatchStatus;
@@ -28,7 +31,10 @@ export interface JobChange {
   readonly errorFileId?: string;
 }
 
-/** `lost`: another processor holds the job. `cancelling`: the user cancelled before this change of status. */
+/**
+ * `lost`: another processor holds the job. `cancelling`: the user cancelled before this
+ * change of status.
+ */
 export type UpdateOutcome = 'written' | 'lost' | 'cancelling';
 
 export interface Page<T> {
@@ -37,7 +43,10 @@ export interface Page<T> {
 }
 
 export interface PageRequest {
-  /** Id of the last entry of the page before. An id that is not there is `undefined` from `list`. */
+  /**
+   * Id of the last entry of the page before. An id that is not there is
+   * `undefined` from `list`.
+   */
   readonly after?: string;
   readonly limit: number;
   readonly order?: 'asc' | 'desc';
@@ -45,15 +54,22 @@ export interface PageRequest {
 
 /** The job table. All instants are Unix milliseconds and passed in. */
 export interface JobStore {
-  /** With an idempotency key seen before (same tenant): that job, and `created: false`. */
+  /**
+   * With an idempotency key seen before (same tenant): that job, and `created: false`.
+   */
   create(
     job: BatchJob,
     idempotencyKey?: string,
   ): Promise<{ readonly job: BatchJob; readonly created: boolean }>;
   find(tenant: string, id: string): Promise<BatchJob | undefined>;
-  /** Newest first unless told otherwise; undefined when `after` is no job of the tenant. */
+  /**
+   * Newest first unless told otherwise; undefined when `after` is no job of the tenant.
+   */
   list(tenant: string, page: PageRequest): Promise<Page<BatchJob> | undefined>;
-  /** Sets `cancelling`, or says that the job is past it; undefined: no such job. Never needs the lease. */
+  /**
+   * Sets `cancelling`, or says that the job is past it; undefined: no such job. Never
+   * needs the lease.
+   */
   requestCancel(
     tenant: string,
     id: string,
@@ -63,22 +79,32 @@ export interface JobStore {
   remove(tenant: string, id: string): Promise<'removed' | 'running' | 'unknown'>;
   /** Unfinished batches that read this file: it must not be deleted. */
   usersOf(fileId: string): Promise<readonly string[]>;
-  /** Which of these ids are batches that have not ended: what was kept for going on with the others is garbage. */
+  /**
+   * Which of these ids are batches that have not ended: what was kept for going on with
+   * the others is garbage.
+   */
   unfinishedAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
-   * One atomic claim of an unfinished job that no processor holds, or whose lease expired: of the tenant with the
-   * fewest held jobs, and of these the one with the least slack.
+   * One atomic claim of an unfinished job that no processor holds, or whose lease
+   * expired: of the tenant with the fewest held jobs, and of these the one with
+   * the least slack.
    */
   claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined>;
-  /** Prolongs; also how the holder learns of a cancel. `undefined`: the lease is lost, stop at once. */
+  /**
+   * Prolongs; also how the holder learns of a cancel. `undefined`: the lease is lost,
+   * stop at once.
+   */
   heartbeat(
     id: string,
     epoch: number,
     nowMs: number,
     leaseMs: number,
   ): Promise<BatchJob | undefined>;
-  /** Nothing is written unless it answers `written`. @throws RangeError for an illegal move. */
+  /**
+   * Nothing is written unless it answers `written`. @throws RangeError for
+   * an illegal move.
+   */
   update(
     id: string,
     epoch: number,
@@ -90,15 +116,16 @@ export interface JobStore {
   /** Of every tenant with unfinished jobs. */
   tenantShares(nowMs: number): Promise<readonly TenantShare[]>;
   /** For gauges: jobs by status, and the oldest unclaimed one's creation. */
-  backlog(
-    nowMs: number,
-  ): Promise<{
+  backlog(nowMs: number): Promise<{
     byStatus: Readonly<Record<BatchStatus, number>>;
     oldestWaitingMs?: number;
   }>;
 }
 
-/** Who makes or removes files of a batch: nothing happens unless this epoch still holds it (D-13). */
+/**
+ * Who makes or removes files of a batch: nothing happens unless this epoch still
+ * holds it (D-13).
+ */
 export interface JobHolder {
   readonly jobId: string;
   readonly epoch: number;
@@ -138,20 +165,29 @@ export interface FileStore {
   /** Bytes of all files of a tenant. */
   bytesOf(tenant: string): Promise<number>;
   /**
-   * Removes the row; the blob goes by garbage collection, so that a crash in between leaves an orphan and never a
-   * dangling row.
+   * Removes the row; the blob goes by garbage collection, so that a crash in between
+   * leaves an orphan and never a dangling row.
    */
   remove(tenant: string, id: string): Promise<boolean>;
   /** Removes rows past their expiry that no unfinished batch uses. */
   expire(nowMs: number, limit: number): Promise<readonly StoredFile[]>;
-  /** A file that a batch makes. @returns false when that epoch does not hold the batch any more: nothing was written */
+  /**
+   * A file that a batch makes. @returns false when that epoch does not hold the batch any
+   * more: nothing was written
+   */
   createFor(holder: JobHolder, file: StoredFile): Promise<boolean>;
-  /** Ids of the files that a batch made, oldest first. @param after id of the last one of the page before */
+  /**
+   * Ids of the files that a batch made, oldest first. @param after id of the last one of
+   * the page before
+   */
   madeFor(
     jobId: string,
     page: { readonly after?: string; readonly limit: number },
   ): Promise<readonly string[]>;
-  /** Removes files that the batch made; none when that epoch does not hold the batch any more. */
+  /**
+   * Removes files that the batch made; none when that epoch does not hold the
+   * batch any more.
+   */
   removeFor(holder: JobHolder, ids: readonly string[]): Promise<void>;
   /** Which of these blob keys a row names. */
   referenced(blobKeys: readonly string[]): Promise<ReadonlySet<string>>;
@@ -190,7 +226,9 @@ export interface UploadStore {
   /** False: the upload is no longer pending. */
   addPart(part: UploadPart): Promise<boolean>;
   parts(uploadId: string): Promise<readonly UploadPart[]>;
-  /** Ends a pending upload, once; the parts' rows go, their blobs by garbage collection. */
+  /**
+   * Ends a pending upload, once; the parts' rows go, their blobs by garbage collection.
+   */
   end(
     id: string,
     status: 'completed' | 'cancelled' | 'expired',
@@ -200,7 +238,10 @@ export interface UploadStore {
   expired(nowMs: number, limit: number): Promise<readonly Upload[]>;
 }
 
-/** One webhook to send; written with the terminal status, sent until it is taken or given up. */
+/**
+ * One webhook to send; written with the terminal status, sent until it is taken
+ * or given up.
+ */
 export interface OutboxEntry {
   readonly id: string;
   readonly jobId: string;
@@ -220,7 +261,10 @@ export interface WebhookOutbox {
 
 /** Bytes by key, on a disk or in S3. Keys are `[a-z0-9-/]`, at most 200 characters. */
 export interface BlobStore {
-  /** All or nothing: the key appears when the last byte is durable. Resolves with the number of bytes. */
+  /**
+   * All or nothing: the key appears when the last byte is durable. Resolves with the
+   * number of bytes.
+   */
   write(
     key: string,
     bytes: AsyncIterable<Uint8Array>,
@@ -239,10 +283,13 @@ export interface BlobStore {
     prefix: string,
   ): AsyncIterable<{ readonly key: string; readonly writtenAtMs: number }>;
   /**
-   * Removes what writes left that began before `beforeMs` and never ended, as after a kill -9. Resolves with their
-   * number.
+   * Removes what writes left that began before `beforeMs` and never ended, as after a
+   * kill -9. Resolves with their number.
    */
   removeDrafts(beforeMs: number): Promise<number>;
-  /** Several blobs as one, in order, without bringing their bytes here where the store can. */
+  /**
+   * Several blobs as one, in order, without bringing their bytes here where
+   * the store can.
+   */
   join(key: string, parts: readonly string[]): Promise<number>;
 }

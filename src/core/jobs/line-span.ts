@@ -2,11 +2,17 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
-/** Most strings end sooner than a call of `indexOf` takes; in long ones it is a hundred times as fast. */
+/**
+ * Most strings end sooner than a call of `indexOf` takes; in long ones it is a hundred
+ * times as fast.
+ */
 const SHORT_STRING = 64;
 const utf8 = new TextDecoder();
 
-/** What a byte outside of strings is to a scan, by its code; 0: part of a number or a literal. */
+/**
+ * What a byte outside of strings is to a scan, by its code; 0: part of a number
+ * or a literal.
+ */
 const OPEN = 1;
 const CLOSE = 2;
 const BLANK = 3;
@@ -24,9 +30,10 @@ export interface Span {
 }
 
 /**
- * Where the values of top-level keys lie in the bytes of a JSON object, so that a body is passed on untouched: parsing
- * and printing it again would lose the digits of numbers above 2^53. Of a key given twice the last counts, as in
- * JSON.parse. One pass, whatever the number of keys.
+ * Where the values of top-level keys lie in the bytes of a JSON object, so that a body is
+ * passed on untouched: parsing and printing it again would lose the digits of numbers
+ * above 2^53. Of a key given twice the last counts, as in JSON.parse. One pass, whatever
+ * the number of keys.
  * @param json an object that JSON.parse accepts.
  */
 export function valueSpans<K extends string>(
@@ -55,7 +62,10 @@ export function valueSpans<K extends string>(
 export const valueSpan = (json: Uint8Array, key: string): Span | undefined =>
   valueSpans(json, [key])[key];
 
-/** Does the JSON string from `start` to `end`, quotes included, say `name`? Only one with escapes is parsed for it. */
+/**
+ * Does the JSON string from `start` to `end`, quotes included, say `name`? Only one with
+ * escapes is parsed for it.
+ */
 function isName(json: Uint8Array, start: number, end: number, name: string): boolean {
   for (let at = start + 1; at < end - 1; at++) {
     const byte = json[at]!;

@@ -11,7 +11,10 @@ export const LONGEST_CUSTOM_ID = 512;
 /** How many problems a job reports (D-17). */
 export const MOST_PROBLEMS = 100;
 
-/** A body, in an object with its name and address. Targets other than the gateway may take deeper ones than it does. */
+/**
+ * A body, in an object with its name and address. Targets other than the gateway may take
+ * deeper ones than it does.
+ */
 const LINE_BOUNDS: JsonBounds = {
   ...BODY_BOUNDS,
   levels: 1000,
@@ -29,7 +32,10 @@ export interface ValidLine {
 export interface InvalidLine {
   readonly ok: false;
   readonly problem: JobProblem;
-  /** Present when the line has a usable one, for its entry in the error file under lenient validation. */
+  /**
+   * Present when the line has a usable one, for its entry in the error file
+   * under lenient validation.
+   */
   readonly customId?: string;
 }
 
@@ -42,7 +48,8 @@ export interface LineContext {
 }
 
 /**
- * Text of one line → whether it can be sent, and under which name. Every check is per line and names the line (D-17).
+ * Text of one line → whether it can be sent, and under which name. Every check is per
+ * line and names the line (D-17).
  */
 export function validateLine(
   text: string,

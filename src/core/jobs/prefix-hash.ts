@@ -9,10 +9,14 @@ export function fnv32a(text: string): number {
   return hash >>> 0;
 }
 
-/** Hash of the leading system (or developer) prompt of a chat body; 0 without one, as for every other kind of body. */
+/**
+ * Hash of the leading system (or developer) prompt of a chat body; 0 without one, as for
+ * every other kind of body.
+ */
 export function prefixHash(body: unknown): number {
   const text = systemPrompt(body);
-  // 0 means "none": a prompt that happens to hash to it is moved aside, which costs nothing but its neighbourhood.
+  // 0 means "none": a prompt that happens to hash to it is moved aside, which costs
+  // nothing but its neighbourhood.
   return text === '' ? 0 : fnv32a(text) || 1;
 }
 

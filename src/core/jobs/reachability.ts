@@ -13,7 +13,10 @@ export const probePauses = (retries: {
   longestMs: Math.min(LONGEST_PAUSE_MS, retries.maxMs),
 });
 
-/** Whether a target is reachable, and when an unreachable one may be probed again, by one line at a time. */
+/**
+ * Whether a target is reachable, and when an unreachable one may be probed again, by one
+ * line at a time.
+ */
 export class Reachability {
   #failures = 0;
   #untilMs = 0;
@@ -30,7 +33,10 @@ export class Reachability {
     return this.#untilMs;
   }
 
-  /** It failed. Of several concurrent failures only the first counts. @param askedMs from `Retry-After` */
+  /**
+   * It failed. Of several concurrent failures only the first counts. @param
+   * askedMs from `Retry-After`
+   */
   failed(nowMs: number, askedMs = 0): void {
     if (nowMs >= this.#untilMs || !this.isAway) {
       this.#failures += 1;

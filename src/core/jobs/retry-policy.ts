@@ -12,13 +12,19 @@ export type AttemptFailure =
       /** From `x-should-retry`: the target knows better. */
       readonly shouldRetry?: boolean;
     }
-  /** `refused`: nothing was sent. `lost`: the connection broke after sending. `timeout`: no answer in time. */
+  /**
+   * `refused`: nothing was sent. `lost`: the connection broke after sending. `timeout`:
+   * no answer in time.
+   */
   | { readonly kind: 'transport'; readonly cause: 'refused' | 'lost' | 'timeout' };
 
 export interface RetryLimits {
   /** Attempts at one line that the target answered. */
   readonly attempts: number;
-  /** Attempts that a busy target may reject; 0 = unlimited. Back-off and AIMD slow them down. */
+  /**
+   * Attempts that a busy target may reject; 0 = unlimited. Back-off and AIMD
+   * slow them down.
+   */
   readonly busyAttempts: number;
   readonly initialMs: number;
   readonly maxMs: number;
@@ -29,20 +35,26 @@ export interface AttemptCount {
   readonly failed: number;
   /** Attempts rejected by a busy target. */
   readonly busy: number;
-  /** Number of answers of the target when the connection broke for this line; absent: it never did. */
+  /**
+   * Number of answers of the target when the connection broke for this line; absent:
+   * it never did.
+   */
   readonly lostAt?: number;
 }
 
 /**
- * Why an attempt failed. `away`: the target is unreachable; lines wait. `busy`: it has no room now. `line`: it
- * answered, and a retry may succeed. `final`: a retry is useless, or the work may still run.
+ * Why an attempt failed. `away`: the target is unreachable; lines wait. `busy`: it has no
+ * room now. `line`: it answered, and a retry may succeed. `final`: a retry is useless, or
+ * the work may still run.
  */
 export type FailureCause = 'away' | 'busy' | 'line' | 'final';
 
 export type RetryDecision =
   { readonly retry: true; readonly afterMs: number } | { readonly retry: false };
 
-/** Without 408 and 504: after a timeout the work may still run, and would be done twice. */
+/**
+ * Without 408 and 504: after a timeout the work may still run, and would be done twice.
+ */
 const CAUSED_BY_LINE = new Set([409, 425, 500]);
 /** Codes of 503 that concern the line, not the target. */
 const LINE_CODES = new Set(['worker_lost', 'gateway_lost']);
@@ -68,8 +80,8 @@ function causeOfUnavailable(code: string): FailureCause {
 }
 
 /**
- * When a line is retried. If its target is unreachable: at once, since the gate decides. Otherwise after back-off, not
- * before `Retry-After`, and never after the deadline.
+ * When a line is retried. If its target is unreachable: at once, since the gate decides.
+ * Otherwise after back-off, not before `Retry-After`, and never after the deadline.
  * @param count attempts so far, this one included
  */
 export function retryAfter(

@@ -8,8 +8,9 @@ export interface TenantShare {
 }
 
 /**
- * The tenant that must release a slot for a tenant that waits with fewer running batches: the one with most batches
- * here, if it still has at least as many as the other afterwards. So slots do not move back and forth.
+ * The tenant that must release a slot for a tenant that waits with fewer running batches:
+ * the one with most batches here, if it still has at least as many as the other
+ * afterwards. So slots do not move back and forth.
  * @param here tenants with batches in this processor, which has no free slot
  */
 export function tenantToPreempt(

@@ -9,10 +9,12 @@ export interface CellRate {
 const ROUNDING_MS = 0.01;
 
 /**
- * GCRA, a leaky bucket in one number: `paidMs`, the time at which all units taken so far are paid for. It needs no
- * timer, no state after an idle period, and one write per decision.
+ * GCRA, a leaky bucket in one number: `paidMs`, the time at which all units taken
+ * so far are paid for. It needs no timer, no state after an idle period, and one
+ * write per decision.
  *
- * @returns milliseconds until `units` are available; for more units than the limit: until the bucket is full
+ * @returns milliseconds until `units` are available; for more units than the limit: until
+ *   the bucket is full
  */
 export function waitMs(
   { limit, periodMs }: CellRate,
@@ -25,7 +27,10 @@ export function waitMs(
   return wait > ROUNDING_MS ? wait : 0;
 }
 
-/** The new `paidMs`. It can exceed the limit: usage that is known only afterwards, such as tokens, becomes debt. */
+/**
+ * The new `paidMs`. It can exceed the limit: usage that is known only afterwards, such as
+ * tokens, becomes debt.
+ */
 export function take(
   { limit, periodMs }: CellRate,
   paidMs: number,

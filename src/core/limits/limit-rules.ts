@@ -70,8 +70,9 @@ export const dayOf = (nowMs: number): number => Math.floor(nowMs / DAY_MS);
 const perMinute = (limit: number): CellRate => ({ limit, periodMs: MINUTE_MS });
 
 /**
- * Undefined: accepted. Tokens and audio seconds are known only afterwards, so a caller with any left is accepted and
- * charged later: a long recording may exceed the limit once, and the next request waits until that is paid.
+ * Undefined: accepted. Tokens and audio seconds are known only afterwards, so a caller
+ * with any left is accepted and charged later: a long recording may exceed the limit
+ * once, and the next request waits until that is paid.
  */
 export function refusalOf(
   limits: Limits,

@@ -20,7 +20,10 @@ export interface AdmissionResult {
   readonly status: RateLimitStatus;
 }
 
-/** Usage per subject, in this process or in a Redis shared by several gateways. One contract suite tests both. */
+/**
+ * Usage per subject, in this process or in a Redis shared by several gateways. One
+ * contract suite tests both.
+ */
 export interface LimitStore {
   /** Atomic: a rejected request uses nothing. */
   admit(admission: LimitAdmission): Promise<AdmissionResult>;
@@ -28,7 +31,10 @@ export interface LimitStore {
   charge(admission: LimitAdmission, spent: Charge): Promise<void>;
   /** Releases the slot of the concurrency limit. Idempotent. */
   release(admission: LimitAdmission): Promise<void>;
-  /** Renews the slots of running requests. A slot that is not renewed within its lease is free: its gateway died. */
+  /**
+   * Renews the slots of running requests. A slot that is not renewed within its lease is
+   * free: its gateway died.
+   */
   renew(admissions: readonly LimitAdmission[]): Promise<void>;
 }
 

@@ -6,7 +6,10 @@ export interface Place {
   readonly isRealtime: boolean;
   /** Whose work it is. */
   readonly tenant: string;
-  /** Its arrival: of tenants with equal claims, the one whose next entry is older goes first. */
+  /**
+   * Its arrival: of tenants with equal claims, the one whose next entry is
+   * older goes first.
+   */
   readonly sinceMs: number;
   /** Smallest first within a tenant. */
   readonly orderMs: number;
@@ -36,7 +39,10 @@ export class Entry<T> implements HeapItem {
   }
 }
 
-/** Relative share of a tenant, above 0. Asked when it is charged, so that a change takes effect at once. */
+/**
+ * Relative share of a tenant, above 0. Asked when it is charged, so that a change takes
+ * effect at once.
+ */
 export type WeightOf = (tenant: string) => number;
 
 /** The entries of one tenant in their order, and how far it has come. */

@@ -2,12 +2,13 @@
 const ROUNDING = 1e-9;
 
 /**
- * Decides between REALTIME and aged BATCH requests while both wait (D-03): one in `1 / share` turns goes to an aged
- * request, exactly and in a fixed order. An error accumulator supports shares such as 0.3 (turns 4, 7, 10, 14, 17, 20 …
- * are aged).
+ * Decides between REALTIME and aged BATCH requests while both wait (D-03): one in `1 /
+ * share` turns goes to an aged request, exactly and in a fixed order. An error
+ * accumulator supports shares such as 0.3 (turns 4, 7, 10, 14, 17, 20 … are aged).
  *
- * An uncontested turn resets the count, so the next contest begins with REALTIME. With a share of 1 there is no count:
- * the older request goes first, and REALTIME behind an aged backlog waits for all of it.
+ * An uncontested turn resets the count, so the next contest begins with REALTIME. With a
+ * share of 1 there is no count: the older request goes first, and REALTIME behind an aged
+ * backlog waits for all of it.
  */
 export class AgingTurns {
   #credit: number;

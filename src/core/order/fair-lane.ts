@@ -3,7 +3,10 @@ import { KeyedHeap } from './keyed-heap.js';
 import { type Accepts, firstOf, LanePreview, nextOf } from './lane-preview.js';
 import { type Link, SortedList } from './sorted-list.js';
 
-/** Waiting entries and bytes of one tenant in a lane, and the number of tenants that wait in it. */
+/**
+ * Waiting entries and bytes of one tenant in a lane, and the number of tenants that
+ * wait in it.
+ */
 export interface TenantLoad {
   readonly requests: number;
   readonly bytes: number;
@@ -14,9 +17,10 @@ export interface TenantLoad {
 const MAX_IDLE = 1000;
 
 /**
- * Entries of one class. Tenants share by work (D-25): start-time fair queueing. The tenant with the smallest start tag is
- * next; its tag then grows by cost / weight. The tag of a tenant that returns is at least the virtual time, which is the
- * largest start tag served: idle time is not saved up. O(log tenants) per change.
+ * Entries of one class. Tenants share by work (D-25): start-time fair queueing. The
+ * tenant with the smallest start tag is next; its tag then grows by cost / weight. The
+ * tag of a tenant that returns is at least the virtual time, which is the largest start
+ * tag served: idle time is not saved up. O(log tenants) per change.
  */
 export class FairLane<T> {
   readonly #accounts = new Map<string, Account<T>>();
@@ -82,7 +86,8 @@ export class FairLane<T> {
 
   /**
    * The entry that goes next; it stays.
-   * @param agedOnly of tenants whose next one is aged; without `accepts`, of any tenant if there is none
+   * @param agedOnly of tenants whose next one is aged; without `accepts`, of any tenant
+   *   if there is none
    * @param accepts absent: all may go
    */
   next(agedOnly = false, accepts?: Accepts<T>): Entry<T> | undefined {
@@ -99,7 +104,10 @@ export class FairLane<T> {
     if (account.first === entry.turn) this.#put(account);
   }
 
-  /** Adds an entry again that was taken, ahead of its equals. Its charge is returned: it was not computed. */
+  /**
+   * Adds an entry again that was taken, ahead of its equals. Its charge is returned: it
+   * was not computed.
+   */
   restore(entry: Entry<T>): void {
     const { tenant, costMs } = entry.place;
     this.correct(tenant, -costMs);
@@ -119,7 +127,10 @@ export class FairLane<T> {
     this.remove(entry);
   }
 
-  /** It leaves without having been sent: its tenant keeps its place. @returns false when it does not wait */
+  /**
+   * It leaves without having been sent: its tenant keeps its place. @returns false when
+   * it does not wait
+   */
   remove(entry: Entry<T>): boolean {
     const { account, age, turn, place } = entry;
     if (account === undefined) return false;
@@ -155,7 +166,10 @@ export class FairLane<T> {
     else this.#forget();
   }
 
-  /** An entry of this tenant had a turn, and stays. Tenants none of whose entries `accepts` takes have lost theirs. */
+  /**
+   * An entry of this tenant had a turn, and stays. Tenants none of whose entries
+   * `accepts` takes have lost theirs.
+   */
   turn(tenant: string, accepts: Accepts<T>): void {
     this.charge(tenant, 1);
     for (const account of [...this.#turns.members]) {
@@ -193,7 +207,10 @@ export class FairLane<T> {
     return aged;
   }
 
-  /** Where such an entry starts in virtual time if it comes now: behind what its tenant has waiting before it. */
+  /**
+   * Where such an entry starts in virtual time if it comes now: behind what its tenant
+   * has waiting before it.
+   */
   startTagOf(tenant: string, orderMs: number): number {
     const account = this.#accounts.get(tenant);
     if (account === undefined || account.size === 0)
@@ -260,7 +277,10 @@ export class FairLane<T> {
     else this.#turns.put(account, account.startTag, first.of.place.sinceMs);
   }
 
-  /** An account behind the virtual time says nothing; of the others, the oldest are forgotten when there are many. */
+  /**
+   * An account behind the virtual time says nothing; of the others, the oldest are
+   * forgotten when there are many.
+   */
   #forget(): void {
     let idle = this.#accounts.size - this.#turns.size;
     if (idle <= MAX_IDLE) return;

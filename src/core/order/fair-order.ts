@@ -7,15 +7,19 @@ import { type Accepts } from './lane-preview.js';
 export interface FairOrderOptions<L> {
   readonly realtime: L;
   readonly batch: L;
-  /** Share of the turns that aged entries get while REALTIME waits as well: above 0, 1 at most. */
+  /**
+   * Share of the turns that aged entries get while REALTIME waits as well: above 0,
+   * 1 at most.
+   */
   readonly agingShare: number;
   /** Of the aged turns, where the order goes on from elsewhere. */
   readonly agingCredit?: number;
 }
 
 /**
- * The order of waiting work, wherever it waits: REALTIME first; of the other lane, aged entries have their share of the
- * turns beside REALTIME (D-03). In a lane tenants share by work (D-25), and each has its own order.
+ * The order of waiting work, wherever it waits: REALTIME first; of the other lane, aged
+ * entries have their share of the turns beside REALTIME (D-03). In a lane tenants share
+ * by work (D-25), and each has its own order.
  */
 export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   readonly realtime: L;
@@ -65,7 +69,10 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
       : this.realtime;
   }
 
-  /** The entry of a lane that goes next. Beside waiting REALTIME, the other lane has only turns for aged entries. */
+  /**
+   * The entry of a lane that goes next. Beside waiting REALTIME, the other lane has only
+   * turns for aged entries.
+   */
   nextOf(lane: FairLane<T>): Entry<T> | undefined {
     return lane.next(lane !== this.realtime && this.realtime.size > 0);
   }

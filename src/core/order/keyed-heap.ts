@@ -5,9 +5,10 @@ export interface HeapItem {
 }
 
 /**
- * Binary min-heap by number with exact removal: put, re-key and remove in O(log n), no stale members. One heap per
- * item. Keys are stored in an array of doubles, so that a comparison touches no member: with 100,000 members each is a
- * cache miss. Of members with the same key, the one with the smaller tie is first.
+ * Binary min-heap by number with exact removal: put, re-key and remove in O(log n), no
+ * stale members. One heap per item. Keys are stored in an array of doubles, so that a
+ * comparison touches no member: with 100,000 members each is a cache miss. Of members
+ * with the same key, the one with the smaller tie is first.
  */
 export class KeyedHeap<T extends HeapItem> {
   readonly #items: T[] = [];
@@ -58,7 +59,9 @@ export class KeyedHeap<T extends HeapItem> {
     this.#settle(last, key, tie, index);
   }
 
-  /** Finds the place of an item whose place may be `index` or anywhere above or below it. */
+  /**
+   * Finds the place of an item whose place may be `index` or anywhere above or below it.
+   */
   #settle(item: T, key: number, tie: number, index: number): void {
     const above = this.#up(key, tie, index);
     const place = above === index ? this.#down(key, tie, index) : above;

@@ -12,8 +12,10 @@ interface Contender<T> extends HeapItem {
 }
 
 /**
- * The next entry of the tenant with the smallest start tag; of equal tags the older one. Without conditions O(1).
- * @param agedAtMs only of tenants whose next one is aged then; without `accepts`, of any tenant if there is none.
+ * The next entry of the tenant with the smallest start tag; of equal tags the older one.
+ * Without conditions O(1).
+ * @param agedAtMs only of tenants whose next one is aged then; without `accepts`, of any
+ *   tenant if there is none.
  *   Infinity: of all
  */
 export function nextOf<T>(

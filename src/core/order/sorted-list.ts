@@ -10,7 +10,10 @@ export class Link<T> {
   ) {}
 }
 
-/** A doubly linked list, smallest key first. O(1) where members come and leave in about the order of their keys. */
+/**
+ * A doubly linked list, smallest key first. O(1) where members come and leave in about
+ * the order of their keys.
+ */
 export class SortedList<T> {
   /** Only the list writes them. */
   first: Link<T> | undefined;

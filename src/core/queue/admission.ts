@@ -38,7 +38,10 @@ export interface QueueRefusal {
   readonly limit: number;
   /** Further capacity that only REALTIME may use. */
   readonly reserved: number;
-  /** Requests of the scope ahead of it: for REALTIME the other REALTIME ones, for BATCH all. */
+  /**
+   * Requests of the scope ahead of it: for REALTIME the other REALTIME ones,
+   * for BATCH all.
+   */
   readonly backlog: number;
 }
 
@@ -55,24 +58,34 @@ interface Scope {
   readonly realtime: number;
 }
 
-/** Beyond each bound, as a part of it: for tenants that hold less than their part of the queue. */
+/**
+ * Beyond each bound, as a part of it: for tenants that hold less than their part
+ * of the queue.
+ */
 const TENANT_RESERVE = 0.25;
 const MIN_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
-/** Before the first dispatch there is no rate: a worker is probably still loading its model. */
+/**
+ * Before the first dispatch there is no rate: a worker is probably still
+ * loading its model.
+ */
 const UNKNOWN_RETRY_MS = 5_000;
 
 /**
  * Accepts or rejects requests, and computes when a rejected caller should retry (D-08).
- * BATCH is rejected first: the last part of each bound is reserved for REALTIME. At a bound, a tenant that holds an
- * equal part of it is rejected, and one that holds less may exceed it by a quarter: a tenant that fills the queue does
- * not lock others out. A single tenant has the whole bound and no more.
+ * BATCH is rejected first: the last part of each bound is reserved for REALTIME. At a
+ * bound, a tenant that holds an equal part of it is rejected, and one that holds less may
+ * exceed it by a quarter: a tenant that fills the queue does not lock others out. A
+ * single tenant has the whole bound and no more.
  */
 export class Admission {
   readonly #total = new DrainRate();
   readonly #rates = new Map<string, DrainRate>();
 
-  /** @param random 0 to 1: spreads the hints, so that callers rejected together do not retry together */
+  /**
+   * @param random 0 to 1: spreads the hints, so that callers rejected together do
+   *   not retry together
+   */
   constructor(
     private readonly bounds: QueueBounds,
     private readonly random: () => number,
@@ -101,7 +114,8 @@ export class Admission {
 
   /**
    * The error for the caller, with the time after which there should be room.
-   * @param startInMs when the request would start if it were queued (D-27): what goes before it has left by then
+   * @param startInMs when the request would start if it were queued (D-27): what goes
+   *   before it has left by then
    */
   queueFull(
     refusal: QueueRefusal,
@@ -125,7 +139,10 @@ export class Admission {
     );
   }
 
-  /** `left` requests of the model were sent to a worker. Expired and cancelled ones do not count. */
+  /**
+   * `left` requests of the model were sent to a worker. Expired and cancelled ones
+   * do not count.
+   */
   drained(model: string, nowMs: number, left = 1): void {
     let rate = this.#rates.get(model);
     if (rate === undefined) this.#rates.set(model, (rate = new DrainRate()));
@@ -134,7 +151,8 @@ export class Admission {
   }
 
   /**
-   * Milliseconds, 1000 to 60000, with jitter. Without a model, the rate of all models together counts.
+   * Milliseconds, 1000 to 60000, with jitter. Without a model, the rate of all
+   * models together counts.
    * @param waitMs as it is forecast; absent: backlog / drain rate
    */
   retryAfterMs(
@@ -149,14 +167,20 @@ export class Admission {
     );
   }
 
-  /** Milliseconds until so many requests have left, at the recent rate. Undefined: none has left so far. */
+  /**
+   * Milliseconds until so many requests have left, at the recent rate. Undefined: none
+   * has left so far.
+   */
   drainMs(model: string | undefined, backlog: number, nowMs: number): number | undefined {
     const rate = model === undefined ? this.#total : this.#rates.get(model);
     const perSecond = rate?.perSecond(nowMs);
     return perSecond === undefined ? undefined : Math.ceil((backlog / perSecond) * 1000);
   }
 
-  /** True while no bound is near, not even that of BATCH: what holds for most requests, without any allocation. */
+  /**
+   * True while no bound is near, not even that of BATCH: what holds for most requests,
+   * without any allocation.
+   */
   #isClear(
     queue: QueueLoad,
     requests: number,

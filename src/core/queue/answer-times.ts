@@ -28,7 +28,10 @@ const UNKNOWN: ServiceEstimate = { answerMs: 0, firstOutputMs: 0 };
 const LATEST = 0.02;
 /** Standard deviations that an estimate lies above the mean: few requests take longer. */
 const MARGIN = 2;
-/** Older knowledge refuses nothing: otherwise a model that became fast would refuse for ever what it never serves. */
+/**
+ * Older knowledge refuses nothing: otherwise a model that became fast would refuse for
+ * ever what it never serves.
+ */
 const STALE_MS = 60_000;
 
 /** Exponentially weighted mean and standard deviation. */
@@ -70,7 +73,8 @@ class CostLine {
   }
 
   at(cost: number): number {
-    // Neither a negative slope nor a negative time at cost 0. Without any spread of costs: proportional.
+    // Neither a negative slope nor a negative time at cost 0. Without any spread of
+    // costs: proportional.
     const steepest = this.#ms / this.#cost;
     const slope =
       this.#variance > 0
@@ -115,8 +119,9 @@ class ModelTimes {
 }
 
 /**
- * Learns how long the workers of each model take from start to answer, by the cost of requests. Estimates are high on
- * purpose: what is started by them meets its deadline (D-26).
+ * Learns how long the workers of each model take from start to answer, by the
+ * cost of requests. Estimates are high on purpose: what is started by them meets
+ * its deadline (D-26).
  */
 export class AnswerTimes {
   readonly #models = new Map<string, ModelTimes>();

@@ -1,4 +1,7 @@
-/** How much work a request is, in units of its model, as far as that is known when it arrives. */
+/**
+ * How much work a request is, in units of its model, as far as that is known
+ * when it arrives.
+ */
 export interface WorkSize {
   /** Seconds of audio, characters to speak, or tokens of input; absent: unknown. */
   readonly input?: number;
@@ -30,8 +33,9 @@ const USUAL_OUTPUT = 256;
 const MIN_MS = 0.001;
 
 /**
- * Learns what a unit of work costs on the devices of each model, and estimates requests by it. An estimate decides the
- * order only until the request is measured: its tenant is then charged what it took (D-25).
+ * Learns what a unit of work costs on the devices of each model, and estimates requests
+ * by it. An estimate decides the order only until the request is measured: its tenant is
+ * then charged what it took (D-25).
  */
 export class CostModel {
   readonly #models = new Map<string, Learned>();

@@ -1,11 +1,14 @@
-/** Default time constant: long enough to smooth groups of 8, short enough to notice a stall. */
+/**
+ * Default time constant: long enough to smooth groups of 8, short enough to
+ * notice a stall.
+ */
 const MEMORY_MS = 10_000;
 /** With less history, the rate would come from a single group. */
 const MIN_HISTORY_MS = 1_000;
 
 /**
- * The rate at which requests leave a queue: an exponentially decaying count, corrected for a short history. O(1) in
- * time and space.
+ * The rate at which requests leave a queue: an exponentially decaying count, corrected
+ * for a short history. O(1) in time and space.
  */
 export class DrainRate {
   #count = 0;

@@ -6,7 +6,8 @@ import {
 import { DomainError } from '../shared/domain-error.js';
 
 /**
- * What a caller wants, milliseconds. `window`: the end of a batch's completion window, which only decides the order.
+ * What a caller wants, milliseconds. `window`: the end of a batch's completion window,
+ * which only decides the order.
  */
 export interface WantedDeadline {
   readonly until: DeadlineEvent | 'window';
@@ -33,8 +34,9 @@ export interface TimedRequest<P> {
 }
 
 /**
- * Gives a request its latest start: the tightest deadline less the time of its service (D-26). It is refused when it
- * will probably start later, and expires in the queue when that time has come.
+ * Gives a request its latest start: the tightest deadline less the time of its service
+ * (D-26). It is refused when it will probably start later, and expires in the queue when
+ * that time has come.
  */
 export function withLatestStart<P>(
   request: ScheduledRequest<P>,

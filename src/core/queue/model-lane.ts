@@ -8,7 +8,10 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 export interface AgingOptions {
   /** Milliseconds after which a BATCH request is aged (`queue.aging_ms`, 30000). */
   readonly agingMs: number;
-  /** Share of the turns that aged requests get while REALTIME waits as well (`queue.aging_share`, 0.25). */
+  /**
+   * Share of the turns that aged requests get while REALTIME waits as well
+   * (`queue.aging_share`, 0.25).
+   */
   readonly agingShare: number;
 }
 
@@ -22,7 +25,10 @@ const equalWeights: WeightOf = () => 1;
 /** Waiting requests of one model at one priority. */
 export class ModelLane<P> extends FairLane<ScheduledRequest<P>> implements HeapItem {
   heapIndex = -1;
-  /** Since when only the window delays it: the start of `batch_wait`. Only the dispatcher writes it. */
+  /**
+   * Since when only the window delays it: the start of `batch_wait`. Only the
+   * dispatcher writes it.
+   */
   heldSinceMs: number | undefined;
 
   constructor(

@@ -33,12 +33,13 @@ export interface QueuedView<P> {
 type Waiting<P> = Entry<ScheduledRequest<P>>;
 
 /**
- * All waiting requests: two lanes per model. In a lane tenants share by work (D-25); within a tenant it is first in,
- * first out, unless deadlines decide (D-26).
+ * All waiting requests: two lanes per model. In a lane tenants share by work (D-25);
+ * within a tenant it is first in, first out, unless deadlines decide (D-26).
  *
- * The order across models needs no timer and no re-keying (D-03): REALTIME heads and BATCH heads are in one heap each,
- * by age. Aging is monotone in age, so the oldest BATCH head is the first to age, and comparing two heap tops decides.
- * If REALTIME and an aged request of one model wait, turns decide between its two lanes.
+ * The order across models needs no timer and no re-keying (D-03): REALTIME heads and
+ * BATCH heads are in one heap each, by age. Aging is monotone in age, so the oldest BATCH
+ * head is the first to age, and comparing two heap tops decides. If REALTIME and an aged
+ * request of one model wait, turns decide between its two lanes.
  */
 export class PriorityQueue<P> {
   readonly #entries = new SlotMap<RequestKey, Waiting<P>>();
@@ -85,7 +86,10 @@ export class PriorityQueue<P> {
     };
   }
 
-  /** What waits of one tenant, for one model or all, and how many tenants wait there: in one lane at most. */
+  /**
+   * What waits of one tenant, for one model or all, and how many tenants wait there: in
+   * one lane at most.
+   */
   loadOf(tenant: string, model?: string): TenantLoad {
     let requests = 0;
     let bytes = 0;
@@ -113,7 +117,10 @@ export class PriorityQueue<P> {
     return [...this.#orders].filter(([, { size }]) => size > 0).map(([model]) => model);
   }
 
-  /** The class that has the next turn while REALTIME and an aged request of this model wait (D-03). */
+  /**
+   * The class that has the next turn while REALTIME and an aged request of this
+   * model wait (D-03).
+   */
   turnOf(model: string, nowMs: number): RequestPriority | undefined {
     const order = this.#orders.get(model);
     return order?.isContested(nowMs) ? order.inTurn.priority : undefined;
@@ -128,7 +135,10 @@ export class PriorityQueue<P> {
     return this.#entries.get(key)?.item;
   }
 
-  /** Adds a request behind its equals. Throws `duplicate_request_id` if one with that key waits already. */
+  /**
+   * Adds a request behind its equals. Throws `duplicate_request_id` if one with that
+   * key waits already.
+   */
   enqueue(request: ScheduledRequest<P>): void {
     const entry = this.#entered(request);
     const lane = this.#laneOf(request);
@@ -136,7 +146,9 @@ export class PriorityQueue<P> {
     this.#headMayChange(lane);
   }
 
-  /** Re-adds a request whose worker died at its old position, ahead of its equals (D-06). */
+  /**
+   * Re-adds a request whose worker died at its old position, ahead of its equals (D-06).
+   */
   restore(request: ScheduledRequest<P>): void {
     const entry = this.#entered(request);
     const lane = this.#laneOf(request);
@@ -144,7 +156,10 @@ export class PriorityQueue<P> {
     this.#headMayChange(lane);
   }
 
-  /** A request that was sent took `deviceMs` of its worker's device: replaces what its tenant was charged for it. */
+  /**
+   * A request that was sent took `deviceMs` of its worker's device: replaces what its
+   * tenant was charged for it.
+   */
   measured(request: ScheduledRequest<P>, deviceMs: number): void {
     this.#laneOf(request).correct(ownerOf(request), deviceMs - costOf(request));
   }
@@ -159,7 +174,10 @@ export class PriorityQueue<P> {
     return entry.item;
   }
 
-  /** Moves a waiting request to the other lane of its model, placed by age. Undefined: it does not wait. */
+  /**
+   * Moves a waiting request to the other lane of its model, placed by age. Undefined: it
+   * does not wait.
+   */
   reprioritize(
     key: RequestKey,
     priority: RequestPriority,
@@ -169,7 +187,10 @@ export class PriorityQueue<P> {
     return this.get(key);
   }
 
-  /** Removes and returns expired requests, earliest first (D-07). One comparison if there is none. */
+  /**
+   * Removes and returns expired requests, earliest first (D-07). One comparison if
+   * there is none.
+   */
   expired(nowMs: number): ScheduledRequest<P>[] {
     const expired: ScheduledRequest<P>[] = [];
     while ((this.#deadlines.topKey ?? Infinity) <= nowMs) {
@@ -181,18 +202,19 @@ export class PriorityQueue<P> {
   }
 
   /**
-   * BATCH requests that have aged since the last call, so that each promotion is counted when it happens. A re-queued
-   * request is reported again. O(models).
+   * BATCH requests that have aged since the last call, so that each promotion is counted
+   * when it happens. A re-queued request is reported again. O(models).
    */
   aged(nowMs: number): ScheduledRequest<P>[] {
     return this.#batchHeads.members.flatMap(lane => lane.takeAged(nowMs));
   }
 
   /**
-   * Offers lanes, best head first by (effective priority, age), until `choose` returns a value, which counts as a turn
-   * of that lane. Each model is offered at most once per priority, so a blocked model delays no other. If REALTIME and
-   * an aged request of a model wait, only the lane with the next turn is offered, even if it cannot be served yet.
-   * `aged` says that the lane holds an aged request, of whichever tenant.
+   * Offers lanes, best head first by (effective priority, age), until `choose` returns a
+   * value, which counts as a turn of that lane. Each model is offered at most once per
+   * priority, so a blocked model delays no other. If REALTIME and an aged request of a
+   * model wait, only the lane with the next turn is offered, even if it cannot be served
+   * yet. `aged` says that the lane holds an aged request, of whichever tenant.
    */
   pick<T>(
     nowMs: number,
@@ -219,7 +241,10 @@ export class PriorityQueue<P> {
     }
   }
 
-  /** Removes and returns up to `count` requests of a lane, suspects with their like only, and charges their tenants. */
+  /**
+   * Removes and returns up to `count` requests of a lane, suspects with their like only,
+   * and charges their tenants.
+   */
   take(lane: ModelLane<P>, count: number): ScheduledRequest<P>[] {
     const order = this.lanesOf(lane.model);
     const taken: ScheduledRequest<P>[] = [];
@@ -237,7 +262,8 @@ export class PriorityQueue<P> {
   }
 
   /**
-   * One waiting request with its position: O(requests ahead of it in the queue of its model), O(1) if it does not wait.
+   * One waiting request with its position: O(requests ahead of it in the queue of its
+   * model), O(1) if it does not wait.
    */
   place(key: RequestKey, nowMs: number): QueuedView<P> | undefined {
     const waiting = this.get(key);
@@ -254,12 +280,14 @@ export class PriorityQueue<P> {
       let lastMs = -Infinity;
       return Array.from(this.#inOrder(order, nowMs), view => {
         const { request, aged } = view;
-        // A tenant's aged request may come after another's that is not: then it is not sent before.
+        // A tenant's aged request may come after another's that is not: then it is
+        // not sent before.
         const level = Math.max(
           lastLevel,
           aged ? RequestPriority.REALTIME : request.priority,
         );
-        // No request is sent before the one ahead of it in its own model, however old it is.
+        // No request is sent before the one ahead of it in its own model, however
+        // old it is.
         lastMs =
           level === lastLevel
             ? Math.max(lastMs, request.enqueuedAtMs)

@@ -5,7 +5,10 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 
 export const MAX_TENANT_WEIGHT = 1000;
 
-/** What a request is charged when it is sent, in device milliseconds; corrected when its time is known. */
+/**
+ * What a request is charged when it is sent, in device milliseconds; corrected when its
+ * time is known.
+ */
 export const costOf = ({ costMs = 1 }: Pick<ScheduledRequest, 'costMs'>): number =>
   costMs;
 
@@ -17,8 +20,9 @@ export const ownerOf = ({
 export type RequestOrder = Pick<ScheduledRequest, 'enqueuedAtMs' | 'latestStartMs'>;
 
 /**
- * By latest start (D-26). A request without one counts as if it had to start when it ages, and none counts as later
- * than that: no request is overtaken by one that came more than `agingMs` after it.
+ * By latest start (D-26). A request without one counts as if it had to start when it
+ * ages, and none counts as later than that: no request is overtaken by one that came more
+ * than `agingMs` after it.
  */
 export const orderMsOf = (
   { latestStartMs = Infinity, enqueuedAtMs }: RequestOrder,

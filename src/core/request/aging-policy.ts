@@ -2,12 +2,17 @@ import { RequestPriority } from './request-priority.js';
 
 type Aging = Readonly<{ priority: RequestPriority; enqueuedAtMs: number }>;
 
-/** Monotonic time from which a BATCH request is aged and competes with REALTIME (D-03). */
+/**
+ * Monotonic time from which a BATCH request is aged and competes with REALTIME (D-03).
+ */
 export function agesAtMs(enqueuedAtMs: number, agingMs: number): number {
   return enqueuedAtMs + agingMs;
 }
 
-/** True for a BATCH request that has waited `agingMs` or longer. Computed when choosing, never stored. */
+/**
+ * True for a BATCH request that has waited `agingMs` or longer. Computed when
+ * choosing, never stored.
+ */
 export function isAged(request: Aging, nowMs: number, agingMs: number): boolean {
   return (
     request.priority === RequestPriority.BATCH &&

@@ -3,7 +3,10 @@ import { type RequestPriority } from './request-priority.js';
 import { type ScheduledRequest } from './scheduled-request.js';
 import { type Settlement } from './settlement.js';
 
-/** What was forecast of a request when it came, in milliseconds (D-27): judged when it starts and ends. */
+/**
+ * What was forecast of a request when it came, in milliseconds (D-27): judged when it
+ * starts and ends.
+ */
 export interface ForecastSample {
   readonly startMs: number;
   readonly endMs: number;
@@ -14,11 +17,12 @@ export interface ForecastSample {
 export type RequestState = 'queued' | 'leased' | 'settled';
 
 /**
- * What is known of one request: its state queued → leased → settled, and back to queued when its worker died (D-06),
- * and when it reached each. Instants are monotonic milliseconds.
+ * What is known of one request: its state queued → leased → settled, and back to
+ * queued when its worker died (D-06), and when it reached each. Instants are
+ * monotonic milliseconds.
  *
- * Enforces D-04: `settle` is true exactly once, whichever of reply, deadline, cancel and shutdown comes first. An
- * invalid transition is a defect of the caller and throws.
+ * Enforces D-04: `settle` is true exactly once, whichever of reply, deadline, cancel and
+ * shutdown comes first. An invalid transition is a defect of the caller and throws.
  */
 export class RequestRecord<P = unknown, R = unknown> {
   #request: ScheduledRequest<P>;
@@ -33,7 +37,10 @@ export class RequestRecord<P = unknown, R = unknown> {
   #batchWaitMs = 0;
   /** How often the request was sent to a worker. */
   attempts = 0;
-  /** Milliseconds for preparation and waiting for the device, as the worker that answered reports them. */
+  /**
+   * Milliseconds for preparation and waiting for the device, as the worker that
+   * answered reports them.
+   */
   readyMs: number | undefined;
   /** Undefined: none that is to be judged. */
   forecast: ForecastSample | undefined;
@@ -125,7 +132,10 @@ export class RequestRecord<P = unknown, R = unknown> {
     this.#request = { ...this.#request, priority };
   }
 
-  /** True the first time only, so that a promotion is counted once also across re-queues (D-03). */
+  /**
+   * True the first time only, so that a promotion is counted once also
+   * across re-queues (D-03).
+   */
   promote(): boolean {
     const first = !this.#promoted;
     this.#promoted = true;

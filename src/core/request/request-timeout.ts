@@ -6,8 +6,8 @@ export interface InferenceTimeoutPolicy {
 }
 
 /**
- * Milliseconds that a worker may work on a request: max(30 s, 2 x audio duration) by default (D-07).
- * An unknown duration (0, NaN, not finite) gets the lower bound.
+ * Milliseconds that a worker may work on a request: max(30 s, 2 x audio duration) by
+ * default (D-07). An unknown duration (0, NaN, not finite) gets the lower bound.
  */
 export function inferenceTimeoutMs(
   audioDurationS: number,

@@ -2,7 +2,10 @@ export type StoredResponseStatus = OpenResponseStatus | EndedResponseStatus;
 export type OpenResponseStatus = 'queued' | 'in_progress';
 export type EndedResponseStatus = 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
-/** A response that can be retrieved. Instants are Unix milliseconds; `request`, `input` and `response` are JSON. */
+/**
+ * A response that can be retrieved. Instants are Unix milliseconds; `request`, `input`
+ * and `response` are JSON.
+ */
 export interface ResponseRecord {
   readonly tenant: string;
   readonly id: string;
@@ -21,7 +24,10 @@ export interface ResponseRecord {
   readonly response: string;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
-  /** Number of times that a gateway began to run it: writes of an earlier run change nothing. */
+  /**
+   * Number of times that a gateway began to run it: writes of an earlier
+   * run change nothing.
+   */
   readonly epoch: number;
   /** Number of the next event. */
   readonly nextSequence: number;
@@ -75,11 +81,19 @@ export interface ResponseRecordStore {
   find(ref: ResponseRef, nowMs: number): Promise<ResponseRecord | undefined>;
   /** The same without its texts, which may have megabytes. */
   head(ref: ResponseRef, nowMs: number): Promise<ResponseProgress | undefined>;
-  /** The conversation that ends with this response, newest first; incomplete when a part of it is gone. */
+  /**
+   * The conversation that ends with this response, newest first; incomplete when a part
+   * of it is gone.
+   */
   chain(ref: ResponseRef, nowMs: number): Promise<readonly ResponseRecord[]>;
-  /** Begins a run and ends all earlier ones. Undefined: the response has ended or is gone. */
+  /**
+   * Begins a run and ends all earlier ones. Undefined: the response has ended or is gone.
+   */
   begin(ref: ResponseRef): Promise<ResponseRecord | undefined>;
-  /** In one transaction. @returns the runs that may go on; the others were replaced, or their response ended */
+  /**
+   * In one transaction. @returns the runs that may go on; the others were replaced, or
+   * their response ended
+   */
   append(appends: readonly ResponseAppend[]): Promise<ReadonlySet<ResponseRun>>;
   /** Events with numbers above `after`, in order. @param limit groups */
   events(
@@ -93,8 +107,14 @@ export interface ResponseRecordStore {
   bytesOf(tenant: string): Promise<number>;
   /** Number of responses that have not ended, which are background responses. */
   countOpen(): Promise<Readonly<Record<OpenResponseStatus, number>>>;
-  /** Background responses that no stored request runs any more: their gateways died too often, or before they began. */
+  /**
+   * Background responses that no stored request runs any more: their gateways died too
+   * often, or before they began.
+   */
   abandoned(createdBeforeMs: number, limit: number): Promise<readonly ResponseRef[]>;
-  /** Removes expired responses, and events that are no longer stored. @returns the number of responses */
+  /**
+   * Removes expired responses, and events that are no longer stored. @returns the
+   * number of responses
+   */
   expire(nowMs: number, limit: number): Promise<number>;
 }

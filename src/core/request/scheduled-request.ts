@@ -17,11 +17,13 @@ export interface RequestDeadline {
 export type Placement = Pick<ScheduledRequest, 'affinity' | 'avoid' | 'mostTogether'>;
 
 /**
- * One accepted unit of work. Immutable: its RequestRecord and dispatch events hold its state.
- * `Payload` is opaque to the core; the gateway stores audio and options there.
+ * One accepted unit of work. Immutable: its RequestRecord and dispatch events hold its
+ * state. `Payload` is opaque to the core; the gateway stores audio and options there.
  */
 export interface ScheduledRequest<Payload = unknown> {
-  /** The caller's id, unique within its tenant. For display; `key` identifies the request. */
+  /**
+   * The caller's id, unique within its tenant. For display; `key` identifies the request.
+   */
   readonly id: string;
   /** Made of `tenant` and `id` (D-31). */
   readonly key: RequestKey;
@@ -32,25 +34,51 @@ export interface ScheduledRequest<Payload = unknown> {
   readonly tenant?: string;
   /** Id of the key that its usage is counted for. */
   readonly keyId?: string;
-  /** W3C Trace Context of its caller: passed on to a server that computes it. Absent: none. */
+  /**
+   * W3C Trace Context of its caller: passed on to a server that computes
+   * it. Absent: none.
+   */
   readonly traceparent?: string;
-  /** Requests with the same value prefer the same worker, which may have their prefix cached. */
+  /**
+   * Requests with the same value prefer the same worker, which may have
+   * their prefix cached.
+   */
   readonly affinity?: string;
   /** Workers that returned it without an answer: others are preferred. */
   readonly avoid?: readonly string[];
-  /** Requests that its worker may have at the same time, this one included (D-38); absent: it is no suspect. */
+  /**
+   * Requests that its worker may have at the same time, this one included (D-38); absent:
+   * it is no suspect.
+   */
   readonly mostTogether?: number | undefined;
-  /** Estimated device milliseconds, above 0: charged to its tenant until the time is measured (D-25). Absent: 1. */
+  /**
+   * Estimated device milliseconds, above 0: charged to its tenant until the time is
+   * measured (D-25). Absent: 1.
+   */
   readonly costMs?: number;
-  /** Bytes held while the request waits; counted against the queue's byte bounds (D-08). */
+  /**
+   * Bytes held while the request waits; counted against the queue's byte bounds (D-08).
+   */
   readonly bytes: number;
-  /** Monotonic milliseconds; kept across a re-queue, so age and position survive a worker's death (D-06). */
+  /**
+   * Monotonic milliseconds; kept across a re-queue, so age and position survive a
+   * worker's death (D-06).
+   */
   readonly enqueuedAtMs: number;
-  /** Monotonic time after which a waiting request fails: `queue_timeout` (D-07), or `deadline_missed` (D-26). */
+  /**
+   * Monotonic time after which a waiting request fails: `queue_timeout` (D-07), or
+   * `deadline_missed` (D-26).
+   */
   readonly queueDeadlineMs: number;
-  /** Monotonic time; decides its place among the requests of its tenant (D-26). Absent: its age does. */
+  /**
+   * Monotonic time; decides its place among the requests of its tenant (D-26). Absent:
+   * its age does.
+   */
   readonly latestStartMs?: number;
-  /** With one, it is never started after `latestStartMs`. Absent: none, or one that only decides the order. */
+  /**
+   * With one, it is never started after `latestStartMs`. Absent: none, or one that only
+   * decides the order.
+   */
   readonly deadline?: RequestDeadline;
   /** Milliseconds that a worker may work on it before `inference_timeout` (D-07). */
   readonly inferenceTimeoutMs: number;

@@ -1,21 +1,30 @@
-/** `async`: its caller left with a 202; `waiting`: its caller waits, and its answer is kept for a retry. */
+/**
+ * `async`: its caller left with a 202; `waiting`: its caller waits, and its answer is
+ * kept for a retry.
+ */
 export type StoredMode = 'async' | 'waiting';
 
-/** `receiving`: its body is on the way into the blob store; its id was not returned yet. */
+/**
+ * `receiving`: its body is on the way into the blob store; its id was not returned yet.
+ */
 export type StoredStatus = 'receiving' | 'running' | StoredEnd;
 export type StoredEnd = 'completed' | 'failed' | 'cancelled';
 
 /** A request whose answer outlives its connection. Instants are Unix milliseconds. */
 export interface StoredRequest {
   readonly tenant: string;
-  /** What makes two requests of a tenant one: `id:` + X-Request-Id, or `key:` + Idempotency-Key. */
+  /**
+   * What makes two requests of a tenant one: `id:` + X-Request-Id, or
+   * `key:` + Idempotency-Key.
+   */
   readonly name: string;
   readonly requestId: string;
   readonly mode: StoredMode;
   /** Route, without query. */
   readonly path: string;
   /**
-   * Of what was asked: another one under the same name is a mistake. Of a form, its bytes are added when all have come.
+   * Of what was asked: another one under the same name is a mistake. Of a form, its bytes
+   * are added when all have come.
    */
   readonly fingerprint: string;
   /** Those that a second run needs; never credentials. */
@@ -23,9 +32,14 @@ export interface StoredRequest {
   /** Where its body and the answers of its attempts lie. */
   readonly blob: string;
   readonly status: StoredStatus;
-  /** Gateways that began it; of one that has ended, the attempt whose answer counts (D-39). */
+  /**
+   * Gateways that began it; of one that has ended, the attempt whose
+   * answer counts (D-39).
+   */
   readonly attempts: number;
-  /** Gateways that died, or failed, while they had it; one that ended in order is none. */
+  /**
+   * Gateways that died, or failed, while they had it; one that ended in order is none.
+   */
   readonly losses: number;
   /** A client asked another gateway to stop it. */
   readonly cancelling: boolean;
@@ -55,7 +69,10 @@ export interface StoredLease {
 }
 
 export type StoredRef = Pick<StoredRequest, 'tenant' | 'name'>;
-/** The fencing token of one attempt: later ones under the same name have another blob or number. */
+/**
+ * The fencing token of one attempt: later ones under the same name have another
+ * blob or number.
+ */
 export type StoredAttempt = Pick<StoredRequest, 'tenant' | 'name' | 'blob' | 'attempts'>;
 
 export interface Opened {
@@ -69,8 +86,8 @@ export interface Opened {
 /** The table of stored requests, shared by the gateways of one database. */
 export interface StoredRequestStore {
   /**
-   * One wins of those that come at once. What ended badly, what has expired, and what waited on a gateway that died
-   * make room for a new attempt.
+   * One wins of those that come at once. What ended badly, what has expired, and what
+   * waited on a gateway that died make room for a new attempt.
    */
   open(request: NewStoredRequest, lease: StoredLease): Promise<Opened>;
   find(ref: StoredRef): Promise<StoredRequest | undefined>;
@@ -89,10 +106,14 @@ export interface StoredRequestStore {
   drop(attempt: StoredAttempt): Promise<void>;
   /**
    * Another gateway may go on at once.
-   * @param attempt it could not be ended here; absent: `owner` ends in order and gives back everything that it holds
+   * @param attempt it could not be ended here; absent: `owner` ends in order and gives
+   *   back everything that it holds
    */
   release(owner: string, attempt?: StoredAttempt): Promise<void>;
-  /** One `async` request whose gateway is silent, or gave it back; attempts and losses are counted. */
+  /**
+   * One `async` request whose gateway is silent, or gave it back; attempts and
+   * losses are counted.
+   */
   takeOver(lease: StoredLease): Promise<StoredRequest | undefined>;
   /** True when it runs, wherever: from then on it cannot complete. */
   requestCancel(tenant: string, requestId: string): Promise<boolean>;
@@ -112,7 +133,8 @@ export interface StoredEnding {
 }
 
 /**
- * `ended`: by this attempt, now or by an earlier write. `cancelling`: it was cancelled and must not complete. `lost`:
- * another attempt ended it or, unless this one completed, runs it.
+ * `ended`: by this attempt, now or by an earlier write. `cancelling`: it was cancelled
+ * and must not complete. `lost`: another attempt ended it or, unless this one
+ * completed, runs it.
  */
 export type EndOutcome = 'ended' | 'cancelling' | 'lost';

@@ -53,7 +53,10 @@ describe('RetryBudget', () => {
 });
 
 describe('a suspect', () => {
-  /** Groups that a poisoned request is part of until it fails, when each is as large as it may be. */
+  /**
+   * Groups that a poisoned request is part of until it fails, when each is as large as
+   * it may be.
+   */
   const groups = (first: number): number[] => {
     const sizes = [first];
     for (

@@ -2,12 +2,15 @@ import { DomainError } from '../shared/domain-error.js';
 
 /**
  * Why a worker returned a request without an answer.
- * - `draining`: the worker reports that it accepts no work now: it shuts down or still loads.
+ * - `draining`: the worker reports that it accepts no work now: it shuts down
+ *   or still loads.
  * - `unsent`: the request never reached a worker.
  * - `refused`: the worker serves, and rejected this request.
  * - `disconnected`: the connection broke while it had the request.
- * - `abandoned`: this side ended the call: the worker hangs, or did not end a cancelled call.
- * - `died`: the process or thread that computed it ended, as seen by whoever supervises it.
+ * - `abandoned`: this side ended the call: the worker hangs, or did not end
+ *   a cancelled call.
+ * - `died`: the process or thread that computed it ended, as seen by
+ *   whoever supervises it.
  */
 export type LossKind =
   'draining' | 'unsent' | 'refused' | 'disconnected' | 'abandoned' | 'died';
@@ -27,7 +30,10 @@ export class WorkerLostError extends DomainError {
 
 /** What is known of a request that was lost with its worker (D-38). */
 export interface Suspicion {
-  /** Requests that its next worker may have at the same time, this one included; absent: not a suspect. */
+  /**
+   * Requests that its next worker may have at the same time, this one included; absent:
+   * not a suspect.
+   */
   readonly mostTogether?: number;
   /** Losses while it ran alone. */
   readonly alone: number;
@@ -40,8 +46,8 @@ export const UNSUSPECTED: Suspicion = { alone: 0, deaths: 0 };
 const MOST_ALONE = 2;
 
 /**
- * One of those that were lost together may have ended their worker, but it is unknown which: each is tried again in at
- * most half as large a group, and alone the next time.
+ * One of those that were lost together may have ended their worker, but it is unknown
+ * which: each is tried again in at most half as large a group, and alone the next time.
  */
 export function suspected(before: Suspicion, together: number, died: boolean): Suspicion {
   const { mostTogether, alone, deaths } = before;
@@ -54,8 +60,9 @@ export function suspected(before: Suspicion, together: number, died: boolean): S
 }
 
 /**
- * The code of a request that was lost alone so often (2); undefined: it is tried again. It ended its workers only if they were
- * seen to end: a connection may break for other reasons.
+ * The code of a request that was lost alone so often (2); undefined: it is tried
+ * again. It ended its workers only if they were seen to end: a connection may break
+ * for other reasons.
  */
 export const faultOf = (
   { alone, deaths }: Suspicion,
@@ -63,12 +70,15 @@ export const faultOf = (
 ): 'worker_crashed' | 'worker_lost' | undefined =>
   alone < mostAlone ? undefined : deaths === alone ? 'worker_crashed' : 'worker_lost';
 
-/** Rejections by workers before the request fails. The next attempt avoids these workers. */
+/**
+ * Rejections by workers before the request fails. The next attempt avoids these workers.
+ */
 const MAX_REFUSALS = 5;
 
 /**
- * How a request may be retried, and which workers to avoid. A worker that drains has not started it, and one that
- * rejects it has not computed it: only rejections are counted, up to `MAX_REFUSALS`.
+ * How a request may be retried, and which workers to avoid. A worker that drains has not
+ * started it, and one that rejects it has not computed it: only rejections are counted,
+ * up to `MAX_REFUSALS`.
  */
 export class RetryBudget {
   readonly #failedBy = new Set<string>();
@@ -84,7 +94,10 @@ export class RetryBudget {
     return this.#suspicion.mostTogether;
   }
 
-  /** Records a loss. @returns the code that the request fails with; undefined: it may be retried */
+  /**
+   * Records a loss. @returns the code that the request fails with; undefined: it
+   * may be retried
+   */
   spend(
     workerId: string,
     { kind, together }: WorkerLostError,

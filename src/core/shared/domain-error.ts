@@ -1,10 +1,12 @@
 import { CodedError, type CodedErrorClass } from '@switchyard/engine-api/coded-error.js';
 
 /**
- * Every error code that a caller can receive, with HTTP status, OpenAI `type`, and whether a retry can help.
+ * Every error code that a caller can receive, with HTTP status, OpenAI `type`, and
+ * whether a retry can help.
  *
- * OpenAI SDKs retry 408, 409, 429 and 5xx, so a permanent failure either uses another status or is sent with
- * `x-should-retry: false` (`retry: 'never'`). `scripts/docs.mjs` writes docs/reference/errors.md from this table.
+ * OpenAI SDKs retry 408, 409, 429 and 5xx, so a permanent failure either uses another
+ * status or is sent with `x-should-retry: false` (`retry: 'never'`). `scripts/docs.mjs`
+ * writes docs/reference/errors.md from this table.
  */
 export interface ErrorDefinition {
   readonly status: number;
@@ -14,7 +16,10 @@ export interface ErrorDefinition {
     | 'insufficient_quota'
     | 'server_error'
     | 'authentication_error';
-  /** `never`: the same request fails again; `later`: a retry after `retryAfterMs` may succeed. */
+  /**
+   * `never`: the same request fails again; `later`: a retry after
+   * `retryAfterMs` may succeed.
+   */
   readonly retry: 'never' | 'later';
   readonly help: string;
 }

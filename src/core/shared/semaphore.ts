@@ -5,8 +5,8 @@ interface Waiter {
 }
 
 /**
- * A fixed number of permits, first come first served. A released permit goes directly to the longest waiter, so no
- * newcomer overtakes.
+ * A fixed number of permits, first come first served. A released permit goes directly to
+ * the longest waiter, so no newcomer overtakes.
  */
 export class Semaphore {
   // A Set keeps insertion order and removes an aborted waiter in O(1).

@@ -2,11 +2,13 @@
 const KEPT_SLOTS = 1024;
 
 /**
- * A map for short-lived entries such as running requests and calls in flight. Insertion order, as `Map`.
+ * A map for short-lived entries such as running requests and calls in flight. Insertion
+ * order, as `Map`.
  *
- * V8 replaces the table of a `Map` from time to time and links the old table to the new one. Once a table is in old
- * space, each minor collection finds the next table, with all its former entries, reachable: entries of a long-lived
- * `Map` survive until the next major collection and are copied meanwhile. Here the table holds small integers, so a
+ * V8 replaces the table of a `Map` from time to time and links the old table to the new
+ * one. Once a table is in old space, each minor collection finds the next table, with all
+ * its former entries, reachable: entries of a long-lived `Map` survive until the next
+ * major collection and are copied meanwhile. Here the table holds small integers, so a
  * deleted value is unreachable at once.
  */
 export class SlotMap<K extends string | number, V> {

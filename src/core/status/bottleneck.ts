@@ -70,15 +70,19 @@ const FLOOD_SHARE = 0.75;
 const FLOOD_WAITING = 10;
 /** Growth below this is noise. */
 const GROWTH_PER_S = 0.2;
-/** Share of what leaves that fails, and failures per second (three in a minute), from which it is a bottleneck. */
+/**
+ * Share of what leaves that fails, and failures per second (three in a minute), from
+ * which it is a bottleneck.
+ */
 const FAILING_SHARE = 0.1;
 const FAILING_PER_S = 0.05;
 
 type ModelRule = (model: ModelLoad) => Bottleneck | undefined;
 
 /**
- * What limits the gateway most now; undefined: nothing does. What stops everything comes first, then the model rules in
- * the order of `MODEL_RULES`; of several models that one rule meets, the one whose oldest request waits longest.
+ * What limits the gateway most now; undefined: nothing does. What stops everything comes
+ * first, then the model rules in the order of `MODEL_RULES`; of several models that one
+ * rule meets, the one whose oldest request waits longest.
  */
 export function bottleneckOf(load: GatewayLoad): Bottleneck | undefined {
   return ofGateway(load) ?? ofModels(load.models);

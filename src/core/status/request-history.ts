@@ -21,7 +21,10 @@ export interface ModelCounts {
 
 export type FailuresByCode = ReadonlyMap<ErrorCode, number>;
 
-/** One model in one step. Waits are those of requests that a worker took in it; absent: it took none. */
+/**
+ * One model in one step. Waits are those of requests that a worker took in it; absent:
+ * it took none.
+ */
 export interface ModelPoint extends ModelCounts, ModelGauges {
   /** Of the failed ones; absent: none. */
   readonly failures?: FailuresByCode;
@@ -66,12 +69,15 @@ const newTally = (): Tally => ({
 });
 
 const RATE_MS = 60_000;
-/** A rate over less time than this says little: a single request would be many per second. */
+/**
+ * A rate over less time than this says little: a single request would be many per second.
+ */
 const SHORTEST_RATE_MS = 1000;
 
 /**
- * What the dispatch events add up to, by model and step: a ring of the last `steps` steps (D-23). A few additions per
- * event; its memory depends on the number of models and steps, never on the number of requests.
+ * What the dispatch events add up to, by model and step: a ring of the last `steps` steps
+ * (D-23). A few additions per event; its memory depends on the number of models and
+ * steps, never on the number of requests.
  */
 export class RequestHistory {
   readonly #points: HistoryPoint[] = [];
@@ -177,7 +183,10 @@ function pointOf(
   };
 }
 
-/** Each bucket of waits is a tenth wider than the one before: a quantile is off by 5 % at most. */
+/**
+ * Each bucket of waits is a tenth wider than the one before: a quantile is off by 5
+ * % at most.
+ */
 const GROWTH = Math.log(1.1);
 
 /** Waits of any number of requests in the memory of about a hundred counters. */

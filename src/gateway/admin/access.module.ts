@@ -7,7 +7,10 @@ import { AdminKeysController } from './keys.controller.js';
 import { UsageRecorder } from './usage-recorder.js';
 import { AdminUsageController } from './usage.controller.js';
 
-/** Who may do what, who did what, and who used how much: what the database keeps of it, under `/admin/v1`. */
+/**
+ * Who may do what, who did what, and who used how much: what the database keeps of
+ * it, under `/admin/v1`.
+ */
 @Module({
   imports: [ModelsModule, RealtimeModule],
   controllers: [AdminAuditController, AdminKeysController, AdminUsageController],

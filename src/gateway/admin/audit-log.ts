@@ -9,7 +9,9 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { AUDIT_STORE } from '../../platform/database/database.tokens.js';
 
 const READING = ['GET', 'HEAD', 'OPTIONS'];
-/** Attempts without the right key: whoever has none must not be able to fill the table. */
+/**
+ * Attempts without the right key: whoever has none must not be able to fill the table.
+ */
 const NOT_STORED = [401, 403];
 const MAX_DETAIL = 500;
 const MAX_TARGET = 200;
@@ -29,7 +31,9 @@ export class AuditLog {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** Never rejects: the change was made. An entry that cannot be stored is logged whole. */
+  /**
+   * Never rejects: the change was made. An entry that cannot be stored is logged whole.
+   */
   async add(entry: Omit<AuditEntry, 'id' | 'atMs'>, nowMs = Date.now()): Promise<void> {
     const whole = { ...entry, id: timeOrderedId('audit_', nowMs), atMs: nowMs };
     try {
@@ -46,7 +50,10 @@ export class AuditLog {
   }
 }
 
-/** What an answer to a state-changing admin route says of it; undefined: it is none, or its caller had no right to it. */
+/**
+ * What an answer to a state-changing admin route says of it; undefined: it is none, or
+ * its caller had no right to it.
+ */
 export function auditEntryOf(
   request: FastifyRequest,
   { statusCode }: FastifyReply,

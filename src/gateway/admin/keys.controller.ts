@@ -44,7 +44,10 @@ const issued = ({
   makes_keys_required: first,
 });
 
-/** API keys: those of the database are made, rotated and revoked here; those of the keys file are listed. */
+/**
+ * API keys: those of the database are made, rotated and revoked here; those of the keys
+ * file are listed.
+ */
 @Controller('admin/v1/keys')
 @UseInterceptors(OutageInterceptor)
 export class AdminKeysController {

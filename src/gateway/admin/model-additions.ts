@@ -58,7 +58,10 @@ export class ModelAdditions implements OnApplicationShutdown {
     return addition.view;
   }
 
-  /** What has arrived is kept: the next addition resumes. @throws DomainError `model_not_found` */
+  /**
+   * What has arrived is kept: the next addition resumes. @throws
+   * DomainError `model_not_found`
+   */
   cancel(name: string): ModelAddition {
     const addition = this.#additions.findLast(({ view }) => view.name === name);
     if (!addition)

@@ -6,7 +6,10 @@ import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type ModelView } from '../worker-pool/worker-view.js';
 
-/** Loads and unloads models at run time: the pool's workers and the line in front of them together. */
+/**
+ * Loads and unloads models at run time: the pool's workers and the line in front
+ * of them together.
+ */
 @Injectable()
 export class ModelSwitch {
   readonly #logger = new Logger(ModelSwitch.name);
@@ -32,9 +35,9 @@ export class ModelSwitch {
   }
 
   /**
-   * Running requests finish. Those that wait start an `on_request` model again; of any other they end as
-   * `model_unloaded`, and so do new ones until it is loaded. Does not wait for the end. @throws DomainError
-   * `model_not_found`
+   * Running requests finish. Those that wait start an `on_request` model again; of any
+   * other they end as `model_unloaded`, and so do new ones until it is loaded. Does not
+   * wait for the end. @throws DomainError `model_not_found`
    */
   async unload(id: string): Promise<ModelView> {
     const hold = this.find(id).autostart === 'always';
@@ -50,8 +53,9 @@ export class ModelSwitch {
   }
 
   /**
-   * Serves the entries of the models file as it is now. Running requests finish on the workers they have; those that
-   * wait for a model that is gone end as `model_unloaded`. @throws DomainError `models_file_invalid`: nothing changed
+   * Serves the entries of the models file as it is now. Running requests finish on the
+   * workers they have; those that wait for a model that is gone end as `model_unloaded`.
+   * @throws DomainError `models_file_invalid`: nothing changed
    */
   async reload(): Promise<ModelChanges> {
     const changes = this.#read();

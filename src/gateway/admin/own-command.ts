@@ -10,7 +10,8 @@ const LIMIT_MS = 60_000;
 const MAX_OUTPUT = 4_194_304;
 
 /**
- * What `switchyard ARGS --json` prints: it runs in a process of its own, with the settings and folders of this gateway.
+ * What `switchyard ARGS --json` prints: it runs in a process of its own, with the
+ * settings and folders of this gateway.
  * @throws Error when it prints no JSON within a minute
  */
 export function ownCommand<T>(...args: readonly string[]): Promise<T> {
@@ -22,7 +23,8 @@ export function ownCommand<T>(...args: readonly string[]): Promise<T> {
       options,
       (error, stdout, stderr) => {
         try {
-          // `doctor` ends with 1 when it finds something; what it found is printed all the same.
+          // `doctor` ends with 1 when it finds something; what it found is printed
+          // all the same.
           resolve(JSON.parse(stdout) as T);
         } catch {
           new Logger(ownCommand.name).error(

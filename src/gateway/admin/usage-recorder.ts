@@ -39,8 +39,9 @@ const OVERFLOW = '~other';
 export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 /**
- * Counts every settled request once, and the audio that live sessions recognised, by day, tenant, key and model: summed
- * in memory, added to the database every few seconds and at shutdown. What the database does not take is added later.
+ * Counts every settled request once, and the audio that live sessions recognised, by day,
+ * tenant, key and model: summed in memory, added to the database every few seconds and at
+ * shutdown. What the database does not take is added later.
  */
 @Injectable()
 export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
@@ -78,7 +79,9 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
     await this.flush();
   }
 
-  /** Resolves when what was counted before is in the database, or could not be written. */
+  /**
+   * Resolves when what was counted before is in the database, or could not be written.
+   */
   flush(): Promise<void> {
     return (this.#flushing = this.#flushing.then(() => this.#flush()));
   }

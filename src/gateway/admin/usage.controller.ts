@@ -23,7 +23,10 @@ import {
 const MAX_GROUPS = 10_000;
 const DEFAULT_DAYS = 30;
 
-/** What tenants used, and who they are. This gateway's own counts are up to date, those of others a few seconds old. */
+/**
+ * What tenants used, and who they are. This gateway's own counts are up to date, those of
+ * others a few seconds old.
+ */
 @Controller('admin/v1')
 @UseInterceptors(OutageInterceptor)
 export class AdminUsageController {

@@ -8,9 +8,11 @@ const PARAM = 'chunking_strategy';
 const SHOWN_CHARACTERS = 80;
 
 /**
- * The form field `chunking_strategy`: `auto`, an object as JSON, or an object as bracketed fields.
+ * The form field `chunking_strategy`: `auto`, an object as JSON, or an object
+ * as bracketed fields.
  * @returns undefined for `auto` and absent: the worker cuts as it thinks best.
- * @throws DomainError `invalid_value` or `missing_required_parameter`, naming the field within the object.
+ * @throws DomainError `invalid_value` or `missing_required_parameter`, naming the field
+ *   within the object.
  */
 export function chunkingStrategy(value: unknown): Chunking | undefined {
   const given = typeof value === 'string' ? parsed(value) : value;

@@ -13,8 +13,10 @@ interface KnownSpeakerFields {
 }
 
 /**
- * Names and their voices, decoded from data URLs. The worker, which decodes the audio, checks its length.
- * @throws DomainError `invalid_value` for the first problem; entries are counted from 0, as in the request.
+ * Names and their voices, decoded from data URLs. The worker, which decodes the audio,
+ * checks its length.
+ * @throws DomainError `invalid_value` for the first problem; entries are counted from 0,
+ *   as in the request.
  */
 export function knownSpeakers(fields: KnownSpeakerFields): readonly KnownSpeaker[] {
   const { known_speaker_names: names, known_speaker_references: references } = fields;
@@ -35,7 +37,9 @@ export function knownSpeakers(fields: KnownSpeakerFields): readonly KnownSpeaker
   }));
 }
 
-/** The audio in a data URL. Its media type is a claim of the sender: the content decides. */
+/**
+ * The audio in a data URL. Its media type is a claim of the sender: the content decides.
+ */
 function referenceIn(url: string, index: number): Buffer {
   const [prefix] = DATA_URL.exec(url) ?? [];
   if (prefix === undefined) {

@@ -25,8 +25,8 @@ export function parseSpeech(
 }
 
 /**
- * Resolves a client name, case-insensitively, or an engine's voice id. If the model lists no voices, its engine
- * decides.
+ * Resolves a client name, case-insensitively, or an engine's voice id. If the model lists
+ * no voices, its engine decides.
  * @throws DomainError `voice_not_found`, listing the voices.
  */
 function engineVoice({ id, voices }: ModelSpec, wanted: string): string {
@@ -39,10 +39,16 @@ function engineVoice({ id, voices }: ModelSpec, wanted: string): string {
   throw new DomainError('voice_not_found', message, { param: 'voice' });
 }
 
-/** 15 characters take about a second: enough for a time limit, long before anything is spoken. */
+/**
+ * 15 characters take about a second: enough for a time limit, long before
+ * anything is spoken.
+ */
 const CHARACTERS_PER_S = 15;
 
-/** What the scheduler and the worker need. The expected duration decides the inference deadline (D-07). */
+/**
+ * What the scheduler and the worker need. The expected duration decides the
+ * inference deadline (D-07).
+ */
 export function speechWork(
   { model, dto, voice }: ParsedSpeech,
   sink: SpeechSink,

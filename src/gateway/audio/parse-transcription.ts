@@ -92,8 +92,10 @@ export function parseTranscription(
 }
 
 /**
- * A model that cannot translate is accepted when it recognises English only: its transcript is English already.
- * @throws DomainError `unsupported_task` for any other model that cannot; names the models that can.
+ * A model that cannot translate is accepted when it recognises English only: its
+ * transcript is English already.
+ * @throws DomainError `unsupported_task` for any other model that cannot; names the
+ *   models that can.
  */
 export function parseTranslation(
   fields: Fields,
@@ -123,7 +125,10 @@ export function parseTranslation(
   };
 }
 
-/** Fields that cannot be used get their defaults, so that the worker does not have to know about them. */
+/**
+ * Fields that cannot be used get their defaults, so that the worker does not have to
+ * know about them.
+ */
 const withDefaults = <T extends object>(
   dto: Readonly<T>,
   names: readonly string[],
@@ -187,7 +192,8 @@ const FORMAT_RULES: readonly FormatRule[] = [
 
 /**
  * Fields that act with some formats only.
- * @returns the advisory ones: SDKs document that `stream` is ignored where an answer cannot be streamed
+ * @returns the advisory ones: SDKs document that `stream` is ignored where an answer
+ *   cannot be streamed
  * @throws DomainError `invalid_value` for the others
  */
 function uselessWithFormat(
@@ -206,8 +212,8 @@ function uselessWithFormat(
 }
 
 /**
- * `languages` are candidates. If the model recognises exactly one of them, that is the language; among several it
- * detects it.
+ * `languages` are candidates. If the model recognises exactly one of them, that is the
+ * language; among several it detects it.
  * @throws DomainError `invalid_value` when it recognises none of them.
  */
 function chosenLanguage(model: ModelSpec, { language, languages }: TranscriptionDto) {

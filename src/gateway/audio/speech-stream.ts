@@ -7,14 +7,17 @@ import { OutputStream } from '../inference/output-stream.js';
 import { type SettledRequest } from '../scheduler/submitted-request.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
 
-/** Synthesised audio as it is made. A failure destroys the stream: the caller must not take the audio as complete. */
+/**
+ * Synthesised audio as it is made. A failure destroys the stream: the caller must not
+ * take the audio as complete.
+ */
 export class SpeechStream extends OutputStream implements SpeechSink {
   readonly audio = this.body;
   #hasAudio = false;
 
   /**
-   * Called when a worker begins. After audio was sent, a second worker (a retry) is rejected: the caller would hear the
-   * sentence start over.
+   * Called when a worker begins. After audio was sent, a second worker (a retry) is
+   * rejected: the caller would hear the sentence start over.
    * @throws DomainError `worker_lost`
    */
   header(): void {
@@ -39,7 +42,10 @@ export class SpeechStream extends OutputStream implements SpeechSink {
   }
 }
 
-/** `stream_format: sse`: one delta per piece of audio, then `done`, or the error envelope if the synthesis fails. */
+/**
+ * `stream_format: sse`: one delta per piece of audio, then `done`, or the error envelope
+ * if the synthesis fails.
+ */
 export async function* speechEvents(
   audio: Readable,
   settled: Promise<SettledRequest>,

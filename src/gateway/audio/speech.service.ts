@@ -35,7 +35,8 @@ export class SpeechService {
       });
       void reply.header('cache-control', 'no-cache').type(SSE_CONTENT_TYPE).send(events);
     } else {
-      // A name to save it under: Swagger UI then offers a download instead of fetching the audio again with GET.
+      // A name to save it under: Swagger UI then offers a download instead of fetching
+      // the audio again with GET.
       void reply
         .header(
           'content-disposition',

@@ -22,8 +22,9 @@ interface TranscriptStreamOptions {
 }
 
 /**
- * A transcript as OpenAI's events: one delta per segment when it is final, one done, `[DONE]`. The joined deltas are
- * the text of `done`. What a slow reader has not received is text, bounded by the length of the audio.
+ * A transcript as OpenAI's events: one delta per segment when it is final, one done,
+ * `[DONE]`. The joined deltas are the text of `done`. What a slow reader has not received
+ * is text, bounded by the length of the audio.
  */
 export class TranscriptStream extends OutputStream {
   #text = '';
@@ -34,7 +35,10 @@ export class TranscriptStream extends OutputStream {
     super();
   }
 
-  /** A second worker that starts over after the first one's death repeats segments; those are left out. */
+  /**
+   * A second worker that starts over after the first one's death repeats segments; those
+   * are left out.
+   */
   readonly segment = (
     segment: TranscriptSegment,
     logprobs: readonly TokenLogprob[],
@@ -56,7 +60,8 @@ export class TranscriptStream extends OutputStream {
   };
 
   /**
-   * @param transcript in its written form; if segments were sent before, their text is used instead of its own
+   * @param transcript in its written form; if segments were sent before, their text is
+   *   used instead of its own
    * @param deviceMs what it cost
    */
   finish(transcript: Transcript, deviceMs?: number): void {

@@ -29,7 +29,10 @@ const PARSERS = {
   translations: parseTranslation,
 } as const;
 
-/** 128 kbit/s: what podcasts and recorders write. Longer audio by URL has to be computed in the time this allows. */
+/**
+ * 128 kbit/s: what podcasts and recorders write. Longer audio by URL has to be computed
+ * in the time this allows.
+ */
 const USUAL_BYTES_PER_S = 16_000;
 
 /** What a route does with its form. */
@@ -65,7 +68,10 @@ export class TranscriptionService {
     );
   }
 
-  /** @throws DomainError for everything that is not an answer. The upload is deleted when this settles. */
+  /**
+   * @throws DomainError for everything that is not an answer. The upload is deleted
+   *   when this settles.
+   */
   async run(
     { parse, ...file }: TranscriptionForm,
     form: FormSource,
@@ -157,7 +163,10 @@ export class TranscriptionService {
     return this.inference.start(caller, work, output && { output });
   }
 
-  /** Of audio by URL only the limits are known: the largest size accepted, and how long its download may last. */
+  /**
+   * Of audio by URL only the limits are known: the largest size accepted, and how long
+   * its download may last.
+   */
   async #seconds(upload: AudioForm): Promise<number> {
     if ('url' in upload.audio) {
       const { fetch, server } = this.settings;

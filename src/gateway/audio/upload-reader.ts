@@ -13,12 +13,17 @@ import {
 } from '../http/multipart-form.js';
 import { type AudioUrl } from '../worker-pool/worker-task.js';
 
-/** What browsers and proxies take for certain; signed URLs of object stores have about 1000 characters. */
+/**
+ * What browsers and proxies take for certain; signed URLs of object stores have
+ * about 1000 characters.
+ */
 const MAX_CHARACTERS = 4096;
 
 /**
- * The form field `file_url`: its form only. Where it leads is checked by the worker that fetches it.
- * @throws DomainError `invalid_value`; the value is not repeated, as it may hold a signature or a password.
+ * The form field `file_url`: its form only. Where it leads is checked by the worker
+ * that fetches it.
+ * @throws DomainError `invalid_value`; the value is not repeated, as it may hold a
+ *   signature or a password.
  */
 export function audioUrl(value: unknown): AudioUrl {
   if (typeof value !== 'string') throw invalid('must be sent once, as text');
@@ -38,7 +43,9 @@ export function audioUrl(value: unknown): AudioUrl {
   return { url: url.href };
 }
 
-/** Last part of the path: a hint for the container, as the name of an uploaded file is. */
+/**
+ * Last part of the path: a hint for the container, as the name of an uploaded file is.
+ */
 function filenameOf({ url }: AudioUrl): string {
   const name = new URL(url).pathname.split('/').at(-1) ?? '';
   try {
@@ -64,7 +71,10 @@ interface NamedFile {
   readonly audio: AudioUrl;
 }
 
-/** The text fields besides `file_url`, and the audio: exactly one of `file` and `file_url`. */
+/**
+ * The text fields besides `file_url`, and the audio: exactly one of
+ * `file` and `file_url`.
+ */
 export type AudioForm = (SentFile | NamedFile) & { readonly fields: Fields };
 
 /** How a form is read. */
@@ -74,16 +84,21 @@ export interface UploadRules {
   /** What is stored of the file; default: all of it. */
   readonly receive?: (source: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
   /**
-   * Sees the fields that came before the file and may throw: a bad request is then answered without taking its audio
-   * in.
+   * Sees the fields that came before the file and may throw: a bad request is then
+   * answered without taking its audio in.
    */
   beforeFile(fields: Fields): void;
 }
 
-/** Room for part headers and text fields around the file, in a declared Content-Length. */
+/**
+ * Room for part headers and text fields around the file, in a declared Content-Length.
+ */
 const ENVELOPE_BYTES = LONGEST_FORM;
 
-/** Reads `multipart/form-data` as it arrives: fields are collected, the one file goes to the spool. */
+/**
+ * Reads `multipart/form-data` as it arrives: fields are collected, the one file goes
+ * to the spool.
+ */
 @Injectable()
 export class UploadReader {
   constructor(

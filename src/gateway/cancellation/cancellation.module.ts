@@ -4,6 +4,9 @@ import {
   CancellationMetrics,
 } from './cancellation.metrics.js';
 
-/** How long cancels took to take effect: what can be cancelled is in the registry of the scheduler. */
+/**
+ * How long cancels took to take effect: what can be cancelled is in the registry
+ * of the scheduler.
+ */
 @Module({ providers: [CancellationMetrics, ...cancellationMetricProviders] })
 export class CancellationModule {}

@@ -22,7 +22,10 @@ const TYPES: Readonly<Record<string, string>> = {
 const NOT_BUILT = `<!doctype html><html lang="en"><title>Switchyard</title><h1>The console is not built</h1>
 <p>Run <code>npm run console:build</code> and load this page again. The API is not affected.</p></html>`;
 
-/** The built console, read once when it is first asked for. Nothing but these files can be asked for. */
+/**
+ * The built console, read once when it is first asked for. Nothing but these files can
+ * be asked for.
+ */
 @Injectable()
 export class ConsoleFiles {
   #assets: ReadonlyMap<string, ConsoleFile> | undefined;

@@ -4,7 +4,10 @@ import { type FastifyReply } from 'fastify';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type ConsoleFile, ConsoleFiles } from './console-files.js';
 
-/** Its own scripts, styles and sockets; nothing from elsewhere, nowhere inside another page. */
+/**
+ * Its own scripts, styles and sockets; nothing from elsewhere, nowhere
+ * inside another page.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -29,7 +32,10 @@ const HEADERS = {
 const FRESH = 'no-cache';
 const FOREVER = 'public, max-age=31536000, immutable';
 
-/** The browser console (`console/`): files without data. Every view is the same page, which reads its address. */
+/**
+ * The browser console (`console/`): files without data. Every view is the same page,
+ * which reads its address.
+ */
 @Controller('console')
 export class ConsoleController {
   constructor(private readonly files: ConsoleFiles) {}

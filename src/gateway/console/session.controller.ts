@@ -65,7 +65,10 @@ const ConsoleSessionDto = view('ConsoleSessionDto', {
 /** A token of the OIDC issuer is the longest. */
 const LONGEST_KEY = 8192;
 
-/** Who looks at the console. The cookie stands for the key that signed in: its tenant, its scopes, its end. */
+/**
+ * Who looks at the console. The cookie stands for the key that signed in: its tenant, its
+ * scopes, its end.
+ */
 @Controller('console/session')
 export class ConsoleSessionController {
   constructor(
@@ -128,7 +131,10 @@ export class ConsoleSessionController {
     void reply.header('set-cookie', noSessionCookie(isSecure(request)));
   }
 
-  /** @throws DomainError `invalid_api_key`; also for a short-lived token, which would outlive itself as a cookie */
+  /**
+   * @throws DomainError `invalid_api_key`; also for a short-lived token, which would
+   *   outlive itself as a cookie
+   */
   #principalOf(key: string, { headers, ip }: FastifyRequest): SignedIn {
     const tried = { ...headers, authorization: `Bearer ${key}` };
     const token = key.startsWith(TOKEN_PREFIX) ? TOKEN_PREFIX : bearerToken(tried);

@@ -57,7 +57,10 @@ export class HealthAccess {
     private readonly origins: OriginGuard,
   ) {}
 
-  /** True for a key with the scope `admin`; without keys, for every caller that the server accepts. */
+  /**
+   * True for a key with the scope `admin`; without keys, for every caller that
+   * the server accepts.
+   */
   async seesDetails(request: FastifyRequest): Promise<boolean> {
     const { headers, method } = request;
     try {

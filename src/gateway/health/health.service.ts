@@ -21,12 +21,15 @@ import {
 } from '../worker-pool/worker-view.js';
 
 const EVERY_MS = 5000;
-/** No blob has this key: asking for its size reaches the folder or the bucket, and reads nothing. */
+/**
+ * No blob has this key: asking for its size reaches the folder or the bucket,
+ * and reads nothing.
+ */
 const NO_BLOB = 'probe/none';
 
 /**
- * Has the database and the blob store probed: files, batches and stored requests need them, everything else is served
- * without.
+ * Has the database and the blob store probed: files, batches and stored requests need
+ * them, everything else is served without.
  */
 @Injectable()
 export class StoreProbes implements OnModuleInit {
@@ -56,21 +59,30 @@ export interface ModelHealth {
 
 export interface HealthSummary {
   /**
-   * `ok`: every model that no operator unloaded is ready; `degraded`: some are, or the batch processor or a dependency
-   * is down;
-   * `unavailable`: none; `draining`: shutting down.
+   * `ok`: every model that no operator unloaded is ready; `degraded`: some are,
+   * or the batch processor or a dependency is down; `unavailable`: none;
+   * `draining`: shutting down.
    */
   readonly status: 'ok' | 'degraded' | 'unavailable' | 'draining';
   readonly models: readonly ModelHealth[];
-  /** `off`: none is embedded here. A batch processor that is down makes nothing else unready. */
+  /**
+   * `off`: none is embedded here. A batch processor that is down makes
+   * nothing else unready.
+   */
   readonly batch_processor: ProcessorView;
-  /** What this gateway depends on, as last probed. Operators see why one is down at `/admin/v1/dependencies`. */
+  /**
+   * What this gateway depends on, as last probed. Operators see why one is down at
+   * `/admin/v1/dependencies`.
+   */
   readonly dependencies: Readonly<
     Partial<Record<DependencyName, { readonly status: DependencyState['status'] }>>
   >;
 }
 
-/** Readiness as load balancers need it: is there anything here that would answer a request now? */
+/**
+ * Readiness as load balancers need it: is there anything here that would answer
+ * a request now?
+ */
 @Injectable()
 export class HealthService {
   constructor(

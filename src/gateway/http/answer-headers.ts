@@ -42,7 +42,10 @@ export const EXPOSED_HEADERS = [
   'x-switchyard-attempts',
 ].join(', ');
 
-/** Headers of every answer of a model: the model, what was ignored, and where the time went. */
+/**
+ * Headers of every answer of a model: the model, what was ignored, and where
+ * the time went.
+ */
 export const answerHeaders = (
   model: string,
   timings: RequestTimings,
@@ -53,7 +56,9 @@ export const answerHeaders = (
   ...(ignored.length > 0 && { [IGNORED_HEADER]: namesOf([...new Set(ignored)]) }),
 });
 
-/** Clients bound the size of headers; a long history may have thousands of ignored items. */
+/**
+ * Clients bound the size of headers; a long history may have thousands of ignored items.
+ */
 const MOST_NAMES = 32;
 
 function namesOf(ignored: readonly string[]): string {
@@ -62,9 +67,10 @@ function namesOf(ignored: readonly string[]): string {
 }
 
 /**
- * `Server-Timing` and `x-switchyard-*` in milliseconds: the answer to "why did my request wait?". `batch` is a part of
- * `queue`; `prep`, `ready` (prepared, waiting for the device) and `device` are parts of `grpc`; `share` is its own part
- * of `device`, which it had with others. Phases that the request did not reach are left out.
+ * `Server-Timing` and `x-switchyard-*` in milliseconds: the answer to "why did my request
+ * wait?". `batch` is a part of `queue`; `prep`, `ready` (prepared, waiting for the
+ * device) and `device` are parts of `grpc`; `share` is its own part of `device`, which it
+ * had with others. Phases that the request did not reach are left out.
  */
 function timingHeaders({
   phases,

@@ -16,9 +16,9 @@ interface Progress {
 const MOST_TICK_MS = 1000;
 
 /**
- * Ends request bodies that stall. A time limit for the whole request would end large uploads at a normal speed and
- * still let a slow one hold its connection; so each window is measured separately. A body that the gateway does not
- * read is not slow.
+ * Ends request bodies that stall. A time limit for the whole request would end large
+ * uploads at a normal speed and still let a slow one hold its connection; so each window
+ * is measured separately. A body that the gateway does not read is not slow.
  */
 export class BodyWatch {
   readonly #bodies = new Map<IncomingMessage, Progress>();
@@ -44,7 +44,10 @@ export class BodyWatch {
     ).unref();
   }
 
-  /** Measures every body whose window is over. Without any left, the timer ends here: bodies come and go faster. */
+  /**
+   * Measures every body whose window is over. Without any left, the timer ends here:
+   * bodies come and go faster.
+   */
   sweep(): void {
     if (this.#bodies.size === 0) {
       clearInterval(this.#timer);

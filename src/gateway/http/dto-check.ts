@@ -11,10 +11,11 @@ type Rule = (dto: object, value: unknown) => boolean;
 const CHECKS = new WeakMap<object, Check>();
 
 /**
- * Whether class-validator accepts the DTO: its own rules, looked up once per class. `validateSync` looks them up and
- * groups them anew for each object, which costs more than the rules themselves; it is needed only to name what is
- * wrong.
- * @returns false also for what only `validateSync` can judge: lists of nested DTOs and rules that answer later
+ * Whether class-validator accepts the DTO: its own rules, looked up once per class.
+ * `validateSync` looks them up and groups them anew for each object, which costs more
+ * than the rules themselves; it is needed only to name what is wrong.
+ * @returns false also for what only `validateSync` can judge: lists of nested DTOs and
+ *   rules that answer later
  */
 export const isAccepted = (dto: object): boolean => checkOf(dto.constructor)(dto);
 

@@ -11,7 +11,10 @@ const LONGEST_FORM = 512;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `parseDto` with a cache: equal text fields are validated once. Rejections are not cached. */
+/**
+ * `parseDto` with a cache: equal text fields are validated once. Rejections
+ * are not cached.
+ */
 export class RepeatedForms<T extends object> {
   readonly #known = new Map<string, Readonly<T>>();
 
@@ -43,7 +46,10 @@ function keyOf(fields: Fields): string | undefined {
 /** By class. */
 const STRICT_TYPES = new WeakSet<object>();
 
-/** A DTO whose unknown fields are refused: ignoring a misspelt filter would cancel more requests than intended. */
+/**
+ * A DTO whose unknown fields are refused: ignoring a misspelt filter would cancel more
+ * requests than intended.
+ */
 export const Strict = (): ClassDecorator => type => void STRICT_TYPES.add(type);
 
 export const isStrict = (type: object): boolean => STRICT_TYPES.has(type);
@@ -54,9 +60,12 @@ const SHOWN_CHARACTERS = 80;
 const STRICT = { whitelist: true, forbidNonWhitelisted: true } as const;
 
 /**
- * Fields → DTO. Absent (`undefined`, `null`) fields take the DTO's defaults; unknown ones are ignored.
- * @param instead values that replace those of the fields, such as a large one that is checked elsewhere
- * @throws DomainError `missing_required_parameter` or `invalid_value` for the first invalid field, with its name, the
+ * Fields → DTO. Absent (`undefined`, `null`) fields take the DTO's defaults; unknown
+ * ones are ignored.
+ * @param instead values that replace those of the fields, such as a large one that
+ *   is checked elsewhere
+ * @throws DomainError `missing_required_parameter` or `invalid_value` for the first
+ *   invalid field, with its name, the
  *   given value and the allowed ones
  */
 export function parseDto<T extends object>(
@@ -105,7 +114,10 @@ function validDto<T extends object>(
 /** By class. */
 const KNOWN = new WeakMap<object, readonly string[]>();
 
-/** Names of the fields a DTO has. A body may have any number of others, which are then not even looked at. */
+/**
+ * Names of the fields a DTO has. A body may have any number of others, which are then not
+ * even looked at.
+ */
 function fieldsKnownTo<T extends object>(type: ClassConstructor<T>): readonly string[] {
   const known = KNOWN.get(type);
   if (known) return known;

@@ -22,7 +22,8 @@ export class OpenAiExceptionFilter implements ExceptionFilter {
     const error = toDomainError(thrown, { method: request.method, url: request.url });
     this.#log(error);
     if (reply.raw.headersSent) {
-      // The status was sent already: only a closed connection can still show that the answer is incomplete.
+      // The status was sent already: only a closed connection can still show that the
+      // answer is incomplete.
       reply.raw.destroy();
       return;
     }
@@ -39,11 +40,15 @@ export class OpenAiExceptionFilter implements ExceptionFilter {
   }
 }
 
-/** Node's code for a request whose headers came too slowly; a stalled body gets the same answer. */
+/**
+ * Node's code for a request whose headers came too slowly; a stalled body gets
+ * the same answer.
+ */
 const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 /**
- * Answers bytes that are no HTTP request or came too slowly. There is no request object, so the answer is written here.
+ * Answers bytes that are no HTTP request or came too slowly. There is no request object,
+ * so the answer is written here.
  */
 export function answerBrokenHttp(
   error: Pick<NodeJS.ErrnoException, 'code'>,
@@ -64,7 +69,8 @@ export function answerBrokenHttp(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
-    // A request that came too slowly has done nothing, also when it was this gateway that stood still.
+    // A request that came too slowly has done nothing, also when it was this gateway
+    // that stood still.
     `x-should-retry: ${status === 408}`,
     `x-request-id: ${requestIdFor({ headers: {} })}`,
     'connection: close',
@@ -77,13 +83,19 @@ function brokenHttpStatus(code: string | undefined): number {
   return code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
 }
 
-/** Ends the connection of a request that came too slowly: with 408, or at once when its answer has begun. */
+/**
+ * Ends the connection of a request that came too slowly: with 408, or at once when its
+ * answer has begun.
+ */
 export function endSlowRequest(message: IncomingMessage, response: ServerResponse): void {
   if (response.headersSent) message.socket.destroy();
   else answerBrokenHttp({ code: REQUEST_TIMEOUT }, message.socket);
 }
 
-/** How long, and how much of, a rejected upload is discarded before the connection is closed. */
+/**
+ * How long, and how much of, a rejected upload is discarded before the
+ * connection is closed.
+ */
 const LINGER_MS = 2000;
 const LINGER_BYTES = 64 * 1_048_576;
 
@@ -96,9 +108,10 @@ export function hasUnreadBody(message: IncomingMessage): boolean {
 }
 
 /**
- * `body` with a delayed end. A socket closed while the peer still sends is reset, and the reset can overtake the
- * answer: the client would see a broken pipe instead of its 413. So the bytes are sent at once (Content-Length marks
- * their end), and the connection ends when the peer has stopped sending, or after 2 s or 64 MiB more.
+ * `body` with a delayed end. A socket closed while the peer still sends is reset, and the
+ * reset can overtake the answer: the client would see a broken pipe instead of its 413.
+ * So the bytes are sent at once (Content-Length marks their end), and the connection ends
+ * when the peer has stopped sending, or after 2 s or 64 MiB more.
  */
 function lingeringBody(body: Buffer, message: IncomingMessage): Readable {
   let discarded = 0;
@@ -124,8 +137,8 @@ function lingeringBody(body: Buffer, message: IncomingMessage): Readable {
 const CLIENT_CLOSED_REQUEST = 499;
 
 /**
- * Sends `error` as OpenAI's envelope. A body that is still being sent is not received: the answer is sent at once, then
- * the connection closes.
+ * Sends `error` as OpenAI's envelope. A body that is still being sent is not received:
+ * the answer is sent at once, then the connection closes.
  */
 export function sendError(
   error: DomainError,

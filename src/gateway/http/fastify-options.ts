@@ -11,7 +11,8 @@ import { requestIdFor } from './request-headers.js';
 const HEADERS_TIMEOUT_MS = 20_000;
 const HEADERS_CHECK_MS = 5000;
 /**
- * Longer than the idle limit of usual load balancers (60 s), so that they close first and never meet a closed socket.
+ * Longer than the idle limit of usual load balancers (60 s), so that they close first and
+ * never meet a closed socket.
  */
 const KEEP_ALIVE_MS = 72_000;
 
@@ -31,7 +32,8 @@ export function fastifyOptions({ server }: Settings) {
     trustProxy: (address: string) => proxies.has(address),
     return503OnClosing: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // A missing Host is refused by a hook, in the envelope; Node would answer without any body.
+    // A missing Host is refused by a hook, in the envelope; Node would answer
+    // without any body.
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: HEADERS_CHECK_MS,
@@ -53,8 +55,8 @@ export function fastifyOptions({ server }: Settings) {
 }
 
 /**
- * Limits of a form besides its file, which the spool counts. The parser's own file limit is off: it would silently cut
- * the file where the spool answers 413.
+ * Limits of a form besides its file, which the spool counts. The parser's own file limit
+ * is off: it would silently cut the file where the spool answers 413.
  */
 function multipartOptions(): FastifyMultipartOptions {
   const limits = {

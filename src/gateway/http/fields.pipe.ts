@@ -17,7 +17,10 @@ const PLAIN: readonly (Type | undefined)[] = [
   Array,
 ];
 
-/** Bodies and queries become the DTO that their handler declares. All else passes as it is. */
+/**
+ * Bodies and queries become the DTO that their handler declares. All else passes
+ * as it is.
+ */
 @Injectable()
 export class FieldsPipe implements PipeTransform {
   /** @throws DomainError as `parseDto`; `invalid_json` for a body that is no object */

@@ -10,7 +10,10 @@ interface RequestLine {
   readonly url: string;
 }
 
-/** Converts anything thrown into the error the caller receives. Unexpected errors are `internal_error`. */
+/**
+ * Converts anything thrown into the error the caller receives. Unexpected errors
+ * are `internal_error`.
+ */
 export function toDomainError(thrown: unknown, request: RequestLine): DomainError {
   if (thrown instanceof DomainError) return thrown;
   const status = statusOf(thrown);
@@ -51,7 +54,8 @@ export function unroutable({ method, url }: RequestLine): DomainError {
   const path = url.split('?', 1)[0] ?? url;
   const shown = path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path;
   const allowed = allowedMethods(path);
-  // A path that matches a route and still was not routed has a part that cannot be decoded, or is too long.
+  // A path that matches a route and still was not routed has a part that cannot be
+  // decoded, or is too long.
   if (allowed.length === 0 || allowed.includes(method))
     return new DomainError(
       'unknown_url',

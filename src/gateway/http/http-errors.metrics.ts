@@ -4,8 +4,9 @@ import { type Counter } from 'prom-client';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
 /**
- * Every answer that refuses or fails, whoever gave it, before it is sent: a caller that was refused finds itself in the
- * next scrape. Refusals of admin routes are not in the audit log.
+ * Every answer that refuses or fails, whoever gave it, before it is sent: a caller
+ * that was refused finds itself in the next scrape. Refusals of admin routes are not
+ * in the audit log.
  */
 @Injectable()
 export class HttpErrors {

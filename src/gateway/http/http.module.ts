@@ -6,7 +6,10 @@ import { HttpErrors, httpErrorProviders } from './http-errors.metrics.js';
 import { IntakeGate } from './intake-gate.js';
 import { RequestTraces } from './request-traces.js';
 
-/** What every route shares: errors in OpenAI's envelope, checked bodies and queries, and the gate that shutdown closes. */
+/**
+ * What every route shares: errors in OpenAI's envelope, checked bodies and queries, and
+ * the gate that shutdown closes.
+ */
 @Module({
   providers: [
     IntakeGate,

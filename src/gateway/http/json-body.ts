@@ -5,7 +5,10 @@ import { isObject } from '../../core/shared/is-object.js';
 
 const SHOWN_CHARACTERS = 80;
 
-/** The fields of a JSON body. @throws DomainError `invalid_json` for anything but an object */
+/**
+ * The fields of a JSON body. @throws DomainError `invalid_json` for anything
+ * but an object
+ */
 export function bodyFields(body: unknown): Readonly<Record<string, unknown>> {
   if (isObject(body)) return body;
   const got =
@@ -13,13 +16,19 @@ export function bodyFields(body: unknown): Readonly<Record<string, unknown>> {
   throw new DomainError('invalid_json', `The body must be a JSON object; got ${got}.`);
 }
 
-/** What a request for a model says: its fields, and its bytes as they came, which may be passed on. */
+/**
+ * What a request for a model says: its fields, and its bytes as they came, which may
+ * be passed on.
+ */
 export interface JsonRequest {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly bytes: Buffer;
 }
 
-/** @throws DomainError `unsupported_media_type` for a form, `invalid_json` for anything but an object. */
+/**
+ * @throws DomainError `unsupported_media_type` for a form, `invalid_json` for anything
+ *   but an object.
+ */
 export function jsonRequest(request: FastifyRequest): JsonRequest {
   if (request.isMultipart())
     throw new DomainError(
@@ -35,8 +44,9 @@ const BODIES = new WeakMap<FastifyRequest, Buffer>();
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Bounds JSON before it is parsed, parses it as strictly as Fastify does, and keeps its bytes: a body that is forwarded
- * must not be serialised again, which would lose digits of large numbers.
+ * Bounds JSON before it is parsed, parses it as strictly as Fastify does, and keeps its
+ * bytes: a body that is forwarded must not be serialised again, which would lose digits
+ * of large numbers.
  */
 export function keepJsonBytes(fastify: FastifyInstance): void {
   const parse = fastify.getDefaultJsonParser('error', 'error');
@@ -59,7 +69,10 @@ export function keepJsonBytes(fastify: FastifyInstance): void {
   );
 }
 
-/** Adds the position, which Fastify does not report. Text that parses here has a key that Fastify rejects. */
+/**
+ * Adds the position, which Fastify does not report. Text that parses here has a key
+ * that Fastify rejects.
+ */
 function unreadable(text: string, cause: Error): DomainError {
   let reason =
     'a field named `__proto__`, or `prototype` of a `constructor`, is not accepted';

@@ -3,8 +3,8 @@ import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/shared/domain-error.js';
 
 /**
- * Converts a failure while a form was read. Failures of the form or the connection are `invalid_multipart`; those of
- * the disk are left unchanged and become `internal_error`.
+ * Converts a failure while a form was read. Failures of the form or the connection are
+ * `invalid_multipart`; those of the disk are left unchanged and become `internal_error`.
  */
 export function multipartError(error: unknown): unknown {
   if (error instanceof DomainError) return error;
@@ -42,8 +42,9 @@ const JSON_TYPE = /^application\/json\b/i;
 type PartHeader = string | undefined;
 
 /**
- * True for parts that the parser returns as a stream: files, and JSON, which it would otherwise parse itself at any
- * size and depth. The value of busboy's option of the same name.
+ * True for parts that the parser returns as a stream: files, and JSON, which it
+ * would otherwise parse itself at any size and depth. The value of busboy's option
+ * of the same name.
  */
 export const isPartAFile = (
   _name: PartHeader,
@@ -55,10 +56,12 @@ export const isPartAFile = (
   JSON_TYPE.test(type ?? '');
 
 /**
- * Parts of a form as they arrive. Everything besides the file counts against `mostBytes`: values, names, part headers,
- * parts that the parser skips, and what precedes and follows the parts.
+ * Parts of a form as they arrive. Everything besides the file counts against
+ * `mostBytes`: values, names, part headers, parts that the parser skips, and what
+ * precedes and follows the parts.
  *
- * @throws DomainError `invalid_multipart` for a form that is malformed or beyond these bounds.
+ * @throws DomainError `invalid_multipart` for a form that is malformed or
+ *   beyond these bounds.
  */
 export async function* formParts(
   source: FormSource,
@@ -153,15 +156,18 @@ const malformed = (message: string): DomainError =>
 export const MAX_REFERENCE_BYTES = 2_097_152;
 /** Data URLs of voices are the only long fields; in base64, with the prefix. */
 export const LONGEST_FIELD = Math.ceil(MAX_REFERENCE_BYTES / 3) * 4 + 256;
-/** Any other field: a prompt, a chunking strategy. Also all text of a form that has no voices. */
+/**
+ * Any other field: a prompt, a chunking strategy. Also all text of a form that
+ * has no voices.
+ */
 export const LONGEST_TEXT = 1_048_576;
 /** Room for the text fields of one form: four voices and a long prompt. */
 export const LONGEST_FORM = 4 * LONGEST_FIELD + LONGEST_TEXT;
 
 /**
- * Text fields of a multipart form. `x` and `x[]` are spellings of the field `x`, a list when they came more than
- * once; `x[key]` is a key of the object `x`. Empty fields count as absent: HTML forms and some clients send every field
- * they know.
+ * Text fields of a multipart form. `x` and `x[]` are spellings of the field `x`, a list
+ * when they came more than once; `x[key]` is a key of the object `x`. Empty fields count
+ * as absent: HTML forms and some clients send every field they know.
  */
 export class FormFields {
   readonly #values = new Map<string, unknown[]>();
@@ -187,7 +193,10 @@ export class FormFields {
     else this.#values.set(name, [value]);
   }
 
-  /** The object is added once to the field's values, so that it and a plain value together count as two. */
+  /**
+   * The object is added once to the field's values, so that it and a plain value together
+   * count as two.
+   */
   #set(name: string, key: string, value: unknown): void {
     const known = this.#objects.get(name);
     const object = known ?? (Object.create(null) as Record<string, unknown>);

@@ -13,7 +13,10 @@ export const CallerTenant = createParamDecorator((_: unknown, context) =>
   tenantOf(context.switchToHttp().getRequest()),
 );
 
-/** Parameter of a handler: a form, which the handler reads: what it is good for is known before its file arrives. */
+/**
+ * Parameter of a handler: a form, which the handler reads: what it is good for is known
+ * before its file arrives.
+ */
 export const Form = createParamDecorator((_: unknown, context): FormSource =>
   context.switchToHttp().getRequest(),
 );

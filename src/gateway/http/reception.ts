@@ -15,7 +15,8 @@ import { EXPOSED_HEADERS } from './answer-headers.js';
 const READING = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * The first look at a request: headers of every answer, and what any request must have, also one without a route.
+ * The first look at a request: headers of every answer, and what any request must have,
+ * also one without a route.
  */
 export class Reception {
   readonly #bodies: BodyWatch;
@@ -55,8 +56,8 @@ export function tendConnections(fastify: FastifyInstance): void {
 }
 
 /**
- * OpenAI's Python SDK sends `application/json` with a POST without a body, such as a cancel; the parser would reject
- * it.
+ * OpenAI's Python SDK sends `application/json` with a POST without a body, such as a
+ * cancel; the parser would reject it.
  */
 function dropTypeOfEmptyBody(headers: IncomingHttpHeaders): void {
   const empty =
@@ -65,12 +66,18 @@ function dropTypeOfEmptyBody(headers: IncomingHttpHeaders): void {
   if (empty) delete headers['content-type'];
 }
 
-/** All requests are settled by now: time for the last answers; then unread uploads are closed. */
+/**
+ * All requests are settled by now: time for the last answers; then unread
+ * uploads are closed.
+ */
 const LAST_ANSWERS_MS = 500;
 /** WebSockets have this long for their close handshake. */
 const LAST_SOCKETS_MS = 2500;
 
-/** Without it, a client that sends slowly or never closes its side would delay the end of the process. */
+/**
+ * Without it, a client that sends slowly or never closes its side would delay the end
+ * of the process.
+ */
 function cutAfter(server: Server, connections: OpenConnections): void {
   const requests = setTimeout(() => server.closeAllConnections(), LAST_ANSWERS_MS);
   const sockets = setTimeout(() => connections.destroyAll(), LAST_SOCKETS_MS);

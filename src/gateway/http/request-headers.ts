@@ -6,7 +6,10 @@ export const REQUEST_ID_HEADER = 'x-request-id';
 
 const ACCEPTED = /^[A-Za-z0-9._:-]{1,128}$/;
 
-/** The caller's `X-Request-Id` if it is usable, else a new `req_…` id (D-09). Runs first, so it never throws. */
+/**
+ * The caller's `X-Request-Id` if it is usable, else a new `req_…` id (D-09). Runs first,
+ * so it never throws.
+ */
 export function requestIdFor(message: Pick<IncomingMessage, 'headers'>): string {
   const given = message.headers[REQUEST_ID_HEADER];
   return typeof given === 'string' && ACCEPTED.test(given)
@@ -15,7 +18,8 @@ export function requestIdFor(message: Pick<IncomingMessage, 'headers'>): string 
 }
 
 /**
- * An unusable id is rejected, not replaced: its sender could never cancel or find the request by it.
+ * An unusable id is rejected, not replaced: its sender could never cancel or find the
+ * request by it.
  * @throws DomainError `invalid_value`; the answer carries a generated id.
  */
 export function refuseUnusableRequestId(headers: IncomingMessage['headers']): void {
@@ -29,9 +33,10 @@ export function refuseUnusableRequestId(headers: IncomingMessage['headers']): vo
 }
 
 /**
- * Checks the headers that define the message framing. Unsupported values are rejected: ignoring them would read another
- * message than was sent (RFC 9110, RFC 9112).
- * @throws DomainError `invalid_value`, `expectation_failed`, `transfer_coding_unsupported`, `unsupported_media_type`
+ * Checks the headers that define the message framing. Unsupported values are rejected:
+ * ignoring them would read another message than was sent (RFC 9110, RFC 9112).
+ * @throws DomainError `invalid_value`, `expectation_failed`,
+ *   `transfer_coding_unsupported`, `unsupported_media_type`
  */
 export function demandPlainMessage(message: IncomingMessage): void {
   demandOneHost(message);
@@ -53,7 +58,10 @@ export function demandPlainMessage(message: IncomingMessage): void {
     throw refusal('unsupported_media_type', 'Content-Encoding', encoding, 'identity');
 }
 
-/** @throws DomainError `invalid_value`: HTTP/1.1 requires exactly one Host (RFC 9112, 3.2); Node keeps the first */
+/**
+ * @throws DomainError `invalid_value`: HTTP/1.1 requires exactly one Host (RFC 9112,
+ *   3.2); Node keeps the first
+ */
 export function demandOneHost({
   httpVersion,
   headers,

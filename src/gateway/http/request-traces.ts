@@ -40,8 +40,9 @@ interface Stage {
 }
 
 /**
- * Spans of each request: its HTTP exchange and, below that, queue, window, worker call, preparation and device, by the
- * events of the bus (D-23). Neither hook nor subscription exists without an endpoint for traces.
+ * Spans of each request: its HTTP exchange and, below that, queue, window, worker call,
+ * preparation and device, by the events of the bus (D-23). Neither hook nor subscription
+ * exists without an endpoint for traces.
  */
 @Injectable()
 export class RequestTraces implements OnModuleInit, OnApplicationShutdown {

@@ -2,7 +2,10 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 
 const callers = new WeakMap<FastifyRequest, AbortSignal>();
 
-/** The request is run inside for a caller whose connection is another one: it leaves when the signal is aborted. */
+/**
+ * The request is run inside for a caller whose connection is another one: it leaves when
+ * the signal is aborted.
+ */
 export function followCaller(request: FastifyRequest, signal: AbortSignal): void {
   callers.set(request, signal);
 }

@@ -13,7 +13,10 @@ const isSpeech = ({ request }: TrackedRequest): boolean =>
 const isText = ({ request: { payload } }: TrackedRequest): boolean =>
   payload.kind === 'generate' || payload.kind === 'embed';
 
-/** Time to the first byte, duration and count of syntheses; time to the first token, between tokens, and tokens. */
+/**
+ * Time to the first byte, duration and count of syntheses; time to the first token,
+ * between tokens, and tokens.
+ */
 @Injectable()
 export class InferenceMetrics {
   constructor(

@@ -34,7 +34,10 @@ export interface InferenceCaller extends Pick<
   readonly terms?: KeyTerms | undefined;
   /** Only of a request with `reply`. */
   readonly deadlines?: readonly CallerDeadline[];
-  /** The request is cancelled when this connection closes early; absent: the caller cancels by itself. */
+  /**
+   * The request is cancelled when this connection closes early; absent: the caller
+   * cancels by itself.
+   */
   readonly reply?: FastifyReply;
 }
 
@@ -42,7 +45,10 @@ export interface InferenceCaller extends Pick<
 export type InferenceWork = Omit<RequestSpec, keyof InferenceCaller>;
 
 interface InferenceOptions {
-  /** Receives the output while the worker makes it; absent: the whole answer is in the reply. */
+  /**
+   * Receives the output while the worker makes it; absent: the whole answer is
+   * in the reply.
+   */
   readonly output?: OutputStream;
   /** Longest pause between two pieces of output, milliseconds; absent: unlimited. */
   readonly idleMs?: number;
@@ -50,7 +56,8 @@ interface InferenceOptions {
 
 /**
  * @param model whose default priority holds where neither request nor key states one
- * @throws DomainError `invalid_value` for a header `X-Priority`, `X-Deadline-Ms` or `x-slo-ttft-ms` with another value.
+ * @throws DomainError `invalid_value` for a header `X-Priority`, `X-Deadline-Ms` or
+ *   `x-slo-ttft-ms` with another value.
  */
 export function httpCaller(
   reply: FastifyReply,
@@ -66,7 +73,8 @@ export function httpCaller(
 }
 
 /**
- * Runs a request on a worker: submits it, cancels it when its caller disconnects, and reports its output to metrics.
+ * Runs a request on a worker: submits it, cancels it when its caller disconnects, and
+ * reports its output to metrics.
  */
 @Injectable()
 export class InferenceService {
@@ -77,7 +85,8 @@ export class InferenceService {
   ) {}
 
   /**
-   * @throws DomainError what `SchedulerService.submit` throws, or `model_not_found` for a model that the key may not
+   * @throws DomainError what `SchedulerService.submit` throws, or `model_not_found` for a
+   *   model that the key may not
    * use.
    */
   start(
@@ -109,7 +118,10 @@ export class InferenceService {
     return new InferenceRequest(record, output, cancel);
   }
 
-  /** Notes when output leaves, and cancels the request when none came for `idleMs`. @returns stops watching */
+  /**
+   * Notes when output leaves, and cancels the request when none came for `idleMs`.
+   * @returns stops watching
+   */
   #watch(
     record: TrackedRequest,
     output: OutputStream,
@@ -181,8 +193,8 @@ export class InferenceRequest {
   }
 
   /**
-   * Waits for the first output, or the end of an answer without any. @returns what is known by then: the time in the
-   * queue, but not the end.
+   * Waits for the first output, or the end of an answer without any. @returns what is
+   * known by then: the time in the queue, but not the end.
    * @throws DomainError when the request failed or was cancelled before.
    */
   async firstOutput(): Promise<
@@ -200,7 +212,10 @@ export class InferenceRequest {
   }
 }
 
-/** Milliseconds from acceptance to the first token of a whole answer; undefined where the engine does not report it. */
+/**
+ * Milliseconds from acceptance to the first token of a whole answer; undefined where the
+ * engine does not report it.
+ */
 function firstTokenMs({
   settlement,
   phases,

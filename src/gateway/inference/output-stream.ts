@@ -6,7 +6,8 @@ export abstract class OutputStream {
   /** What the caller receives. */
   readonly body: Duplex;
   /**
-   * Resolves at the first output, or at the end of an answer that has none. Stays pending after a failure before that.
+   * Resolves at the first output, or at the end of an answer that has none. Stays pending
+   * after a failure before that.
    */
   readonly started: Promise<void>;
   #onOutput: (() => void) | undefined;
@@ -16,7 +17,8 @@ export abstract class OutputStream {
   #failure: DomainError | undefined;
 
   /**
-   * @param maxBufferedBytes that wait for a slow caller; beyond that the worker is held back. Absent: Node's default
+   * @param maxBufferedBytes that wait for a slow caller; beyond that the worker is held
+   *   back. Absent: Node's default
    */
   constructor(maxBufferedBytes?: number) {
     this.started = new Promise(resolve => (this.#start = resolve));
@@ -38,11 +40,14 @@ export abstract class OutputStream {
         }, done);
       },
     });
-    // A caller that left destroys the stream; the writer learns that from its own pipe or from the cancellation.
+    // A caller that left destroys the stream; the writer learns that from its own pipe or
+    // from the cancellation.
     this.body.on('error', () => undefined);
   }
 
-  /** True while output waits for the caller: a pause then says nothing about the worker. */
+  /**
+   * True while output waits for the caller: a pause then says nothing about the worker.
+   */
   get held(): boolean {
     return this.body.writableNeedDrain;
   }
@@ -52,14 +57,20 @@ export abstract class OutputStream {
     this.#onOutput = onOutput;
   }
 
-  /** Ends the stream. Output so far is still sent, then the failure. Only the first call has an effect. */
+  /**
+   * Ends the stream. Output so far is still sent, then the failure. Only the first call
+   * has an effect.
+   */
   fail(error: DomainError): void {
     if (this.#failure) return;
     this.#failure = error;
     this.endFailed(error);
   }
 
-  /** What comes until the next tick, such as all that one packet held, leaves as one piece: one write to the caller. */
+  /**
+   * What comes until the next tick, such as all that one packet held, leaves as one
+   * piece: one write to the caller.
+   */
   #pass(chunks: readonly Buffer[], done: () => void): void {
     const frames = chunks.map(chunk => {
       this.#onOutput?.();

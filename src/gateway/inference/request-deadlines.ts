@@ -8,7 +8,9 @@ import { DomainError } from '../../core/shared/domain-error.js';
 /** As its caller set it; what is left of it is computed when the request is submitted. */
 export type CallerDeadline = Omit<WantedDeadline, 'leftMs'>;
 
-/** Of a stored request, which runs later than it came: when it came, Unix milliseconds. */
+/**
+ * Of a stored request, which runs later than it came: when it came, Unix milliseconds.
+ */
 export const ARRIVED_HEADER = 'x-switchyard-inner-arrived';
 
 const HEADERS = [
@@ -18,7 +20,10 @@ const HEADERS = [
   { name: 'x-switchyard-window-ms', until: 'window' },
 ] as const;
 
-/** What the headers of a request ask for, at most what its key allows (D-26). @throws DomainError `invalid_value` */
+/**
+ * What the headers of a request ask for, at most what its key allows (D-26). @throws
+ * DomainError `invalid_value`
+ */
 export function requestDeadlines(
   headers: IncomingHttpHeaders,
   terms: KeyTerms | undefined,

@@ -6,8 +6,9 @@ import {
 import { DomainError } from '../../core/shared/domain-error.js';
 
 /**
- * REALTIME for `X-Priority: realtime` or `service_tier: priority` or `fast`, BATCH for `X-Priority: batch` or
- * `service_tier: flex`, else `usual`. The header is Switchyard's own and more specific: it wins.
+ * REALTIME for `X-Priority: realtime` or `service_tier: priority` or `fast`, BATCH for
+ * `X-Priority: batch` or `service_tier: flex`, else `usual`. The header is Switchyard's
+ * own and more specific: it wins.
  * @throws DomainError `invalid_value` for another header value.
  */
 export function requestPriority(
@@ -35,7 +36,10 @@ export function requestPriority(
   }
 }
 
-/** The tier that the answer reports: the one the request was served in, whichever it asked for. */
+/**
+ * The tier that the answer reports: the one the request was served in, whichever
+ * it asked for.
+ */
 export function usedTier(
   priority: RequestPriority,
   asked: ServiceTier,

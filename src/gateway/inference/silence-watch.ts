@@ -1,7 +1,8 @@
 import { ActiveTimeout } from '../../platform/process/active-timeout.js';
 
 /**
- * Calls `onSilence` once when no output came for `limitMs`, counted from the first output on, unless `excused` then.
+ * Calls `onSilence` once when no output came for `limitMs`, counted from the first output
+ * on, unless `excused` then.
  */
 export class SilenceWatch {
   readonly #timer: ActiveTimeout;

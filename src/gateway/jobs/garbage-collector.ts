@@ -38,8 +38,9 @@ type GarbageJudge = (keys: readonly string[]) => Promise<(key: string) => boolea
 const PORTION = 500;
 
 /**
- * Removes expired files and uploads, unreferenced blobs (left by a crash between writing blob and row), and copied
- * result logs of ended batches. Every gateway does so concurrently.
+ * Removes expired files and uploads, unreferenced blobs (left by a crash between
+ * writing blob and row), and copied result logs of ended batches. Every gateway
+ * does so concurrently.
  */
 @Injectable()
 export class GarbageCollector
@@ -71,7 +72,10 @@ export class GarbageCollector
     await this.#running;
   }
 
-  /** One round. @param nowMs wall-clock time. @returns the number of removed objects of each kind */
+  /**
+   * One round. @param nowMs wall-clock time. @returns the number of removed objects
+   * of each kind
+   */
   async collect(
     nowMs: number,
   ): Promise<{ files: number; uploads: number; orphans: number; logs: number }> {
@@ -164,7 +168,10 @@ export class GarbageCollector
     return removed;
   }
 
-  /** The age counts from the later of id and blob: S3 dates an object by the start of its upload. */
+  /**
+   * The age counts from the later of id and blob: S3 dates an object by the start
+   * of its upload.
+   */
   async *#keysBefore(prefix: string, beforeMs: number): AsyncGenerator<string> {
     for await (const { key, writtenAtMs } of this.blobs.keys(prefix))
       if (Math.max(writtenAtMs, bornAtMs(key) ?? 0) < beforeMs) yield key;

@@ -23,8 +23,8 @@ import { UploadsController } from './uploads/uploads.controller.js';
 import { UploadsService } from './uploads/uploads.service.js';
 
 /**
- * Files and batches over HTTP. It writes rows and blobs; processors run what the rows say. Tests override
- * `PROCESSOR_LAUNCH`.
+ * Files and batches over HTTP. It writes rows and blobs; processors run what the rows
+ * say. Tests override `PROCESSOR_LAUNCH`.
  */
 @Module({
   imports: [DatabaseModule, BlobModule],

@@ -9,7 +9,10 @@ export const latencyMetricProviders: Provider[] = [
   metricProvider('scheduler_grpc_duration_seconds'),
 ];
 
-/** Durations of calls that workers answered; the wait in the queue is measured in queue.metrics. */
+/**
+ * Durations of calls that workers answered; the wait in the queue is
+ * measured in queue.metrics.
+ */
 @Injectable()
 export class LatencyMetrics {
   constructor(
@@ -20,7 +23,8 @@ export class LatencyMetrics {
   }
 
   #observe(event: DispatchEvent): void {
-    // A cancelled caller left before the call ended: its time does not show how long calls take.
+    // A cancelled caller left before the call ended: its time does not show how
+    // long calls take.
     if (
       event.type !== 'settled' ||
       event.status === 'cancelled' ||

@@ -6,8 +6,9 @@ import {
 } from '../../core/limits/limit-store.port.js';
 
 /**
- * The shared accounts, and this process's own while those cannot be reached: no request fails because of a counter, and
- * each gateway still applies the limits to the requests that it sees.
+ * The shared accounts, and this process's own while those cannot be reached: no request
+ * fails because of a counter, and each gateway still applies the limits to the requests
+ * that it sees.
  */
 export class FailOpenLimitStore implements LimitStore {
   /**

@@ -7,7 +7,10 @@ import { LimitEvents } from './limits.metrics.js';
 
 const RETRY_MS = 1000;
 
-/** Bounds the requests that are being received and are not queued yet: too many at once hold up the event loop. */
+/**
+ * Bounds the requests that are being received and are not queued yet: too many at once
+ * hold up the event loop.
+ */
 @Injectable()
 export class IntakeBound implements OnModuleInit {
   readonly #receiving = new Set<string>();

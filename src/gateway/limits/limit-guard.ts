@@ -6,7 +6,10 @@ import { principalOf } from '../../platform/auth/access-hooks.js';
 import { IntakeBound } from './intake-bound.js';
 import { RateLimiter, type Ticket } from './rate-limiter.js';
 
-/** OpenAI's headers, and a third group for seconds of audio. A quantity without a limit has no header. */
+/**
+ * OpenAI's headers, and a third group for seconds of audio. A quantity without a limit
+ * has no header.
+ */
 function limitHeaders({
   requests,
   tokens,
@@ -28,7 +31,10 @@ const group = (what: string, allowance: Allowance | undefined): Record<string, s
       }
     : {};
 
-/** As OpenAI writes durations: `20ms`, `7.66s`, `6m0s`. Rounded up, so that the limit has reset by then. */
+/**
+ * As OpenAI writes durations: `20ms`, `7.66s`, `6m0s`. Rounded up, so that the limit has
+ * reset by then.
+ */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.ceil(ms)}ms`;
   if (ms < 60_000) return `${Math.ceil(ms / 10) / 100}s`;
@@ -42,14 +48,20 @@ export function duration(ms: number): string {
 
 const leaves = new WeakMap<FastifyRequest, () => void>();
 
-/** The work outlives its connection: the ticket is released by the function returned, not by the end of the answer. */
+/**
+ * The work outlives its connection: the ticket is released by the function returned, not
+ * by the end of the answer.
+ */
 export function detachTicket({ raw, request }: FastifyReply): () => void {
   const leave = leaves.get(request) ?? (() => undefined);
   raw.off('close', leave);
   return leave;
 }
 
-/** Comes after the guard, before any body is read, so that a rejected upload is not received. Reading is free. */
+/**
+ * Comes after the guard, before any body is read, so that a rejected upload is not
+ * received. Reading is free.
+ */
 @Injectable()
 export class LimitGuard {
   constructor(
@@ -57,7 +69,10 @@ export class LimitGuard {
     private readonly intake: IntakeBound,
   ) {}
 
-  /** Undefined: nothing is counted for this caller. @throws DomainError as `RateLimiter.enter` does, and `queue_full` */
+  /**
+   * Undefined: nothing is counted for this caller. @throws DomainError as
+   * `RateLimiter.enter` does, and `queue_full`
+   */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const { url } = request.routeOptions;
     if (request.method !== 'POST' || url === undefined || !isLimited(url))

@@ -6,7 +6,10 @@ import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
 type RefusingLimit = LimitName | 'intake';
 
-/** Metrics of rejections and store failures. While the shared store is away, one log line is written every ten seconds. */
+/**
+ * Metrics of rejections and store failures. While the shared store is away, one log line
+ * is written every ten seconds.
+ */
 @Injectable()
 export class LimitEvents {
   readonly #logger = new Logger('Limits');

@@ -21,7 +21,10 @@ interface Account {
   readonly places: Map<string, number>;
 }
 
-/** Accounts of this process. The oldest are removed when there are too many: made-up tenants cannot fill the memory. */
+/**
+ * Accounts of this process. The oldest are removed when there are too many: made-up
+ * tenants cannot fill the memory.
+ */
 export class LocalLimitStore implements LimitStore {
   readonly #accounts = new Map<string, Account>();
 

@@ -45,8 +45,8 @@ const WORDS: Readonly<Record<LimitName, string>> = {
 };
 
 /**
- * `rate_limit_exceeded` says when to retry; `insufficient_quota`, which SDKs must not retry, that the day's quota is
- * used up.
+ * `rate_limit_exceeded` says when to retry; `insufficient_quota`, which SDKs must not
+ * retry, that the day's quota is used up.
  */
 function limitError(
   { limit, retryAfterMs }: RateLimitRefusal,
@@ -85,9 +85,9 @@ export interface Ticket {
 }
 
 /**
- * Admits callers within their limits. A caller without limits costs nothing: no account, no header, no call to Redis.
- * Internal requests are not counted: batch lines are bounded by the batch processor (OpenAI counts them separately
- * too).
+ * Admits callers within their limits. A caller without limits costs nothing: no account,
+ * no header, no call to Redis. Internal requests are not counted: batch lines are bounded
+ * by the batch processor (OpenAI counts them separately too).
  */
 @Injectable()
 export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
@@ -96,7 +96,10 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   readonly #isFree: boolean;
   /** By request key. A second request under the same key does no work of its own. */
   readonly #admitted = new SlotMap<RequestKey, Set<LimitAdmission>>();
-  /** Keys in there by subject, oldest first: a refusal costs the same however many others are inside. */
+  /**
+   * Keys in there by subject, oldest first: a refusal costs the same however many
+   * others are inside.
+   */
   readonly #keysOf = new Map<string, Set<RequestKey>>();
   /** Makes tickets unique among gateways. */
   readonly #name = randomUUID();
@@ -187,7 +190,9 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     return { limits, subject: own ? `key:${keyId}` : `tenant:${tenant}` };
   }
 
-  /** When the first of its requests here should end (D-27): one of the oldest. 0: unknown. */
+  /**
+   * When the first of its requests here should end (D-27): one of the oldest. 0: unknown.
+   */
   #freeInMs(subject: string): number {
     const oldest = this.#keysOf.get(subject)?.values().take(MOST_FORECAST) ?? [];
     const firstMs = Math.min(

@@ -15,9 +15,9 @@ import {
 } from '../../core/limits/limit-store.port.js';
 
 /**
- * The rules of `core/limits` in Redis: each script is one atomic step. The clock is Redis's own, so that gateways whose
- * clocks differ count alike; `ARGV[1]` sets it in tests. KEYS: the account (a hash) and its places (a sorted set,
- * scored by expiry).
+ * The rules of `core/limits` in Redis: each script is one atomic step. The clock is
+ * Redis's own, so that gateways whose clocks differ count alike; `ARGV[1]` sets it in
+ * tests. KEYS: the account (a hash) and its places (a sorted set, scored by expiry).
  */
 const CLOCK = `
 local now = tonumber(ARGV[1])
@@ -33,7 +33,10 @@ local function outlive(ms)
 end
 `;
 
-/** ARGV: now, ticket, lease, then the limits in order of LIMIT_NAMES. Returns refusing index or 0, and the account. */
+/**
+ * ARGV: now, ticket, lease, then the limits in order of LIMIT_NAMES. Returns refusing
+ * index or 0, and the account.
+ */
 const ENTER = `${CLOCK}
 local day_ms, minute_ms, rounding = 86400000, 60000, 0.01
 local lease, per_day, rpm, tpm, apm, places =
@@ -87,7 +90,10 @@ redis.call('PEXPIRE', KEYS[2], math.ceil(tonumber(ARGV[2]) * 2))
 return 0
 `;
 
-/** Commands that ioredis makes of the scripts: by hash, sent whole where Redis does not know them. */
+/**
+ * Commands that ioredis makes of the scripts: by hash, sent whole where Redis does
+ * not know them.
+ */
 interface LimitCommands {
   limitEnter(
     account: string,
@@ -194,7 +200,10 @@ export class RedisLimitStore implements LimitStore {
   }
 }
 
-/** The waiting time and the headers follow from the account by the rule of `core/limits`, as they do in one process. */
+/**
+ * The waiting time and the headers follow from the account by the rule of `core/limits`,
+ * as they do in one process.
+ */
 function entryOf(
   [refused, now, requests, tokens, audio, day, dayCount, running]: EnterReply,
   limits: Limits,

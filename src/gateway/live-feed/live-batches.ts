@@ -15,8 +15,9 @@ interface Watched {
 }
 
 /**
- * Batches have no events: any processor on any host may run one, and its row is all that gateways share (D-13). So rows
- * are read once a second, while they have listeners, by the gateway of the listener.
+ * Batches have no events: any processor on any host may run one, and its row is all that
+ * gateways share (D-13). So rows are read once a second, while they have listeners, by
+ * the gateway of the listener.
  */
 @Injectable()
 export class LiveBatches implements OnApplicationShutdown {
@@ -36,7 +37,10 @@ export class LiveBatches implements OnApplicationShutdown {
     clearTimeout(this.#timer);
   }
 
-  /** Before a client of that tenant joins: reads the row. Other tenants' batches look like unknown ones. */
+  /**
+   * Before a client of that tenant joins: reads the row. Other tenants' batches look
+   * like unknown ones.
+   */
   async expect(room: LiveRoomName, tenant: string): Promise<void> {
     if (!isBatchRoom(room)) return;
     const { tenants } = this.#watched.get(room) ?? { tenants: new Set<string>() };
@@ -48,7 +52,8 @@ export class LiveBatches implements OnApplicationShutdown {
 
   async #round(): Promise<void> {
     for (const [room, watched] of this.#watched) {
-      // The client that asked is about to join: one round without a listener is not the end.
+      // The client that asked is about to join: one round without a listener is
+      // not the end.
       watched.emptyRounds = this.rooms.find(room) ? 0 : watched.emptyRounds + 1;
       if (watched.emptyRounds > 1) this.#forget(room);
       else if (!this.#isOver(room))

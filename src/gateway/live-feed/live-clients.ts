@@ -18,7 +18,9 @@ import { LiveFeed } from './live-feed.js';
 import { LiveListener, type LiveOutlet } from './live-listener.js';
 import { LiveReplicas } from './live-replicas.js';
 
-/** So many messages at once, and so many per second in the long run. Time is passed in. */
+/**
+ * So many messages at once, and so many per second in the long run. Time is passed in.
+ */
 export class MessageAllowance {
   #left: number;
   #atMs: number;
@@ -77,7 +79,9 @@ const ALLOWANCE = { burst: 60, perSecond: 10 };
 /** A client that ignores this many refusals is disconnected. */
 const MAX_REFUSED = 100;
 
-/** Clients of the feed: who may connect, what they may send, and how events reach them. */
+/**
+ * Clients of the feed: who may connect, what they may send, and how events reach them.
+ */
 @Injectable()
 export class LiveClients {
   readonly #logger = new Logger(LiveClients.name);
@@ -122,7 +126,8 @@ export class LiveClients {
   connect(socket: LiveSocket): void {
     const listener = new LiveListener(outletTo(socket));
     const allowance = new MessageAllowance(ALLOWANCE, this.clock.nowMs());
-    // One after the other: reading a batch takes a while, and its `leave` must not overtake the `join`.
+    // One after the other: reading a batch takes a while, and its `leave` must not
+    // overtake the `join`.
     let turn = Promise.resolve();
     for (const verb of ['join', 'leave', 'sync'] as const) {
       socket.on(verb, (room: unknown, answer: unknown) => {
@@ -197,7 +202,10 @@ export class LiveClients {
   }
 }
 
-/** engine.io's buffer of packets that are not sent yet; private in its types, and there is no other way to read it. */
+/**
+ * engine.io's buffer of packets that are not sent yet; private in its types, and there is
+ * no other way to read it.
+ */
 interface Pending {
   readonly writeBuffer: readonly unknown[];
   readonly transport: { readonly socket?: { readonly bufferedAmount: number } };

@@ -14,17 +14,23 @@ import { LiveClients, type LiveNamespace, type LiveSocket } from './live-clients
 import { LiveReplicas, type ReplicaMessage } from './live-replicas.js';
 
 const CONNECT_MS = 5000;
-/** For the answer to a close frame; `ws` would wait 30 s for it, also where no key was shown. */
+/**
+ * For the answer to a close frame; `ws` would wait 30 s for it, also where no
+ * key was shown.
+ */
 const CLOSE_MS = 1000;
 
-/** What is used here of an engine.io socket; `transport.socket` is missing in its types. */
+/**
+ * What is used here of an engine.io socket; `transport.socket` is missing in its types.
+ */
 interface EngineSocket {
   readonly transport: { readonly socket?: { terminate(): void } };
 }
 
 /**
- * Socket.IO at `/events/`, namespace `/events`. WebSocket only: long polling would need sticky sessions in front of
- * several gateways. Clients send little, so their messages are small.
+ * Socket.IO at `/events/`, namespace `/events`. WebSocket only: long polling would
+ * need sticky sessions in front of several gateways. Clients send little, so their
+ * messages are small.
  */
 @WebSocketGateway<WebSocketGatewayOptions>({
   protocol: 'socket.io',

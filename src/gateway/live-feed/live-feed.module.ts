@@ -12,7 +12,9 @@ import { LiveRooms } from './live-rooms.js';
 import { LiveSource } from './live-source.js';
 import { PollingController } from './polling.controller.js';
 
-/** The live feed over Socket.IO. Needs the global Auth-, Events-, Config- and ClockModule. */
+/**
+ * The live feed over Socket.IO. Needs the global Auth-, Events-, Config- and ClockModule.
+ */
 @Module({
   imports: [SchedulerModule, WorkerPoolModule, RedisModule],
   controllers: [PollingController],

@@ -16,8 +16,8 @@ const WORKERS_EVERY_MS = 250;
 const CATCH_UP_EVERY_MS = 1000;
 
 /**
- * What listeners of this gateway get. Fed by dispatch events and the states of workers only (D-23).
- * Without listeners no timer runs and no message is made.
+ * What listeners of this gateway get. Fed by dispatch events and the states of workers
+ * only (D-23). Without listeners no timer runs and no message is made.
  */
 @Injectable()
 export class LiveFeed implements OnApplicationShutdown {

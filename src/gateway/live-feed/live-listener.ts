@@ -20,8 +20,8 @@ const MAX_PENDING_MESSAGES = 64;
 const MAX_PENDING_BYTES = 262_144;
 
 /**
- * One client of the feed. A slow one gets no deltas until it has read everything, then snapshots of the rooms that
- * changed meanwhile, so that the memory for it is bounded.
+ * One client of the feed. A slow one gets no deltas until it has read everything, then
+ * snapshots of the rooms that changed meanwhile, so that the memory for it is bounded.
  */
 export class LiveListener {
   readonly rooms = new Set<LiveRoomName>();

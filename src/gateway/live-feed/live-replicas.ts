@@ -14,7 +14,9 @@ import { LiveSource } from './live-source.js';
 
 /** Messages between gateways. `from` names the sender. */
 export type ReplicaMessage =
-  /** The sender has listeners in these rooms. `fresh`: it needs the parts of others now. */
+  /**
+   * The sender has listeners in these rooms. `fresh`: it needs the parts of others now.
+   */
   | {
       readonly type: 'watch';
       readonly from: string;
@@ -34,8 +36,9 @@ const HEARTBEAT_MS = 5000;
 const LEASE_MS = 15_000;
 
 /**
- * Joins the feeds of several gateways. Each has its own part of a room, which others get while they have listeners
- * there: a room without listeners costs no message between gateways.
+ * Joins the feeds of several gateways. Each has its own part of a room, which
+ * others get while they have listeners there: a room without listeners costs no
+ * message between gateways.
  */
 @Injectable()
 export class LiveReplicas implements OnApplicationShutdown {
@@ -73,7 +76,9 @@ export class LiveReplicas implements OnApplicationShutdown {
     this.#send = undefined;
   }
 
-  /** The first listener joined that room here, or a change of another gateway was lost. */
+  /**
+   * The first listener joined that room here, or a change of another gateway was lost.
+   */
   ask(room: LiveRoomName): void {
     this.#send?.({ type: 'watch', from: this.source.id, rooms: [room], fresh: true });
   }
@@ -96,7 +101,8 @@ export class LiveReplicas implements OnApplicationShutdown {
   #watched({ from, rooms, fresh }: Extract<ReplicaMessage, { type: 'watch' }>): void {
     for (const name of rooms) {
       const room = this.rooms.open(name);
-      // A request that was lost, or came before this gateway listened, is answered at the next heartbeat.
+      // A request that was lost, or came before this gateway listened, is answered at
+      // the next heartbeat.
       const isNew = room.watch(from, this.clock.nowMs() + LEASE_MS);
       if (!fresh && !isNew) continue;
       for (const own of room.partsOf(this.source.id))

@@ -34,7 +34,9 @@ export class LiveRoom {
     return this.#watchers.size > 0;
   }
 
-  /** True when that gateway was not watching before, and so has nothing of this room yet. */
+  /**
+   * True when that gateway was not watching before, and so has nothing of this room yet.
+   */
   watch(source: string, untilMs: number): boolean {
     const fresh = !this.#watchers.has(source);
     this.#watchers.set(source, untilMs);

@@ -41,8 +41,9 @@ const QUEUE_CHANGES: ReadonlySet<DispatchEvent['type']> = new Set([
 ]);
 
 /**
- * This gateway's part of each room, as it is now: requests and queues are read from the registry. Only how requests
- * ended is counted, from the dispatch events (D-23), with or without listeners.
+ * This gateway's part of each room, as it is now: requests and queues are read from the
+ * registry. Only how requests ended is counted, from the dispatch events (D-23), with
+ * or without listeners.
  */
 @Injectable()
 export class LiveSource {
@@ -71,7 +72,10 @@ export class LiveSource {
     return QUEUE_CHANGES.has(event.type);
   }
 
-  /** Empty: this gateway has no part of that room. Several: that many tenants have a request of that id (D-31). */
+  /**
+   * Empty: this gateway has no part of that room. Several: that many tenants have a
+   * request of that id (D-31).
+   */
   read(room: LiveRoomName): OwnPart[] {
     if (room === 'queue') return [{ state: this.queues([...this.#ends.keys()]) }];
     if (room === 'workers') return [{ state: liveWorkers(this.pool.workers()) }];
@@ -98,7 +102,10 @@ export class LiveSource {
     return ended && ownRequest(ended);
   }
 
-  /** A part numbers its own changes: one per gateway and, where several tenants share a room, per tenant. */
+  /**
+   * A part numbers its own changes: one per gateway and, where several tenants share a
+   * room, per tenant.
+   */
   partId(tenant: string | undefined): string {
     return tenant === undefined || tenant === DEFAULT_TENANT
       ? this.id

@@ -6,7 +6,10 @@ const message =
   'The live feed is served over WebSockets only: connect with `transports: ["websocket"]`.';
 const refusal = JSON.stringify({ message });
 
-/** Engine.IO packet 0 (open), then Socket.IO packet 4 in Engine.IO packet 4: CONNECT_ERROR, of either namespace. */
+/**
+ * Engine.IO packet 0 (open), then Socket.IO packet 4 in Engine.IO packet 4:
+ * CONNECT_ERROR, of either namespace.
+ */
 const PAYLOAD = [
   `0${JSON.stringify({ sid: 'none', upgrades: [], pingInterval: 25_000, pingTimeout: 20_000, maxPayload: 1000 })}`,
   `44${LIVE_NAMESPACE},${refusal}`,
@@ -14,8 +17,9 @@ const PAYLOAD = [
 ].join('\u001e');
 
 /**
- * Socket.IO clients begin with long polling by default. It would need sticky sessions in front of several gateways, so
- * it is not served; the answer makes the client raise `connect_error` with the reason instead of "xhr poll error".
+ * Socket.IO clients begin with long polling by default. It would need sticky sessions in
+ * front of several gateways, so it is not served; the answer makes the client raise
+ * `connect_error` with the reason instead of "xhr poll error".
  */
 @Controller('events')
 export class PollingController {

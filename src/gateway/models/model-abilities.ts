@@ -8,7 +8,9 @@ import { canHonour, type ModelCatalog } from './model-catalog.js';
 /** A field that only some models can honour, as it was given. */
 export interface AbilityDemand {
   readonly param: string;
-  /** What cannot be honoured, where that is one value of the field; default: the field. */
+  /**
+   * What cannot be honoured, where that is one value of the field; default: the field.
+   */
   readonly shown?: string;
   readonly capability: string;
   /** False when the value is the default, which every model honours by doing nothing. */
@@ -40,7 +42,8 @@ function restrictedFieldsOf(type: NewableFunction): readonly RestrictedField[] {
     ([param, { treatment: nature, capability, value }]) => {
       if (capability === undefined || (nature !== 'advice' && nature !== 'meaning'))
         return [];
-      // What a server behind the gateway may know: the engine refuses what it cannot honour.
+      // What a server behind the gateway may know: the engine refuses what
+      // it cannot honour.
       if (capability === PASSED_ON && nature === 'meaning') return [];
       return [{ param, capability, nature, value, usual: usual[param] }];
     },
@@ -83,7 +86,8 @@ const isNothing = (value: unknown): boolean =>
 /**
  * Every accepted field acts, is reported as ignored, or is rejected (D-34).
  * @returns the fields that `model` cannot use and that only advise.
- * @throws DomainError `unsupported_parameter` for the first other demand that `model` cannot meet; names the models
+ * @throws DomainError `unsupported_parameter` for the first other demand that `model`
+ *   cannot meet; names the models
  * that can.
  */
 export function demandAbilities(
@@ -104,7 +108,8 @@ export function demandAbilities(
 }
 
 /**
- * @throws DomainError `unsupported_task` when models of its kind differ in that, and it cannot; names the models that
+ * @throws DomainError `unsupported_task` when models of its kind differ in that, and it
+ *   cannot; names the models that
  * can.
  */
 export function demandTask(
@@ -123,7 +128,10 @@ export function demandTask(
   );
 }
 
-/** @throws DomainError `invalid_value` when the model recognises other languages only. Regions are not compared. */
+/**
+ * @throws DomainError `invalid_value` when the model recognises other languages only.
+ *   Regions are not compared.
+ */
 export function demandLanguage(
   model: ModelSpec,
   language: string,

@@ -60,7 +60,8 @@ export class ModelCatalog {
   }
 
   /**
-   * @param kind a pattern among the aliases of a model of this kind stands for any name that it matches
+   * @param kind a pattern among the aliases of a model of this kind stands for any name
+   *   that it matches
    * @throws DomainError `model_not_found`
    */
   get(name: string, kind?: ModelSpec['kind']): ModelSpec {

@@ -10,7 +10,10 @@ import { type CatalogEntry, ModelCatalog } from './model-catalog.js';
 
 @Controller('v1/models')
 export class ModelsController {
-  /** Models have no birthday here; the moment they were put on offer is the closest there is. */
+  /**
+   * Models have no birthday here; the moment they were put on offer is the
+   * closest there is.
+   */
   readonly #created = Math.floor(Date.now() / 1000);
 
   constructor(

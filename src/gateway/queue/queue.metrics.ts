@@ -9,15 +9,19 @@ import { metricProvider } from '../../platform/metrics/metric-provider.js';
 const REMEMBERED = 4096;
 
 /**
- * Finds the first answer of each engine call, so that `scheduler_batch_size` counts calls instead of requests.
+ * Finds the first answer of each engine call, so that `scheduler_batch_size` counts calls
+ * instead of requests.
  *
- * A call is forgotten when its last member answered. Members that were cancelled never answer: the oldest calls are
- * dropped beyond `REMEMBERED`, so a missing answer costs one entry for a while and memory stays bounded.
+ * A call is forgotten when its last member answered. Members that were cancelled never
+ * answer: the oldest calls are dropped beyond `REMEMBERED`, so a missing answer costs one
+ * entry for a while and memory stays bounded.
  */
 export class CountedCalls {
   readonly #awaited = new Map<string, number>();
 
-  /** True for the first member seen of `batchId`; `size` is the call's number of members. */
+  /**
+   * True for the first member seen of `batchId`; `size` is the call's number of members.
+   */
   firstOf(batchId: string, size: number): boolean {
     const awaited = this.#awaited.get(batchId);
     const left = (awaited ?? size) - 1;

@@ -29,8 +29,8 @@ export interface ClientSecret {
 }
 
 /**
- * Short-lived tokens for browsers. Each carries the settings its sessions begin with, so that any gateway with the same
- * `auth.token_secret_file` knows them.
+ * Short-lived tokens for browsers. Each carries the settings its sessions begin with, so
+ * that any gateway with the same `auth.token_secret_file` knows them.
  */
 @Injectable()
 export class ClientSecrets {
@@ -56,7 +56,10 @@ export class ClientSecrets {
     );
   }
 
-  /** `POST /v1/realtime/transcription_sessions` of the older dialect. @throws DomainError naming the field. */
+  /**
+   * `POST /v1/realtime/transcription_sessions` of the older dialect. @throws DomainError
+   * naming the field.
+   */
   createOlder(body: unknown, principal: Principal): ClientSecret {
     const fields = new FieldReader(body ?? {}, '');
     const ttlS = lifetime(fields.object('client_secret')?.object('expires_at'));
@@ -70,7 +73,10 @@ export class ClientSecrets {
     );
   }
 
-  /** The settings that a token carries; undefined for keys, and for tokens that are not ours or have expired. */
+  /**
+   * The settings that a token carries; undefined for keys, and for tokens that are not
+   * ours or have expired.
+   */
   sessionOf(token: string): SessionConfig | undefined {
     const content = this.authenticator.contentOf(token);
     // Signed by us: it is what `#mint` wrote.

@@ -48,7 +48,10 @@ export interface LeaveLimits {
   readonly closeMs?: number;
 }
 
-/** One live session through all its connections: client events in, server events out, until one of its ends. */
+/**
+ * One live session through all its connections: client events in, server events out,
+ * until one of its ends.
+ */
 export class RealtimeSession {
   readonly #logger = new Logger(RealtimeSession.name);
   readonly #input: SessionInput;
@@ -99,7 +102,10 @@ export class RealtimeSession {
     return this.#input.live;
   }
 
-  /** When its connection was lost, by the monotonic clock; undefined while a client is connected. */
+  /**
+   * When its connection was lost, by the monotonic clock; undefined while a
+   * client is connected.
+   */
   get detachedAtMs(): number | undefined {
     return this.#detachedAtMs;
   }
@@ -113,13 +119,19 @@ export class RealtimeSession {
     return this.#input;
   }
 
-  /** Of a session that another gateway began: recognition continues, and the session waits for its client. */
+  /**
+   * Of a session that another gateway began: recognition continues, and the session waits
+   * for its client.
+   */
   restore(): void {
     this.#input.restore();
     this.#detached();
   }
 
-  /** The first connection. @param ignored paths of fields that it named and that have no effect */
+  /**
+   * The first connection. @param ignored paths of fields that it named and that
+   * have no effect
+   */
   begin(socket: RealtimeSocket, createdType: string, ignored: readonly string[]): void {
     this.#attach(socket);
     this.#send({ type: createdType, session: this.#view() });
@@ -127,9 +139,11 @@ export class RealtimeSession {
   }
 
   /**
-   * Continues on a new connection: first the missed events, then how much audio has arrived.
+   * Continues on a new connection: first the missed events, then how much
+   * audio has arrived.
    * @param lastEventId empty: missed events are not requested
-   * @throws DomainError `session_not_found` when missed events are no longer stored; the session waits for another
+   * @throws DomainError `session_not_found` when missed events are no longer stored; the
+   *   session waits for another
    *   attempt.
    */
   resume(
@@ -226,7 +240,10 @@ export class RealtimeSession {
     this.#timers.detached();
   }
 
-  /** Messages of a connection that was replaced are ignored: the new connection sends them again. */
+  /**
+   * Messages of a connection that was replaced are ignored: the new connection
+   * sends them again.
+   */
   #guarded(socket: RealtimeSocket, act: () => void): void {
     if (this.#ended || socket !== this.#socket) return;
     this.#timers.active();

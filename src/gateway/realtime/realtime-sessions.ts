@@ -10,7 +10,10 @@ import { SessionJournals } from './journal/session-journals.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { type NewSession, SessionFactory } from './session-factory.js';
 
-/** All live sessions: finds and counts them, and ends them with their key or with the process. */
+/**
+ * All live sessions: finds and counts them, and ends them with their key or
+ * with the process.
+ */
 @Injectable()
 export class RealtimeSessions implements OnModuleDestroy {
   readonly #sessions = new Map<string, RealtimeSession>();
@@ -25,7 +28,9 @@ export class RealtimeSessions implements OnModuleDestroy {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** @throws DomainError `shutting_down`, `queue_full` when there are too many sessions. */
+  /**
+   * @throws DomainError `shutting_down`, `queue_full` when there are too many sessions.
+   */
   demandRoom(): void {
     if (this.#closing) throw shuttingDown();
     const { maxSessions } = this.settings.realtime;
@@ -46,7 +51,10 @@ export class RealtimeSessions implements OnModuleDestroy {
     return this.#make(wanted, limits);
   }
 
-  /** @throws DomainError `session_not_found`, the same for a wrong id, a wrong secret and another tenant. */
+  /**
+   * @throws DomainError `session_not_found`, the same for a wrong id, a wrong secret
+   *   and another tenant.
+   */
   find(id: string, secret: string, { tenant }: Principal): RealtimeSession {
     const session = this.#sessions.get(id);
     if (session?.hasSecret(secret) && session.owner.tenant === tenant) return session;
@@ -100,7 +108,10 @@ export class RealtimeSessions implements OnModuleDestroy {
     return this.catalog.getOfKind(config.model, 'stt').id;
   }
 
-  /** Until its slot is free, a client that asks for one waits for it, such as one that starts anew. */
+  /**
+   * Until its slot is free, a client that asks for one waits for it, such as one
+   * that starts anew.
+   */
   #ended(session: RealtimeSession, released: Promise<void>): void {
     this.#sessions.delete(session.id);
     this.#releasing.add(session);
@@ -114,7 +125,8 @@ export class RealtimeSessions implements OnModuleDestroy {
   }
 
   /**
-   * Ends the session that has been detached longest, so that an attached one gets its slot.
+   * Ends the session that has been detached longest, so that an attached one
+   * gets its slot.
    * @returns false: there is none
    */
   #endDetached(eligible: (session: RealtimeSession) => boolean): boolean {
@@ -139,7 +151,10 @@ export class RealtimeSessions implements OnModuleDestroy {
       if (!isCurrent(session.owner)) session.fail(withdrawn, CLOSE.policyViolation);
   }
 
-  /** Starts before anything else stops; the drain waits for it, and workers are there until then. */
+  /**
+   * Starts before anything else stops; the drain waits for it, and workers are
+   * there until then.
+   */
   onModuleDestroy(): void {
     this.#closing = true;
     this.grace.waitFor(
@@ -147,7 +162,10 @@ export class RealtimeSessions implements OnModuleDestroy {
     );
   }
 
-  /** The last segment gets what the grace leaves after the close frame, which the client may not answer. */
+  /**
+   * The last segment gets what the grace leaves after the close frame, which the client
+   * may not answer.
+   */
   #leave(session: RealtimeSession): Promise<void> {
     const leftMs = this.grace.leftMs();
     const closeMs = Math.min(MAX_CLOSE_MS, leftMs / 4);

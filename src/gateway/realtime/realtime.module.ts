@@ -19,7 +19,10 @@ import { AdminSessionsController } from './sessions.controller.js';
 import { SpeechSynthesis } from './session/speech-synthesis.js';
 import { WithdrawnKeys } from './withdrawn-keys.js';
 
-/** Live speech in, live speech out: `/v1/realtime`. Streams never queue; spoken answers go through the scheduler. */
+/**
+ * Live speech in, live speech out: `/v1/realtime`. Streams never queue; spoken answers go
+ * through the scheduler.
+ */
 @Module({
   imports: [
     InferenceModule,

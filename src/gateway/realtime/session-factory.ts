@@ -44,7 +44,10 @@ export interface SessionHost {
   readonly strict: boolean;
   /** @param released resolves when its streaming slot is free */
   onEnd(this: void, session: RealtimeSession, released: Promise<void>): void;
-  /** A slot of `model` is being released, if necessary by ending a detached session. @returns false: none */
+  /**
+   * A slot of `model` is being released, if necessary by ending a detached session.
+   * @returns false: none
+   */
   slotComing(this: void, model: string): boolean;
   readonly openJournal: OpenJournal;
 }
@@ -189,7 +192,10 @@ export class SessionFactory {
     });
   }
 
-  /** Its workers are running or starting, unless an operator unloaded it or none can start. */
+  /**
+   * Its workers are running or starting, unless an operator unloaded it or
+   * none can start.
+   */
   #loads(model: string): boolean {
     return !this.pool.isHeld(model) && this.pool.loadFailure(model) === undefined;
   }

@@ -26,7 +26,8 @@ export interface AdmittedClient {
 }
 
 /**
- * Reads what the opening request of a WebSocket asks for: a new session with its dialect and model, or one to resume.
+ * Reads what the opening request of a WebSocket asks for: a new session with its dialect
+ * and model, or one to resume.
  */
 @Injectable()
 export class SessionHandshake {
@@ -38,7 +39,10 @@ export class SessionHandshake {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** A new session counts as a request while it lives; a resumed one was counted already. @throws DomainError */
+  /**
+   * A new session counts as a request while it lives; a resumed one was counted
+   * already. @throws DomainError
+   */
   async admit(
     request: IncomingMessage,
     principal: Principal,
@@ -47,7 +51,10 @@ export class SessionHandshake {
     return this.limits.enter(principal, `realtime-${randomUUID()}`);
   }
 
-  /** Starts or resumes the session. @throws DomainError about the query; the socket has no session then. */
+  /**
+   * Starts or resumes the session. @throws DomainError about the query; the socket has
+   * no session then.
+   */
   async open(
     socket: RealtimeSocket,
     request: IncomingMessage,

@@ -8,7 +8,10 @@ import { Authenticator } from '../../platform/auth/authenticator.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 
-/** Ends sessions with the key that opened them, or with the key of their short-lived token. */
+/**
+ * Ends sessions with the key that opened them, or with the key of
+ * their short-lived token.
+ */
 @Injectable()
 export class WithdrawnKeys implements OnModuleInit, OnApplicationShutdown {
   #changes: Subscription | undefined;

@@ -26,8 +26,8 @@ import { StoredLeases } from './stored-leases.js';
 /** Gateway deaths per request: after these, the request itself is the likely cause. */
 const MOST_LOSSES = 3;
 /**
- * Codes of what passes: the request was accepted, so it waits and runs. `duplicate_request_id`: another attempt at it
- * still runs here.
+ * Codes of what passes: the request was accepted, so it waits and runs.
+ * `duplicate_request_id`: another attempt at it still runs here.
  */
 const PASSING =
   /"((queue|upstream|storage)_unavailable|(queue|storage)_full|duplicate_request_id)"/;
@@ -58,7 +58,10 @@ export type StoredRequestRunner = (
 /** Cancels what such a runner runs, on any gateway. @returns false: it has ended */
 export type StoredRequestStop = (request: StoredRequest) => Promise<boolean>;
 
-/** Runs requests whose callers do not wait. If a gateway dies, another one runs its requests from the stored body. */
+/**
+ * Runs requests whose callers do not wait. If a gateway dies, another one runs its
+ * requests from the stored body.
+ */
 @Injectable()
 export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(AsyncRequests.name);
@@ -81,7 +84,10 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     );
   }
 
-  /** Requests of that path are run by `runner`, here and on every other gateway. Call it before the server starts. */
+  /**
+   * Requests of that path are run by `runner`, here and on every other gateway. Call it
+   * before the server starts.
+   */
   runWith(path: string, runner: StoredRequestRunner): void {
     this.#runners.set(path, runner);
   }
@@ -98,14 +104,18 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     return stop ? stop(request) : this.store.requestCancel(tenant, requestId);
   }
 
-  /** After the drain every request has an answer; it is written before the database closes. */
+  /**
+   * After the drain every request has an answer; it is written before
+   * the database closes.
+   */
   async onApplicationShutdown(): Promise<void> {
     this.#abandoned?.unsubscribe();
     await Promise.allSettled([this.leases.close(), ...this.#running]);
   }
 
   /**
-   * Starts a request whose body is stored. Resolves with undefined when it is queued, else with the rejection.
+   * Starts a request whose body is stored. Resolves with undefined when it is queued,
+   * else with the rejection.
    * @param onEnd called once, however it ends
    */
   async begin(
@@ -126,7 +136,10 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     return early;
   }
 
-  /** Resolves with a rejection while `early` holds; afterwards the outcome is in the store. */
+  /**
+   * Resolves with a rejection while `early` holds; afterwards the outcome is
+   * in the store.
+   */
   async #run(
     request: StoredRequest,
     early: () => boolean,
@@ -170,7 +183,10 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     });
   };
 
-  /** Undefined: it is completed. An answer that finds no room now is a failure that passes. */
+  /**
+   * Undefined: it is completed. An answer that finds no room now is a
+   * failure that passes.
+   */
   async #answer(
     request: StoredRequest,
     answer: InnerAnswer,
@@ -230,7 +246,8 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       'gateway_lost',
       `${MOST_LOSSES} gateways ended while they had this request.`,
     );
-    // Its attempts also count those that gave it back in order, and this gateway, which only records the failure.
+    // Its attempts also count those that gave it back in order, and this gateway, which
+    // only records the failure.
     const headers = { 'x-switchyard-attempts': String(MOST_LOSSES) };
     await this.#watched(this.#end(request, 'failed', errorAnswer(error, headers)));
   }

@@ -11,7 +11,10 @@ export interface IdempotencyOptions {
   readonly param: 'Idempotency-Key' | 'X-Request-Id';
 }
 
-/** Undefined: the answer is not stored. @param byRequestId a given X-Request-Id means the same as an Idempotency-Key */
+/**
+ * Undefined: the answer is not stored. @param byRequestId a given X-Request-Id means the
+ * same as an Idempotency-Key
+ */
 export function idempotencyOptions(
   request: FastifyRequest,
   byRequestId: boolean,
@@ -26,7 +29,10 @@ export function idempotencyOptions(
   return { mode, name: `id:${request.id}`, param: 'X-Request-Id' };
 }
 
-/** RFC 7240: comma-separated preferences with optional parameters; unknown ones are ignored. */
+/**
+ * RFC 7240: comma-separated preferences with optional parameters; unknown
+ * ones are ignored.
+ */
 function prefersAsync(header: string | readonly string[] | undefined): boolean {
   return [header ?? []]
     .flat()

@@ -40,10 +40,16 @@ const PASSED_ON = [
   'traceparent',
 ] as const;
 
-/** Requests with an idempotency key or `respond-async`: joins the earlier request of that key, or starts this one. */
+/**
+ * Requests with an idempotency key or `respond-async`: joins the earlier request of that
+ * key, or starts this one.
+ */
 @Injectable()
 export class IdempotencyService {
-  /** Request ids count as keys only with a shared database: elsewhere no other gateway could find the answer. */
+  /**
+   * Request ids count as keys only with a shared database: elsewhere no other gateway
+   * could find the answer.
+   */
   readonly #byRequestId: boolean;
 
   constructor(
@@ -61,8 +67,9 @@ export class IdempotencyService {
   }
 
   /**
-   * Answers a request that wants its answer stored in full: then it does not reach its route itself. Comes after the
-   * guard and the limits, before any body is read. Undefined: it is none. @throws DomainError
+   * Answers a request that wants its answer stored in full: then it does not reach its
+   * route itself. Comes after the guard and the limits, before any body is read.
+   * Undefined: it is none. @throws DomainError
    */
   serve(request: FastifyRequest, reply: FastifyReply): Promise<true> | undefined {
     const wanted = idempotencyOptions(request, this.#byRequestId);
@@ -94,8 +101,8 @@ export class IdempotencyService {
   }
 
   /**
-   * Undefined: this is the first attempt, and it was answered. Only that one holds the request: what waits for it must
-   * not keep the row of an attempt that ended.
+   * Undefined: this is the first attempt, and it was answered. Only that one holds the
+   * request: what waits for it must not keep the row of an attempt that ended.
    */
   async #begun(call: IdempotentCall): Promise<StoredRequest | undefined> {
     const { request, options } = call;
@@ -114,8 +121,8 @@ export class IdempotencyService {
   }
 
   /**
-   * Waits for the earlier request until its body is known to be stored, or equal. False: it is gone, so the store is
-   * asked again.
+   * Waits for the earlier request until its body is known to be stored, or equal. False:
+   * it is gone, so the store is asked again.
    */
   async #joinEarlier(call: IdempotentCall, earlier: StoredRequest): Promise<boolean> {
     const { request, reply, options } = call;
@@ -185,7 +192,10 @@ export class IdempotencyService {
     );
   }
 
-  /** The body is stored before the caller gets its 202: then any gateway can run the request. */
+  /**
+   * The body is stored before the caller gets its 202: then any gateway can
+   * run the request.
+   */
   async #begin(
     { request, reply, json }: IdempotentCall,
     stored: StoredRequest,
@@ -273,9 +283,11 @@ export class IdempotencyService {
         else done(null, chunk);
       },
     });
-    // The reader may start after the caller has left; the error then waits for the reader and concerns nothing else.
+    // The reader may start after the caller has left; the error then waits for the reader
+    // and concerns nothing else.
     bounded.on('error', () => undefined);
-    // Also with all of it here: what is unread is lost, and `pipe` from it would never end.
+    // Also with all of it here: what is unread is lost, and `pipe` from it
+    // would never end.
     const closed = (): void => {
       if (!raw.readableEnded)
         bounded.destroy(new DomainError('request_cancelled', 'The caller disconnected.'));

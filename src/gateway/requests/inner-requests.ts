@@ -36,8 +36,9 @@ export interface InnerAnswer {
 }
 
 /**
- * Runs a request through this gateway's own routes, without a socket, so that it is answered like any other even if its
- * caller has left. It runs for the tenant with an internal token; the caller's key is never stored.
+ * Runs a request through this gateway's own routes, without a socket, so that it is
+ * answered like any other even if its caller has left. It runs for the tenant with an
+ * internal token; the caller's key is never stored.
  */
 @Injectable()
 export class InnerRequests {
@@ -51,12 +52,17 @@ export class InnerRequests {
     private readonly authenticator: Authenticator,
   ) {}
 
-  /** True for an inner request: it was authorised and counted when it came from outside. */
+  /**
+   * True for an inner request: it was authorised and counted when it came from outside.
+   */
   isInner({ headers }: FastifyRequest): boolean {
     return headers[MARK_HEADER] === this.#mark;
   }
 
-  /** Called when an inner request reaches its route: from then on its caller's disconnect cancels it. */
+  /**
+   * Called when an inner request reaches its route: from then on its caller's
+   * disconnect cancels it.
+   */
   attachCaller(request: FastifyRequest): undefined {
     const run = request.headers[CALLER_HEADER];
     const caller = typeof run === 'string' ? this.#callers.get(run) : undefined;
@@ -122,7 +128,8 @@ export class InnerRequests {
 const TOKEN_S = 60;
 
 /**
- * Turns an aborted body into one that ends early: its reader rejects it as malformed. An error would have no listener.
+ * Turns an aborted body into one that ends early: its reader rejects it as malformed. An
+ * error would have no listener.
  */
 function tame(body: Readable): PassThrough {
   const tamed = new PassThrough();

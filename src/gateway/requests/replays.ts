@@ -28,7 +28,8 @@ const OWN_HEADERS = [
 ];
 
 /**
- * Requests whose callers wait and may retry: the first attempt runs and its answer is stored, the others receive it.
+ * Requests whose callers wait and may retry: the first attempt runs and its answer is
+ * stored, the others receive it.
  */
 @Injectable()
 export class Replays implements OnApplicationShutdown {
@@ -50,7 +51,8 @@ export class Replays implements OnApplicationShutdown {
   }
 
   /**
-   * Runs the request, sends its answer, and stores it if it is a success. A retry after a failure runs again.
+   * Runs the request, sends its answer, and stores it if it is a success. A retry after a
+   * failure runs again.
    * @param fingerprint called when the whole body was read
    */
   async first(
@@ -122,8 +124,10 @@ export class Replays implements OnApplicationShutdown {
   }
 
   /**
-   * Resolves with the request when it has ended, or undefined if it must run again: it failed, or its gateway died.
-   * @throws DomainError `duplicate_request_id` when it still runs after `requests.join_ms`
+   * Resolves with the request when it has ended, or undefined if it must run again: it
+   * failed, or its gateway died.
+   * @throws DomainError `duplicate_request_id` when it still runs
+   *   after `requests.join_ms`
    */
   async join(
     request: StoredRequest,
@@ -138,8 +142,10 @@ export class Replays implements OnApplicationShutdown {
   }
 
   /**
-   * Resolves with the request when its body is stored; undefined if its upload was aborted.
-   * @throws DomainError `duplicate_request_id` when it still arrives after `requests.join_ms`
+   * Resolves with the request when its body is stored; undefined if its
+   * upload was aborted.
+   * @throws DomainError `duplicate_request_id` when it still arrives
+   *   after `requests.join_ms`
    */
   received(
     request: StoredRequest,
@@ -149,8 +155,8 @@ export class Replays implements OnApplicationShutdown {
   }
 
   /**
-   * Removes the request, row and bytes; if the database is away, its lease expires. Never rejects. In a shutdown one
-   * statement releases all rows.
+   * Removes the request, row and bytes; if the database is away, its lease expires. Never
+   * rejects. In a shutdown one statement releases all rows.
    */
   async drop(request: StoredRequest): Promise<void> {
     if (!this.scheduler.accepting) return;
@@ -191,8 +197,8 @@ export class Replays implements OnApplicationShutdown {
   }
 
   /**
-   * Resolves when a retry finds the answer. With the database away it waits: the answer may be stored already, so that
-   * nothing is removed.
+   * Resolves when a retry finds the answer. With the database away it waits: the answer
+   * may be stored already, so that nothing is removed.
    * @throws DomainError `duplicate_request_id` when another attempt has the request
    */
   async #store(
@@ -225,8 +231,9 @@ export class Replays implements OnApplicationShutdown {
 }
 
 /**
- * Both receive every byte, at the pace of the slower one. The caller receives the last bytes when the answer is stored:
- * a caller that has all of it can rely on a retry to find it.
+ * Both receive every byte, at the pace of the slower one. The caller receives the
+ * last bytes when the answer is stored: a caller that has all of it can rely on a
+ * retry to find it.
  */
 function split(
   { body }: InnerAnswer,

@@ -7,14 +7,15 @@ import { type FastifyRequest } from 'fastify';
 const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
 
 /**
- * More than a form may have parts. A boundary of one letter can occur millions of times, and each occurrence would cost
- * a search and an update.
+ * More than a form may have parts. A boundary of one letter can occur millions of times,
+ * and each occurrence would cost a search and an update.
  */
 const MOST_DELIMITERS = 128;
 
 /**
- * Route, type and length: what is known before the body of a form is read. For JSON the bytes are included. The digest
- * of a form's bytes is appended after a dot once they are read.
+ * Route, type and length: what is known before the body of a form is read. For JSON
+ * the bytes are included. The digest of a form's bytes is appended after a dot once
+ * they are read.
  */
 export function fingerprintOf(request: FastifyRequest, json: Buffer | undefined): string {
   const type = mediaType(request.headers);
@@ -35,15 +36,18 @@ export function isSame(stored: string, asked: string): boolean | undefined {
 }
 
 /**
- * Passes a form through and computes the SHA-256 of its bytes without its boundaries: SDKs generate a new boundary for
- * every attempt, and the rest of a retry is equal.
+ * Passes a form through and computes the SHA-256 of its bytes without its boundaries:
+ * SDKs generate a new boundary for every attempt, and the rest of a retry is equal.
  */
 export class FormDigest extends Transform {
   readonly #hash = createHash('sha256');
   /** Empty: all bytes count as they are. */
   #delimiter: Buffer;
   #delimiters = 0;
-  /** End of the bytes so far: a delimiter may start in it. The first delimiter has no line before it. */
+  /**
+   * End of the bytes so far: a delimiter may start in it. The first delimiter has no
+   * line before it.
+   */
   #tail = Buffer.from('\r\n');
 
   constructor(

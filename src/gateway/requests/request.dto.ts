@@ -72,7 +72,10 @@ const prospect = ({ startInMs: { p50, p90 } }: WaitForecast): string =>
 
 const STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
 
-/** What a request has besides, when its answer is stored (`Prefer: respond-async`, `Idempotency-Key`). */
+/**
+ * What a request has besides, when its answer is stored (`Prefer:
+ * respond-async`, `Idempotency-Key`).
+ */
 export const StoredFieldsDto = view('StoredFieldsDto', {
   status: optionalField(
     choiceField(STATUSES, 'Of a stored request; ended once its content can be fetched.'),

@@ -57,8 +57,8 @@ export class StoredContentController {
 }
 
 /**
- * One id space, four routes: always 200, and idempotent. Another tenant's request is answered like one that does not
- * exist.
+ * One id space, four routes: always 200, and idempotent. Another tenant's request is
+ * answered like one that does not exist.
  */
 @Controller('v1')
 export class CancellationsController {
@@ -105,8 +105,10 @@ export class CancellationsController {
 }
 
 /**
- * The request of an id that an operator names: ids are unique within a tenant only (D-31). Undefined: there is none.
- * @throws DomainError `missing_required_parameter` when several tenants have a request of that id
+ * The request of an id that an operator names: ids are unique within a tenant only
+ * (D-31). Undefined: there is none.
+ * @throws DomainError `missing_required_parameter` when several tenants have a request
+ *   of that id
  */
 export function oneNamed(
   views: readonly RequestView[],
@@ -163,7 +165,8 @@ export class RequestsController {
   }
 
   /**
-   * The request of the tenant whose answer is stored, else the caller's own, else, for an admin, that of any tenant.
+   * The request of the tenant whose answer is stored, else the caller's own, else, for an
+   * admin, that of any tenant.
    */
   async #running(
     principal: Principal,

@@ -17,8 +17,8 @@ import { StoredLeases } from './stored-leases.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 
 /**
- * Lookup and cancel by id, and requests whose answers outlive their connections: `Prefer: respond-async`,
- * `Idempotency-Key`, retries by request id.
+ * Lookup and cancel by id, and requests whose answers outlive their connections: `Prefer:
+ * respond-async`, `Idempotency-Key`, retries by request id.
  */
 @Module({
   imports: [DatabaseModule, BlobModule, SchedulerModule],

@@ -20,7 +20,8 @@ export class StorageRetries implements OnModuleDestroy {
 
   /**
    * Repeats a write until the database answers, in a shutdown until the grace is over.
-   * @param write may be repeated when its outcome is unknown. @throws what it throws for another reason
+   * @param write may be repeated when its outcome is unknown. @throws what it throws
+   *   for another reason
    */
   async written<T>(write: () => Promise<T>): Promise<T> {
     for (let attempts = 1; ; attempts++) {

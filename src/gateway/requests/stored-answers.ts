@@ -17,7 +17,10 @@ const STORED_HEADERS =
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** Bodies and answers of stored requests, in the blob store: every gateway that shares it can read them. */
+/**
+ * Bodies and answers of stored requests, in the blob store: every gateway that shares it
+ * can read them.
+ */
 @Injectable()
 export class StoredAnswers {
   constructor(@Inject(BLOB_STORE) private readonly blobs: BlobStore) {}
@@ -44,7 +47,10 @@ export class StoredAnswers {
     return this.blobs.read(`${blob}/body`);
   }
 
-  /** @returns false for an event stream that reports a failure: a retry must not get it again */
+  /**
+   * @returns false for an event stream that reports a failure: a retry must not
+   *   get it again
+   */
   async store(
     attempt: StoredAttempt,
     { headers }: Pick<InnerAnswer, 'headers'>,
@@ -75,8 +81,8 @@ export class StoredAnswers {
   }
 
   /**
-   * Call it after the rows are removed: a row never names missing bytes. Garbage collection removes what a crash, or
-   * an attempt that did not count, leaves.
+   * Call it after the rows are removed: a row never names missing bytes. Garbage
+   * collection removes what a crash, or an attempt that did not count, leaves.
    */
   async remove(requests: readonly StoredRequest[]): Promise<void> {
     for (const request of requests) {

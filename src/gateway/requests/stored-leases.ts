@@ -26,14 +26,18 @@ const PORTION = 200;
 
 /** One attempt that runs here. */
 export interface StoredRun {
-  /** Aborted when another gateway has the request, or may have it: this attempt has to stop. */
+  /**
+   * Aborted when another gateway has the request, or may have it: this attempt
+   * has to stop.
+   */
   readonly gone: AbortSignal;
   readonly release: () => void;
 }
 
 /**
- * Leases of this gateway's stored requests: renews those that run here, receives cancels sent to other gateways, takes
- * over the requests of a dead gateway, and removes expired ones.
+ * Leases of this gateway's stored requests: renews those that run here, receives
+ * cancels sent to other gateways, takes over the requests of a dead gateway, and
+ * removes expired ones.
  */
 @Injectable()
 export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
@@ -72,7 +76,10 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     );
   }
 
-  /** Leases are not renewed any more: a request ends within the grace, is released, or is taken over. */
+  /**
+   * Leases are not renewed any more: a request ends within the grace, is released, or
+   * is taken over.
+   */
   onModuleDestroy(): void {
     clearInterval(this.#renewal);
     clearInterval(this.#sweep);
@@ -89,7 +96,10 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     return { owner: this.owner, leaseMs: this.settings.requests.leaseMs };
   }
 
-  /** Call it before the row is created: only held requests are renewed. @returns releases the request */
+  /**
+   * Call it before the row is created: only held requests are renewed. @returns
+   * releases the request
+   */
   hold(ref: StoredRef): () => void {
     const name = nameOf(ref);
     this.#held.set(name, (this.#held.get(name) ?? 0) + 1);
@@ -138,8 +148,8 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * True while gateways that live may not have renewed yet: the database, or this process, did not answer for so long
-   * that leases may have lapsed meanwhile.
+   * True while gateways that live may not have renewed yet: the database, or this
+   * process, did not answer for so long that leases may have lapsed meanwhile.
    */
   #isPatient(): boolean {
     const { leaseMs } = this.lease;

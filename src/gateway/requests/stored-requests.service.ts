@@ -14,7 +14,10 @@ import { StoredAnswers, storedText } from './stored-answers.js';
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
-/** The part of a view that comes from the table. @param waits true if it is known to be queued */
+/**
+ * The part of a view that comes from the table. @param waits true if it is known
+ * to be queued
+ */
 function storedFields(
   stored: StoredRequest,
   waits: boolean,
@@ -69,7 +72,10 @@ export class StoredRequestsService {
       : { ...fields, error: (json as { error?: unknown }).error };
   }
 
-  /** Undefined: there is none yet. @throws DomainError `request_not_found` when its bytes are gone */
+  /**
+   * Undefined: there is none yet. @throws DomainError `request_not_found` when its
+   * bytes are gone
+   */
   async content(
     stored: StoredRequest,
   ): Promise<
@@ -99,7 +105,8 @@ export class StoredRequestsService {
         (await storedText(this.answers.answer(stored))).toString(),
       ) as unknown;
     } catch {
-      // Text that is no JSON cannot be part of a view; the content route returns it unchanged.
+      // Text that is no JSON cannot be part of a view; the content route
+      // returns it unchanged.
       return undefined;
     }
   }

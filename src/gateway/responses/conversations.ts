@@ -54,7 +54,10 @@ export class Conversations {
     );
   }
 
-  /** A caller that continues from the response can rely on it. @returns whether it is stored */
+  /**
+   * A caller that continues from the response can rely on it. @returns whether
+   * it is stored
+   */
   async save(tenant: string, stored: StoredResponse): Promise<boolean> {
     try {
       await this.store?.save(tenant, stored);

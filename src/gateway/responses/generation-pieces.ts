@@ -11,8 +11,8 @@ const listIn = (value: unknown): readonly Json[] =>
   Array.isArray(value) ? value.filter(isJson) : [];
 
 /**
- * What an answer of a chat says, whole or a chunk of it. Upstreams send what they like: what has another form than
- * OpenAI's says nothing.
+ * What an answer of a chat says, whole or a chunk of it. Upstreams send what they like:
+ * what has another form than OpenAI's says nothing.
  */
 export const piecesOf = (answer: Buffer): readonly GenerationPiece[] =>
   readAnswer(answer).pieces;

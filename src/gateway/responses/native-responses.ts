@@ -35,9 +35,10 @@ interface NativeTurn {
 }
 
 /**
- * Requests that a server behind a model answers by itself, by the capability `responses`: they go there as they came
- * but for `model` and `store`, fields that are unknown here included. The store is the gateway's: what a request
- * continues becomes its input, and the response is stored here.
+ * Requests that a server behind a model answers by itself, by the capability `responses`:
+ * they go there as they came but for `model` and `store`, fields that are unknown here
+ * included. The store is the gateway's: what a request continues becomes its input, and
+ * the response is stored here.
  */
 @Injectable()
 export class NativeResponses {
@@ -49,7 +50,8 @@ export class NativeResponses {
   ) {}
 
   /**
-   * @param stores whether responses can be stored; without that, what needs it is refused elsewhere
+   * @param stores whether responses can be stored; without that, what needs it
+   *   is refused elsewhere
    * @returns false: it is not such a request, and nothing was done
    * @throws DomainError as long as nothing was sent
    */
@@ -127,7 +129,8 @@ export class NativeResponses {
       store,
     };
     const { input, all } = await this.conversations.of(tenant, asked);
-    // Ids of stored items are the gateway's: the other server would look for them in its own store.
+    // Ids of stored items are the gateway's: the other server would look for them in
+    // its own store.
     const whole = {
       previous_response_id: null,
       input: all.map(({ id: _, ...item }) => item),
@@ -155,7 +158,10 @@ const continues = ({ previous_response_id, input }: CreateResponseRequest): bool
 const isReference = (item: unknown): boolean =>
   (item as { type?: unknown } | null)?.type === 'item_reference';
 
-/** Items as they came, those of hosted tools included: only the other server knows what they may be. */
+/**
+ * Items as they came, those of hosted tools included: only the other server knows what
+ * they may be.
+ */
 function itemsOf(input: unknown): readonly (ResponseItem | ItemReference)[] {
   if (!Array.isArray(input)) return readInput(input, newId);
   new FieldReader({ input }, '').objects('input', MOST_ITEMS);

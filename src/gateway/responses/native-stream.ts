@@ -16,14 +16,20 @@ type Json = Readonly<Record<string, unknown>>;
 /** Fields that the gateway sets in what another server reads or wrote. */
 export type NativeFields = Json;
 
-/** The events of another server, each byte by byte but for the fields that the gateway sets in the response. */
+/**
+ * The events of another server, each byte by byte but for the fields that the gateway
+ * sets in the response.
+ */
 export class NativeStream extends GenerationOutputStream {
   #last: Json = {};
   /** The final event: it is sent when the response is stored. */
   #final: Buffer | undefined;
   #next = 0;
 
-  /** @param finish receives the response when it is over. @returns fields that follow from it */
+  /**
+   * @param finish receives the response when it is over. @returns fields that
+   *   follow from it
+   */
   constructor(
     maxBufferedBytes: number,
     private readonly fields: NativeFields,
@@ -82,7 +88,10 @@ function withResponseFields(json: Buffer, fields: NativeFields): Buffer {
   return Buffer.concat([json.subarray(0, start), response, json.subarray(end)]);
 }
 
-/** Undefined: no event. An engine has read it before, so it is one of an engine that keeps no promise. */
+/**
+ * Undefined: no event. An engine has read it before, so it is one of an engine that
+ * keeps no promise.
+ */
 function eventIn(json: Buffer): Json | undefined {
   try {
     const event: unknown = JSON.parse(json.toString('utf8'));

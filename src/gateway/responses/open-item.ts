@@ -9,7 +9,9 @@ import {
 
 type Kind = 'text' | 'refusal' | 'reasoning' | 'tool_call' | 'custom_call';
 
-/** An item of the output while it is made: a message or reasoning of one part, or a call. */
+/**
+ * An item of the output while it is made: a message or reasoning of one part, or a call.
+ */
 export interface OpenItem {
   readonly kind: Kind;
   readonly id: string;

@@ -51,7 +51,9 @@ const INCLUDABLE = [
   'code_interpreter_call.outputs',
 ];
 
-/** @throws DomainError for the first thing wrong with the body of `POST /v1/responses`. */
+/**
+ * @throws DomainError for the first thing wrong with the body of `POST /v1/responses`.
+ */
 export function parseResponse(body: Body, options: ParseOptions): ParsedResponse {
   const dto = parseDto(CreateResponseRequest, body);
   const model = options.catalog.getOfKind(dto.model, 'llm');
@@ -81,7 +83,8 @@ function noteAdvice(
 
 /**
  * As a request for one token without conditions: they change nothing of the input.
- * @throws DomainError for the first thing wrong with the body of `POST /v1/responses/input_tokens`.
+ * @throws DomainError for the first thing wrong with the body of `POST
+ *   /v1/responses/input_tokens`.
  */
 export function parseInputCount(body: Body, options: ParseOptions): ParsedResponse {
   const dto = parseDto(ResponseInputRequest, body);

@@ -16,7 +16,10 @@ const LONGEST_ID = 256;
 const LONGEST_NAME = 128;
 const ROLES = ['user', 'assistant', 'system', 'developer'] as const;
 const STATUSES = ['in_progress', 'completed', 'incomplete'] as const;
-/** Calls of other servers' tools, and what they brought: a model reads them as those of functions. */
+/**
+ * Calls of other servers' tools, and what they brought: a model reads them as
+ * those of functions.
+ */
 const OTHER_CALL = /^(local_shell|shell|apply_patch)_call(_output)?$/;
 
 type InputItem = ResponseItem | ItemReference;
@@ -25,7 +28,8 @@ type InputItem = ResponseItem | ItemReference;
 export type NewId = (prefix: string) => string;
 
 /**
- * The input of a request as whole items. Those that no model here can read are left out, with notice.
+ * The input of a request as whole items. Those that no model here can read are left
+ * out, with notice.
  * @throws DomainError for the first item that is malformed
  */
 export function readInput(

@@ -27,7 +27,10 @@ export function generationOf(
   }
 }
 
-/** @throws DomainError `invalid_value` for the output of a call that was not made before it */
+/**
+ * @throws DomainError `invalid_value` for the output of a call that was not
+ *   made before it
+ */
 function demandCalls(conversation: readonly ResponseItem[]): void {
   const called = new Set<string>();
   for (const item of conversation) {
@@ -39,7 +42,10 @@ function demandCalls(conversation: readonly ResponseItem[]): void {
   }
 }
 
-/** Chat is what engines know: what they say of its fields is said of those that the caller sent. */
+/**
+ * Chat is what engines know: what they say of its fields is said of those that
+ * the caller sent.
+ */
 export function inWordsOfResponses(error: unknown): unknown {
   if (!(error instanceof DomainError) || error.param === undefined) return error;
   const param = paramOfResponse(error.param);

@@ -21,7 +21,10 @@ export interface ResponseHead {
   readonly serviceTier: string;
 }
 
-/** The response to a request as it begins. What was not asked for has the default that models use. */
+/**
+ * The response to a request as it begins. What was not asked for has the default
+ * that models use.
+ */
 export function newResponse(
   request: ResponseRequest,
   { id, createdS, model, serviceTier }: ResponseHead,

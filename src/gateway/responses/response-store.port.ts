@@ -17,7 +17,9 @@ export interface BackgroundResponse {
   /** Queued, without output. */
   readonly response: ResponseObject;
   readonly request: ResponseRequest;
-  /** All of the conversation, the input of this turn at its end: references are resolved. */
+  /**
+   * All of the conversation, the input of this turn at its end: references are resolved.
+   */
   readonly conversation: readonly ResponseItem[];
   /** Those items of it that are the input of this turn. */
   readonly input: readonly ResponseItem[];
@@ -25,8 +27,9 @@ export interface BackgroundResponse {
 }
 
 /**
- * Responses that outlive their request. With none bound `store` is false, and `previous_response_id`, `background` and
- * references to items are refused. What another tenant stored is as unknown as what was never stored (D-31).
+ * Responses that outlive their request. With none bound `store` is false, and
+ * `previous_response_id`, `background` and references to items are refused. What another
+ * tenant stored is as unknown as what was never stored (D-31).
  */
 export interface ResponseStore {
   /** @throws DomainError `storage_quota_exceeded` */
@@ -38,7 +41,10 @@ export interface ResponseStore {
    */
   conversation(tenant: string, id: string): Promise<readonly ResponseItem[]>;
 
-  /** Those items that are known, in any order. @throws DomainError `invalid_value` when they are of too many responses */
+  /**
+   * Those items that are known, in any order. @throws DomainError `invalid_value` when
+   * they are of too many responses
+   */
   items(tenant: string, ids: ReadonlySet<string>): Promise<readonly ResponseItem[]>;
 
   /** One that is over. */
@@ -48,8 +54,8 @@ export interface ResponseStore {
   startBackground(work: BackgroundResponse): Promise<void>;
 
   /**
-   * Events of a background response after number `after` (-1: all) as they are streamed, also those that are still to
-   * come, until the final one.
+   * Events of a background response after number `after` (-1: all) as they are streamed,
+   * also those that are still to come, until the final one.
    */
   events(
     tenant: string,

@@ -53,8 +53,9 @@ const isIncomplete = (reason: string): reason is IncompleteReason =>
   Object.hasOwn(INCOMPLETE, reason);
 
 /**
- * Pieces of a generation to the events of a response, and to the response itself. Pure: equal pieces make equal events,
- * ids included, and all that it knows can be read again from the events that it made (`resumed`).
+ * Pieces of a generation to the events of a response, and to the response itself. Pure:
+ * equal pieces make equal events, ids included, and all that it knows can be read again
+ * from the events that it made (`resumed`).
  */
 export class ResponseWriter {
   #response: ResponseObject;
@@ -72,7 +73,10 @@ export class ResponseWriter {
     this.#response = response;
   }
 
-  /** @param events all so far, from `response.created` on. @returns one that goes on where they end */
+  /**
+   * @param events all so far, from `response.created` on. @returns one that goes on
+   *   where they end
+   */
   static resumed([created, ...rest]: readonly ResponseEvent[]): ResponseWriter {
     if (created?.type !== 'response.created')
       throw new Error('events begin with response.created');
@@ -135,7 +139,10 @@ export class ResponseWriter {
     return this.#taken();
   }
 
-  /** Stopped by its caller; there is no event of its own for that. What was said so far is kept. */
+  /**
+   * Stopped by its caller; there is no event of its own for that. What was said so
+   * far is kept.
+   */
   cancel(): readonly ResponseEvent[] {
     this.#close('incomplete');
     this.#tell('response.incomplete', { status: 'cancelled' });
@@ -162,7 +169,9 @@ export class ResponseWriter {
     );
   }
 
-  /** Calls come one after another: what is said of one before the last was told already. */
+  /**
+   * Calls come one after another: what is said of one before the last was told already.
+   */
   #call({
     index,
     callId,
@@ -190,7 +199,10 @@ export class ResponseWriter {
     };
   }
 
-  /** The text of a custom tool is an argument; a call that comes whole can be read at once. */
+  /**
+   * The text of a custom tool is an argument; a call that comes whole can be
+   * read at once.
+   */
   #inputIn(piece: string, isFirst: boolean): string {
     this.#held += piece;
     const input = isFirst ? inputOf(this.#held) : undefined;

@@ -6,7 +6,10 @@ import { NativeResponses } from './native-responses.js';
 import { ResponsesController } from './responses.controller.js';
 import { ResponsesService } from './responses.service.js';
 
-/** `/v1/responses`. What outlives a request is in `RESPONSE_STORE`, where a module of all the gateway binds it. */
+/**
+ * `/v1/responses`. What outlives a request is in `RESPONSE_STORE`, where a module of all
+ * the gateway binds it.
+ */
 @Module({
   imports: [ModelsModule, TextModule],
   controllers: [ResponsesController],

@@ -52,7 +52,10 @@ export class ResponsesService {
     @Optional() @Inject(RESPONSE_STORE) private readonly store?: ResponseStore,
   ) {}
 
-  /** @throws DomainError as long as no event was sent; later failures are the last events of the stream. */
+  /**
+   * @throws DomainError as long as no event was sent; later failures are the last events
+   *   of the stream.
+   */
   async create(body: JsonRequest, reply: FastifyReply): Promise<void> {
     if (await this.native.serve(body, reply, this.store !== undefined)) return;
     const turn = await this.#turn(parseResponse, body, reply);
@@ -63,7 +66,10 @@ export class ResponsesService {
         : this.#answerAsAWhole(turn));
   }
 
-  /** Counted by the model itself, which draws one token more: only it knows its template and its tokens. */
+  /**
+   * Counted by the model itself, which draws one token more: only it knows its template
+   * and its tokens.
+   */
   async countInput(body: JsonRequest, reply: FastifyReply): Promise<void> {
     const turn = await this.#turn(parseInputCount, body, reply);
     const { usage, timings } = await this.#answerOf(turn);
@@ -138,7 +144,10 @@ export class ResponsesService {
     }
   }
 
-  /** Until the first event a failure is a normal error. The headers hold only what is known by then. */
+  /**
+   * Until the first event a failure is a normal error. The headers hold only what is
+   * known by then.
+   */
   async #answerInEvents(turn: Turn): Promise<void> {
     const { caller, generation, response, ignored } = turn;
     const { maxBufferedBytes } = this.settings.generation;

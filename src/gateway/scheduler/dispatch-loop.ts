@@ -17,9 +17,10 @@ const WORK: ReadonlySet<DispatchEvent['type']> = new Set([
 ]);
 
 /**
- * Asks the dispatcher for plans and runs them, whenever something could have changed (more requests, more capacity, or
- * the timer), and never otherwise: with nothing to do it holds no timer. Wakes of one turn of the event loop are one
- * turn here, so a burst of submits is decided together.
+ * Asks the dispatcher for plans and runs them, whenever something could have changed
+ * (more requests, more capacity, or the timer), and never otherwise: with nothing to do
+ * it holds no timer. Wakes of one turn of the event loop are one turn here, so a burst of
+ * submits is decided together.
  */
 @Injectable()
 export class DispatchLoop {
@@ -90,7 +91,8 @@ export class DispatchLoop {
       for (let plan = this.#next(); plan; plan = this.#next()) this.calls.run(plan);
       this.timers.wakeAt(this.dispatcher.nextWakeMs(this.clock.nowMs()));
     } catch (error) {
-      // A defect. The loop continues: the next wake tries again, and queue deadlines still end what cannot be sent.
+      // A defect. The loop continues: the next wake tries again, and queue deadlines
+      // still end what cannot be sent.
       this.#logger.error({ err: error }, 'a turn of the dispatch loop failed');
     }
   }

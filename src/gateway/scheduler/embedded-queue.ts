@@ -22,7 +22,10 @@ import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js
 import { RequestRegistry } from './request-registry.js';
 import { workSizeOf } from './work-usage.js';
 
-/** The queue in this process: the dispatch loop sends its requests to workers of the pool. Accepts every request. */
+/**
+ * The queue in this process: the dispatch loop sends its requests to workers of the pool.
+ * Accepts every request.
+ */
 @Injectable()
 export class EmbeddedQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
   readonly isEmbedded = true;

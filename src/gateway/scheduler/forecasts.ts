@@ -23,7 +23,10 @@ import { type TrackedRequest } from './tracked-request.js';
 /** Of the time that a place in a shared queue takes at the recent rate. */
 const DRAIN_P90 = 2;
 
-/** When requests probably start and end, and why they wait (D-27): the core's forecaster beside the real workers. */
+/**
+ * When requests probably start and end, and why they wait (D-27): the core's forecaster
+ * beside the real workers.
+ */
 @Injectable()
 export class Forecasts {
   readonly #forecaster: Forecaster;
@@ -62,7 +65,10 @@ export class Forecasts {
     return this.#forecaster.of(key, this.registry.nowMs());
   }
 
-  /** Also of a request in the queue that gateways share: by its place there and the rate at which requests leave it. */
+  /**
+   * Also of a request in the queue that gateways share: by its place there and the rate
+   * at which requests leave it.
+   */
   ofView(view: RequestView): WaitForecast | undefined {
     return isLive(view) ? (this.of(keyOf(view)) ?? this.#byDrainRate(view)) : undefined;
   }

@@ -12,7 +12,10 @@ import { type ModelView } from '../worker-pool/worker-view.js';
 /** `idle_unload_s` is in seconds, so one check per second is exact enough. */
 const INTERVAL_MS = 1000;
 
-/** Stops the workers of models without requests for `idle_unload_s`. The next request starts them again. */
+/**
+ * Stops the workers of models without requests for `idle_unload_s`. The next request
+ * starts them again.
+ */
 @Injectable()
 export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(IdleUnload.name);

@@ -13,11 +13,13 @@ import { RequestRegistry } from './request-registry.js';
 import { type TrackedRequest } from './tracked-request.js';
 
 /**
- * Stops requests wherever they are: the one path of cancels by people, of the inference deadline and of shutdown.
- * Requests that wait for a model are stopped when it turns out that no worker of it can start.
+ * Stops requests wherever they are: the one path of cancels by people, of the inference
+ * deadline and of shutdown. Requests that wait for a model are stopped when it turns out
+ * that no worker of it can start.
  *
- * The caller is settled before this returns to the event loop; only the signal to the worker takes time. The slot stays
- * leased until the worker stops, which WorkerCalls awaits.
+ * The caller is settled before this returns to the event loop; only the signal
+ * to the worker takes time. The slot stays leased until the worker stops,
+ * which WorkerCalls awaits.
  */
 @Injectable()
 export class RequestCanceller implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -42,8 +44,8 @@ export class RequestCanceller implements OnApplicationBootstrap, OnApplicationSh
   }
 
   /**
-   * True if this call stopped it: a second one, or one after the end, finds nothing. Resolves when the worker was
-   * notified.
+   * True if this call stopped it: a second one, or one after the end, finds nothing.
+   * Resolves when the worker was notified.
    */
   async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
     const record = this.registry.get(key);
@@ -54,7 +56,10 @@ export class RequestCanceller implements OnApplicationBootstrap, OnApplicationSh
     return entering !== undefined;
   }
 
-  /** Those that match and that this call stopped, oldest first. All callers are settled before a worker answers. */
+  /**
+   * Those that match and that this call stopped, oldest first. All callers are settled
+   * before a worker answers.
+   */
   async cancelMatching(
     matches: (record: TrackedRequest) => boolean,
     reason: CancelReason,

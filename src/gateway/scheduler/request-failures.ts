@@ -22,7 +22,10 @@ type LostRequest = QueuedRequest &
 /** An operator who unloads a model has no date for its return. */
 const UNLOADED_RETRY_MS = 30_000;
 
-/** Every way a request can end without an answer: its error, with a Retry-After where one helps. */
+/**
+ * Every way a request can end without an answer: its error, with a Retry-After
+ * where one helps.
+ */
 @Injectable()
 export class RequestFailures {
   constructor(
@@ -33,8 +36,8 @@ export class RequestFailures {
   ) {}
 
   /**
-   * Its queue deadline passed (D-07), or its latest start (D-26). The code and the Retry-After depend on what was
-   * missing: a slot, or any worker.
+   * Its queue deadline passed (D-07), or its latest start (D-26). The code and the
+   * Retry-After depend on what was missing: a slot, or any worker.
    */
   expired({ request, queue }: QueuedRequest): Unanswered {
     const { model, deadline } = request;
@@ -79,8 +82,8 @@ export class RequestFailures {
   }
 
   /**
-   * Settlement of a request that is stopped from outside. Only stops by its caller or an operator count as cancelled
-   * (D-09).
+   * Settlement of a request that is stopped from outside. Only stops by its caller or an
+   * operator count as cancelled (D-09).
    */
   stopped(request: ScheduledRequest, reason: CancelReason): Unanswered {
     switch (reason) {

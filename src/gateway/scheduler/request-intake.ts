@@ -14,7 +14,10 @@ import { RequestRegistry } from './request-registry.js';
 import { type RequestSpec } from './submitted-request.js';
 import { type TrackedRequest } from './tracked-request.js';
 
-/** Checks requests, stamps them and gives them to their queue. Closed for good when the server drains. */
+/**
+ * Checks requests, stamps them and gives them to their queue. Closed for good when
+ * the server drains.
+ */
 @Injectable()
 export class RequestIntake {
   #accepting = true;
@@ -37,12 +40,14 @@ export class RequestIntake {
   }
 
   /**
-   * Throws `shutting_down`, `duplicate_request_id`, `model_unloaded`, `model_load_failed`, `deadline_unreachable`,
-   * `queue_full`, or `model_not_found` for an id that is not configured. A shared queue rejects later: then `settled`
-   * resolves with a failure.
+   * Throws `shutting_down`, `duplicate_request_id`, `model_unloaded`,
+   * `model_load_failed`, `deadline_unreachable`, `queue_full`, or `model_not_found` for
+   * an id that is not configured. A shared queue rejects later: then `settled` resolves
+   * with a failure.
    */
   submit(spec: RequestSpec): TrackedRequest {
-    // Queues and metric labels are made from model ids: only configured ones may get this far (D-10).
+    // Queues and metric labels are made from model ids: only configured ones may get
+    // this far (D-10).
     if (!this.models.find(spec.model))
       throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
     const { record, refusal } = this.queues.track(this.#schedule(spec), spec.deadlines);

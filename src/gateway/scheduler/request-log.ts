@@ -5,7 +5,10 @@ import { DispatchEventBus } from '../../platform/events/events.module.js';
 
 type Settled = Extract<DispatchEvent, { type: 'settled' }>;
 
-/** One log line per settled request, with its phases, and one when its worker gave it back to the queue. */
+/**
+ * One log line per settled request, with its phases, and one when its worker gave it back
+ * to the queue.
+ */
 @Injectable()
 export class RequestLog {
   readonly #logger = new Logger('Request');

@@ -22,7 +22,10 @@ interface TrackedEntry {
   readonly refusal: DomainError | undefined;
 }
 
-/** The queues that requests can wait in: the embedded one, and the one that gateways share (`queue.driver`, D-19). */
+/**
+ * The queues that requests can wait in: the embedded one, and the one that gateways share
+ * (`queue.driver`, D-19).
+ */
 @Injectable()
 export class RequestQueues {
   readonly #times = new AnswerTimes();
@@ -64,7 +67,8 @@ export class RequestQueues {
     const isIdle = queue.isIdle(model);
     return withLatestStart(request, deadlines, {
       ...this.#times.estimate(request, !isIdle, nowMs),
-      // Whatever forecasts have learned from a rush: this one starts at once, and is what they learn from next.
+      // Whatever forecasts have learned from a rush: this one starts at once, and is what
+      // they learn from next.
       startMs: timed =>
         isIdle ? 0 : queue.startMs(timed, this.#times.meanMs(model, nowMs)),
     });

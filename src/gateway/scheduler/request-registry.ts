@@ -28,8 +28,9 @@ type OwnFields<E> = E extends DispatchEvent
   : never;
 
 /**
- * The one owner of "what is running": the record of every request from its submission until it is settled and no worker
- * runs it any more. The state changes first, then the event is emitted, then the caller is answered: a subscriber finds
+ * The one owner of "what is running": the record of every request from its
+ * submission until it is settled and no worker runs it any more. The state changes
+ * first, then the event is emitted, then the caller is answered: a subscriber finds
  * the state already changed.
  */
 @Injectable()
@@ -55,7 +56,10 @@ export class RequestRegistry {
     return this.clock.nowMs();
   }
 
-  /** Whatever its state, until its settlement has been emitted and no worker has it any more. */
+  /**
+   * Whatever its state, until its settlement has been emitted and no worker has
+   * it any more.
+   */
   record(key: RequestKey): TrackedRequest | undefined {
     return this.#records.get(key);
   }
@@ -159,19 +163,28 @@ export class RequestRegistry {
     this.emit(record, { type: 'reprioritized', from });
   }
 
-  /** A pulling worker reported how long the request waited there for its group, counted from when it was taken. */
+  /**
+   * A pulling worker reported how long the request waited there for its group, counted
+   * from when it was taken.
+   */
   computed(record: TrackedRequest, { leasedAtMs, batchWaitMs }: QueueComputation): void {
     record.grouped(leasedAtMs + batchWaitMs, batchWaitMs);
   }
 
-  /** A worker has ended a call: after the last one, the id of a settled request can be used again. */
+  /**
+   * A worker has ended a call: after the last one, the id of a settled request can
+   * be used again.
+   */
   callEnded(record: TrackedRequest): void {
     record.calls -= 1;
     if (record.calls === 0 && record.state === 'settled')
       this.#records.delete(record.key);
   }
 
-  /** @param requeue puts it back into its queue: runs between the change of state and its event */
+  /**
+   * @param requeue puts it back into its queue: runs between the change of state
+   *   and its event
+   */
   requeued(record: TrackedRequest, code: RequeueCode, requeue?: () => void): void {
     const workerId = record.workerId ?? '';
     record.stopDeadline();
@@ -180,10 +193,14 @@ export class RequestRegistry {
     this.emit(record, { type: 'requeued', workerId, code });
   }
 
-  /** True exactly once per request (D-04), whichever of answer, deadline, cancel and shutdown comes first. */
+  /**
+   * True exactly once per request (D-04), whichever of answer, deadline, cancel and
+   * shutdown comes first.
+   */
   settle(record: TrackedRequest, settlement: Settlement<WorkerReply>): boolean {
     const nowMs = this.clock.nowMs();
-    // A request that ends in the queue between its promotion and the loop's next turn counts as promoted.
+    // A request that ends in the queue between its promotion and the loop's next turn
+    // counts as promoted.
     if (record.state === 'queued' && this.isAged(record)) this.promoted(record);
     if (!record.settle(settlement, nowMs)) return false;
     record.stopDeadline();
@@ -253,7 +270,10 @@ export class RequestRegistry {
   }
 }
 
-/** Undefined: it had no deadline. Without output on the way, its first output is the whole answer. */
+/**
+ * Undefined: it had no deadline. Without output on the way, its first output is
+ * the whole answer.
+ */
 function metDeadline(
   { request: { deadline }, firstOutputAtMs }: TrackedRequest,
   nowMs: number,

@@ -21,7 +21,9 @@ import { measuredWork } from './work-usage.js';
 /** Between two looks at a worker that may be dead. */
 const LOOK_AGAIN_MS = 500;
 
-/** Brings the reports of a queue to the registry, and by it to callers, metrics and feeds. */
+/**
+ * Brings the reports of a queue to the registry, and by it to callers, metrics and feeds.
+ */
 @Injectable()
 export class RequestReports implements QueueReports<WorkerReply> {
   readonly #logger = new Logger(RequestReports.name);
@@ -78,7 +80,10 @@ export class RequestReports implements QueueReports<WorkerReply> {
     this.registry.settle(tracked, this.#settlement(tracked, end));
   }
 
-  /** Time in which no worker has the request does not count: its death may not have been noticed yet. */
+  /**
+   * Time in which no worker has the request does not count: its death may not have
+   * been noticed yet.
+   */
   async #overdue(tracked: TrackedRequest, isHeld: QueueLease['isHeld']): Promise<void> {
     const { key } = tracked;
     const { attempts } = tracked;

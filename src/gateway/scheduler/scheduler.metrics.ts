@@ -37,9 +37,9 @@ function readBytes(gauge: Gauge, scheduler: SchedulerService): void {
 type Labels = Readonly<Record<string, string>>;
 
 /**
- * A counter that a scrape reads at one instant. prom-client formats live values some microtasks after it took them, so
- * a request that settles in between would be in one metric and not yet in the other. Here values change in `collect`
- * only.
+ * A counter that a scrape reads at one instant. prom-client formats live values some
+ * microtasks after it took them, so a request that settles in between would be in one
+ * metric and not yet in the other. Here values change in `collect` only.
  */
 class ScrapedTotal {
   readonly #totals = new Map<string, { readonly labels: Labels; value: number }>();
@@ -82,8 +82,9 @@ export const schedulerMetricProviders: Provider[] = [
 ];
 
 /**
- * Counts of requests. At every scrape accepted = waiting + running + settled, exactly: events are emitted in the same
- * turn as the change of state, and the gauges are read from the owners of that state.
+ * Counts of requests. At every scrape accepted = waiting + running + settled, exactly:
+ * events are emitted in the same turn as the change of state, and the gauges are read
+ * from the owners of that state.
  */
 @Injectable()
 export class SchedulerMetrics {

@@ -57,8 +57,8 @@ const timersProvider = {
 };
 
 /**
- * Queue → slot → worker → answer. Starts its loop at boot and refuses to boot without it; drains before listeners
- * close.
+ * Queue → slot → worker → answer. Starts its loop at boot and refuses to boot without it;
+ * drains before listeners close.
  */
 @Module({
   imports: [
@@ -107,7 +107,10 @@ export class SchedulerModule
     private readonly scheduler: SchedulerService,
   ) {}
 
-  /** A scheduler that was built but never started looks healthy until the first request hangs. */
+  /**
+   * A scheduler that was built but never started looks healthy until the
+   * first request hangs.
+   */
   onApplicationBootstrap(): void {
     this.loop.start();
     if (!this.loop.running || this.loop.turns === 0)

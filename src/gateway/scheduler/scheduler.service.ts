@@ -38,8 +38,9 @@ export interface ModelQueueDepth extends QueueDepth {
 }
 
 /**
- * The API of the scheduler: submit, cancel, list, drain. What operators see is read from the owners when asked, never
- * kept; a shared queue shows the requests of all its gateways.
+ * The API of the scheduler: submit, cancel, list, drain. What operators see is
+ * read from the owners when asked, never kept; a shared queue shows the requests
+ * of all its gateways.
  */
 @Injectable()
 export class SchedulerService {
@@ -65,17 +66,17 @@ export class SchedulerService {
   }
 
   /**
-   * Throws `queue_full` (with retryAfterMs), `shutting_down`, `duplicate_request_id`, `model_unloaded`,
-   * `model_not_found`.
+   * Throws `queue_full` (with retryAfterMs), `shutting_down`, `duplicate_request_id`,
+   * `model_unloaded`, `model_not_found`.
    */
   submit(spec: RequestSpec): TrackedRequest {
     return this.intake.submit(spec);
   }
 
   /**
-   * True if this call stopped it. Its caller is settled at once; resolves when the worker was notified (at most 100
-   * ms).
-   * Its caller and operators can also stop a request that another gateway accepted.
+   * True if this call stopped it. Its caller is settled at once; resolves when the worker
+   * was notified (at most 100 ms). Its caller and operators can also stop a request that
+   * another gateway accepted.
    */
   async cancel(ref: RequestRef, reason: CancelReason): Promise<boolean> {
     if (await this.canceller.cancel(requestKey(ref), reason)) return true;
@@ -86,8 +87,8 @@ export class SchedulerService {
   }
 
   /**
-   * Ids of those that this call stopped, oldest first; with a shared queue those of all gateways. An empty filter means
-   * all.
+   * Ids of those that this call stopped, oldest first; with a shared queue those of all
+   * gateways. An empty filter means all.
    */
   async cancelMany(filter: RequestFilter, reason: CancelReason): Promise<string[]> {
     const { state } = filter;
@@ -116,8 +117,8 @@ export class SchedulerService {
   }
 
   /**
-   * Waiting requests in dispatch order, then running ones, of all gateways that share a queue; with an ended `state`,
-   * those that ended recently in this gateway.
+   * Waiting requests in dispatch order, then running ones, of all gateways that share a
+   * queue; with an ended `state`, those that ended recently in this gateway.
    */
   async list(filter: RequestFilter = {}): Promise<RequestView[]> {
     const { state } = filter;
@@ -126,7 +127,10 @@ export class SchedulerService {
     return views.filter(view => matchesFilter(view, filter));
   }
 
-  /** A live request of this gateway, or one of the last thousand that ended; without its place in the queue. */
+  /**
+   * A live request of this gateway, or one of the last thousand that ended; without its
+   * place in the queue.
+   */
   find(ref: RequestRef): RequestView | undefined {
     const key = requestKey(ref);
     const record = this.registry.get(key);
@@ -141,13 +145,19 @@ export class SchedulerService {
     return (await queue.find(ref)) ?? own;
   }
 
-  /** Milliseconds until a waiting or running request is probably answered. Undefined: unknown. */
+  /**
+   * Milliseconds until a waiting or running request is probably
+   * answered. Undefined: unknown.
+   */
   async etaMs(ref: RequestRef): Promise<number | undefined> {
     const view = await this.findAnywhere(ref);
     return view && this.forecasts.ofView(view)?.endInMs.p50;
   }
 
-  /** The requests of that id, of every tenant and gateway: for operators only. Ended ones of this gateway only. */
+  /**
+   * The requests of that id, of every tenant and gateway: for operators only. Ended ones
+   * of this gateway only.
+   */
   async named(id: string): Promise<RequestView[]> {
     const ended = this.registry
       .allEnded()
@@ -207,13 +217,19 @@ export class SchedulerService {
     return found;
   }
 
-  /** Rejects new work, lets live requests finish, stops the rest, closes the pool. Idempotent: the same promise. */
+  /**
+   * Rejects new work, lets live requests finish, stops the rest, closes the pool.
+   * Idempotent: the same promise.
+   */
   drain(): Promise<void> {
     this.intake.close();
     return (this.#drained ??= this.shutdown.run());
   }
 
-  /** What a queue lists comes first; requests that no queue lists are known from the registry. */
+  /**
+   * What a queue lists comes first; requests that no queue lists are known
+   * from the registry.
+   */
   async #live(): Promise<RequestView[]> {
     // The embedded queue last: it is read without a wait, so its part is not out of date.
     const views = [...(await this.queues.shared.list()), ...this.queues.embedded.list()];

@@ -37,8 +37,9 @@ export class ShutdownGrace implements OnModuleDestroy {
   }
 
   /**
-   * Resolves when `requests` and all other work have ended, or the time is up. The time for cancelling at workers is
-   * subtracted, so that everything fits into the grace. Rejects only if `requests` does.
+   * Resolves when `requests` and all other work have ended, or the time is up. The time
+   * for cancelling at workers is subtracted, so that everything fits into the grace.
+   * Rejects only if `requests` does.
    * @param spareMs how much earlier the time is up
    */
   async wait(requests: Promise<unknown>, spareMs = 0): Promise<void> {
@@ -54,8 +55,9 @@ export class ShutdownGrace implements OnModuleDestroy {
 }
 
 /**
- * The end, in order: windows close and the queue is sent while time remains, live sessions finish meanwhile → what is
- * left at `server.shutdown_grace_ms` is stopped, each settled → the loop stops → the pool closes its channels last.
+ * The end, in order: windows close and the queue is sent while time remains, live
+ * sessions finish meanwhile → what is left at `server.shutdown_grace_ms` is stopped, each
+ * settled → the loop stops → the pool closes its channels last.
  */
 @Injectable()
 export class ShutdownDrain {
@@ -69,7 +71,10 @@ export class ShutdownDrain {
     private readonly grace: ShutdownGrace,
   ) {}
 
-  /** To be called with the intake closed: requests that are accepted later are not awaited. */
+  /**
+   * To be called with the intake closed: requests that are accepted later
+   * are not awaited.
+   */
   async run(): Promise<void> {
     this.loop.flush();
     // A long queue is rejected ahead of the end, while what runs goes on.

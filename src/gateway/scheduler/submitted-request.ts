@@ -7,7 +7,10 @@ import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js
 
 /** What a caller submits. */
 export interface RequestSpec {
-  /** Unique among running requests of its tenant; from `X-Request-Id` or made by the gateway. */
+  /**
+   * Unique among running requests of its tenant; from `X-Request-Id` or made
+   * by the gateway.
+   */
   readonly id: string;
   /** Canonical model id, never an alias. */
   readonly model: string;
@@ -24,7 +27,9 @@ export interface RequestSpec {
   readonly bytes: number;
   /** Seconds; 0 when unknown. Decides the inference deadline (D-07). */
   readonly audioDurationS: number;
-  /** Milliseconds a worker may have it, for work whose time does not follow from audio. */
+  /**
+   * Milliseconds a worker may have it, for work whose time does not follow from audio.
+   */
   readonly timeoutMs?: number;
   /** Absent or empty: none. */
   readonly deadlines?: readonly WantedDeadline[];
@@ -35,7 +40,10 @@ export interface RequestSpec {
 export interface SettledRequest {
   readonly settlement: Settlement<WorkerReply>;
   readonly phases: LatencyPhases;
-  /** Workers it was sent to: 0 when it never left the queue, 2 when its first one was lost. */
+  /**
+   * Workers it was sent to: 0 when it never left the queue, 2 when its first
+   * one was lost.
+   */
   readonly attempts: number;
   /** Size of the engine call that computed it; absent unless a worker answered. */
   readonly batchSize?: number;

@@ -10,12 +10,14 @@ import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import { OTHER_TENANTS, TenantLabels } from '../../platform/metrics/tenant-labels.js';
 import { RequestRegistry } from './request-registry.js';
 
-/** Of the counter: how requests end, and those that were rejected before they were queued. */
+/**
+ * Of the counter: how requests end, and those that were rejected before they were queued.
+ */
 const OUTCOMES = ['completed', 'cancelled', 'failed', 'rejected'] as const;
 
 /**
- * Requests, waits, device time and queue depth of the tenants that `metrics.tenants` names. Off, it listens to nothing
- * and has no series.
+ * Requests, waits, device time and queue depth of the tenants that `metrics.tenants`
+ * names. Off, it listens to nothing and has no series.
  */
 @Injectable()
 export class TenantMetrics {
@@ -45,7 +47,8 @@ export class TenantMetrics {
     const tenant = this.#labels.labelOf(name);
     if (event.type === 'rejected') this.requests.inc({ tenant, status: 'rejected' });
     else if (event.type === 'settled') this.#settled(tenant, event);
-    // As in `scheduler_queue_wait_seconds`: the wait for a second lease is not the queue's doing.
+    // As in `scheduler_queue_wait_seconds`: the wait for a second lease is not
+    // the queue's doing.
     else if (event.type === 'leased' && event.attempt === 1)
       this.waits.observe({ tenant }, event.queueWaitMs / 1000);
   }

@@ -24,7 +24,10 @@ export interface RequestLease {
   readonly queueWaitMs: number;
 }
 
-/** The record of one request in its gateway: also its queue, its caller, and whether it can still be sent again. */
+/**
+ * The record of one request in its gateway: also its queue, its caller, and whether it
+ * can still be sent again.
+ */
 export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
   /** As its caller knows it; for display. */
   readonly id: string;
@@ -37,12 +40,18 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
   answer!: (settled: SettledRequest) => void;
   /** False while it is on its way into its queue. */
   accepted = false;
-  /** Calls that workers have not ended: one may outlive its request when that was cancelled. */
+  /**
+   * Calls that workers have not ended: one may outlive its request when
+   * that was cancelled.
+   */
   calls = 0;
   /** The latest one. */
   lease: RequestLease | undefined;
   cancelReason: CancelReason | undefined;
-  /** Monotonic milliseconds at which parts of its answer went to its caller; undefined: none has yet. */
+  /**
+   * Monotonic milliseconds at which parts of its answer went to its caller; undefined:
+   * none has yet.
+   */
   firstOutputAtMs: number | undefined;
   lastOutputAtMs: number | undefined;
   /** The code that it fails with because workers were lost with it; undefined: none. */
@@ -70,14 +79,16 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
     return priorityLabel(this.request.priority);
   }
 
-  /** True once speech or text has reached the caller: a second attempt would repeat it. */
+  /**
+   * True once speech or text has reached the caller: a second attempt would repeat it.
+   */
   get outputStarted(): boolean {
     return this.#output.started;
   }
 
   /**
-   * Its worker gave it back. Returns the request to queue again in its old place, or undefined when it cannot be sent
-   * again.
+   * Its worker gave it back. Returns the request to queue again in its old place, or
+   * undefined when it cannot be sent again.
    * @param lostMs how long that worker had it
    */
   retry(loss: WorkerLostError, lostMs: number): ScheduledRequest<WorkerTask> | undefined {
@@ -92,7 +103,10 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
     return { ...request, queueDeadlineMs, avoid: failedBy, mostTogether };
   }
 
-  /** The inference deadline (D-07). Runs only while a worker has the request: time in the queue does not count. */
+  /**
+   * The inference deadline (D-07). Runs only while a worker has the request: time in the
+   * queue does not count.
+   */
   startDeadline(onExpired: () => void, ms = this.request.inferenceTimeoutMs): void {
     this.#deadline = new ActiveTimeout(ms, onExpired);
     this.#deadline.restart();

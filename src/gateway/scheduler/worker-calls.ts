@@ -19,8 +19,8 @@ import { type TrackedRequest } from './tracked-request.js';
 import { measuredWork } from './work-usage.js';
 
 /**
- * Runs what the dispatcher decides. Of a plan, one call per member, each on its own from then on (D-05). A lease is released when the worker ends the
- * call.
+ * Runs what the dispatcher decides. Of a plan, one call per member, each on its own from
+ * then on (D-05). A lease is released when the worker ends the call.
  */
 @Injectable()
 export class WorkerCalls {
@@ -53,7 +53,8 @@ export class WorkerCalls {
   #begin(plan: DispatchPlan<WorkerTask>, member: PlannedRequest<WorkerTask>): void {
     const tracked = this.registry.get(member.request.key);
     if (tracked) this.registry.leased(tracked, leaseOf(plan, member), member.aged);
-    // A subscriber to these events may cancel any member: then nothing is sent, and the slot is free again.
+    // A subscriber to these events may cancel any member: then nothing is sent, and the
+    // slot is free again.
     if (tracked?.state !== 'leased') return member.lease.release();
     try {
       this.#send(tracked, plan, member);
@@ -120,7 +121,8 @@ export class WorkerCalls {
   }
 
   #lost(tracked: TrackedRequest, error: WorkerLostError, sentAtMs: number): void {
-    // Only waiting counts against the queue deadline, not the time that the lost worker had the request.
+    // Only waiting counts against the queue deadline, not the time that the lost worker
+    // had the request.
     const again = tracked.retry(error, this.clock.nowMs() - sentAtMs);
     if (!again)
       return void this.registry.settle(tracked, this.failures.workerLost(tracked, error));

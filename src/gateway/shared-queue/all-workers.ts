@@ -47,8 +47,9 @@ export class AllWorkers {
   }
 
   /**
-   * Drains or resumes a worker, whether requests are sent to it or it pulls them; one that pulls cannot be restarted
-   * from here. @throws DomainError `worker_not_found`, `worker_not_supervised`, `queue_unavailable`
+   * Drains or resumes a worker, whether requests are sent to it or it pulls them; one
+   * that pulls cannot be restarted from here. @throws DomainError `worker_not_found`,
+   * `worker_not_supervised`, `queue_unavailable`
    */
   async order(id: string, order: WorkerOrder): Promise<WorkerView> {
     const worker = this.#find(id);
@@ -65,14 +66,20 @@ export class AllWorkers {
     return worker;
   }
 
-  /** As what it announces itself; undefined: it does not pull. A local one announces its id, host and pid. */
+  /**
+   * As what it announces itself; undefined: it does not pull. A local one announces its
+   * id, host and pid.
+   */
   #pulling({ id, pid }: WorkerView): WorkerAnnouncement | undefined {
     const isThis = (announced: WorkerAnnouncement) =>
       announced.id === id || (announced.pid === pid && announced.id.startsWith(`${id}.`));
     return this.directory.workers().find(isThis);
   }
 
-  /** Where requests are pulled, a worker that only the pool could send them to does not count as ready. */
+  /**
+   * Where requests are pulled, a worker that only the pool could send them to does not
+   * count as ready.
+   */
   #withPulling(view: ModelView): ModelView {
     if (!this.link.enabled || this.list.find(view.id)?.kind === 'llm') return view;
     if (!this.link.usable)
@@ -90,7 +97,10 @@ export class AllWorkers {
     return { ...view, state, workers };
   }
 
-  /** Pulling workers that are not in the pool. A local one is: it announces its id followed by its host and pid. */
+  /**
+   * Pulling workers that are not in the pool. A local one is: it announces its id
+   * followed by its host and pid.
+   */
   #others(pooled: readonly WorkerView[], model?: string): WorkerView[] {
     const isPooled = ({ id, pid }: WorkerAnnouncement) =>
       pooled.some(

@@ -33,12 +33,13 @@ const BLOCK_MS = 5000;
 const PAUSE_MS = 200;
 
 /**
- * Hears what happens in all queues on one connection. BullMQ's `QueueEvents` takes a connection per queue, is deaf for
- * five seconds after each break, and ends for good at a result that is no JSON; the streams it reads are read here
- * instead.
+ * Hears what happens in all queues on one connection. BullMQ's `QueueEvents` takes a
+ * connection per queue, is deaf for five seconds after each break, and ends for good at a
+ * result that is no JSON; the streams it reads are read here instead.
  *
- * Reading starts where each stream ends at boot and continues from the last entry seen, so a break loses nothing that
- * Redis still has. What it lost with its memory is found by `SharedRequests`.
+ * Reading starts where each stream ends at boot and continues from the last entry seen,
+ * so a break loses nothing that Redis still has. What it lost with its memory is found
+ * by `SharedRequests`.
  */
 @Injectable()
 export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -67,11 +68,13 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
   onApplicationBootstrap(): void {
     if (!this.link.enabled) return;
     for (const { id } of this.models.current) this.#listen(id);
-    // From the first entry on: none of a job may be missed, and those of earlier jobs change nothing.
+    // From the first entry on: none of a job may be missed, and those of earlier
+    // jobs change nothing.
     this.models.changes$.subscribe(({ added }) =>
       added.forEach(id => this.#cursors.set(this.#listen(id), '0-0')),
     );
-    // What is taken leaves the queue for all gateways: its bounds and the places in it are those of all.
+    // What is taken leaves the queue for all gateways: its bounds and the places in it
+    // are those of all.
     this.events$.subscribe(({ event, model }) => {
       if (event === 'active') this.admission.drained(model, this.clock.nowMs());
     });
@@ -82,7 +85,8 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
   async onApplicationShutdown(): Promise<void> {
     this.#closing = true;
     this.#client?.disconnect();
-    // A client that is ended between two attempts to reach Redis forgets who waits for it.
+    // A client that is ended between two attempts to reach Redis forgets who
+    // waits for it.
     this.#stop();
     await this.#loop;
     this.#events.complete();

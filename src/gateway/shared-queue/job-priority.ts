@@ -4,9 +4,10 @@ import { isObject } from '../../core/shared/is-object.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 
 /**
- * One script, so that no worker takes the job meanwhile. Data and options are compared with what was read, so that two
- * changes at once are one after the other. A job that was released to a worker, or came back from a dead one, keeps its
- * place, which does not depend on its priority. The others become arrivals of their new class (`redis-order`).
+ * One script, so that no worker takes the job meanwhile. Data and options are compared
+ * with what was read, so that two changes at once are one after the other. A job that was
+ * released to a worker, or came back from a dead one, keeps its place, which does not
+ * depend on its priority. The others become arrivals of their new class (`redis-order`).
  */
 const CHANGE = `
 local prioritized, wait, events = KEYS[1], KEYS[2], KEYS[3]
@@ -29,9 +30,9 @@ export interface JobPriorityChange {
 }
 
 /**
- * Gives a waiting job another priority: its class, its data and its options. Its place follows when arrivals are
- * sorted.
- * Gateways that wait for it learn of it from the event stream.
+ * Gives a waiting job another priority: its class, its data and its options. Its
+ * place follows when arrivals are sorted. Gateways that wait for it learn of it from
+ * the event stream.
  * @returns false when no such job waits. @throws when Redis does not answer.
  */
 export async function changeJobPriority(

@@ -19,7 +19,10 @@ const LATE_DELIVERY_MS = 600_000;
 /** A worker that is legally busy with an upload has no longer than this to read it. */
 const LONGEST_WORK_MS = 3_600_000;
 
-/** What any gateway does for all of them: sweeping up after the dead. Doing it twice is harmless. */
+/**
+ * What any gateway does for all of them: sweeping up after the dead. Doing it
+ * twice is harmless.
+ */
 @Injectable()
 export class SharedQueueMaintenance
   implements OnApplicationBootstrap, OnApplicationShutdown

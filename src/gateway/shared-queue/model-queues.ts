@@ -61,7 +61,9 @@ const FACTS = [
   'ats',
 ];
 
-/** The BullMQ queues, one per model: adding, removing, and what they say about one job. */
+/**
+ * The BullMQ queues, one per model: adding, removing, and what they say about one job.
+ */
 @Injectable()
 export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(ModelQueues.name);
@@ -100,7 +102,10 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     return `${this.link.keys.prefix}:${queue}:`;
   }
 
-  /** Queues the job, unless one of that id is there: then nothing happens. A stop of an earlier one is forgotten. */
+  /**
+   * Queues the job, unless one of that id is there: then nothing happens. A stop of an
+   * earlier one is forgotten.
+   */
   async add(
     { job, costMs: cost }: PlacedJob,
     { model, queue, jobId }: JobRef,
@@ -108,7 +113,8 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     const age = Math.ceil((this.link.access?.resultTtlMs ?? 0) / 1000);
     await this.link.redis.del(this.link.keys.stop(queue, jobId));
     const kept = { removeOnComplete: { age }, removeOnFail: { age } };
-    // BullMQ keeps options that it does not know: the scripts of the order read the cost there.
+    // BullMQ keeps options that it does not know: the scripts of the order read
+    // the cost there.
     const options = {
       jobId,
       timestamp: job.acceptedMs,
@@ -165,8 +171,8 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Its caller has the answer: it stays for a moment only, for gateways that wait for the same id. Milliseconds of that
-   * moment.
+   * Its caller has the answer: it stays for a moment only, for gateways that wait for the
+   * same id. Milliseconds of that moment.
    */
   async answered({ queue, jobId }: JobRef): Promise<number> {
     const expiry = this.#expiry();
@@ -174,7 +180,10 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     return expiry.answeredMs;
   }
 
-  /** Removes finished jobs and events of a model that have outlived their time. @param nowMs epoch milliseconds */
+  /**
+   * Removes finished jobs and events of a model that have outlived their time. @param
+   * nowMs epoch milliseconds
+   */
   async sweep(model: string, nowMs: number): Promise<void> {
     await this.#expiry().sweep(this.base(this.link.keys.queue(model)), nowMs);
   }
@@ -184,7 +193,8 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     const pipeline = this.link.redis.pipeline();
     for (const { queue, jobId } of refs) {
       const key = `${this.base(queue)}${jobId}`;
-      // The lock first: one that ends in between belongs to a job that is finished in the second reply.
+      // The lock first: one that ends in between belongs to a job that is finished in
+      // the second reply.
       pipeline.pttl(`${key}:lock`).hmget(key, ...FACTS);
     }
     const replies = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
@@ -252,7 +262,8 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     if (!this.#bullmq) throw new Error('queue.driver is not redis');
     const { redis, keys } = this.link;
     const queue = new this.#bullmq.Queue(keys.queue(model), {
-      // A queue whose first command fails, while Redis hangs, would fail for ever: it asks nothing before it is used.
+      // A queue whose first command fails, while Redis hangs, would fail for ever: it
+      // asks nothing before it is used.
       ...{
         connection: redis,
         prefix: keys.prefix,
@@ -261,7 +272,8 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
       },
       streams: { events: { maxLen: MAX_EVENTS } },
     });
-    // The link reports its connection; what else goes wrong is answered by the call that met it.
+    // The link reports its connection; what else goes wrong is answered by the call
+    // that met it.
     queue.on('error', error => this.#logger.debug({ model, err: error }, 'queue'));
     this.#queues.set(model, queue);
     return queue;

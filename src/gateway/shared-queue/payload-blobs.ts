@@ -25,8 +25,8 @@ export interface PlacedJob {
 }
 
 /**
- * Large inputs and results of the shared queue: never in Redis (D-19). What this gateway wrote it removes when its
- * request settles.
+ * Large inputs and results of the shared queue: never in Redis (D-19). What this gateway
+ * wrote it removes when its request settles.
  */
 @Injectable()
 export class PayloadBlobs {
@@ -35,9 +35,10 @@ export class PayloadBlobs {
   constructor(@Inject(BLOB_STORE) private readonly store: BlobStore) {}
 
   /**
-   * Writes the audio and says what is to be queued. The fingerprint covers all that was asked, so that a request id
-   * that is used again for something else is found out.
-   * @throws DomainError `storage_full`, or what the signal was aborted with; nothing stays behind.
+   * Writes the audio and says what is to be queued. The fingerprint covers all that was
+   * asked, so that a request id that is used again for something else is found out.
+   * @throws DomainError `storage_full`, or what the signal was aborted with;
+   *   nothing stays behind.
    */
   async place(
     { work, costMs, ...entry }: QueueEntry,
@@ -62,7 +63,10 @@ export class PayloadBlobs {
     }
   }
 
-  /** What a worker answered, wherever it left that. @throws BlobMissing when it was removed */
+  /**
+   * What a worker answered, wherever it left that. @throws BlobMissing when
+   * it was removed
+   */
   load(value: JobCompleted['value']): Promise<JobValue> {
     return loadValue(this.store, value);
   }
@@ -86,8 +90,8 @@ export class PayloadBlobs {
   }
 
   /**
-   * Once the job that names it has expired, with time for who reads it until then. What a shutdown leaves is swept up
-   * later.
+   * Once the job that names it has expired, with time for who reads it until then. What a
+   * shutdown leaves is swept up later.
    */
   removeLater(key: string, jobExpiresMs: number): void {
     setTimeout(() => void this.remove([key]), 2 * jobExpiresMs).unref();

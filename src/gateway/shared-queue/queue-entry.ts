@@ -61,14 +61,18 @@ export type QueueEntryWork =
       readonly body: Buffer;
     };
 
-/** Work that goes through the shared queue. Text generation needs a connection to its worker (D-21). */
+/**
+ * Work that goes through the shared queue. Text generation needs a connection to
+ * its worker (D-21).
+ */
 export type PulledTask = Exclude<WorkerTask, { readonly kind: 'generate' }>;
 
 export const isPulled = (task: WorkerTask): task is PulledTask =>
   task.kind !== 'generate';
 
 /**
- * Instants become epoch milliseconds: the monotonic clocks of two machines cannot be compared.
+ * Instants become epoch milliseconds: the monotonic clocks of two machines
+ * cannot be compared.
  * @param nowMs monotonic, like the instants of the request
  */
 export function toQueueEntry(

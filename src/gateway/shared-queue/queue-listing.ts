@@ -29,9 +29,10 @@ export interface ListedJob {
 const MAX_LISTED = 1000;
 
 /**
- * Counts by priority at one instant. Jobs that were released, or came back from a dead worker, have left their class:
- * the priority of those few is read from the options they were queued with. The oldest is the first of a class, sorted
- * or arrival (`redis-order`), or one of those few.
+ * Counts by priority at one instant. Jobs that were released, or came back from a dead
+ * worker, have left their class: the priority of those few is read from the options they
+ * were queued with. The oldest is the first of a class, sorted or arrival
+ * (`redis-order`), or one of those few.
  */
 const COUNT = `
 local from = function(class) return class * 0x100000000 end
@@ -56,8 +57,8 @@ end
 return { realtime, batch, redis.call('LLEN', KEYS[3]), oldest }`;
 
 /**
- * What all gateways have in the queue: read from Redis when asked, never kept (D-10). Every method throws while Redis
- * is away.
+ * What all gateways have in the queue: read from Redis when asked, never kept (D-10).
+ * Every method throws while Redis is away.
  */
 @Injectable()
 export class QueueListing {
@@ -73,7 +74,10 @@ export class QueueListing {
     return (await Promise.all(this.models.map(({ id }) => this.#listed(id)))).flat();
   }
 
-  /** The request of that id, running or ended lately. Without a tenant only requests without one are found. */
+  /**
+   * The request of that id, running or ended lately. Without a tenant only requests
+   * without one are found.
+   */
   async find(
     requestId: string,
     tenant: string | undefined,
@@ -88,7 +92,10 @@ export class QueueListing {
     return ref && (await this.#job(ref, facts[at], position || undefined));
   }
 
-  /** Jobs that other BullMQ clients wrote under names of their own. Without a tenant they belong to the default one. */
+  /**
+   * Jobs that other BullMQ clients wrote under names of their own. Without a tenant they
+   * belong to the default one.
+   */
   async writtenByOthers(ref: RequestRef): Promise<ListedJob[]> {
     if (ref.tenant !== undefined && ref.tenant !== DEFAULT_TENANT) return [];
     const key = requestKey(ref);
@@ -115,7 +122,8 @@ export class QueueListing {
   }
 
   /**
-   * In order of dispatch: jobs that came back from dead workers, which BullMQ takes from the right of its list first.
+   * In order of dispatch: jobs that came back from dead workers, which BullMQ takes from
+   * the right of its list first.
    */
   async #waiting(model: string): Promise<string[]> {
     const { redis, keys, access } = this.link;

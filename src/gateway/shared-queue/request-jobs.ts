@@ -24,8 +24,9 @@ import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
 /**
- * The BullMQ jobs of requests: found, queued, stopped, and removed once answered. A stop is a note: published, so that
- * gateways and workers receive it within milliseconds, and kept for those that were not connected.
+ * The BullMQ jobs of requests: found, queued, stopped, and removed once answered. A stop
+ * is a note: published, so that gateways and workers receive it within milliseconds, and
+ * kept for those that were not connected.
  */
 @Injectable()
 export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -64,7 +65,8 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /**
-   * The job of that id; undefined when there is none, and then the bounds of the queue apply.
+   * The job of that id; undefined when there is none, and then the bounds of
+   * the queue apply.
    * @throws DomainError `queue_unavailable`
    */
   async known(ref: JobRef): Promise<JobFacts | undefined> {
@@ -72,29 +74,44 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     return (await this.#answered(this.queues.facts([ref])))[0];
   }
 
-  /** In order of `refs`; undefined: there is no such job. @throws when Redis does not answer */
+  /**
+   * In order of `refs`; undefined: there is no such job. @throws when Redis
+   * does not answer
+   */
   facts(refs: readonly JobRef[]): Promise<(JobFacts | undefined)[]> {
     return this.queues.facts(refs);
   }
 
-  /** The error of a request that waited too long for Redis, which counts as hung from now on. */
+  /**
+   * The error of a request that waited too long for Redis, which counts as hung
+   * from now on.
+   */
   overdue(): DomainError {
     return this.link.failure(new Error('Command timed out'));
   }
 
-  /** Number of waiting requests of all gateways, by model. @throws DomainError `queue_unavailable` */
+  /**
+   * Number of waiting requests of all gateways, by model. @throws
+   * DomainError `queue_unavailable`
+   */
   async waiting(): Promise<ReadonlyMap<string, number>> {
     return (this.lastWaiting = await this.#answered(this.queues.waiting()));
   }
 
-  /** What one tenant has waiting at all gateways, by model. @throws DomainError `queue_unavailable` */
+  /**
+   * What one tenant has waiting at all gateways, by model. @throws
+   * DomainError `queue_unavailable`
+   */
   loadOf(
     tenant: string | undefined,
   ): Promise<ReadonlyMap<string, Omit<TenantLoad, 'bytes'>>> {
     return this.#answered(this.queues.loadOf(tenant));
   }
 
-  /** @throws DomainError `duplicate_request_id` when the job of that id asks for something else, `queue_unavailable` */
+  /**
+   * @throws DomainError `duplicate_request_id` when the job of that id asks for something
+   *   else, `queue_unavailable`
+   */
   async rejectOther(ref: JobRef, { job }: PlacedJob): Promise<void> {
     const other = (await this.#answered(this.queues.data(ref))) as
       Partial<QueueJob> | undefined;
@@ -106,9 +123,10 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /**
-   * Queues the job, or joins the job of that id: if that succeeds, its result answers this request as well; otherwise
-   * the work is tried again.
-   * @param onWatch called before the job is queued: its first event may come before Redis confirms
+   * Queues the job, or joins the job of that id: if that succeeds, its result answers
+   * this request as well; otherwise the work is tried again.
+   * @param onWatch called before the job is queued: its first event may come
+   *   before Redis confirms
    * @returns true: it joined. @throws when Redis does not answer
    */
   async enter(ref: JobRef, placed: PlacedJob, onWatch: () => void): Promise<boolean> {
@@ -126,7 +144,10 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     await this.queues.add(placed, ref);
   }
 
-  /** Its caller has the answer: the job and the blob of its result are removed soon. Never rejects. */
+  /**
+   * Its caller has the answer: the job and the blob of its result are removed
+   * soon. Never rejects.
+   */
   async answered(ref: JobRef, blob: string | undefined): Promise<void> {
     try {
       const ms = await this.queues.answered(ref);
@@ -139,12 +160,17 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     }
   }
 
-  /** Whichever gateway accepted it. False: it does not wait. @throws when Redis does not answer */
+  /**
+   * Whichever gateway accepted it. False: it does not wait. @throws when Redis
+   * does not answer
+   */
   reprioritize(ref: JobRef, priority: PriorityLabel): Promise<boolean> {
     return this.queues.reprioritize(ref, priority);
   }
 
-  /** The job is removed unless a worker has it, which is notified at once. Never rejects. */
+  /**
+   * The job is removed unless a worker has it, which is notified at once. Never rejects.
+   */
   async stop(ref: JobRef, reason: StopReason): Promise<void> {
     const { queue, jobId } = ref;
     const { redis, keys, access } = this.link;
@@ -165,13 +191,19 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     }
   }
 
-  /** Why a job that is gone was stopped; undefined: it was not. @throws when Redis does not answer */
+  /**
+   * Why a job that is gone was stopped; undefined: it was not. @throws when Redis
+   * does not answer
+   */
   async stopReason({ queue, jobId }: JobRef): Promise<StopReason | undefined> {
     const json = await this.link.redis.get(this.link.keys.stop(queue, jobId));
     return json === null ? undefined : readStopNote(json)?.reason;
   }
 
-  /** Stops the job of that id, whichever gateway accepted it. False: there is none to stop. */
+  /**
+   * Stops the job of that id, whichever gateway accepted it. False: there is
+   * none to stop.
+   */
   async stopKnown(
     requestId: string,
     tenant: string | undefined,
@@ -196,7 +228,10 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
 const succeeded = ({ returnValue }: JobFacts): boolean =>
   jobResultOf(returnValue)?.outcome === 'completed';
 
-/** What a worker completed its job with. Undefined: nothing, or nothing that this version can read. */
+/**
+ * What a worker completed its job with. Undefined: nothing, or nothing that this
+ * version can read.
+ */
 export function jobResultOf(returnValue = 'null'): QueueJobResult | undefined {
   try {
     return readJobResult(JSON.parse(returnValue));
@@ -205,6 +240,9 @@ export function jobResultOf(returnValue = 'null'): QueueJobResult | undefined {
   }
 }
 
-/** False for a caller that left and a gateway that shuts down: another gateway may wait for the same id. */
+/**
+ * False for a caller that left and a gateway that shuts down: another gateway may wait
+ * for the same id.
+ */
 export const isMeantForAll = (reason: StopReason): boolean =>
   reason !== 'disconnect' && reason !== 'shutdown';

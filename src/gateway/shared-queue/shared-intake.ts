@@ -15,12 +15,15 @@ import { RequestJobs } from './request-jobs.js';
 import { SharedRequest } from './shared-request.js';
 import { SharedRequests } from './shared-requests.js';
 
-/** A request waits for Redis no longer than this before it is accepted, however many commands that takes. */
+/**
+ * A request waits for Redis no longer than this before it is accepted, however many
+ * commands that takes.
+ */
 const MAX_WAIT_MS = 5000;
 
 /**
- * The way into the shared queue: bounds, audio to the blob store, Redis. A request is accepted once it passed its
- * bounds.
+ * The way into the shared queue: bounds, audio to the blob store, Redis. A request is
+ * accepted once it passed its bounds.
  */
 @Injectable()
 export class SharedIntake implements OnModuleDestroy {
@@ -85,7 +88,10 @@ export class SharedIntake implements OnModuleDestroy {
     await this.requests.open(shared, placed);
   }
 
-  /** Counts the requests that began to enter before this one: two at once must not both get the last place. */
+  /**
+   * Counts the requests that began to enter before this one: two at once must not both
+   * get the last place.
+   */
   async #demandRoom(shared: SharedRequest): Promise<void> {
     const { request } = shared;
     const all = this.requests.all();
@@ -128,7 +134,10 @@ export class SharedIntake implements OnModuleDestroy {
       .flatMap(({ isWaiting, request }) => (isWaiting ? request : []));
   }
 
-  /** Requests are counted over all gateways; bytes for this one, whose folder or bucket traffic they are. */
+  /**
+   * Requests are counted over all gateways; bytes for this one, whose folder or bucket
+   * traffic they are.
+   */
   async #load(ahead: readonly ScheduledRequest[]): Promise<QueueLoad> {
     const waiting = await this.jobs.waiting();
     const own = [...this.#waiting(), ...ahead];

@@ -13,14 +13,17 @@ import {
 } from '../../platform/config/shared-queue-access.js';
 import { RedisLink } from '../../platform/redis/redis.module.js';
 
-/** A Redis that does not answer for this long is away; longer than any script of ours on a slow machine. */
+/**
+ * A Redis that does not answer for this long is away; longer than any script of ours on
+ * a slow machine.
+ */
 const COMMAND_MS = 5000;
 /** Who only looks waits no longer than this, and sees what is known without Redis. */
 const LOOK_MS = 500;
 
 /**
- * Redis as the shared queue sees it: there, away, hung or full; and one connection for commands that fail at once
- * instead of waiting.
+ * Redis as the shared queue sees it: there, away, hung or full; and one connection for
+ * commands that fail at once instead of waiting.
  */
 @Injectable()
 export class SharedQueueLink implements OnApplicationShutdown {
@@ -80,7 +83,8 @@ export class SharedQueueLink implements OnApplicationShutdown {
   }
 
   /**
-   * What a failed command means for a request. That Redis is full or hangs is remembered until a probe finds otherwise.
+   * What a failed command means for a request. That Redis is full or hangs is remembered
+   * until a probe finds otherwise.
    */
   failure(error: unknown): DomainError {
     if (error instanceof DomainError) return error;
@@ -88,7 +92,10 @@ export class SharedQueueLink implements OnApplicationShutdown {
     return unavailable(error);
   }
 
-  /** For who only looks: `otherwise` when Redis is not there, fails, or hangs. Never rejects. */
+  /**
+   * For who only looks: `otherwise` when Redis is not there, fails, or
+   * hangs. Never rejects.
+   */
   async look<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
     if (!this.usable) return otherwise;
     return Promise.race([

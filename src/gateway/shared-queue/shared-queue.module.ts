@@ -19,7 +19,10 @@ import { SpeechFeed } from './speech-relay.js';
 import { TenantWeights } from './tenant-weights.js';
 import { WorkerDirectory } from './worker-directory.js';
 
-/** The queue that several gateways share. With `queue.driver: embedded` it opens no connection and does nothing. */
+/**
+ * The queue that several gateways share. With `queue.driver: embedded` it opens no
+ * connection and does nothing.
+ */
 @Module({
   imports: [DependenciesModule, RedisModule, BlobModule, QueueModule, WorkerPoolModule],
   providers: [

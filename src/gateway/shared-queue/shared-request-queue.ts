@@ -20,8 +20,8 @@ import { SharedIntake } from './shared-intake.js';
 import { SharedRequests } from './shared-requests.js';
 
 /**
- * The queue that gateways share, in Redis (D-19). While Redis is away it shows what this gateway knows of its own
- * requests.
+ * The queue that gateways share, in Redis (D-19). While Redis is away it shows what this
+ * gateway knows of its own requests.
  */
 @Injectable()
 export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
@@ -37,8 +37,8 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
   ) {}
 
   /**
-   * Not text generation, and no transcript that is sent segment by segment while the gateway has a worker to send it
-   * to.
+   * Not text generation, and no transcript that is sent segment by segment while the
+   * gateway has a worker to send it to.
    */
   accepts({ model, payload }: ScheduledRequest<WorkerTask>): boolean {
     if (!this.jobs.link.enabled || !isPulled(payload)) return false;
@@ -51,8 +51,9 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
   }
 
   /**
-   * Milliseconds until such a request would start; 0: at once, or unknown. From what this gateway has there, by
-   * Little's law: requests of others wait and run in the same proportion.
+   * Milliseconds until such a request would start; 0: at once, or unknown. From
+   * what this gateway has there, by Little's law: requests of others wait and run
+   * in the same proportion.
    * @param meanMs from start to answer, of the model lately
    */
   startMs({ model, priority }: ScheduledRequest, meanMs: number): number {
@@ -80,8 +81,9 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
   }
 
   /**
-   * Gives a waiting request another priority, whichever gateway put it into this queue. Its enqueue time stays, and
-   * decides its place. Reported to the gateways that have its callers.
+   * Gives a waiting request another priority, whichever gateway put it into this
+   * queue. Its enqueue time stays, and decides its place. Reported to the gateways
+   * that have its callers.
    * @returns false when it does not wait here. @throws DomainError `queue_unavailable`
    */
   async reprioritize(ref: RequestRef, priority: RequestPriority): Promise<boolean> {

@@ -14,8 +14,8 @@ import { SpeechRelay } from './speech-relay.js';
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * One request of this gateway whose job is, or will be, in Redis: where it stands, and its queue deadline (D-07).
- * Entering → accepted → its job is watched.
+ * One request of this gateway whose job is, or will be, in Redis: where it stands, and
+ * its queue deadline (D-07). Entering → accepted → its job is watched.
  */
 export class SharedRequest {
   /** Ends it while it is entering. */
@@ -77,7 +77,10 @@ export class SharedRequest {
     if (placed) this.placed = { ...placed, job: { ...placed.job, priority: label } };
   }
 
-  /** Only waiting counts against the queue deadline, not the time that the dead worker had the request. */
+  /**
+   * Only waiting counts against the queue deadline, not the time that the dead worker
+   * had the request.
+   */
   requeued(nowMs: number): void {
     const { deadline, latestStartMs = Infinity } = this.request;
     this.#queueDeadlineMs += nowMs - (this.leasedAtMs ?? nowMs);

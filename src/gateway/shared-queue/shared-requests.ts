@@ -38,10 +38,11 @@ const RECONCILE_MS = 5000;
 const MAX_REQUEUES = 10;
 
 /**
- * The requests of this gateway in the shared queue. Follows the job of each, by the events of the queues and by reading
- * the jobs when events may have been missed, and reports what happens to its request. A job that is gone although no
- * one cancelled it for all (Redis lost its memory, or another gateway's caller of the same id left) is queued again: no
- * accepted request is lost while its gateway lives.
+ * The requests of this gateway in the shared queue. Follows the job of each, by the
+ * events of the queues and by reading the jobs when events may have been missed, and
+ * reports what happens to its request. A job that is gone although no one cancelled it
+ * for all (Redis lost its memory, or another gateway's caller of the same id left) is
+ * queued again: no accepted request is lost while its gateway lives.
  */
 @Injectable()
 export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
@@ -92,8 +93,9 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Accepts the request: from now on its queue deadline runs, and it can be cancelled. Then queues its job, unless it
-   * was cancelled meanwhile; while Redis is away, the job is queued as soon as it is back. Never rejects.
+   * Accepts the request: from now on its queue deadline runs, and it can be cancelled.
+   * Then queues its job, unless it was cancelled meanwhile; while Redis is away, the job
+   * is queued as soon as it is back. Never rejects.
    */
   async open(shared: SharedRequest, placed: PlacedJob): Promise<void> {
     shared.placed = placed;
@@ -102,7 +104,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     await this.#listen(shared);
     try {
       if (shared.stopped === undefined) await this.#queue(shared, placed);
-      // Stopped while its job was being queued: the stop may have come too early to find the job.
+      // Stopped while its job was being queued: the stop may have come too early to
+      // find the job.
       if (shared.stopped !== undefined) await this.jobs.stop(shared.ref, shared.stopped);
     } catch (error) {
       this.#end(shared, { type: 'failed', error });
@@ -132,12 +135,15 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  /** Before the job is queued: speech is sent on while its worker makes it. Never rejects. */
+  /**
+   * Before the job is queued: speech is sent on while its worker makes it. Never rejects.
+   */
   async #listen(shared: SharedRequest): Promise<void> {
     const { relay, ref } = shared;
     if (!relay) return;
     await this.feed.listen(ref, piece => {
-      // The event that a worker has the job comes over another connection, and may be late.
+      // The event that a worker has the job comes over another connection, and
+      // may be late.
       if (relay.piece(piece)) void this.#reconcile([shared]);
     });
   }
@@ -171,12 +177,14 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     if (event === 'completed') return this.#finished(shared, returnvalue);
     if (event === 'failed') return this.#failed(shared, failedReason);
     if (event === 'stalled') return this.#requeued(shared, true);
-    // Also the first of the two events of a job whose worker died: the other one was read with it.
+    // Also the first of the two events of a job whose worker died: the other one was
+    // read with it.
     if (event === 'waiting' && prev === 'active')
       return queueMicrotask(() => this.#requeued(shared, false));
     if (event === 'reprioritized')
       return this.#reprioritized(shared, priority === 'realtime' ? 'realtime' : 'batch');
-    // Only a hint: it may belong to an earlier job of that id, and `active` does not name the worker.
+    // Only a hint: it may belong to an earlier job of that id, and `active` does not
+    // name the worker.
     if (event === 'active' || event === 'removed') void this.#reconcile([shared]);
   }
 
@@ -206,7 +214,10 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
-  /** Its worker renewed its lock lately: each does so within a third of its time. True while Redis cannot tell. */
+  /**
+   * Its worker renewed its lock lately: each does so within a third of its time. True
+   * while Redis cannot tell.
+   */
   async #isHeld(shared: SharedRequest): Promise<boolean> {
     try {
       const [facts] = await this.jobs.facts([shared.ref]);
@@ -252,7 +263,10 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     this.#end(shared, { type: 'failed', error: decodeJobError(result.error) });
   }
 
-  /** Both an event and `#reconcile` may report it. What cannot be read now is read again by the next `#reconcile`. */
+  /**
+   * Both an event and `#reconcile` may report it. What cannot be read now is read again
+   * by the next `#reconcile`.
+   */
   async #load(shared: SharedRequest, result: JobCompleted): Promise<void> {
     if (shared.loading) return;
     shared.loading = true;
@@ -292,7 +306,10 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     this.#end(shared, { type: 'lost' });
   }
 
-  /** The job is gone, or was stopped at its worker. Either it was cancelled for all, or it is queued again. */
+  /**
+   * The job is gone, or was stopped at its worker. Either it was cancelled for all, or it
+   * is queued again.
+   */
   async #gone(shared: SharedRequest): Promise<void> {
     const { ref, placed } = shared;
     const reason = await this.jobs.stopReason(ref);

@@ -14,7 +14,8 @@ import { SharedQueueLink } from './shared-queue-link.js';
 export type SpeechListener = (piece: SpeechPiece) => void;
 
 /**
- * Receives speech while pulling workers make it. Pieces lost in a break of the connection are read from the blob later.
+ * Receives speech while pulling workers make it. Pieces lost in a break of the connection
+ * are read from the blob later.
  */
 @Injectable()
 export class SpeechFeed {
@@ -23,7 +24,10 @@ export class SpeechFeed {
 
   constructor(private readonly link: SharedQueueLink) {}
 
-  /** Resolves once pieces can arrive, or Redis does not answer: then none do. Never rejects. */
+  /**
+   * Resolves once pieces can arrive, or Redis does not answer: then none
+   * do. Never rejects.
+   */
   async listen({ queue, jobId }: JobRef, listener: SpeechListener): Promise<void> {
     const channel = this.link.keys.speech(queue, jobId);
     this.#listeners.set(channel, listener);
@@ -51,8 +55,8 @@ export class SpeechFeed {
 export type ReadFrom = (blob: string, from: number) => AsyncIterable<Uint8Array>;
 
 /**
- * Passes the speech of a pulling worker to the caller: pieces while they are made; pieces that were missed, or that the
- * caller was too slow for, from the blob store.
+ * Passes the speech of a pulling worker to the caller: pieces while they are made; pieces
+ * that were missed, or that the caller was too slow for, from the blob store.
  */
 export class SpeechRelay {
   /** Pieces that arrived before the worker was known to have the request. */
@@ -85,7 +89,8 @@ export class SpeechRelay {
 
   /**
    * All of it is made: the rest is sent at the caller's pace.
-   * @throws DomainError `worker_lost` when the result is of another attempt than the part already sent,
+   * @throws DomainError `worker_lost` when the result is of another attempt than the
+   *   part already sent,
    *   `request_cancelled` when the
    *   caller disconnected; what `read` throws
    */

@@ -11,7 +11,10 @@ import { ModelQueues } from './model-queues.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { SharedRequests } from './shared-requests.js';
 
-/** Brings weights that changed to Redis for what waits already; new requests bring theirs along. */
+/**
+ * Brings weights that changed to Redis for what waits already; new requests
+ * bring theirs along.
+ */
 @Injectable()
 export class TenantWeights implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(TenantWeights.name);

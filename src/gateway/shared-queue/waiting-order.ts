@@ -7,7 +7,10 @@ import {
   type WaitingTenant,
 } from '../../platform/redis/redis-order.js';
 
-/** Ids of waiting jobs in the order in which workers take them if none comes, ages or is measured. */
+/**
+ * Ids of waiting jobs in the order in which workers take them if none comes, ages
+ * or is measured.
+ */
 export function dispatchOrder(
   { others, agingCredit, tenants }: QueueAccounts,
   { agingMs, agingShare }: AgingOptions,

@@ -16,13 +16,17 @@ import {
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
-/** A worker whose last heartbeat is this old is removed; the clocks of two machines may differ by as much. */
+/**
+ * A worker whose last heartbeat is this old is removed; the clocks of two machines may
+ * differ by as much.
+ */
 const FORGOTTEN_MS = 100 * ANNOUNCEMENT_TTL_MS;
 
 /**
- * KEYS[1] BullMQ's active jobs of a queue, KEYS[2] its jobs that may be stalled; ARGV[1] what the keys of the queue
- * begin with, ARGV[2] the beginning of a dead worker's tokens, ARGV[3] milliseconds that its locks have left at most. They
- * end now: the next check of any worker moves the jobs to the front of the queue. Returns their number.
+ * KEYS[1] BullMQ's active jobs of a queue, KEYS[2] its jobs that may be stalled; ARGV[1]
+ * what the keys of the queue begin with, ARGV[2] the beginning of a dead worker's tokens,
+ * ARGV[3] milliseconds that its locks have left at most. They end now: the next check of
+ * any worker moves the jobs to the front of the queue. Returns their number.
  */
 const FREE = `
 local freed = 0
@@ -37,8 +41,8 @@ end
 return freed`;
 
 /**
- * The workers that pull, by their announcements. Read every heartbeat, and at once when one changed. Frees the jobs of
- * those that died.
+ * The workers that pull, by their announcements. Read every heartbeat, and at once when
+ * one changed. Frees the jobs of those that died.
  */
 @Injectable()
 export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -111,8 +115,8 @@ export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShu
   }
 
   /**
-   * After a break of Redis all announcements have expired until their workers are heard: locks that were not renewed
-   * two heartbeats later decide.
+   * After a break of Redis all announcements have expired until their workers are heard:
+   * locks that were not renewed two heartbeats later decide.
    */
   async #missed(worker: WorkerAnnouncement): Promise<void> {
     await sleep(2 * HEARTBEAT_MS, undefined, { ref: false });
@@ -121,7 +125,8 @@ export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShu
 
   /**
    * Never rejects: what cannot be freed now expires.
-   * @param silentMs locks that were renewed later than that ago are those of a worker that lives
+   * @param silentMs locks that were renewed later than that ago are those of a
+   *   worker that lives
    */
   async #free({ id, model, lockOwner }: WorkerAnnouncement, silentMs = 0): Promise<void> {
     const { redis, keys, access } = this.link;

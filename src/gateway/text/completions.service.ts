@@ -36,7 +36,10 @@ export class CompletionsService {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** @throws DomainError as long as no chunk was sent; later failures are the last event of the stream. */
+  /**
+   * @throws DomainError as long as no chunk was sent; later failures are the last event
+   *   of the stream.
+   */
   async serve(
     route: keyof typeof PARSERS,
     { fields: sent, bytes }: JsonRequest,
@@ -67,7 +70,10 @@ export class CompletionsService {
       .send(withJsonFields(reply.answer, call.fields));
   }
 
-  /** Until the first chunk a failure is a normal error. The headers hold only what is known by then. */
+  /**
+   * Until the first chunk a failure is a normal error. The headers hold only what is
+   * known by then.
+   */
   async #answerInChunks(call: GenerationCall): Promise<void> {
     const { reply, fields, params } = call;
     const output = new GenerationStream(

@@ -12,7 +12,8 @@ const DATA = Buffer.from('data: ');
 const END = Buffer.from('\n\n');
 
 /**
- * Generated text as OpenAI's events: chunks, then `[DONE]`, or the error envelope if it fails after the first chunk.
+ * Generated text as OpenAI's events: chunks, then `[DONE]`, or the error envelope if it
+ * fails after the first chunk.
  */
 export class GenerationStream extends GenerationOutputStream {
   readonly #fields: JsonFields;

@@ -22,7 +22,9 @@ import { type GenerateTask } from '../worker-pool/worker-task.js';
 
 /** Characters that identify the beginning of a text. */
 const IDENTIFYING_CHARACTERS = 512;
-/** The system's message and the first question: what all turns of one conversation share. */
+/**
+ * The system's message and the first question: what all turns of one conversation share.
+ */
 const IDENTIFYING_MESSAGES = 2;
 
 const textOf = (content: unknown): string => {
@@ -53,7 +55,10 @@ export function beginningOfPrompt(prompt: string | readonly unknown[]): string {
     .join();
 }
 
-/** What the pool chooses a worker by: prefixes are kept per tenant, so two tenants have nothing to share. */
+/**
+ * What the pool chooses a worker by: prefixes are kept per tenant, so two tenants have
+ * nothing to share.
+ */
 export const affinityOf = (tenant: string, beginning: string): string =>
   hash('sha256', `${tenant}\n${beginning}`, 'base64url').slice(0, 22);
 
@@ -61,7 +66,10 @@ export interface ParsedGeneration {
   readonly model: ModelSpec;
   readonly dto: TextGenerationFields;
   readonly task: Omit<GenerateTask, 'kind' | 'body' | 'sink'>;
-  /** How it begins, in short: requests that begin alike are best computed where the first of them was. */
+  /**
+   * How it begins, in short: requests that begin alike are best computed where the first
+   * of them was.
+   */
   readonly beginning: string;
   /** Fields that only advise and that this model cannot use. */
   readonly ignored: readonly string[];
@@ -78,7 +86,8 @@ export function parseChat(
   catalog: ModelCatalog,
   compat?: Strictness,
 ): ParsedGeneration {
-  // The texts themselves are handed on as they came: copying them into the DTO would cost more than all the rest.
+  // The texts themselves are handed on as they came: copying them into the DTO would cost
+  // more than all the rest.
   const { messages, tools } = body;
   const dto = parseDto(ChatCompletionDto, body, {
     messages: shapeOf(messages),
@@ -133,7 +142,10 @@ export function parseCompletion(
   return { model, dto, task, beginning: beginningOfPrompt(dto.prompt), ignored };
 }
 
-/** Each prompt of a list has its own choices. All of them share one slot, so their number is bounded. */
+/**
+ * Each prompt of a list has its own choices. All of them share one slot, so their
+ * number is bounded.
+ */
 function choicesOf({ prompt, n }: CompletionDto): number {
   const prompts = countInputs(prompt);
   if (prompts * n <= MOST_CHOICES) return prompts * n;

@@ -9,8 +9,9 @@ import { type GenerationOutputStream } from './generation-output-stream.js';
 import { affinityOf, type ParsedGeneration } from './parse-generation.js';
 
 /**
- * What is to be generated, in the one form that scheduler, workers and engines know (D-30): the body of a chat or of a
- * completion, byte by byte. Other dialects are translated to a chat before they come here.
+ * What is to be generated, in the one form that scheduler, workers and engines know
+ * (D-30): the body of a chat or of a completion, byte by byte. Other dialects are
+ * translated to a chat before they come here.
  */
 export interface Generation extends Pick<
   ParsedGeneration,
@@ -27,7 +28,10 @@ export class TextGenerationService {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** @param output receives the answer while it is made; absent: the whole answer is in the reply */
+  /**
+   * @param output receives the answer while it is made; absent: the whole answer is
+   *   in the reply
+   */
   start(
     caller: InferenceCaller,
     { model, task, beginning, body }: Generation,

@@ -25,7 +25,8 @@ interface SocketIoEndpointOptions extends Partial<SocketIoOptions> {
 }
 
 /**
- * Options of `@WebSocketGateway`: `ws` gives the gateway a `WebSocketEndpoint`, `socket.io` a server or its namespace.
+ * Options of `@WebSocketGateway`: `ws` gives the gateway a `WebSocketEndpoint`,
+ * `socket.io` a server or its namespace.
  */
 export type WebSocketGatewayOptions = PlainOptions | SocketIoEndpointOptions;
 
@@ -46,10 +47,11 @@ type UpgradingServer = Server & {
 };
 
 /**
- * All WebSockets of both protocols, behind one listener of the HTTP server's `upgrade` event. An upgrade is checked
- * (handshake, origin), then goes to the gateway of its path; other paths get 404. A request that merely offers HTTP/2
- * (`Upgrade: h2c`) stays an ordinary one. Gateways read their clients themselves, because order and back pressure are
- * theirs.
+ * All WebSockets of both protocols, behind one listener of the HTTP server's `upgrade`
+ * event. An upgrade is checked (handshake, origin), then goes to the gateway of its
+ * path; other paths get 404. A request that merely offers HTTP/2 (`Upgrade: h2c`) stays
+ * an ordinary one. Gateways read their clients themselves, because order and back
+ * pressure are theirs.
  */
 export class CompositeWebSocketAdapter extends AbstractWsAdapter {
   readonly #handlers = new Map<string, UpgradeHandler>();
@@ -79,7 +81,10 @@ export class CompositeWebSocketAdapter extends AbstractWsAdapter {
     // No gateway declares any.
   }
 
-  /** Live sessions have ended by now; their gateway refuses upgrades until the HTTP server is closed. */
+  /**
+   * Live sessions have ended by now; their gateway refuses upgrades until the HTTP
+   * server is closed.
+   */
   override async close(server: AnyServer): Promise<void> {
     if (server instanceof SocketIoServer) await closeAfterFlush(server);
   }
@@ -100,7 +105,8 @@ export class CompositeWebSocketAdapter extends AbstractWsAdapter {
   }
 
   #socketIo(options: SocketIoEndpointOptions): SocketIoServer {
-    // Listens to nothing: Socket.IO takes upgrades from an HTTP server only, and gets those that have been checked.
+    // Listens to nothing: Socket.IO takes upgrades from an HTTP server only, and gets
+    // those that have been checked.
     const inner = createServer();
     this.#handlers.set(
       options.path,
@@ -110,7 +116,8 @@ export class CompositeWebSocketAdapter extends AbstractWsAdapter {
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    // A peer that resets the connection before a listener is attached must not end the process.
+    // A peer that resets the connection before a listener is attached must not
+    // end the process.
     socket.on('error', () => socket.destroy());
     try {
       const handler = this.#handlerOf(request);

@@ -3,22 +3,28 @@ import { type Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 
 /**
- * Decides about one upgrade before it is answered, so that a refusal is an HTTP answer, which every client understands.
+ * Decides about one upgrade before it is answered, so that a refusal is an HTTP answer,
+ * which every client understands.
  * @returns releases what was reserved, when no connection comes of it
  * @throws DomainError the refusal
  */
 export type UpgradeAdmission = (request: IncomingMessage) => Promise<() => void>;
 
 /**
- * One path of plain WebSockets. Its gateway sets `admit` in `afterInit`; `handleConnection` gets `(socket, request)`.
+ * One path of plain WebSockets. Its gateway sets `admit` in `afterInit`;
+ * `handleConnection` gets `(socket, request)`.
  */
 export class WebSocketEndpoint extends WebSocketServer {
   admit: UpgradeAdmission = () => Promise.resolve(() => undefined);
 
-  /** Takes over the connection. @throws DomainError of the admission; the connection is the caller's then. */
+  /**
+   * Takes over the connection. @throws DomainError of the admission; the connection is
+   * the caller's then.
+   */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const release = await this.admit(request);
-    // `ws` destroys what it cannot upgrade, such as a socket whose peer has left meanwhile, without a callback.
+    // `ws` destroys what it cannot upgrade, such as a socket whose peer has left
+    // meanwhile, without a callback.
     if (socket.destroyed) return release();
     socket.once('close', release);
     this.handleUpgrade(request, socket, head, webSocket => {

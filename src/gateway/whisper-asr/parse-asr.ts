@@ -17,7 +17,10 @@ const OWN_NAMES: Readonly<Record<string, string>> = {
 
 const ownName = (param: string): string => OWN_NAMES[param] ?? param;
 
-/** @param dto of `POST /asr`, with a `model` @throws DomainError for the first thing wrong with it */
+/**
+ * @param dto of `POST /asr`, with a `model` @throws DomainError for the first thing
+ *   wrong with it
+ */
 export function parseAsr(
   dto: AsrQueryDto,
   catalog: ModelCatalog,

@@ -4,7 +4,8 @@ const RATE = 16_000;
 const RIFF = 'RIFF';
 
 /**
- * Headerless 16 kHz mono s16le as a WAV file. What begins as a WAV file does stays as it is.
+ * Headerless 16 kHz mono s16le as a WAV file. What begins as a WAV file does stays
+ * as it is.
  * @param mostSeconds the rest is read and dropped
  */
 export async function* rawPcmAsWav(

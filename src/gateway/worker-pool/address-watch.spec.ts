@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { AddressWatch, type RemoteEndpoint } from './address-watch.js';
 
-/** A name server whose records the test changes; the next look at them is awaited, not slept for. */
+/**
+ * A name server whose records the test changes; the next look at them is awaited,
+ * not slept for.
+ */
 class Records {
   readonly answers = new Map<string, readonly string[] | Error>();
   readonly told: string[][] = [];

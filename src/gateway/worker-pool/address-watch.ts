@@ -1,15 +1,17 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 
-/** The addresses a host name stands for now. Rejects, or is empty, when there are none. */
+/**
+ * The addresses a host name stands for now. Rejects, or is empty, when there are none.
+ */
 export type AddressResolver = (host: string) => Promise<readonly string[]>;
 
 /** Injection token of the `AddressResolver`. */
 export const ADDRESS_RESOLVER = Symbol('ADDRESS_RESOLVER');
 
 /**
- * As the operating system resolves names, `/etc/hosts` included. A host with addresses of both families is one machine,
- * not two: IPv6 counts only where there is no IPv4.
+ * As the operating system resolves names, `/etc/hosts` included. A host with addresses of
+ * both families is one machine, not two: IPv6 counts only where there is no IPv4.
  */
 export const systemResolver: AddressResolver = async host => {
   const found = await lookup(host, { all: true });
@@ -38,8 +40,8 @@ export interface AddressWatchOptions {
 }
 
 /**
- * Follows host names: each address record is a worker. Numeric addresses are reported at once and need no timer. A name
- * server that is down removes no worker.
+ * Follows host names: each address record is a worker. Numeric addresses are reported at
+ * once and need no timer. A name server that is down removes no worker.
  */
 export class AddressWatch {
   readonly #fixed: readonly RemoteEndpoint[];

@@ -11,7 +11,10 @@ export interface StopLimits {
 export interface Stopping extends StopLimits {
   /** The worker has ended it. Never rejects. */
   readonly finished: Promise<void>;
-  /** One Cancel RPC, answered until `deadline` (epoch milliseconds). Undefined: no answer. Never rejects. */
+  /**
+   * One Cancel RPC, answered until `deadline` (epoch milliseconds). Undefined: no
+   * answer. Never rejects.
+   */
   ask(deadline: number): Promise<boolean | undefined>;
   /** The worker did not end the call in time. */
   onUnended(): void;
@@ -23,11 +26,12 @@ const OVERTAKEN_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 5000;
 
 /**
- * Stops a call: asks the worker until it acknowledges, for as long as the call lives, and resets it when the worker has
- * not ended it within `resetAfterMs`. A worker that was stopped for a while, or whose connection was replaced, still
- * receives the cancel.
+ * Stops a call: asks the worker until it acknowledges, for as long as the call lives, and
+ * resets it when the worker has not ended it within `resetAfterMs`. A worker that was
+ * stopped for a while, or whose connection was replaced, still receives the cancel.
  *
- * @returns whether the worker acknowledged within `timeoutMs`; the rest continues in the background
+ * @returns whether the worker acknowledged within `timeoutMs`; the rest continues
+ *   in the background
  */
 export async function stopCall(stopping: Stopping): Promise<boolean> {
   const ending = new AbortController();
@@ -37,7 +41,10 @@ export async function stopCall(stopping: Stopping): Promise<boolean> {
   return acknowledged;
 }
 
-/** A Cancel can overtake its own call while the upload is on its way, so an unknown request is asked for again. */
+/**
+ * A Cancel can overtake its own call while the upload is on its way, so an unknown
+ * request is asked for again.
+ */
 async function askAtOnce(stopping: Stopping, ended: AbortSignal): Promise<boolean> {
   const deadline = Date.now() + stopping.timeoutMs;
   while (!ended.aborted && Date.now() < deadline) {

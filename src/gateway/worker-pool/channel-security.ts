@@ -7,7 +7,10 @@ import {
 } from '@grpc/grpc-js';
 import { type RemoteSpec, type RemoteTls } from '../../platform/config/model-spec.js';
 
-/** How the connections to a model's workers are protected; created each time the model is loaded. */
+/**
+ * How the connections to a model's workers are protected; created each time the
+ * model is loaded.
+ */
 export interface ChannelSecurity {
   readonly credentials: ChannelCredentials;
   /** Puts the bearer token on every call; empty without one. */

@@ -11,7 +11,10 @@ interface InProcessLocationOptions {
   onStartFailed(): void;
 }
 
-/** In this process: nothing is supervised, since there is nothing that could die or hang alone. */
+/**
+ * In this process: nothing is supervised, since there is nothing that could die
+ * or hang alone.
+ */
 export class InProcessLocation implements WorkerLocation {
   /** `problem` is why it could not start. */
   readonly status: { restarts: number; startFailure?: string; problem?: string } = {

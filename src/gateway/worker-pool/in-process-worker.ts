@@ -6,15 +6,21 @@ import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type DomainError } from '../../core/shared/domain-error.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 
-/** Takes the messages of one generation in order. Resolves when there is room for more; never rejects. */
+/**
+ * Takes the messages of one generation in order. Resolves when there is room for
+ * more; never rejects.
+ */
 export type MessageSink = (message: GenerationMessage) => Promise<void>;
 
 /**
- * A worker without a process of its own (D-37): it computes nothing, it passes generations on to another server. The
- * same program as in a worker process, without gRPC between.
+ * A worker without a process of its own (D-37): it computes nothing, it passes
+ * generations on to another server. The same program as in a worker process,
+ * without gRPC between.
  */
 export interface InProcessWorker {
-  /** @returns what an operator should know. @throws Error that says why it cannot start */
+  /**
+   * @returns what an operator should know. @throws Error that says why it cannot start
+   */
   load(): Promise<readonly string[]>;
   report(): WorkerHealthReport;
   /** Resolves after `done`. @throws DomainError */

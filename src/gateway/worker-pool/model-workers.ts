@@ -44,12 +44,14 @@ export interface ModelWorkersOptions extends Pick<
 type Life = 'unloaded' | 'loaded' | 'unloading';
 
 /**
- * The workers of one model: none of them started while it is unloaded, all of them while it is loaded; remote ones come
- * and go with their addresses. README "Models".
+ * The workers of one model: none of them started while it is unloaded, all of them while
+ * it is loaded; remote ones come and go with their addresses. README "Models".
  */
 export class ModelWorkers {
   readonly #logger = new Logger('Models');
-  /** Workers outlive the request that started them: their log lines must not carry its id. */
+  /**
+   * Workers outlive the request that started them: their log lines must not carry its id.
+   */
   readonly #detached = AsyncLocalStorage.snapshot();
   #retiring: Promise<void> | undefined;
   readonly workers = new Map<string, PooledWorker>();
@@ -61,7 +63,10 @@ export class ModelWorkers {
   #unloading: Promise<void> | undefined;
   /** An operator unloaded it: requests do not load it again. */
   #held = false;
-  /** Ids of workers that an operator drained: they stay so when their address or model comes back. */
+  /**
+   * Ids of workers that an operator drained: they stay so when their address or
+   * model comes back.
+   */
   readonly #drained = new Set<string>();
   #closed = false;
   #problem: string | undefined;
@@ -107,7 +112,10 @@ export class ModelWorkers {
     if (this.options.model.autostart !== 'on_request') this.load();
   }
 
-  /** Starts its workers, after an unload in progress has ended. Does not wait until they are ready. Idempotent. */
+  /**
+   * Starts its workers, after an unload in progress has ended. Does not wait until they
+   * are ready. Idempotent.
+   */
   load(): void {
     this.#held = false;
     this.#usedAtMs = this.options.nowMs();
@@ -123,7 +131,8 @@ export class ModelWorkers {
   }
 
   /**
-   * Stops offers at once, lets running work end, then stops the workers. Resolves when all have ended.
+   * Stops offers at once, lets running work end, then stops the workers. Resolves when
+   * all have ended.
    * @param hold requests do not load it again
    */
   unload(hold: boolean): Promise<void> {
@@ -140,7 +149,10 @@ export class ModelWorkers {
     return !this.#retiring && !differs(this.options.model, model);
   }
 
-  /** Its entry is gone or another one: lets running work end, then stops for good. Idempotent: the same promise. */
+  /**
+   * Its entry is gone or another one: lets running work end, then stops for good.
+   * Idempotent: the same promise.
+   */
   retire(): Promise<void> {
     this.#closed = true;
     this.#addresses.stop();
@@ -164,8 +176,8 @@ export class ModelWorkers {
   }
 
   /**
-   * Why none of its workers can be started; undefined while one is up, or may still come up. They are tried on and on,
-   * so this ends when what it names is repaired.
+   * Why none of its workers can be started; undefined while one is up, or may still come
+   * up. They are tried on and on, so this ends when what it names is repaired.
    */
   get loadFailure(): string | undefined {
     if (this.#life !== 'loaded') return this.#problem;
@@ -289,7 +301,10 @@ export class ModelWorkers {
       if (worker.options.isRemote && !wanted.has(worker.id)) void this.#remove(worker);
   }
 
-  /** Its address record is gone: running work may end. If the record is back by then, so is the worker. */
+  /**
+   * Its address record is gone: running work may end. If the record is back by then, so
+   * is the worker.
+   */
   async #remove(worker: PooledWorker): Promise<void> {
     if (worker.isClosing) return;
     await stopped(worker);

@@ -38,7 +38,7 @@ export interface PooledWorkerOptions {
 }
 
 /**
- * `drain`: what runs finishes and nothing new is sent, until `resume`. `restart`: as `drain`, then its process is
- * replaced and serves again.
+ * `drain`: what runs finishes and nothing new is sent, until `resume`. `restart`: as
+ * `drain`, then its process is replaced and serves again.
  */
 export type WorkerOrder = 'drain' | 'resume' | 'restart';

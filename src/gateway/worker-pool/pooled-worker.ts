@@ -84,7 +84,10 @@ export class PooledWorker {
     });
   }
 
-  /** Undefined unless it is ready with a slot, if only for REALTIME or for one trial request. */
+  /**
+   * Undefined unless it is ready with a slot, if only for REALTIME or for
+   * one trial request.
+   */
   offer(mostTogether?: number): WorkerOffer | undefined {
     const slots = this.#connection?.slots;
     if (!slots || !PHASES[this.#phase].offers) return undefined;
@@ -112,7 +115,10 @@ export class PooledWorker {
     return call;
   }
 
-  /** Its place is released when the worker ends it. @throws DomainError `worker_lost`; Error without a free place. */
+  /**
+   * Its place is released when the worker ends it. @throws DomainError `worker_lost`;
+   * Error without a free place.
+   */
   openStream(config: StreamConfig): StreamHandle {
     const connection = this.#connected();
     const [lease] = connection.streams.lease(1);
@@ -139,8 +145,8 @@ export class PooledWorker {
   }
 
   /**
-   * Drains for good; resolves when nothing runs any more, or the process is gone. Probes continue, so that a worker
-   * that hangs with its last requests is detected.
+   * Drains for good; resolves when nothing runs any more, or the process is gone. Probes
+   * continue, so that a worker that hangs with its last requests is detected.
    */
   drained(): Promise<void> {
     this.#on('closed');
@@ -241,7 +247,10 @@ export class PooledWorker {
     if (PHASES[this.#phase].offers) this.#connection?.resize(report, role);
   }
 
-  /** A worker that does not answer gets no further requests; its running ones may still succeed. */
+  /**
+   * A worker that does not answer gets no further requests; its running ones
+   * may still succeed.
+   */
   #onProbeFailure(error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
     const { location } = this.options;
@@ -277,7 +286,10 @@ export class PooledWorker {
     );
   }
 
-  /** An answer says that it drains, before a probe does. A group is refused together: that is one failure. */
+  /**
+   * An answer says that it drains, before a probe does. A group is refused together: that
+   * is one failure.
+   */
   #onDraining({ message }: Error): void {
     if (this.#phase !== 'ready') return;
     const problem = `it accepts no requests: ${message}`;

@@ -20,8 +20,8 @@ interface Range {
 }
 
 /**
- * More than any device serves: a slot that a worker does not have is a request that waits there, out of reach of
- * priority.
+ * More than any device serves: a slot that a worker does not have is a request that waits
+ * there, out of reach of priority.
  */
 const RANGES: Readonly<Record<Counted, Range>> = {
   maxBatch: { field: 'max_batch', min: 1, max: 4096 },
@@ -37,8 +37,8 @@ const MAX_CHARACTERS = 1024;
 const MAX_LIST = 1000;
 
 /**
- * Why a worker that reports this gets no work: the field, its value, and what it should be. Undefined: nothing is
- * wrong.
+ * Why a worker that reports this gets no work: the field, its value, and what it should
+ * be. Undefined: nothing is wrong.
  */
 export function reportProblem(
   report: WorkerHealthReport,
@@ -59,7 +59,10 @@ const SPEECH_BYTES = 1_048_576;
 export const neededMessageBytes = (kind: ModelKind, uploadLimitBytes: number): number =>
   kind === 'tts' ? SPEECH_BYTES : largestMessageBytes(uploadLimitBytes);
 
-/** An engine that passes requests to another server has nothing to load: it starts while that cannot be reached. */
+/**
+ * An engine that passes requests to another server has nothing to load: it starts while
+ * that cannot be reached.
+ */
 export const isUpstreamAway = ({ engine, state }: WorkerHealthReport): boolean =>
   engine === 'openai-http' && state === 'starting';
 

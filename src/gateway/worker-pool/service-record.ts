@@ -18,9 +18,10 @@ export interface BreakerOptions {
 const WEIGHT = 0.2;
 
 /**
- * How one worker answered recent requests, and what it may be sent because of that. Its circuit breaker suspends a
- * worker that fails one request after another although it answers its probes. Only failures of the worker count, never
- * its errors about a request: a caller cannot open the breaker with bad input.
+ * How one worker answered recent requests, and what it may be sent because of that. Its
+ * circuit breaker suspends a worker that fails one request after another although it
+ * answers its probes. Only failures of the worker count, never its errors about a
+ * request: a caller cannot open the breaker with bad input.
  */
 export class ServiceRecord {
   #breaker: BreakerState = 'closed';
@@ -43,7 +44,10 @@ export class ServiceRecord {
     return this.#breaker;
   }
 
-  /** Exponentially weighted mean of how long its calls took; 0 before the first answer: a new worker is tried first. */
+  /**
+   * Exponentially weighted mean of how long its calls took; 0 before the first answer: a
+   * new worker is tried first.
+   */
   get latencyMs(): number {
     return this.#latencyMs ?? 0;
   }
@@ -64,7 +68,10 @@ export class ServiceRecord {
     return `circuit breaker ${state} after ${this.#failures} failures in a row, ${next}: ${this.#reason}`;
   }
 
-  /** What is left of an offer: all of it, one request on trial, or nothing. @param total slots in all */
+  /**
+   * What is left of an offer: all of it, one request on trial, or nothing. @param total
+   * slots in all
+   */
   limit(offer: SlotOffer, total: number): WorkerOffer | undefined {
     const { latencyMs } = this;
     if (this.#breaker === 'closed') return { offer, total, latencyMs };
@@ -84,7 +91,10 @@ export class ServiceRecord {
       : leases;
   }
 
-  /** The worker answered a request, be it with an error about that request. @param tookMs how long the call took */
+  /**
+   * The worker answered a request, be it with an error about that request. @param tookMs
+   * how long the call took
+   */
   answered(tookMs?: number): void {
     if (tookMs !== undefined) this.#latencyMs = blended(this.#latencyMs, tookMs, WEIGHT);
     this.#refuses = false;
@@ -95,8 +105,8 @@ export class ServiceRecord {
   }
 
   /**
-   * A call failed. An error that the worker reports about the request is an answer; a failure on this side says
-   * nothing.
+   * A call failed. An error that the worker reports about the request is an answer; a
+   * failure on this side says nothing.
    * @returns true when the worker reported that it accepts no requests now
    */
   failed(error: unknown): boolean {

@@ -1,8 +1,9 @@
 import { type Writable } from 'node:stream';
 
 /**
- * Writes at the pace of a sink that may close. Once it is closed, by itself or by `abandon()`, bytes are discarded: the
- * worker's stream must be read to its end, or flow control would block the worker.
+ * Writes at the pace of a sink that may close. Once it is closed, by itself or by
+ * `abandon()`, bytes are discarded: the worker's stream must be read to its end, or flow
+ * control would block the worker.
  */
 export class SinkWriter {
   #gone = false;
@@ -31,7 +32,9 @@ export class SinkWriter {
     this.#onDrain();
   }
 
-  /** Removes its listeners. Ends the sink only on success; its owner handles a failure. */
+  /**
+   * Removes its listeners. Ends the sink only on success; its owner handles a failure.
+   */
   finish(succeeded: boolean): void {
     this.sink.off('drain', this.#onDrain);
     this.sink.off('close', this.#onGone);

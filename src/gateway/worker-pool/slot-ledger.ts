@@ -9,32 +9,36 @@ interface WorkerSize {
 }
 
 /**
- * Requests a worker takes at once: one group per device lane, and one prepared ahead (D-24). Generations form no
- * groups; as many are sent as run at once, because one more would wait in the worker, where priority cannot reach it
- * (D-01, D-21).
+ * Requests a worker takes at once: one group per device lane, and one prepared ahead
+ * (D-24). Generations form no groups; as many are sent as run at once, because one more
+ * would wait in the worker, where priority cannot reach it (D-01, D-21).
  */
 export const slotCredits = ({ kind, maxBatch, maxConcurrent }: WorkerSize): number =>
   kind === 'llm' ? maxConcurrent : maxBatch * (maxConcurrent + 1);
 
 /**
- * What REALTIME may take in addition: one group, which the device takes next. A generation is displaced only by engines
- * that report an overdraft.
+ * What REALTIME may take in addition: one group, which the device takes next. A
+ * generation is displaced only by engines that report an overdraft.
  */
 export const slotOverdraft = ({ kind, maxBatch, overdraft = 0 }: WorkerSize): number =>
   kind === 'llm' ? overdraft : maxBatch;
 
-/** Generations form no groups: as many suspects run at once as were lost together, halved. */
+/**
+ * Generations form no groups: as many suspects run at once as were lost together, halved.
+ */
 export const groupSize = ({ kind, maxBatch }: WorkerSize): number =>
   kind === 'llm' ? Infinity : maxBatch;
 
 /**
- * The slots of one worker process. A slot is free again when its lease is released: when the worker has ended the call,
- * never at a deadline or a cancel.
+ * The slots of one worker process. A slot is free again when its lease is released: when
+ * the worker has ended the call, never at a deadline or a cancel.
  *
- * Two credits share one account: `free` is what is left of the total, `urgent` that plus an overdraft. The overdraft is
- * paid back first, so `free` stays 0 until fewer than the total are in use.
+ * Two credits share one account: `free` is what is left of the total, `urgent` that plus
+ * an overdraft. The overdraft is paid back first, so `free` stays 0 until fewer than the
+ * total are in use.
  *
- * A lost worker is resized to 0: nothing can be leased, and leases that are still out are released without effect.
+ * A lost worker is resized to 0: nothing can be leased, and leases that are still out are
+ * released without effect.
  */
 export class SlotLedger {
   #total = 0;
@@ -47,7 +51,8 @@ export class SlotLedger {
 
   /**
    * @param onGrowth called after either credit has grown; synchronous
-   * @param onReturn called after a lease was released, whether or not that frees a slot; synchronous
+   * @param onReturn called after a lease was released, whether or not that frees
+   *   a slot; synchronous
    */
   constructor(
     private readonly onGrowth: () => void,
@@ -58,7 +63,9 @@ export class SlotLedger {
     return this.#total;
   }
 
-  /** May exceed the total, by the overdraft at most; after a shrink by whatever is out. */
+  /**
+   * May exceed the total, by the overdraft at most; after a shrink by whatever is out.
+   */
   get inUse(): number {
     return this.#inUse;
   }
@@ -71,7 +78,10 @@ export class SlotLedger {
     return Math.max(0, this.#total + this.#overdraft - this.#inUse);
   }
 
-  /** What a request may take: suspects share a worker with suspects only, and no group is sent ahead (D-38). */
+  /**
+   * What a request may take: suspects share a worker with suspects only, and no group is
+   * sent ahead (D-38).
+   */
   creditsFor(mostTogether: number | undefined): Readonly<Record<SlotCredit, number>> {
     const [free, urgent] = [this.free, this.urgent];
     const isAlike = (mostTogether === undefined) === (this.#mostTogether === undefined);
@@ -88,7 +98,10 @@ export class SlotLedger {
     this.#change(() => ([this.#total, this.#overdraft] = [total, overdraft]));
   }
 
-  /** @throws Error when there are fewer than `count` of that credit: a plan never exceeds its offer (D-01). */
+  /**
+   * @throws Error when there are fewer than `count` of that credit: a plan never exceeds
+   *   its offer (D-01).
+   */
   lease(
     count: number,
     credit: SlotCredit = 'free',

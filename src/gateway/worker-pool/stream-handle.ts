@@ -15,7 +15,10 @@ import {
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type WorkerChannel } from './worker-channel.js';
 
-/** Longest that a caller waits for a cancel; the slot stays taken until the worker has ended the stream. */
+/**
+ * Longest that a caller waits for a cancel; the slot stays taken until the worker has
+ * ended the stream.
+ */
 const CANCEL_MS = 50;
 
 type StreamCall = ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
@@ -25,41 +28,53 @@ export interface StreamHandleOptions {
   readonly channel: WorkerChannel;
   /** How long the worker may take to end a stream that was closed. */
   readonly resetAfterMs: number;
-  /** Asks the worker to end the stream, until it has, or until `lose()` is called in its place. */
+  /**
+   * Asks the worker to end the stream, until it has, or until `lose()` is called
+   * in its place.
+   */
   stop(stream: WorkerStream): void;
 }
 
 /** One live stream. It ends by `close()`, by `cancel()`, or with the worker. */
 export interface StreamHandle {
-  /** The worker has ended the stream, for whatever reason: its slot is free. Never rejects. */
+  /**
+   * The worker has ended the stream, for whatever reason: its slot is
+   * free. Never rejects.
+   */
   readonly finished: Promise<void>;
   /**
-   * Resolves when the worker has room for more, or is gone, which `receiveEvents` reports.
+   * Resolves when the worker has room for more, or is gone, which
+   * `receiveEvents` reports.
    * @param data PCM s16le mono at the configured rate, cut anywhere
    * @param isLast nothing follows: the last utterance is finished
    */
   sendFrame(data: Buffer, isLast?: boolean): Promise<void>;
-  /** Finishes the utterance now, with exactly one `final`; what is sent afterwards belongs to the next one. */
+  /**
+   * Finishes the utterance now, with exactly one `final`; what is sent afterwards belongs
+   * to the next one.
+   */
   commit(): Promise<void>;
   /**
    * To be iterated once, to its end. Ends after `close()` and `cancel()`.
-   * @throws DomainError `worker_lost` when another worker may continue, `queue_full` when the worker had no free place.
+   * @throws DomainError `worker_lost` when another worker may continue, `queue_full` when
+   *   the worker had no free place.
    */
   receiveEvents(): AsyncGenerator<StreamEvent>;
   /**
-   * No further audio; the last utterance is finished. Resolves when the worker has ended the stream. Read events
-   * meanwhile.
+   * No further audio; the last utterance is finished. Resolves when the worker has ended
+   * the stream. Read events meanwhile.
    */
   close(): Promise<void>;
   /**
-   * Stops without a final, and without further events. Resolves within 50 ms and never rejects; idempotent: the same
-   * promise.
+   * Stops without a final, and without further events. Resolves within 50 ms and never
+   * rejects; idempotent: the same promise.
    */
   cancel(): Promise<void>;
 }
 
 /**
- * One live stream on one worker (D-20): frames and commits go up in order, at the pace of the worker; events come down.
+ * One live stream on one worker (D-20): frames and commits go up in order, at the pace of
+ * the worker; events come down.
  */
 export class WorkerStream implements StreamHandle {
   readonly #call: StreamCall;
@@ -69,11 +84,14 @@ export class WorkerStream implements StreamHandle {
   #cancelled: Promise<void> | undefined;
   #lostBy: WorkerLostError | undefined;
 
-  /** @throws DomainError `worker_lost` when the worker went away before the stream began. */
+  /**
+   * @throws DomainError `worker_lost` when the worker went away before the stream began.
+   */
   constructor(private readonly options: StreamHandleOptions) {
     const { channel } = options;
     this.#call = channel.track(() => channel.stt.transcribeStream(), this);
-    // `receiveEvents` throws it; without a listener the error of an unread stream would end the process.
+    // `receiveEvents` throws it; without a listener the error of an unread stream would
+    // end the process.
     this.#call.on('error', () => undefined);
     this.#call.write(streamConfigMessage(options.config));
   }

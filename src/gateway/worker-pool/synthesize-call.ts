@@ -9,7 +9,10 @@ import { type CallProgress, type CallRequest } from './worker-call.js';
 import { type WorkerChannel } from './worker-channel.js';
 import { type SynthesizeTask, type WorkerReply } from './worker-task.js';
 
-/** One `Synthesize` RPC: audio flows from the worker into the task's sink with back pressure. */
+/**
+ * One `Synthesize` RPC: audio flows from the worker into the task's sink
+ * with back pressure.
+ */
 export async function synthesize(
   call: CallProgress,
   channel: WorkerChannel,
@@ -33,7 +36,8 @@ export async function synthesize(
   let sinkError: unknown;
   let succeeded = false;
   try {
-    // Read to the end even when the sink has closed: stopping early would leave the call open.
+    // Read to the end even when the sink has closed: stopping early would leave
+    // the call open.
     for await (const { message: part } of stream as AsyncIterable<SynthesizeResponse>) {
       if (part?.$case === 'audio') await writer.write(part.value);
       else if (part?.$case === 'done') done = corrected(part.value);

@@ -75,7 +75,8 @@ export function generate(
   const message = encodeGenerateCall(generateFields(request, task));
   const stream = channel.track(() => channel.text.generate(message), call);
   return receiveText(call, task.sink, async take => {
-    // Read to the end even when the sink has closed: stopping early would leave the call open.
+    // Read to the end even when the sink has closed: stopping early would leave
+    // the call open.
     for await (const { message } of stream as AsyncIterable<GenerateResponse>)
       if (message) await take(message);
   });
@@ -100,7 +101,8 @@ const EMPTY = Buffer.alloc(0);
 /**
  * Passes the text of one generation into the task's sink at its pace, or into the reply.
  * @param run gives all messages to its argument
- * @throws DomainError when the text is not complete or did not reach its reader; what `run` throws
+ * @throws DomainError when the text is not complete or did not reach its reader;
+ *   what `run` throws
  */
 export async function receiveText(
   call: CallProgress,

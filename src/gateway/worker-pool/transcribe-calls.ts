@@ -17,10 +17,16 @@ import { type CallProgress, type CallRequest } from './worker-call.js';
 import { type WorkerChannel } from './worker-channel.js';
 import { type TranscribeTask, type WorkerReply } from './worker-task.js';
 
-/** One `TranscribeFile` RPC: the upload is read, then sent, unless the caller went away in between. */
+/**
+ * One `TranscribeFile` RPC: the upload is read, then sent, unless the caller went
+ * away in between.
+ */
 export async function transcribe(
   call: CallProgress,
-  /** Called when the upload has been read: the connection may have been replaced meanwhile. */
+  /**
+   * Called when the upload has been read: the connection may have
+   * been replaced meanwhile.
+   */
   currentChannel: () => WorkerChannel,
   { request, group }: CallRequest,
   task: TranscribeTask,
@@ -54,12 +60,14 @@ function demandFitting(audio: CallAudio, maxMessageBytes: number): void {
 }
 
 /**
- * Longer audio than this is cut into windows by the worker, so that it neither fills its memory nor holds its device.
+ * Longer audio than this is cut into windows by the worker, so that it neither fills its
+ * memory nor holds its device.
  */
 const SHORT_S = 60;
 
 /**
- * False for short audio that fits into one message: it is sent as `TranscribeFile`, without a file and a second copy.
+ * False for short audio that fits into one message: it is sent as `TranscribeFile`,
+ * without a file and a second copy.
  */
 export function goesInPieces(
   { audio, durationS = 0, onSegment }: TranscribeTask,
@@ -70,9 +78,10 @@ export function goesInPieces(
 }
 
 /**
- * One `TranscribeUpload` RPC: the upload goes to the worker piece by piece as it takes them, never whole through
- * memory; segments come back as they become final. The rest of an abandoned upload is not sent: the worker receives
- * the cancel by its own RPC; if that is lost, it sees a short file.
+ * One `TranscribeUpload` RPC: the upload goes to the worker piece by piece as it takes
+ * them, never whole through memory; segments come back as they become final. The rest of
+ * an abandoned upload is not sent: the worker receives the cancel by its own RPC; if that
+ * is lost, it sees a short file.
  */
 export async function transcribeUpload(
   call: CallProgress,
@@ -82,7 +91,8 @@ export async function transcribeUpload(
 ): Promise<WorkerReply> {
   const stream = channel.track(() => channel.stt.transcribeUpload(), call);
   const sending = sendUpload(call, stream, request, task);
-  // If the file cannot be read any more, the call ends; the worker's error only follows from that.
+  // If the file cannot be read any more, the call ends; the worker's error only
+  // follows from that.
   sending.catch(() => stream.cancel());
   let done: TranscribeAnswer | undefined;
   try {
@@ -112,7 +122,10 @@ async function sendUpload(
 ): Promise<void> {
   let resume = (): void => undefined;
   void call.finished.then(() => resume());
-  /** Resolves when HTTP/2 has accepted the message, so that only one is held, or when the call has ended. */
+  /**
+   * Resolves when HTTP/2 has accepted the message, so that only one is held, or when the
+   * call has ended.
+   */
   const write = (message: TranscribeUploadRequest): Promise<void> =>
     new Promise(resolve => {
       resume = resolve;

@@ -20,13 +20,19 @@ export interface CallRequest {
 
 /** One RPC in flight. */
 export interface WorkerCall {
-  /** Rejects with `DomainError`; `worker_lost` when another worker may take the request (D-06). */
+  /**
+   * Rejects with `DomainError`; `worker_lost` when another worker may take
+   * the request (D-06).
+   */
   readonly reply: Promise<WorkerReply>;
   /** The worker has ended the call: its slot is free. Never rejects. */
   readonly finished: Promise<void>;
 }
 
-/** The worker is gone and the request was never sent, so another worker may take it (D-06). */
+/**
+ * The worker is gone and the request was never sent, so another worker may
+ * take it (D-06).
+ */
 export const wentAway = (worker: string): WorkerLostError =>
   new WorkerLostError(
     'unsent',
@@ -39,11 +45,16 @@ export function lostCall(worker: string): WorkerCall {
   return { reply, finished: Promise.resolve() };
 }
 
-/** How far one RPC is, from its request to its end. Its caller may disconnect before that. */
+/**
+ * How far one RPC is, from its request to its end. Its caller may disconnect before that.
+ */
 export class CallProgress {
   /** False while the upload is read from disk: the worker has not received the call. */
   sent = false;
-  /** The answer is no longer wanted: an unsent call is not sent, output of a running one is discarded. */
+  /**
+   * The answer is no longer wanted: an unsent call is not sent, output of a running
+   * one is discarded.
+   */
   abandoned = false;
   /** The worker has ended it. */
   hasEnded = false;
@@ -78,7 +89,9 @@ export class CallProgress {
     this.#writer?.abandon();
   }
 
-  /** Ends the call from this side, for workers that do not end it: it has finished then. */
+  /**
+   * Ends the call from this side, for workers that do not end it: it has finished then.
+   */
   lose(error: WorkerLostError): void {
     this.lostBy = error;
     this.abandon();

@@ -28,9 +28,10 @@ import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
 
 /**
- * Knows calls that failed because their connection broke. A server that tears its connections down resets the streams
- * on them, and grpc-js reports that as CANCELLED, RESOURCE_EXHAUSTED or INTERNAL, as a worker might; what is different
- * is that the connection is gone. Such a call ends as UNAVAILABLE.
+ * Knows calls that failed because their connection broke. A server that tears its
+ * connections down resets the streams on them, and grpc-js reports that as CANCELLED,
+ * RESOURCE_EXHAUSTED or INTERNAL, as a worker might; what is different is that the
+ * connection is gone. Such a call ends as UNAVAILABLE.
  */
 export class ConnectionDrops {
   #drops = 0;
@@ -41,8 +42,9 @@ export class ConnectionDrops {
   }
 
   /**
-   * The server ended the connection with ENHANCE_YOUR_CALM: its calls end as RESOURCE_EXHAUSTED then. gRPC servers do
-   * so when they are pinged more often than they allow.
+   * The server ended the connection with ENHANCE_YOUR_CALM: its calls end as
+   * RESOURCE_EXHAUSTED then. gRPC servers do so when they are pinged more often
+   * than they allow.
    */
   get pingedTooOften(): boolean {
     return this.#pinged;
@@ -102,8 +104,8 @@ export interface CallObserver {
 }
 
 /**
- * One HTTP/2 connection to a worker, shared by all its calls. It is never closed under a call (D-05): `retire()` lets
- * the last one end first.
+ * One HTTP/2 connection to a worker, shared by all its calls. It is never closed under a
+ * call (D-05): `retire()` lets the last one end first.
  */
 export class WorkerChannel {
   readonly stt: SpeechToTextClient;
@@ -120,7 +122,8 @@ export class WorkerChannel {
   readonly maxMessageBytes: number;
 
   /**
-   * @param onLost the connection broke under a call, because of our pings or not; called before that call's answer is
+   * @param onLost the connection broke under a call, because of our pings or not; called
+   *   before that call's answer is
    *   delivered
    */
   constructor(
@@ -157,7 +160,10 @@ export class WorkerChannel {
     }
   }
 
-  /** Runs one unary RPC. Rejects with grpc-js's `ServiceError`, or `worker_lost` on a retired channel. */
+  /**
+   * Runs one unary RPC. Rejects with grpc-js's `ServiceError`, or `worker_lost` on
+   * a retired channel.
+   */
   unary<T>(
     start: (callback: (error: ServiceError | null, reply: T) => void) => TrackedCall,
     observer?: CallObserver,
@@ -170,7 +176,10 @@ export class WorkerChannel {
     });
   }
 
-  /** Starts a call and holds the channel open until it ends. @throws DomainError worker_lost on a retired channel. */
+  /**
+   * Starts a call and holds the channel open until it ends. @throws DomainError
+   * worker_lost on a retired channel.
+   */
   track<C extends TrackedCall>(start: () => C, observer?: CallObserver): C {
     if (this.#retired)
       throw new WorkerLostError(
@@ -196,7 +205,9 @@ export class WorkerChannel {
     this.#closeWhenDrained();
   }
 
-  /** The pool closes for good: the only case in which calls are cancelled from this side. */
+  /**
+   * The pool closes for good: the only case in which calls are cancelled from this side.
+   */
   abort(): void {
     for (const call of this.#calls.values()) call.cancel();
     this.retire();
@@ -207,7 +218,10 @@ export class WorkerChannel {
   }
 }
 
-/** What the certificate is checked against: an address that came from DNS stands for the name that was asked for. */
+/**
+ * What the certificate is checked against: an address that came from DNS stands for the
+ * name that was asked for.
+ */
 const nameOptions = ({ usesTls, serverName }: ChannelSecurity): ChannelOptions =>
   usesTls && serverName !== undefined
     ? {
@@ -222,7 +236,8 @@ const channelOptions = (limits: ChannelLimits): ChannelOptions => ({
   'grpc.keepalive_permit_without_calls': 1,
   'grpc.max_send_message_length': limits.maxMessageBytes,
   'grpc.max_receive_message_length': limits.maxMessageBytes,
-  // A replacement must be a new connection, not the broken one out of a process-wide pool.
+  // A replacement must be a new connection, not the broken one out of
+  // a process-wide pool.
   'grpc.use_local_subchannel_pool': 1,
   // The scheduler retries (D-06); a second retry below it would compute twice.
   'grpc.enable_retries': 0,
@@ -232,8 +247,9 @@ const channelOptions = (limits: ChannelLimits): ChannelOptions => ({
 });
 
 /**
- * grpc-js notes the stack of every caller, for the error of a call that may fail. Ours are identified by their status,
- * and walking the stack is 2 % of a busy gateway's CPU time.
+ * grpc-js notes the stack of every caller, for the error of a call that may fail.
+ * Ours are identified by their status, and walking the stack is 2 % of a busy
+ * gateway's CPU time.
  */
 function withoutStack<T>(start: () => T): T {
   const limit = Error.stackTraceLimit;

@@ -9,16 +9,17 @@ export interface WorkerOffer {
   /** Recent duration of its calls; 0: none yet. */
   readonly latencyMs: number;
   /**
-   * One request shows whether a worker that was suspended serves again: it goes first, or the worker would stay out
-   * while others idle.
+   * One request shows whether a worker that was suspended serves again: it goes first, or
+   * the worker would stay out while others idle.
    */
   readonly isTrial?: boolean;
 }
 
 /**
- * The worker to use next: the largest free share of its slots, so that a large worker does not take everything; then
- * the largest share that REALTIME may still overdraw; then the faster one. The overdraft is offered only when no worker
- * has a free slot. Of equals the first.
+ * The worker to use next: the largest free share of its slots, so that a large worker
+ * does not take everything; then the largest share that REALTIME may still overdraw;
+ * then the faster one. The overdraft is offered only when no worker has a free slot. Of
+ * equals the first.
  */
 export function leastLoaded(offers: readonly WorkerOffer[]): SlotOffer | undefined {
   let best: WorkerOffer | undefined;
@@ -43,9 +44,9 @@ export interface CandidateWorker {
 }
 
 /**
- * The offers for a request that the workers in `avoid` gave back. Another worker with a free slot comes first. A worker
- * that keeps rejecting gets the request again only when no other one serves; otherwise the request waits for another
- * one.
+ * The offers for a request that the workers in `avoid` gave back. Another worker with a
+ * free slot comes first. A worker that keeps rejecting gets the request again only when
+ * no other one serves; otherwise the request waits for another one.
  */
 export function withoutAvoided(
   offers: readonly WorkerOffer[],
@@ -67,16 +68,17 @@ export function withoutAvoided(
 }
 
 /**
- * How much less of its slots a favourite may have free than the emptiest worker; beyond that, waiting costs more than
- * it saves.
+ * How much less of its slots a favourite may have free than the emptiest worker; beyond
+ * that, waiting costs more than it saves.
  */
 const CLEARLY_FULLER = 1 / 4;
 
 /**
- * The worker that most likely computed the same beginning before. Every key ranks the workers in an order of its own
- * (rendezvous hashing), so equal keys meet at one worker, without stored state and from any gateway, and a worker that
- * comes or goes moves only its own keys. The first of that order that is not clearly fuller than the emptiest; without
- * a free slot the least loaded.
+ * The worker that most likely computed the same beginning before. Every key ranks the
+ * workers in an order of its own (rendezvous hashing), so equal keys meet at one worker,
+ * without stored state and from any gateway, and a worker that comes or goes moves only
+ * its own keys. The first of that order that is not clearly fuller than the emptiest;
+ * without a free slot the least loaded.
  */
 export function favourite(
   offers: readonly WorkerOffer[],
@@ -96,7 +98,9 @@ export function favourite(
 
 const freeShare = ({ offer, total }: WorkerOffer): number => offer.free / total;
 
-/** FNV-1a with a final mix, so that names that differ in their last digit end far apart. */
+/**
+ * FNV-1a with a final mix, so that names that differ in their last digit end far apart.
+ */
 function rankOf(affinity: string, workerId: string): number {
   let hash = 2166136261;
   for (const character of `${affinity}/${workerId}`)

@@ -50,7 +50,9 @@ export interface ConnectionEvents {
   onUnhealthy(): void;
   /** A call or a probe found the connection broken; it has been replaced already. */
   onConnectionLost(): void;
-  /** A cancelled call was reset from this side, because the worker did not end it in time. */
+  /**
+   * A cancelled call was reset from this side, because the worker did not end it in time.
+   */
   onUnended?(): void;
   /** More slots than before, free or urgent. Synchronous. */
   onCapacity?(): void;
@@ -70,15 +72,15 @@ export interface ConnectionOptions {
 }
 
 /**
- * Longest keepalive interval towards a worker that is pinged too often: what gRPC's C core allows by default, and as
- * much again.
+ * Longest keepalive interval towards a worker that is pinged too often: what gRPC's C
+ * core allows by default, and as much again.
  */
 const MAX_KEEPALIVE_MS = 600_000;
 
 /**
- * One process of a worker: its calls, its slots, its probes. A user's cancel does not cancel the call from this side at
- * once: the Cancel RPC asks, and the call ends when the worker ends it, so that a slot is not leased again while the
- * device still works.
+ * One process of a worker: its calls, its slots, its probes. A user's cancel does not
+ * cancel the call from this side at once: the Cancel RPC asks, and the call ends when the
+ * worker ends it, so that a slot is not leased again while the device still works.
  */
 export class WorkerConnection {
   readonly slots: SlotLedger;
@@ -130,7 +132,10 @@ export class WorkerConnection {
     return this.slots.inUse + this.streams.inUse;
   }
 
-  /** Starts the RPC now. Never throws: on a retired connection the reply rejects with `worker_lost`. */
+  /**
+   * Starts the RPC now. Never throws: on a retired connection the reply
+   * rejects with `worker_lost`.
+   */
   execute(request: CallRequest): WorkerCall {
     const call = new CallProgress();
     const { key } = request.request;
@@ -162,7 +167,8 @@ export class WorkerConnection {
   }
 
   /**
-   * True when the worker acknowledged at once, or never got the call. Never rejects; asks on until the call has ended.
+   * True when the worker acknowledged at once, or never got the call. Never rejects; asks
+   * on until the call has ended.
    */
   async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
     const call = this.#calls.get(key);
@@ -186,8 +192,8 @@ export class WorkerConnection {
   }
 
   /**
-   * The worker is lost although its connection may be open: calls in flight end now. Probes continue over a new
-   * connection.
+   * The worker is lost although its connection may be open: calls in flight end now.
+   * Probes continue over a new connection.
    */
   resetAll(reason: string): void {
     const lost = new WorkerLostError('abandoned', reason, undefined, this.#calls.size);
@@ -195,7 +201,10 @@ export class WorkerConnection {
     this.#replaceChannel();
   }
 
-  /** The process is gone, or will be: no new calls; calls in flight end by themselves. Idempotent. */
+  /**
+   * The process is gone, or will be: no new calls; calls in flight end by
+   * themselves. Idempotent.
+   */
   retire(): void {
     this.#retired = true;
     this.health.stop();
@@ -244,7 +253,10 @@ export class WorkerConnection {
     }
   }
 
-  /** When the connection to a process of this machine breaks, its end follows, or it answers a probe. */
+  /**
+   * When the connection to a process of this machine breaks, its end follows, or it
+   * answers a probe.
+   */
   async #failure(call: CallProgress, error: unknown): Promise<unknown> {
     if (call.lostBy) return call.lostBy;
     const failure = this.#inner

@@ -18,8 +18,8 @@ const SERVICES: Readonly<Record<ModelKind, string>> = {
 };
 
 /**
- * Both health services that a worker must have: the standard check of the empty service name, and the worker's own
- * report. Rejects with an error that names the one at fault.
+ * Both health services that a worker must have: the standard check of the empty service
+ * name, and the worker's own report. Rejects with an error that names the one at fault.
  */
 export async function probeWorker(
   channel: WorkerChannel,
@@ -72,7 +72,10 @@ export const isUnreachable = (error: unknown): boolean =>
 
 export interface WorkerHealthOptions {
   readonly intervalMs: number;
-  /** A worker that does nothing is probed less often: for one whose end is noticed without a probe. */
+  /**
+   * A worker that does nothing is probed less often: for one whose end is noticed
+   * without a probe.
+   */
   readonly rests?: boolean;
   /** Failed probes in a row until `onUnhealthy`. */
   readonly failures: number;
@@ -84,13 +87,16 @@ export interface WorkerHealthOptions {
   onUnhealthy(): void;
 }
 
-/** Answers in a row that report nothing to do, until a worker is left alone for so many intervals. */
+/**
+ * Answers in a row that report nothing to do, until a worker is left alone for
+ * so many intervals.
+ */
 const QUIET_ANSWERS = 3;
 const QUIET_INTERVALS = 10;
 
 /**
- * Probes one worker: the next probe starts `intervalMs` after the last one ended, whatever its outcome. Failures are
- * counted in a row; one answer resets the count.
+ * Probes one worker: the next probe starts `intervalMs` after the last one ended,
+ * whatever its outcome. Failures are counted in a row; one answer resets the count.
  */
 export class WorkerHealth {
   #timer: NodeJS.Timeout | undefined;
@@ -104,7 +110,8 @@ export class WorkerHealth {
   constructor(private readonly options: WorkerHealthOptions) {}
 
   /**
-   * Probes now and from then on. A running probe began too early: its outcome is ignored, and another follows at once.
+   * Probes now and from then on. A running probe began too early: its outcome is ignored,
+   * and another follows at once.
    */
   probeNow(): void {
     if (this.#stopped) return;

@@ -9,7 +9,10 @@ import { type InProcessWorker } from './in-process-worker.js';
 export interface LocationEvents {
   /** A process is being started. */
   onStarting(): void;
-  /** A process can be reached at host:port, or it is in this process; it may still be loading. */
+  /**
+   * A process can be reached at host:port, or it is in this process; it may
+   * still be loading.
+   */
   onReachable(at: string | InProcessWorker): void;
   /** It reports that it takes requests: probe it now. */
   onReady(): void;
@@ -30,7 +33,10 @@ export interface LocationStatus {
   readonly startFailure?: string | undefined;
 }
 
-/** Where a worker runs: a process that the gateway supervises, the gateway's own, or a remote address. */
+/**
+ * Where a worker runs: a process that the gateway supervises, the gateway's own, or
+ * a remote address.
+ */
 export interface WorkerLocation {
   readonly status: LocationStatus;
   /** What a bridge reports of the worker behind it, while that takes no work. */
@@ -38,7 +44,10 @@ export interface WorkerLocation {
   start(events: LocationEvents): void;
   /** @param unready why a probe says that it takes no work; undefined: it takes work */
   onProbe?(unready: string | undefined): void;
-  /** Ends its process and starts another one at once. Absent: the gateway does not supervise it. */
+  /**
+   * Ends its process and starts another one at once. Absent: the gateway does
+   * not supervise it.
+   */
   restart?(): void;
   /** The worker no longer answers its probes. */
   onHung(reason: string): void;
@@ -50,13 +59,22 @@ export interface ProcessLocationOptions extends Omit<
   SupervisorOptions,
   'what' | 'unready'
 > {
-  /** Host part of the address of a worker of this build: each process reports its port, and when it is ready. */
+  /**
+   * Host part of the address of a worker of this build: each process reports its port,
+   * and when it is ready.
+   */
   readonly host: string;
-  /** Of a `foreign` program, which is told its port and reports nothing: it is probed from its start. */
+  /**
+   * Of a `foreign` program, which is told its port and reports nothing: it is probed
+   * from its start.
+   */
   readonly address?: () => string;
 }
 
-/** A process of this machine, supervised: a worker of this build, or a program in any language. */
+/**
+ * A process of this machine, supervised: a worker of this build, or a program
+ * in any language.
+ */
 export class ProcessLocation implements WorkerLocation {
   readonly status: ProcessSupervisor;
   waiting: string | undefined;

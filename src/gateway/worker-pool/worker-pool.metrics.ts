@@ -16,7 +16,10 @@ import { type PoolActivity } from './pool-activity.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 import { type WorkerView } from './worker-view.js';
 
-/** What workers that batch by steps last reported, at most a probe (`workers.health_interval_ms`) old. */
+/**
+ * What workers that batch by steps last reported, at most a probe
+ * (`workers.health_interval_ms`) old.
+ */
 const lastReported = (
   read: (activity: GenerationActivity) => number,
 ): GaugeReader<[WorkerPoolService]> => ({
@@ -133,7 +136,8 @@ export class WorkerPoolMetrics implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    // A counter exists from the start: an alert on its increase would miss the first restart otherwise.
+    // A counter exists from the start: an alert on its increase would miss the
+    // first restart otherwise.
     for (const { id, model } of this.pool.workers())
       this.restarts.inc({ worker: id, model }, 0);
     this.#subscription = this.pool.activity$.subscribe(activity =>

@@ -11,7 +11,10 @@ import {
 import { WorkerPoolService } from './worker-pool.service.js';
 import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-roster.js';
 
-/** Workers: started, watched, called. Needs the global ConfigModule and ClockModule. Tests override `WORKER_LAUNCH`. */
+/**
+ * Workers: started, watched, called. Needs the global ConfigModule and ClockModule. Tests
+ * override `WORKER_LAUNCH`.
+ */
 @Module({
   providers: [
     {
@@ -30,7 +33,10 @@ import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-roster.js';
 })
 export class WorkerPoolModule {}
 
-/** Workers without a process, from the program that knows gateway and engines; without it each has a process. */
+/**
+ * Workers without a process, from the program that knows gateway and engines; without it
+ * each has a process.
+ */
 @Module({})
 export class InProcessWorkersModule {
   static forRoot(open?: OpenInProcessWorker): DynamicModule {

@@ -38,7 +38,10 @@ import { isReady, loadFailed, type ModelView, type WorkerView } from './worker-v
 /** Retry-After for live streams: a place is released when a session ends. */
 const TRY_AGAIN_MS = 1000;
 
-/** The worker that takes the next live stream of `model`. @throws DomainError as `WorkerPoolService.openStream`. */
+/**
+ * The worker that takes the next live stream of `model`. @throws DomainError as
+ * `WorkerPoolService.openStream`.
+ */
 export function streamHost(
   model: string,
   workers: readonly PooledWorker[],
@@ -78,8 +81,8 @@ export interface WorkerCallRequest extends CallRequest {
 }
 
 /**
- * All workers of all models: capacity for the dispatcher, calls and cancels for the scheduler, states for operators
- * (D-01, D-05, D-06, D-24; README of this folder).
+ * All workers of all models: capacity for the dispatcher, calls and cancels for the
+ * scheduler, states for operators (D-01, D-05, D-06, D-24; README of this folder).
  *
  * Closing is not a Nest hook: the scheduler drains first and then calls `close()`.
  */
@@ -92,7 +95,10 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   #started = false;
   #closed: Promise<void> | undefined;
 
-  /** The model that has more slots than before, free or urgent. Synchronous: emitted inside `Lease.release()`. */
+  /**
+   * The model that has more slots than before, free or urgent. Synchronous: emitted
+   * inside `Lease.release()`.
+   */
   readonly capacity$: Observable<string> = this.#capacity.asObservable();
   readonly activity$: Observable<PoolActivity> = this.#activity.asObservable();
 
@@ -122,7 +128,10 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     return this.start();
   }
 
-  /** Loads the models that do not start on request; does not wait until their workers are ready. Idempotent. */
+  /**
+   * Loads the models that do not start on request; does not wait until their workers
+   * are ready. Idempotent.
+   */
   start(): Promise<void> {
     if (!this.#started) for (const model of this.#models.values()) model.boot();
     this.#started = true;
@@ -130,7 +139,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   /**
-   * Asked only while something waits for the model, so it starts one that is unloaded (`autostart`, `idle_unload_s`).
+   * Asked only while something waits for the model, so it starts one that is unloaded
+   * (`autostart`, `idle_unload_s`).
    */
   offer(model: string, next?: Placement): SlotOffer | undefined {
     const workers = this.#models.get(model);
@@ -149,7 +159,10 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     return worker.lease(count, credit, mostTogether);
   }
 
-  /** Starts the RPC now. Never throws: if the worker is gone, the reply rejects with `worker_lost`. */
+  /**
+   * Starts the RPC now. Never throws: if the worker is gone, the reply
+   * rejects with `worker_lost`.
+   */
   execute({ workerId, request, group }: WorkerCallRequest): WorkerCall {
     const tenantWeight = this.keyRing?.weightOf(request.tenant ?? DEFAULT_TENANT);
     return (
@@ -159,8 +172,10 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   /**
-   * Leases a place for a live stream on the worker with the most free ones; streams never queue (D-20).
-   * @throws DomainError `queue_full` when all are taken, `no_worker` while none is ready, `model_load_failed` when none
+   * Leases a place for a live stream on the worker with the most free ones; streams
+   * never queue (D-20).
+   * @throws DomainError `queue_full` when all are taken, `no_worker` while none is ready,
+   *   `model_load_failed` when none
    *   can start, `unsupported_task` when the model has no live streams.
    */
   openStream(model: string, config: StreamConfig): StreamHandle {
@@ -171,9 +186,11 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   /**
-   * Sends Cancel to the worker until the call has ended; after `cancellation.reset_after_ms` the call is reset.
-   * Resolves within `cancellation.rpc_timeout_ms`. True: acknowledged, or the worker never received the call. False: no
-   * answer yet, or the call has ended. Never rejects; the slot is released when the call has `finished`.
+   * Sends Cancel to the worker until the call has ended; after
+   * `cancellation.reset_after_ms` the call is reset. Resolves within
+   * `cancellation.rpc_timeout_ms`. True: acknowledged, or the worker never received the
+   * call. False: no answer yet, or the call has ended. Never rejects; the slot is
+   * released when the call has `finished`.
    */
   async cancel(
     workerId: string,
@@ -241,7 +258,10 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     return reason === undefined ? undefined : loadFailed(model, reason);
   }
 
-  /** A request that does not pass the dispatcher waits for the model: it is started if unloaded. */
+  /**
+   * A request that does not pass the dispatcher waits for the model: it is
+   * started if unloaded.
+   */
   demand(model: string): void {
     if (this.#started) this.#models.get(model)?.demand();
   }
@@ -263,8 +283,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   /**
-   * Stops offers, cancels remaining calls, stops local workers (SIGTERM, grace, SIGKILL), closes channels last.
-   * Idempotent: the same promise.
+   * Stops offers, cancels remaining calls, stops local workers (SIGTERM, grace, SIGKILL),
+   * closes channels last. Idempotent: the same promise.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -278,8 +298,9 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   /**
-   * Brings the workers of a model in line with its entry. Those of another entry end their work first, and are known
-   * until then: what they compute can be cancelled, and a device holds one of the two at a time.
+   * Brings the workers of a model in line with its entry. Those of another entry end
+   * their work first, and are known until then: what they compute can be cancelled, and a
+   * device holds one of the two at a time.
    */
   #follow(id: string): void {
     const [workers, wanted] = [this.#models.get(id), this.list.find(id)];

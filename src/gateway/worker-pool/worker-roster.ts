@@ -42,7 +42,10 @@ export interface WorkerLaunch {
   readonly command: string;
   readonly args: readonly string[];
   environment(spec: WorkerSpec, replica?: ReplicaSpec): NodeJS.ProcessEnv;
-  /** Between SIGTERM and SIGKILL at the end: by then no request is left, so a sound worker needs no time at all. */
+  /**
+   * Between SIGTERM and SIGKILL at the end: by then no request is left, so a sound worker
+   * needs no time at all.
+   */
   readonly stopGraceMs: number;
   /** Workers that need no process; absent: each has one. */
   readonly inner?: OpenInProcessWorker | undefined;
@@ -51,7 +54,10 @@ export interface WorkerLaunch {
 /** Injection token of the `WorkerLaunch`. */
 export const WORKER_LAUNCH = Symbol('WORKER_LAUNCH');
 
-/** The worker of this build, run by the Node that runs the gateway; it may fetch audio by URL as the settings say. */
+/**
+ * The worker of this build, run by the Node that runs the gateway; it may fetch audio by
+ * URL as the settings say.
+ */
 export const builtWorkerLaunch = (
   settings: Settings,
   inner?: OpenInProcessWorker,
@@ -102,8 +108,8 @@ type Locate = (
 ) => WorkerLocation;
 
 /**
- * The local workers of a model, not started: `MODEL-0`, `MODEL-1`, …, as many as `replicas` says. Ids are stable across
- * restarts and loads: they are metric labels.
+ * The local workers of a model, not started: `MODEL-0`, `MODEL-1`, …, as many as
+ * `replicas` says. Ids are stable across restarts and loads: they are metric labels.
  */
 export function localWorkers(
   model: ModelSpec,
@@ -183,7 +189,10 @@ const builtLocation: Locate = (place, log, options) => {
   });
 };
 
-/** A worker in any language: told its port by its arguments, probed from its start, ready when its Health says so. */
+/**
+ * A worker in any language: told its port by its arguments, probed from its start, ready
+ * when its Health says so.
+ */
 const commandLocation: Locate = (place, log, options) => {
   const { model, replica } = place;
   const [program = '', ...args] = onCores(replica, model.command ?? []);
@@ -208,7 +217,10 @@ const commandLocation: Locate = (place, log, options) => {
   });
 };
 
-/** `taskset` becomes the program that it starts, so its pid and signals are those of the worker. */
+/**
+ * `taskset` becomes the program that it starts, so its pid and signals are those
+ * of the worker.
+ */
 const onCores = (
   { cores }: ReplicaSpec,
   command: readonly string[],

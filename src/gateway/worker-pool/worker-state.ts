@@ -1,11 +1,16 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type BreakerState, type WorkerStatus } from './worker-view.js';
 
-/** What a worker is, before its circuit breaker and its requests are looked at. README "States". */
+/**
+ * What a worker is, before its circuit breaker and its requests are looked
+ * at. README "States".
+ */
 export type PoolPhase =
   'stopped' | 'starting' | 'ready' | 'unresponsive' | 'draining' | 'lost' | 'closing';
 
-/** What each phase allows, and how loud it is logged. Nothing leads out of a final one. */
+/**
+ * What each phase allows, and how loud it is logged. Nothing leads out of a final one.
+ */
 export const PHASES: Readonly<
   Record<
     PoolPhase,
@@ -35,7 +40,10 @@ const EVENTS = {
   withdrawn: { from: 'ready', to: 'draining' },
   /** One probe failed. */
   silent: { from: 'ready', to: 'unresponsive' },
-  /** Its connection broke and has been replaced: a probe over the new one must be answered first. */
+  /**
+   * Its connection broke and has been replaced: a probe over the new one must
+   * be answered first.
+   */
   disconnected: { from: 'ready', to: 'lost' },
   /** So many probes failed in a row that it counts as lost. */
   hung: { to: 'lost' },
@@ -57,7 +65,10 @@ export function phaseAfter(phase: PoolPhase, event: WorkerEvent): PoolPhase {
   return isMoved ? to : phase;
 }
 
-/** Derived from `ready`: `busy` with at least one slot leased, `suspended` while the circuit breaker is not closed. */
+/**
+ * Derived from `ready`: `busy` with at least one slot leased, `suspended` while the
+ * circuit breaker is not closed.
+ */
 export function shownStatus(
   phase: PoolPhase,
   breaker: BreakerState,

@@ -18,7 +18,10 @@ import {
 export interface AudioSource {
   readonly size: number;
   bytes(): Promise<Buffer>;
-  /** From the beginning, in pieces, each valid until the next is requested; every call starts from the beginning. */
+  /**
+   * From the beginning, in pieces, each valid until the next is requested; every call
+   * starts from the beginning.
+   */
   chunks(): AsyncIterable<Buffer>;
   dispose(): Promise<void>;
 }
@@ -32,9 +35,15 @@ export interface AudioUrl {
 export interface TranscribeTask extends TranscriptionParams {
   readonly kind: 'transcribe';
   readonly audio: AudioSource | AudioUrl;
-  /** Seconds of audio, by its headers or guessed; absent: unknown. Long audio goes to the worker in pieces. */
+  /**
+   * Seconds of audio, by its headers or guessed; absent: unknown. Long audio goes to the
+   * worker in pieces.
+   */
   readonly durationS?: number;
-  /** Called once per segment when it is final, in order of time, also when a second worker starts over. */
+  /**
+   * Called once per segment when it is final, in order of time, also when a second
+   * worker starts over.
+   */
   readonly onSegment?: (
     segment: TranscriptSegment,
     logprobs: readonly TokenLogprob[],
@@ -43,7 +52,10 @@ export interface TranscribeTask extends TranscriptionParams {
   readonly filename: string;
 }
 
-/** Where synthesised audio goes while the call runs. `audio` is ended on success and left alone on failure. */
+/**
+ * Where synthesised audio goes while the call runs. `audio` is ended on success and left
+ * alone on failure.
+ */
 export interface SpeechSink {
   header(header: { readonly contentType: string; readonly sampleRate: number }): void;
   readonly audio: Writable;
@@ -55,7 +67,8 @@ export interface SynthesizeTask extends SpeechParams {
 }
 
 /**
- * Where the chunks of a streamed answer go while the call runs. `chunks` is ended on success and left alone on failure.
+ * Where the chunks of a streamed answer go while the call runs. `chunks` is ended on
+ * success and left alone on failure.
  */
 export interface GenerationOutput {
   /** Before the first chunk: from now on no other worker may start over. */

@@ -4,8 +4,9 @@ import { type Autostart } from '../../platform/config/model-spec.js';
 import { type ProcessExit } from '@switchyard/engine-api/process/child-process.js';
 
 /**
- * `loaded`: a worker takes work. `loading`: they start for the first time. `failed`: none is up, and each has ended or
- * cannot be reached, or all are drained; they are restarted. `unloading`: running work may end.
+ * `loaded`: a worker takes work. `loading`: they start for the first time. `failed`: none
+ * is up, and each has ended or cannot be reached, or all are drained; they are restarted.
+ * `unloading`: running work may end.
  */
 export const MODEL_STATES = [
   'unloaded',
@@ -79,8 +80,8 @@ function failure({ id, lastExit, problem }: WorkerView): string {
 }
 
 /**
- * README "States". Derived from `ready`: `busy` with at least one slot leased, `suspended` while its circuit breaker is
- * not closed.
+ * README "States". Derived from `ready`: `busy` with at least one slot leased,
+ * `suspended` while its circuit breaker is not closed.
  */
 export const WORKER_STATES = [
   'stopped',
@@ -94,7 +95,10 @@ export const WORKER_STATES = [
 ] as const;
 export type WorkerStatus = (typeof WORKER_STATES)[number];
 
-/** `open`: no requests. `half_open`: one request at a time, to see whether the worker serves again. */
+/**
+ * `open`: no requests. `half_open`: one request at a time, to see whether the
+ * worker serves again.
+ */
 export type BreakerState = 'closed' | 'open' | 'half_open';
 
 /** One worker as operators and tests see it: a snapshot. */
@@ -106,7 +110,9 @@ export interface WorkerView {
   /** Absent for remote workers and between two processes of a local one. */
   readonly pid?: number;
   readonly state: WorkerStatus;
-  /** Request credits (D-24). `inUse` may exceed `total` while a lost worker's calls end. */
+  /**
+   * Request credits (D-24). `inUse` may exceed `total` while a lost worker's calls end.
+   */
   readonly slots: {
     readonly total: number;
     readonly free: number;

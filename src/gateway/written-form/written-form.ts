@@ -4,8 +4,9 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { type InverseTextNormalizer, NormalizerRegistry } from './normalizer-registry.js';
 
 /**
- * Rewrites text and segments as one: the text stays the sum of its segments, so json, subtitles and event streams say
- * the same. Words keep the spoken form, because their times belong to what was spoken.
+ * Rewrites text and segments as one: the text stays the sum of its segments, so json,
+ * subtitles and event streams say the same. Words keep the spoken form, because their
+ * times belong to what was spoken.
  */
 export function writtenTranscript<T extends Transcript>(
   transcript: T,
@@ -22,7 +23,10 @@ export function writtenTranscript<T extends Transcript>(
   return { ...transcript, segments, text: text ?? write(transcript.text) };
 }
 
-/** White space before each segment and after the last; undefined when the text holds more than its segments. */
+/**
+ * White space before each segment and after the last; undefined when the text holds more
+ * than its segments.
+ */
 function gapsBetween({ text, segments }: Transcript): readonly string[] | undefined {
   const gaps: string[] = [];
   let from = 0;
@@ -55,7 +59,10 @@ export class WrittenForm {
 
   constructor(private readonly normalizers: NormalizerRegistry) {}
 
-  /** @throws DomainError `unsupported_parameter` when no language that the text can be in has a normaliser. */
+  /**
+   * @throws DomainError `unsupported_parameter` when no language that the text can be in
+   *   has a normaliser.
+   */
   demand({ demanded, languages }: WrittenFormParams): void {
     if (
       !demanded ||
@@ -69,8 +76,9 @@ export class WrittenForm {
   }
 
   /**
-   * How each segment will be written, where that is known before the engine has detected the language: for answers that
-   * are sent piece by piece. Undefined: wait for the whole. What it gives never throws.
+   * How each segment will be written, where that is known before the engine has detected
+   * the language: for answers that are sent piece by piece. Undefined: wait for the
+   * whole. What it gives never throws.
    */
   ahead({
     wanted,
@@ -118,7 +126,10 @@ export class WrittenForm {
       : this.normalizers.find(detected);
   }
 
-  /** Once per language: a defect in a rule would otherwise fill the log with the same line. */
+  /**
+   * Once per language: a defect in a rule would otherwise fill the log with
+   * the same line.
+   */
   #report(language: string, error: unknown): void {
     if (this.#reported.has(language)) return;
     this.#reported.add(language);

@@ -32,7 +32,10 @@ export const PUBLIC_ROUTES: readonly string[] = [
   '/console/session',
 ];
 
-/** Pages that a person opens in a browser, which can ask for a password but send no `Bearer`. */
+/**
+ * Pages that a person opens in a browser, which can ask for a password but
+ * send no `Bearer`.
+ */
 const PAGES = /^\/docs(-json|-yaml)?(\/|$)/;
 
 const RULES: readonly (readonly [pattern: RegExp, access: Access])[] = [
@@ -42,8 +45,9 @@ const RULES: readonly (readonly [pattern: RegExp, access: Access])[] = [
 ];
 
 /**
- * What a route asks for, by its registered pattern: `/v1/requests/:id`. Deny by default: what no rule knows asks for
- * `admin`. `undefined` is a path without a route: its 404 is for those who hold a key.
+ * What a route asks for, by its registered pattern: `/v1/requests/:id`. Deny by default:
+ * what no rule knows asks for `admin`. `undefined` is a path without a route: its 404 is
+ * for those who hold a key.
  */
 export function accessOf(
   route: string | undefined,
@@ -60,7 +64,9 @@ export const isPage = (route: string | undefined): boolean =>
 
 const principals = new WeakMap<FastifyRequest, Principal>();
 
-/** Who sent this request. @throws Error where the guard did not run: no handler may guess. */
+/**
+ * Who sent this request. @throws Error where the guard did not run: no handler may guess.
+ */
 export function principalOf(request: FastifyRequest): Principal {
   const principal = principals.get(request);
   if (!principal)
@@ -77,8 +83,9 @@ export const knownPrincipalOf = (request: FastifyRequest): Principal | undefined
 export const tenantOf = (request: FastifyRequest): string => principalOf(request).tenant;
 
 /**
- * The guard of every route, Swagger and unknown ones included. A step of Fastify's and not a Nest guard, because those
- * see Nest's own routes only, and run when the body has been read.
+ * The guard of every route, Swagger and unknown ones included. A step of Fastify's and
+ * not a Nest guard, because those see Nest's own routes only, and run when the body
+ * has been read.
  */
 export class AccessGuard {
   constructor(
@@ -89,8 +96,8 @@ export class AccessGuard {
   ) {}
 
   /**
-   * Admits the request, or throws a DomainError that says why not. A promise only where the keys of an issuer may have
-   * to be fetched.
+   * Admits the request, or throws a DomainError that says why not. A promise only where
+   * the keys of an issuer may have to be fetched.
    */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<void> | undefined {
     const access = accessOf(request.routeOptions.url, this.rules);

@@ -95,8 +95,8 @@ export interface NewApiKey {
 }
 
 /**
- * A key is 256 random bits, so its plain SHA-256 cannot be turned back. A slow hash protects guessable secrets only,
- * and would cost every request tens of milliseconds.
+ * A key is 256 random bits, so its plain SHA-256 cannot be turned back. A slow hash
+ * protects guessable secrets only, and would cost every request tens of milliseconds.
  */
 export function createApiKey({ tenant, scopes, limits }: KeyOwner): NewApiKey {
   const key = PREFIX + randomBytes(32).toString('base64url');

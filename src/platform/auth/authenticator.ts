@@ -16,18 +16,25 @@ import {
 } from './short-lived-tokens.js';
 import { StoredKeys } from './stored-keys.js';
 
-/** Browsers cannot set headers on a WebSocket; OpenAI's way out is a subprotocol of this name. */
+/**
+ * Browsers cannot set headers on a WebSocket; OpenAI's way out is a subprotocol
+ * of this name.
+ */
 export const KEY_SUBPROTOCOL = 'openai-insecure-api-key.';
 
-/** `Authorization: Bearer KEY` → KEY; else the key in the header of Azure's or Anthropic's clients. */
+/**
+ * `Authorization: Bearer KEY` → KEY; else the key in the header of Azure's or
+ * Anthropic's clients.
+ */
 export function bearerToken(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1];
   return bearer ?? (headers['api-key'] || headers['x-api-key'] || undefined)?.toString();
 }
 
 /**
- * `Authorization: Basic base64(anything:KEY)` → KEY: what a browser sends after asking for a password. Taken for pages
- * only, because a browser repeats it by itself, also when another site makes it send a form.
+ * `Authorization: Basic base64(anything:KEY)` → KEY: what a browser sends after asking
+ * for a password. Taken for pages only, because a browser repeats it by itself, also when
+ * another site makes it send a form.
  */
 export function basicToken({ authorization }: IncomingHttpHeaders): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/=]+)\s*$/i.exec(authorization ?? '')?.[1];
@@ -45,7 +52,10 @@ export function subprotocolToken(headers: IncomingHttpHeaders): string | undefin
   return carrier?.slice(KEY_SUBPROTOCOL.length) || undefined;
 }
 
-/** `io(url, { auth: { token } })`; headers serve those who can set them, the cookie the console. */
+/**
+ * `io(url, { auth: { token } })`; headers serve those who can set them, the
+ * cookie the console.
+ */
 export function handshakeToken(
   auth: unknown,
   headers: IncomingHttpHeaders,
@@ -64,9 +74,9 @@ function splitOnce(text: string, separator: string): [string, string | undefined
 const MINUTE_MS = 60_000;
 
 /**
- * Wrong keys by address. It never rejects a valid key: keys are 256 random bits and cannot be guessed, but whoever
- * could lock an address out could lock out all clients behind the same proxy. Addresses are bounded; the eldest are
- * forgotten first.
+ * Wrong keys by address. It never rejects a valid key: keys are 256 random bits and
+ * cannot be guessed, but whoever could lock an address out could lock out all clients
+ * behind the same proxy. Addresses are bounded; the eldest are forgotten first.
  */
 export class FailedAttempts {
   readonly #paidMs = new Map<string, number>();
@@ -78,7 +88,10 @@ export class FailedAttempts {
     private readonly maxAddresses = 10_000,
   ) {}
 
-  /** What this failure is answered with: itself, or `rate_limit_exceeded` once there were too many. */
+  /**
+   * What this failure is answered with: itself, or `rate_limit_exceeded` once there
+   * were too many.
+   */
   answerTo(error: unknown, address: string): unknown {
     if (
       this.perMinute === 0 ||
@@ -110,7 +123,10 @@ const tooMany = (retryAfterMs: number): DomainError =>
 /** What is asked of a request over HTTP. */
 export interface Caller {
   readonly headers: IncomingMessage['headers'];
-  /** Address of the peer, which costs something behind proxies: it is read after a failure only. */
+  /**
+   * Address of the peer, which costs something behind proxies: it is read after
+   * a failure only.
+   */
   readonly ip: string;
 }
 
@@ -120,7 +136,10 @@ interface Handshake {
   readonly address?: string | undefined;
 }
 
-/** A promise only for a token of the OIDC issuer, whose keys may have to be fetched: all others are known at once. */
+/**
+ * A promise only for a token of the OIDC issuer, whose keys may have to be fetched: all
+ * others are known at once.
+ */
 export type SignedIn = Principal | Promise<Principal>;
 
 /** Who is calling? The same answer for HTTP, WebSockets and Socket.IO. */
@@ -151,7 +170,9 @@ export class Authenticator {
     throw refusal('The API key is not valid: unknown, withdrawn or expired.');
   }
 
-  /** A request over HTTP. @param token from its headers @throws DomainError as `#signIn` */
+  /**
+   * A request over HTTP. @param token from its headers @throws DomainError as `#signIn`
+   */
   authenticateRequest(token: string | undefined, caller: Caller): SignedIn {
     const { headers } = caller;
     return this.#signIn(
@@ -162,8 +183,8 @@ export class Authenticator {
   }
 
   /**
-   * A WebSocket's opening request: header, OpenAI's subprotocol, or the console's cookie. @throws DomainError as
-   * `#signIn`
+   * A WebSocket's opening request: header, OpenAI's subprotocol, or the console's cookie.
+   * @throws DomainError as `#signIn`
    */
   authenticateUpgrade({
     headers,
@@ -176,7 +197,9 @@ export class Authenticator {
     );
   }
 
-  /** A Socket.IO handshake: `auth.token`, or the header. @throws DomainError as `#signIn` */
+  /**
+   * A Socket.IO handshake: `auth.token`, or the header. @throws DomainError as `#signIn`
+   */
   authenticateHandshake({ auth, headers, address }: Handshake): SignedIn {
     return this.#signIn(handshakeToken(auth, headers), () =>
       this.proxies.clientOf(headers, address),
@@ -204,8 +227,8 @@ export class Authenticator {
   }
 
   /**
-   * False once its key was withdrawn. For connections that outlive many requests. A token of the OIDC issuer cannot be
-   * withdrawn: what it opened may stay open.
+   * False once its key was withdrawn. For connections that outlive many requests. A token
+   * of the OIDC issuer cannot be withdrawn: what it opened may stay open.
    */
   isCurrent({ keyId = '' }: Principal): boolean {
     if (!this.enabled || keyId === INTERNAL_KEY_ID) return true;
@@ -218,7 +241,8 @@ export class Authenticator {
   }
 
   /**
-   * Ends a session of the console: refused from now on here, and at the other gateways of the database once they know.
+   * Ends a session of the console: refused from now on here, and at the other gateways of
+   * the database once they know.
    * @throws what the store throws; it may be tried again
    */
   async endSession(token: string): Promise<void> {
@@ -232,7 +256,10 @@ export class Authenticator {
     return this.tokens.contentOf(token);
   }
 
-  /** Where no keys are asked for, our own processes still say who they are: nothing of theirs is counted twice. */
+  /**
+   * Where no keys are asked for, our own processes still say who they are: nothing of
+   * theirs is counted twice.
+   */
   #ownProcess(token: string | undefined): Principal | undefined {
     const principal = token === undefined ? undefined : this.tokens.verify(token);
     return principal?.keyId === INTERNAL_KEY_ID

@@ -8,7 +8,8 @@ import { KEY_SCOPES } from './principal.js';
 
 /**
  * Makes the file with one key that may do everything, unless it is there already.
- * @returns the text for the operator, the key included: it is stored nowhere. @throws ConfigError when it cannot be
+ * @returns the text for the operator, the key included: it is stored nowhere. @throws
+ *   ConfigError when it cannot be
  * written
  */
 export function makeFirstKey({ server, auth }: Settings): string | undefined {
@@ -16,7 +17,10 @@ export function makeFirstKey({ server, auth }: Settings): string | undefined {
   return announcement(server.host, newKey(auth.keysFile).key, auth.keysFile);
 }
 
-/** The same in a database that gateways share and that has no keys. @throws what the database throws */
+/**
+ * The same in a database that gateways share and that has no keys. @throws what
+ * the database throws
+ */
 export async function makeFirstStoredKey(
   { server }: Settings,
   issuer: KeyIssuer,

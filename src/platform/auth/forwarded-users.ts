@@ -13,21 +13,26 @@ const LONGEST = 64;
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 
 /**
- * Open WebUI serves many people with one key and can say in headers for whom it asks. Where its key or its address is
- * trusted, each of its users is a tenant: `TENANT~USER`, with files, batches, limits and a fair share of its own.
- * No key and no claim can have a tenant of such a name.
+ * Open WebUI serves many people with one key and can say in headers for whom it asks.
+ * Where its key or its address is trusted, each of its users is a tenant: `TENANT~USER`,
+ * with files, batches, limits and a fair share of its own. No key and no claim can have a
+ * tenant of such a name.
  */
 export class ForwardedUsers {
   readonly #keys: ReadonlySet<string>;
   readonly #networks: Networks;
 
-  /** @param trusted ids of keys, addresses and networks such as 10.0.0.0/8, separated by commas; empty: none */
+  /**
+   * @param trusted ids of keys, addresses and networks such as 10.0.0.0/8, separated by
+   *   commas; empty: none
+   */
   constructor(trusted: string) {
     ({ names: this.#keys, networks: this.#networks } = networksAndNames(trusted));
   }
 
   /**
-   * Who asks: the key's tenant, or the user of it that a trusted caller names. Scopes stay those of the key.
+   * Who asks: the key's tenant, or the user of it that a trusted caller names. Scopes
+   * stay those of the key.
    * @throws DomainError `invalid_value` for a name that is none
    */
   principalOf(principal: Principal, caller: Caller): Principal {
@@ -44,7 +49,10 @@ export class ForwardedUsers {
     return { ...principal, tenant: tenantOf(principal.tenant, user) };
   }
 
-  /** The gateway's requests to itself carry their tenant; without keys there are no tenants. */
+  /**
+   * The gateway's requests to itself carry their tenant; without keys there
+   * are no tenants.
+   */
   #trusts({ keyId }: Principal, address: string): boolean {
     if (keyId === undefined || keyId === INTERNAL_KEY_ID) return false;
     return this.#keys.has(keyId) || this.#networks.has(address.replace(MAPPED, ''));

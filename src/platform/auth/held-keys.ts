@@ -11,7 +11,10 @@ export interface HeldKey extends HeldTerms {
   readonly expiresAtMs?: number;
 }
 
-/** Keys in memory, by digest and by id. Several secrets may belong to one id; the first says when it expires. */
+/**
+ * Keys in memory, by digest and by id. Several secrets may belong to one id; the first
+ * says when it expires.
+ */
 export class HeldKeys {
   readonly #byDigest: ReadonlyMap<string, HeldKey & { readonly digest: Buffer }>;
   readonly #byId = new Map<string, HeldKey>();
@@ -35,8 +38,8 @@ export class HeldKeys {
   }
 
   /**
-   * The digest of what was presented is looked up, so its duration depends on digests and not on keys; the last
-   * comparison takes the same time for every key.
+   * The digest of what was presented is looked up, so its duration depends on digests and
+   * not on keys; the last comparison takes the same time for every key.
    */
   find(digest: string): HeldKey | undefined {
     const key = this.#byDigest.get(digest);

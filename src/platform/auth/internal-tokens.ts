@@ -39,8 +39,8 @@ export const INTERNAL_KEY_ID = 'internal:batch';
 
 const LIFE_S = 3600;
 /**
- * A token with less life than this is replaced: lines wait in the gateway's queue before they are done, not before they
- * are let in.
+ * A token with less life than this is replaced: lines wait in the gateway's queue before
+ * they are done, not before they are let in.
  */
 const RENEW_MS = 600_000;
 
@@ -48,8 +48,8 @@ const RENEW_MS = 600_000;
 const MAX_TOKENS = 1000;
 
 /**
- * Tokens that a batch processor shows its gateway on behalf of a tenant: inference and nothing else, for an hour, on
- * the terms of the key that made the batch.
+ * Tokens that a batch processor shows its gateway on behalf of a tenant: inference and
+ * nothing else, for an hour, on the terms of the key that made the batch.
  */
 export class InternalTokens {
   readonly #made = new RecentMap<{ readonly token: string; readonly renewAtMs: number }>(
@@ -78,7 +78,10 @@ export class InternalTokens {
   }
 }
 
-/** @param handed secret from the gateway that started this process, base64. Undefined: no secret is known. */
+/**
+ * @param handed secret from the gateway that started this process, base64. Undefined: no
+ *   secret is known.
+ */
 export function internalTokens(
   { tokenSecretFile }: { readonly tokenSecretFile: string },
   handed: string | undefined,

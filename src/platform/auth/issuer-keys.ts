@@ -10,7 +10,10 @@ import { isObject } from '../../core/shared/is-object.js';
 import { issuerUnavailable } from '../http/passing-errors.js';
 import { SafeFetch } from '../http/safe-fetch.js';
 
-/** Known keys are fetched again after this time, so that a key which the issuer withdrew ends. */
+/**
+ * Known keys are fetched again after this time, so that a key which the
+ * issuer withdrew ends.
+ */
 const REFRESH_MS = 600_000;
 /** While the issuer does not answer, known keys are used for this long. */
 const STALE_MS = 3_600_000;
@@ -29,8 +32,9 @@ export interface IssuerKeysOptions {
 type KeySet = ReturnType<typeof createLocalJWKSet>;
 
 /**
- * The public keys of an OIDC issuer (its JWKS), cached. Fetched when first needed, when they are old, and when a token
- * names a key that is not among them; never twice at once, and never within the cool-down.
+ * The public keys of an OIDC issuer (its JWKS), cached. Fetched when first needed, when
+ * they are old, and when a token names a key that is not among them; never twice at once,
+ * and never within the cool-down.
  */
 export class IssuerKeys {
   readonly #logger = new Logger(IssuerKeys.name);
@@ -41,7 +45,8 @@ export class IssuerKeys {
   #fetching: Promise<void> | undefined;
 
   constructor(private readonly options: IssuerKeysOptions) {
-    // Hosts that the settings name may be in the operator's network; what a discovery document names may not.
+    // Hosts that the settings name may be in the operator's network; what a discovery
+    // document names may not.
     const trusted = [options.issuer, options.jwksUrl]
       .filter(url => url !== '')
       .map(hostOf);
@@ -49,7 +54,10 @@ export class IssuerKeys {
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
-  /** The key of a token, for `jwtVerify`. @throws DomainError `issuer_unavailable`, JWKSNoMatchingKey */
+  /**
+   * The key of a token, for `jwtVerify`. @throws DomainError
+   * `issuer_unavailable`, JWKSNoMatchingKey
+   */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     if (this.#ageMs >= REFRESH_MS) await this.#refresh();
     try {

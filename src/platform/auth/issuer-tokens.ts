@@ -6,7 +6,9 @@ import { type Settings } from '../config/settings.js';
 import { KEY_SCOPES, type Principal } from './principal.js';
 import { IssuerKeys } from './issuer-keys.js';
 
-/** Head, payload and signature in base64url; an unsigned one is recognised, and rejected. */
+/**
+ * Head, payload and signature in base64url; an unsigned one is recognised, and rejected.
+ */
 const JWT = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
 const LONGEST_TOKEN = 8192;
 const TENANT = /^[A-Za-z0-9._-]{1,64}$/;
@@ -88,7 +90,10 @@ export class IssuerTokens {
   }
 }
 
-/** The claim of that name, also if the name has dots, else the one at that path: `realm_access.roles`. */
+/**
+ * The claim of that name, also if the name has dots, else the one at that path:
+ * `realm_access.roles`.
+ */
 function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unknown {
   if (Object.hasOwn(claims, path)) return claims[path];
   return path

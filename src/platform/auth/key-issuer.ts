@@ -22,7 +22,10 @@ export interface IssuedKey {
   readonly first?: boolean;
 }
 
-/** Makes, rotates and revokes the keys of the database. A change is in effect on this gateway when it resolves. */
+/**
+ * Makes, rotates and revokes the keys of the database. A change is in effect on this
+ * gateway when it resolves.
+ */
 export class KeyIssuer {
   constructor(
     private readonly store: KeyStore,
@@ -30,7 +33,10 @@ export class KeyIssuer {
     private readonly ring: KeyRing,
   ) {}
 
-  /** @throws DomainError `too_many_keys`, or `invalid_value` for a first key that would have no effect or lock out */
+  /**
+   * @throws DomainError `too_many_keys`, or `invalid_value` for a first key that would
+   *   have no effect or lock out
+   */
   async create(wanted: NewKey, nowMs = Date.now()): Promise<IssuedKey> {
     const first = !this.ring.enabled;
     if (this.ring.state === 'ignored') throw new DomainError('invalid_value', NO_EFFECT);
@@ -54,14 +60,18 @@ export class KeyIssuer {
     return { key, secret, first };
   }
 
-  /** One that may do everything, unless there are keys. Gateways that start at the same time may make one each. */
+  /**
+   * One that may do everything, unless there are keys. Gateways that start at the same
+   * time may make one each.
+   */
   async createFirst(): Promise<IssuedKey | undefined> {
     if ((await this.store.countLive()) > 0) return undefined;
     return this.create({ name: 'first key', tenant: DEFAULT_TENANT, scopes: KEY_SCOPES });
   }
 
   /**
-   * @param graceMs how long the present secret stays valid; one that was replaced before ends at once
+   * @param graceMs how long the present secret stays valid; one that was replaced before
+   *   ends at once
    * @throws DomainError `key_not_found`, `key_is_from_file`
    */
   async rotate(id: string, graceMs: number, nowMs = Date.now()): Promise<IssuedKey> {

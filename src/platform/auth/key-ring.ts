@@ -15,7 +15,10 @@ import { readKeysFile } from './keys-file.js';
 import { type Principal } from './principal.js';
 import { type StoredKeys } from './stored-keys.js';
 
-/** Polled, not subscribed to: mounted secrets are swapped by moving links, which file events miss. */
+/**
+ * Polled, not subscribed to: mounted secrets are swapped by moving links, which
+ * file events miss.
+ */
 const POLL_MS = 2000;
 
 /** `ignored`: `auth.allow_anonymous` is set, so a key of the database has no effect. */
@@ -34,9 +37,10 @@ export interface KeyRingOptions {
 }
 
 /**
- * All keys, as they are now: those of `auth.keys_file`, read again when the file changes and on SIGHUP, or the one of
- * `auth.key`, and those of the database. A file that became unreadable or wrong changes nothing and is logged; a server
- * must not lock out all clients over a typing error.
+ * All keys, as they are now: those of `auth.keys_file`, read again when the file changes
+ * and on SIGHUP, or the one of `auth.key`, and those of the database. A file that became
+ * unreadable or wrong changes nothing and is logged; a server must not lock out all
+ * clients over a typing error.
  */
 export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(KeyRing.name);
@@ -60,7 +64,10 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     this.changed$ = merge(this.#changed, options.stored?.changed$ ?? EMPTY);
   }
 
-  /** False: no keys are required, every client may do everything. The first key of the database makes it true. */
+  /**
+   * False: no keys are required, every client may do everything. The first key of the
+   * database makes it true.
+   */
   get enabled(): boolean {
     return this.state === 'required';
   }

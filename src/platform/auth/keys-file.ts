@@ -43,7 +43,10 @@ export function readKeysFile(path: string): ApiKeyEntry[] {
   return parseKeys(readText(path), path);
 }
 
-/** @param name of the file, for messages. @throws ConfigError with every problem of it, by line and column */
+/**
+ * @param name of the file, for messages. @throws ConfigError with every problem of it, by
+ *   line and column
+ */
 export function parseKeys(text: string, name: string): ApiKeyEntry[] {
   const file = parseYaml(text, name);
   const problems: ConfigProblem[] = [...file.problems];
@@ -53,8 +56,8 @@ export function parseKeys(text: string, name: string): ApiKeyEntry[] {
 }
 
 /**
- * Makes a key and adds its entry to the file, which is made when missing (mode 0600) and keeps its comments. A running
- * gateway takes it in within seconds.
+ * Makes a key and adds its entry to the file, which is made when missing (mode 0600) and
+ * keeps its comments. A running gateway takes it in within seconds.
  * @throws ConfigError when the file is not a keys file.
  */
 export function addApiKey(path: string, owner: KeyOwner): NewApiKey {

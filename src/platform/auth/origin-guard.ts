@@ -9,9 +9,9 @@ type Headers = IncomingMessage['headers'];
 const READING = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
- * Keeps web pages of other origins out. Where keys are asked for, a page must know one, so only WebSockets are checked,
- * which browsers open to anywhere. Without keys (D-32) every request is: its `Host`, and the origin of what changes
- * something.
+ * Keeps web pages of other origins out. Where keys are asked for, a page must know one,
+ * so only WebSockets are checked, which browsers open to anywhere. Without keys (D-32)
+ * every request is: its `Host`, and the origin of what changes something.
  */
 export class OriginGuard {
   /** @param keyless true while no keys are asked for */
@@ -29,14 +29,18 @@ export class OriginGuard {
   }
 
   /**
-   * A request that a browser signed by itself, by cookie: what changes something comes from our own pages.
+   * A request that a browser signed by itself, by cookie: what changes something comes
+   * from our own pages.
    * @throws DomainError `origin_not_allowed`
    */
   demandSession(method: string, headers: Headers): void {
     if (!READING.includes(method)) this.#demandOrigin(headers);
   }
 
-  /** A WebSocket's opening request. @throws DomainError `host_not_allowed`, `origin_not_allowed` */
+  /**
+   * A WebSocket's opening request. @throws DomainError `host_not_allowed`,
+   * `origin_not_allowed`
+   */
   demandUpgrade(headers: Headers): void {
     if (this.keyless()) this.demandHost(headers);
     this.#demandOrigin(headers);

@@ -2,7 +2,9 @@ import { type KeyTerms } from '../../core/access/key-terms.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 
-/** What a key may be allowed to do. `admin` sees and stops everything, of every tenant. */
+/**
+ * What a key may be allowed to do. `admin` sees and stops everything, of every tenant.
+ */
 export const KEY_SCOPES = ['inference', 'admin', 'events'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
@@ -16,7 +18,9 @@ export interface Principal {
   readonly tenant: string;
   readonly scopes: ReadonlySet<Scope>;
   readonly terms?: KeyTerms;
-  /** Unix milliseconds; of a token of the OIDC issuer: tokens made from it end with it. */
+  /**
+   * Unix milliseconds; of a token of the OIDC issuer: tokens made from it end with it.
+   */
   readonly expiresAtMs?: number;
 }
 
@@ -37,7 +41,10 @@ export function demandScope(principal: Principal, ...scopes: readonly Scope[]): 
   );
 }
 
-/** Its own requests, and everything for an admin. Others' requests are to look as if they did not exist. */
+/**
+ * Its own requests, and everything for an admin. Others' requests are to look as if they
+ * did not exist.
+ */
 export function mayTouch(principal: Principal, tenant: string = DEFAULT_TENANT): boolean {
   return principal.tenant === tenant || permits(principal, 'admin');
 }
@@ -45,7 +52,10 @@ export function mayTouch(principal: Principal, tenant: string = DEFAULT_TENANT):
 export const mayUse = (terms: KeyTerms | undefined, model: string): boolean =>
   terms?.models?.includes(model) ?? true;
 
-/** @param model canonical id @throws DomainError `model_not_found`, as if the model did not exist */
+/**
+ * @param model canonical id @throws DomainError `model_not_found`, as if the model
+ *   did not exist
+ */
 export function demandModel(terms: KeyTerms | undefined, model: string): void {
   if (mayUse(terms, model)) return;
   const message = `The model \`${model}\` does not exist, or this API key may not use it.`;

@@ -7,8 +7,8 @@ const NAME = 'switchyard_session';
 export const SESSION_LIFE_S = 12 * 3600;
 
 /**
- * The session of the console: a short-lived token, signed and never a key, so guessing keys by cookie is not counted
- * and not possible.
+ * The session of the console: a short-lived token, signed and never a key, so guessing
+ * keys by cookie is not counted and not possible.
  */
 export function sessionToken({ cookie = '' }: IncomingHttpHeaders): string | undefined {
   const pair = cookie.split(/; */).find(each => each.startsWith(`${NAME}=`));
@@ -16,7 +16,10 @@ export function sessionToken({ cookie = '' }: IncomingHttpHeaders): string | und
   return value?.startsWith(TOKEN_PREFIX) ? value : undefined;
 }
 
-/** `Set-Cookie` that signs in. Scripts never see it and no other site's request carries it. */
+/**
+ * `Set-Cookie` that signs in. Scripts never see it and no other site's
+ * request carries it.
+ */
 export const sessionCookie = (token: string, secure: boolean): string =>
   setCookie(token, SESSION_LIFE_S, secure);
 

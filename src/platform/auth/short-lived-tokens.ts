@@ -33,11 +33,14 @@ export interface TokenGrant {
 }
 
 /**
- * Tokens that a server hands to a browser instead of its key (`client_secrets`): signed, not stored, so any replica
- * with the same secret accepts them.
+ * Tokens that a server hands to a browser instead of its key (`client_secrets`): signed,
+ * not stored, so any replica with the same secret accepts them.
  */
 export class ShortLivedTokens {
-  /** @param secret the same on all replicas; absent: random, so tokens end with the process. */
+  /**
+   * @param secret the same on all replicas; absent: random, so tokens end
+   *   with the process.
+   */
   constructor(
     private readonly secret: Buffer = randomBytes(32),
     private readonly nowMs: () => number = () => Date.now(),
@@ -81,7 +84,10 @@ export class ShortLivedTokens {
     return this.#claimsOf(token)?.expiresAtMs;
   }
 
-  /** What `mint` was given to carry. Undefined: nothing, or the token is not to be trusted. */
+  /**
+   * What `mint` was given to carry. Undefined: nothing, or the token is not
+   * to be trusted.
+   */
   contentOf(token: string): string | undefined {
     return this.#claimsOf(token)?.content;
   }

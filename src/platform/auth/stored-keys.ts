@@ -13,12 +13,16 @@ import { KEY_SCOPES, type KeyScope, type Principal } from './principal.js';
 const POLL_MS = 2000;
 /** `last_used_at` is written at most this often. */
 const USED_MS = 60_000;
-/** By how much the clocks of gateways may differ: sessions that ended this long before the last are read again. */
+/**
+ * By how much the clocks of gateways may differ: sessions that ended this long before the
+ * last are read again.
+ */
 const CLOCK_SKEW_MS = 600_000;
 
 /**
- * The live keys of the database, in memory: read again when their version changes; and the console's sessions that were
- * signed out. While the database is away, both stay as they were.
+ * The live keys of the database, in memory: read again when their version changes; and
+ * the console's sessions that were signed out. While the database is away, both stay
+ * as they were.
  */
 export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(StoredKeys.name);
@@ -77,7 +81,9 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
     this.#used.add(id);
   }
 
-  /** Resolves when changes made before are in effect here. @throws what the store throws */
+  /**
+   * Resolves when changes made before are in effect here. @throws what the store throws
+   */
   async refresh(): Promise<void> {
     // A reading that is under way may have begun before the change.
     await this.#refreshing?.catch(() => undefined);

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Global, Injectable, Module } from '@nestjs/common';
 import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
 
-/** Milliseconds since this process started, with fractions; unaffected by changes of the wall clock. */
+/**
+ * Milliseconds since this process started, with fractions; unaffected by changes of
+ * the wall clock.
+ */
 @Injectable()
 export class ProcessClock implements MonotonicClock {
   nowMs(): number {

@@ -1,20 +1,24 @@
 import { randomFillSync } from 'node:crypto';
 
 const RANDOM_BYTES = 8;
-/** Random bytes are fetched for many ids at once: asking for eight costs as much as asking for four thousand. */
+/**
+ * Random bytes are fetched for many ids at once: asking for eight costs as much as asking
+ * for four thousand.
+ */
 const pool = Buffer.alloc(512 * RANDOM_BYTES);
 let used = pool.length;
 let lastMs = 0;
 /**
- * Many ids are made in the same millisecond, and hexadecimal digits of numbers above 2^32 cost more than all the rest.
+ * Many ids are made in the same millisecond, and hexadecimal digits of numbers above 2^32
+ * cost more than all the rest.
  */
 let timeDigits = '';
 let counter = 0;
 
 /**
- * A prefix and 32 hex digits that grow with time, as UUIDv7 does: 48 bits of milliseconds, 16 bits of counter, 64
- * random bits.
- * Listing by id is listing by age, also for ids of one process in the same millisecond and across a clock set back.
+ * A prefix and 32 hex digits that grow with time, as UUIDv7 does: 48 bits of
+ * milliseconds, 16 bits of counter, 64 random bits. Listing by id is listing by age, also
+ * for ids of one process in the same millisecond and across a clock set back.
  */
 export function timeOrderedId(prefix: string, nowMs: number): string {
   if (nowMs > lastMs) startMs(Math.floor(nowMs));
@@ -31,7 +35,9 @@ function startMs(ms: number): void {
 const ID_DIGITS = 32;
 const TIME_DIGITS = 12;
 
-/** Unix milliseconds at which an id was made; undefined for a text that ends with none. */
+/**
+ * Unix milliseconds at which an id was made; undefined for a text that ends with none.
+ */
 export function bornAtMs(id: string): number | undefined {
   const digits = id.slice(-ID_DIGITS);
   return /^[0-9a-f]{32}$/.test(digits)

@@ -6,15 +6,18 @@ import { type ModelSpec } from './model-spec.js';
 import { SETTINGS, type Settings } from './settings.js';
 
 /**
- * Injection token of `readonly ModelSpec[]`: the validated entries of `config/models.yaml`, as `ModelList` last read
- * them. The array changes; keep it, not what is in it.
+ * Injection token of `readonly ModelSpec[]`: the validated entries of
+ * `config/models.yaml`, as `ModelList` last read them. The array changes; keep it, not
+ * what is in it.
  */
 export const MODELS = Symbol('MODELS');
 
 /** Reads the models file again. @throws ConfigError */
 export type ReadModels = () => readonly ModelSpec[];
 
-/** Hands out what `loadConfig()` compiled; global, so every module reads the same values. */
+/**
+ * Hands out what `loadConfig()` compiled; global, so every module reads the same values.
+ */
 @Module({})
 export class ConfigModule {
   static forRoot(

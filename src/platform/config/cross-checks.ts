@@ -16,7 +16,10 @@ type Sources = ReadonlyMap<SettingPath, SourcedValue>;
 /** @param from the setting that it was caused by; default: the one that is wrong */
 type Finding = readonly [path: SettingPath, message: string, from?: SettingPath];
 
-/** Problems that one setting alone does not show: contradictions, malformed lists, and paths that cannot be used. */
+/**
+ * Problems that one setting alone does not show: contradictions, malformed lists, and
+ * paths that cannot be used.
+ */
 export const crossProblems = (
   settings: Settings,
   sources: Sources,
@@ -201,7 +204,8 @@ function* badRedis(
       'needs redis.url, such as redis://127.0.0.1:6379 (variable SWITCHYARD_REDIS_URL)',
     ];
   }
-  // The death of a worker is noticed by its locks at the latest: before the time limit of what it had ends.
+  // The death of a worker is noticed by its locks at the latest: before the time limit of
+  // what it had ends.
   if (redis.lockMs >= inference.timeoutMinMs) {
     const message =
       `must be below inference.timeout_min_ms (${inference.timeoutMinMs}): else the time limit of a request ends ` +
@@ -239,7 +243,8 @@ function nearestExisting(path: string): string {
 }
 
 /**
- * Tries to write where the data folder is or is to be made: only a gateway or a processor that starts does so.
+ * Tries to write where the data folder is or is to be made: only a gateway or a processor
+ * that starts does so.
  * @throws ConfigError
  */
 export function assertDataWritable(sources: Sources): void {

@@ -6,7 +6,10 @@ import { environmentName, SETTING_PATHS, settingDefinition } from './settings.js
 /** YAML language servers of editors know this version best. */
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
 
-/** Of `config/switchyard.yaml`. Stricter than its reader in one thing: numbers in quotes are text here. */
+/**
+ * Of `config/switchyard.yaml`. Stricter than its reader in one thing: numbers in quotes
+ * are text here.
+ */
 export function settingsSchema(): JsonSchema {
   const sections: Record<string, Record<string, JsonSchema>> = {};
   for (const path of SETTING_PATHS) {
@@ -42,7 +45,10 @@ function settingSchema(
   return { description, ...schema, ...(words && { enum: words }), default: value };
 }
 
-/** Of `config/models.yaml`. What depends on kind and engine is left to `switchyard models check`. */
+/**
+ * Of `config/models.yaml`. What depends on kind and engine is left to
+ * `switchyard models check`.
+ */
 export function modelsSchema(): JsonSchema {
   const { properties, ...schema } = jsonSchema(MODEL) as {
     properties: Record<ModelFieldName, JsonSchema>;

@@ -26,7 +26,9 @@ import { ConfigError, type ConfigProblem, readYamlFile } from './yaml-file.js';
 export interface LoadedConfig {
   readonly settings: Settings;
   readonly models: readonly ModelSpec[];
-  /** Effective value and origin (`default`, `file:line` or the variable) of each setting. */
+  /**
+   * Effective value and origin (`default`, `file:line` or the variable) of each setting.
+   */
   readonly sources: ReadonlyMap<SettingPath, SourcedValue>;
   /** What starts but probably is not meant. */
   readonly warnings: readonly ConfigProblem[];
@@ -38,14 +40,18 @@ export interface LoadOptions {
   readonly modelsFile?: string;
   /** Relative file names are resolved from here. */
   readonly directory?: string;
-  /** Lets the engines judge the `options` of their models; without it they do when a worker starts. */
+  /**
+   * Lets the engines judge the `options` of their models; without it they do when
+   * a worker starts.
+   */
   readonly askEngine?: EngineCheck;
 }
 
 export const DEFAULT_CONFIG_FILE = 'config/switchyard.yaml';
 
 /**
- * Defaults, then the settings file, then the environment; then the models file. Called once per process.
+ * Defaults, then the settings file, then the environment; then the models file. Called
+ * once per process.
  * @throws ConfigError naming every problem of all of them.
  */
 export function loadConfig(options: LoadOptions = {}): LoadedConfig {
@@ -79,12 +85,15 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   };
 }
 
-/** Origin of `auth.keys_file`, or of `auth.required`, where no keys are set and others can reach the server. */
+/**
+ * Origin of `auth.keys_file`, or of `auth.required`, where no keys are set and others can
+ * reach the server.
+ */
 export const FIRST_KEYS_ORIGIN = 'server.host, which is not loopback';
 
 /**
- * The keys file of a server that listens beyond loopback without one (D-32). Undefined: another is named, or none is
- * needed.
+ * The keys file of a server that listens beyond loopback without one (D-32). Undefined:
+ * another is named, or none is needed.
  */
 export function firstKeysFile({ server, auth, data }: Settings): string | undefined {
   const named = auth.keysFile !== '' || auth.key !== '' || auth.oidcIssuer !== '';
@@ -92,7 +101,10 @@ export function firstKeysFile({ server, auth, data }: Settings): string | undefi
   return needed ? join(data.dir, 'keys.yaml') : undefined;
 }
 
-/** Values of `sources`; one that was not given may follow from others, and is entered there. */
+/**
+ * Values of `sources`; one that was not given may follow from others, and
+ * is entered there.
+ */
 function effective(sources: Map<SettingPath, SourcedValue>): Settings {
   const values = () =>
     settingsFrom(
@@ -101,7 +113,8 @@ function effective(sources: Map<SettingPath, SourcedValue>): Settings {
   const settings = values();
   const keysFile = firstKeysFile(settings);
   if (keysFile === undefined) return settings;
-  // Gateways share a database, and no file. A file that an earlier start made stays in use.
+  // Gateways share a database, and no file. A file that an earlier start made
+  // stays in use.
   const isShared = settings.database.url !== '' && !existsSync(keysFile);
   if (isShared) sources.set('auth.required', { value: true, origin: FIRST_KEYS_ORIGIN });
   else sources.set('auth.keys_file', { value: keysFile, origin: FIRST_KEYS_ORIGIN });
@@ -113,7 +126,8 @@ function readSettings(directory: string, named: string | undefined): SettingSour
   const file = readYamlFile(resolve(directory, name), name);
   if (file) return settingsFromFile(file);
   const source = new SettingSource();
-  // The default file may be absent: all settings have defaults. A named one was meant to be there.
+  // The default file may be absent: all settings have defaults. A named one was meant
+  // to be there.
   if (named)
     source.problems.push({
       origin: CONFIG_FILE_VARIABLE,

@@ -74,8 +74,9 @@ const ENGINE = oneOf(ENGINE_NAMES, { 'whisper-onnx': WHISPER_ONNX_REMOVED });
 export type ModelFieldName = SnakeCase<keyof ModelSpec>;
 
 /**
- * The fields of one entry of `config/models.yaml`. A spec checks that the comments of that file name these fields;
- * `scripts/docs.mjs` writes the table of docs/reference/models-yaml.md from them.
+ * The fields of one entry of `config/models.yaml`. A spec checks that the comments of
+ * that file name these fields; `scripts/docs.mjs` writes the table of
+ * docs/reference/models-yaml.md from them.
  */
 export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
   id: field(

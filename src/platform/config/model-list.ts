@@ -11,8 +11,9 @@ export interface ModelChanges {
 }
 
 /**
- * The models that are served now. `current` is one array for the life of the process, so everyone who was handed it
- * sees the entries as they are; who keeps something per model listens to `changes$`.
+ * The models that are served now. `current` is one array for the life of the process, so
+ * everyone who was handed it sees the entries as they are; who keeps something per model
+ * listens to `changes$`.
  */
 export class ModelList {
   readonly #current: ModelSpec[];
@@ -35,7 +36,10 @@ export class ModelList {
     return this.#current.find(model => model.id === id);
   }
 
-  /** Takes the entries of the models file as it is now, all or none. @throws ConfigError with every problem of it */
+  /**
+   * Takes the entries of the models file as it is now, all or none. @throws ConfigError
+   * with every problem of it
+   */
   reload(): ModelChanges {
     const [before, after] = [[...this.#current], this.read()];
     const was = (id: string) => before.find(model => model.id === id);

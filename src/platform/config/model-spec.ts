@@ -12,7 +12,10 @@ export const camelCase = (name: string): string =>
 export const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 
-/** The keys of a map, and of the maps under `nested`, as code spells them. Other values are left as they are. */
+/**
+ * The keys of a map, and of the maps under `nested`, as code spells them. Other values
+ * are left as they are.
+ */
 export function camelKeys(
   map: object,
   nested: readonly string[] = [],
@@ -39,28 +42,47 @@ export interface ModelSpec {
   readonly capabilities: readonly string[];
   /** BCP-47 tags; empty: any. */
   readonly languages: readonly string[];
-  /** Local worker processes the gateway supervises, or what sets each apart; 0 when only `addresses` serve it. */
+  /**
+   * Local worker processes the gateway supervises, or what sets each apart; 0 when only
+   * `addresses` serve it.
+   */
   readonly replicas: number | readonly ReplicaSpec[];
-  /** host:port of workers run elsewhere; a host name stands for all its address records, as they come and go. */
+  /**
+   * host:port of workers run elsewhere; a host name stands for all its address records,
+   * as they come and go.
+   */
   readonly addresses: readonly string[];
   /**
-   * Engine `external`: program and arguments of a worker that the gateway runs, not by a shell. `{port}`, `{host}`,
-   * `{model}` and `{device}` are filled in.
+   * Engine `external`: program and arguments of a worker that the gateway runs, not by a
+   * shell. `{port}`, `{host}`, `{model}` and `{device}` are filled in.
    */
   readonly command?: readonly string[];
   /** How the gateway connects to them (default: no TLS, no token). */
   readonly remote?: RemoteSpec;
-  /** `on_request`: the first request starts its workers and waits for them. Absent: `always`, from boot on. */
+  /**
+   * `on_request`: the first request starts its workers and waits for them. Absent:
+   * `always`, from boot on.
+   */
   readonly autostart?: Autostart;
-  /** Seconds without any work after which its workers are stopped, until the next request; absent: never. */
+  /**
+   * Seconds without any work after which its workers are stopped, until the next
+   * request; absent: never.
+   */
   readonly idleUnloadS?: number;
-  /** Of requests that state no priority, where their key states none either (default batch). */
+  /**
+   * Of requests that state no priority, where their key states none
+   * either (default batch).
+   */
   readonly defaultPriority?: PriorityLabel;
   /**
-   * Inverse text normalisation for requests that do not say; for recognisers that write "twenty five" (default false).
+   * Inverse text normalisation for requests that do not say; for recognisers that write
+   * "twenty five" (default false).
    */
   readonly itn?: boolean;
-  /** `normalise`: one gain per file toward the usual loudness of speech, before the engine hears it (default off). */
+  /**
+   * `normalise`: one gain per file toward the usual loudness of speech, before the engine
+   * hears it (default off).
+   */
   readonly loudness?: (typeof LOUDNESS)[number];
   /** Client voice name → engine voice id (TTS). */
   readonly voices: Readonly<Record<string, string>>;
@@ -97,7 +119,9 @@ export interface RemoteTls {
   /** Certificate of this gateway, for workers that ask for one; always with `keyFile`. */
   readonly certFile?: string;
   readonly keyFile?: string;
-  /** The name in the workers' certificate, when it is not the host they are reached by. */
+  /**
+   * The name in the workers' certificate, when it is not the host they are reached by.
+   */
   readonly serverName?: string;
 }
 
@@ -117,7 +141,10 @@ export const modelOn = (model: ModelSpec, { device }: ReplicaSpec): ModelSpec =>
 /** An alias that stands for every name it matches. */
 export const isPattern = (alias: string): boolean => alias.includes('*');
 
-/** stt: speech to text. tts: text to speech. llm: chat and completions. embedding: text to vectors. */
+/**
+ * stt: speech to text. tts: text to speech. llm: chat and completions. embedding:
+ * text to vectors.
+ */
 export const MODEL_KINDS = ['stt', 'tts', 'llm', 'embedding'] as const;
 export type ModelKind = (typeof MODEL_KINDS)[number];
 

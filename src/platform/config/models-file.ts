@@ -129,13 +129,19 @@ function withDefaults(written: Record<string, unknown>): ModelSpec {
   };
 }
 
-/** What an engine says against a model: the field it is about (`options.threads`) and what is wrong with it. */
+/**
+ * What an engine says against a model: the field it is about (`options.threads`) and what
+ * is wrong with it.
+ */
 export interface EngineObjection {
   readonly path: string;
   readonly message: string;
 }
 
-/** Asks the engine of a model about its options; passed in by the programs, since configuration knows no engines. */
+/**
+ * Asks the engine of a model about its options; passed in by the programs, since
+ * configuration knows no engines.
+ */
 export type EngineCheck = (model: ModelSpec) => readonly EngineObjection[];
 
 export interface ModelsFile {
@@ -145,7 +151,10 @@ export interface ModelsFile {
   readonly warnings: readonly ConfigProblem[];
 }
 
-/** Compiles `models:` into specs; every problem carries its line, its field and what is allowed. */
+/**
+ * Compiles `models:` into specs; every problem carries its line, its field and
+ * what is allowed.
+ */
 export function modelsFromFile(
   file: YamlFile,
   askEngine: EngineCheck = () => [],
@@ -202,7 +211,10 @@ const NO_VOICES =
 const speaksBlindly = ({ kind, engine, voices }: ModelSpec): boolean =>
   kind === 'tts' && engine !== 'openai-http' && Object.keys(voices).length === 0;
 
-/** Ids and aliases share one name space: a request's `model` must mean one thing. Each kind has one pattern. */
+/**
+ * Ids and aliases share one name space: a request's `model` must mean one thing. Each
+ * kind has one pattern.
+ */
 function clashes(model: ModelSpec, names: Map<string, string>): FieldProblem[] {
   return [model.id, ...model.aliases].flatMap((given, index) => {
     const name = isPattern(given) ? `* of kind ${model.kind}` : given;
@@ -216,7 +228,10 @@ function clashes(model: ModelSpec, names: Map<string, string>): FieldProblem[] {
   });
 }
 
-/** Each replica is asked about: its device is an option of the engine that only some engines have. */
+/**
+ * Each replica is asked about: its device is an option of the engine that only
+ * some engines have.
+ */
 function objections(model: ModelSpec, askEngine: EngineCheck): FieldProblem[] {
   const replicas = replicaSpecs(model);
   const asked = replicas.length > 0 ? replicas : [{}];

@@ -2,10 +2,11 @@ import { delimiter } from 'node:path';
 import { SECRET_VARIABLES } from '@switchyard/engine-api/process/foreign-environment.js';
 
 /**
- * What a worker process inherits of the gateway's environment: what programs need to find themselves, and what tunes
- * native code. A token of the model hub is for the gateway's downloads: engines open folders. Nothing else: the
- * gateway's own settings and secrets (`SWITCHYARD_…`, keys, database urls) are none of its business, and `NODE_OPTIONS`
- * such as `--inspect` cannot be shared. `replicas: [{ env: … }]` adds to it.
+ * What a worker process inherits of the gateway's environment: what programs need to find
+ * themselves, and what tunes native code. A token of the model hub is for the gateway's
+ * downloads: engines open folders. Nothing else: the gateway's own settings and secrets
+ * (`SWITCHYARD_…`, keys, database urls) are none of its business, and `NODE_OPTIONS` such
+ * as `--inspect` cannot be shared. `replicas: [{ env: … }]` adds to it.
  */
 export const INHERITED_VARIABLES: readonly RegExp[] = [
   /^(PATH|HOME|USER|SHELL|LANG|LANGUAGE|TZ|TMPDIR|NODE_COMPILE_CACHE)$/,
@@ -31,7 +32,9 @@ export const programFolders = (
   environment: NodeJS.ProcessEnv = process.env,
 ): readonly string[] => (environment.PATH ?? '').split(delimiter);
 
-/** OpenTelemetry is configured by its own variables; without this one nothing is traced. */
+/**
+ * OpenTelemetry is configured by its own variables; without this one nothing is traced.
+ */
 export const tracingWanted = (environment: NodeJS.ProcessEnv = process.env): boolean =>
   (environment.OTEL_EXPORTER_OTLP_ENDPOINT ??
     environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ??
@@ -42,17 +45,24 @@ export const tracedShare = (environment: NodeJS.ProcessEnv = process.env): numbe
   Number(environment.OTEL_TRACES_SAMPLER_ARG || 1);
 
 /**
- * Where the person stood who typed the command: names of files on the command line start there. npm runs its scripts in
- * the package's folder and keeps the other one in INIT_CWD, which our launcher does as well.
+ * Where the person stood who typed the command: names of files on the command line start
+ * there. npm runs its scripts in the package's folder and keeps the other one in
+ * INIT_CWD, which our launcher does as well.
  */
 export const launchDirectory = (environment: NodeJS.ProcessEnv = process.env): string =>
   environment.INIT_CWD ?? process.cwd();
 
-/** What a person types: `npx switchyard` where npm runs the command, since there may be no other. */
+/**
+ * What a person types: `npx switchyard` where npm runs the command, since there may
+ * be no other.
+ */
 export const ownName = (environment: NodeJS.ProcessEnv = process.env): string =>
   environment.npm_command === 'exec' ? 'npx switchyard' : 'switchyard';
 
-/** Where the command line finds a gateway, and the key it shows there; no settings of the gateway. */
+/**
+ * Where the command line finds a gateway, and the key it shows there; no settings
+ * of the gateway.
+ */
 export const GATEWAY_VARIABLES = {
   url: 'SWITCHYARD_URL',
   key: 'SWITCHYARD_API_KEY',

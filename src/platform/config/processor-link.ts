@@ -1,6 +1,7 @@
 /**
- * Flags of Node for a batch processor. A batch makes much garbage and keeps next to nothing: with V8's own measures the
- * old generation grows by 150 MiB before a collection (test/bench/README.md "Reading `batch-ingest`").
+ * Flags of Node for a batch processor. A batch makes much garbage and keeps next to
+ * nothing: with V8's own measures the old generation grows by 150 MiB before a collection
+ * (test/bench/README.md "Reading `batch-ingest`").
  */
 export const PROCESSOR_NODE_FLAGS = [
   '--max-semi-space-size=16',
@@ -8,15 +9,22 @@ export const PROCESSOR_NODE_FLAGS = [
 ] as const;
 
 /**
- * Carries the link from a gateway to the processor that it starts; the secret never touches a disk or a command line.
+ * Carries the link from a gateway to the processor that it starts; the secret never
+ * touches a disk or a command line.
  */
 export const PROCESSOR_LINK_VARIABLE = 'SWITCHYARD_PROCESSOR_LINK';
 
-/** What a gateway passes to the batch processor that it starts. A processor that was started by hand has none. */
+/**
+ * What a gateway passes to the batch processor that it starts. A processor that was
+ * started by hand has none.
+ */
 export interface ProcessorLink {
   /** `http://127.0.0.1:8000`, the port really taken. */
   readonly gatewayUrl: string;
-  /** Signs the tokens that lines are sent with; absent while no keys are asked for. Base64. */
+  /**
+   * Signs the tokens that lines are sent with; absent while no keys are
+   * asked for. Base64.
+   */
   readonly tokenSecret?: string;
 }
 
@@ -26,8 +34,8 @@ export const processorLinkVariable = (link: ProcessorLink): Record<string, strin
 });
 
 /**
- * Everything that the gateway was started with, so that both read the same settings; a debugger's port cannot be
- * shared.
+ * Everything that the gateway was started with, so that both read the same settings; a
+ * debugger's port cannot be shared.
  */
 export function processorEnvironment(
   link: ProcessorLink,
@@ -37,7 +45,10 @@ export function processorEnvironment(
   return { ...shared, ...processorLinkVariable(link) };
 }
 
-/** Undefined without a gateway as parent. The variable is forgotten, so that nothing started later inherits it. */
+/**
+ * Undefined without a gateway as parent. The variable is forgotten, so that nothing
+ * started later inherits it.
+ */
 export function takeProcessorLink(
   environment: NodeJS.ProcessEnv = process.env,
 ): ProcessorLink | undefined {

@@ -41,7 +41,8 @@ data.dir for processes of one machine. Lines go to batch.gateway_url.
 ${SETTINGS_HELP}`;
 
 /**
- * Whether a program without options shall run: `--help` prints its usage instead. @throws UsageError for any other word
+ * Whether a program without options shall run: `--help` prints its usage instead. @throws
+ * UsageError for any other word
  */
 export function shallRun(
   usage: string,

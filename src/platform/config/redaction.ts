@@ -11,7 +11,10 @@ const PLACE_NAME = /(file|dir|folder|path|url|name)$/i;
 const QUOTE = `\\\\*["']`;
 const TEXT = `[^"'\\\\]*(?:\\\\+[^"'\\\\][^"'\\\\]*)*`;
 
-/** What precedes a secret, with the name in its first group if there is one, and the secret after that. */
+/**
+ * What precedes a secret, with the name in its first group if there is one, and the
+ * secret after that.
+ */
 const PLACES: readonly RegExp[] = [
   // scheme://user:password@
   /([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/@"']+(?=@)/gi,
@@ -67,12 +70,14 @@ protectSecrets(secretValues());
 protectSecrets(Object.values(process.env).flatMap((value = '') => passwordsIn(value)));
 
 /**
- * The only redactor: for log lines, for what a crash prints, and for the support bundle. Removes secrets by their
- * places (addresses, headers, arguments, fields), by their form, and by their values, where they were announced.
+ * The only redactor: for log lines, for what a crash prints, and for the support bundle.
+ * Removes secrets by their places (addresses, headers, arguments, fields), by their form,
+ * and by their values, where they were announced.
  */
 export function redacted(text: string): string {
   let rest = text;
-  // By their places first: a password that is a usual word must not change the names of fields before that.
+  // By their places first: a password that is a usual word must not change the names of
+  // fields before that.
   if (SUSPICIOUS.test(text))
     rest = PLACES.reduce((left, place) => left.replace(place, masked), text).replace(
       KEY,

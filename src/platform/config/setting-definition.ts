@@ -11,7 +11,10 @@ import {
 
 export type SettingValue = string | number | boolean;
 
-/** One row of the table of settings: the rule of its value, its default and one line for people. */
+/**
+ * One row of the table of settings: the rule of its value, its default and one
+ * line for people.
+ */
 export interface SettingDefinition<V extends SettingValue = SettingValue> {
   readonly rule: z.ZodType;
   readonly default: V;
@@ -77,7 +80,10 @@ export const choice = <const V extends readonly string[]>(
   help: string,
 ) => row<V[number]>(oneOf(values), value, help, asText);
 
-/** The value of a YAML scalar or of an environment variable; undefined if it is not allowed. */
+/**
+ * The value of a YAML scalar or of an environment variable; undefined if it
+ * is not allowed.
+ */
 export function settingValue(
   { rule, fromText }: SettingDefinition,
   raw: unknown,

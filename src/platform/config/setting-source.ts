@@ -22,7 +22,10 @@ const RESERVED: readonly string[] = [
   ...Object.values(GATEWAY_VARIABLES),
 ];
 
-/** Variables of other programs that mean one of our settings; the `SWITCHYARD_…` name of it wins. */
+/**
+ * Variables of other programs that mean one of our settings; the `SWITCHYARD_…` name
+ * of it wins.
+ */
 const BORROWED: Readonly<Record<string, SettingPath>> = {
   MAX_BATCH_SIZE: 'pull.max_batch_size',
   MAX_CONCURRENCY: 'pull.max_concurrency',
@@ -77,7 +80,10 @@ function millisecondsOf(seconds: string): number | string {
 
 const SECTIONS = [...new Set(SETTING_PATHS.map(path => path.split('.', 1)[0] ?? path))];
 
-/** Reads `section: { name: value }`; keys that are not settings are problems with a suggestion. */
+/**
+ * Reads `section: { name: value }`; keys that are not settings are problems
+ * with a suggestion.
+ */
 export function settingsFromFile(file: YamlFile): SettingSource {
   const source = new SettingSource();
   source.problems.push(...file.problems);
@@ -143,7 +149,10 @@ export interface SourcedValue {
   readonly origin: string;
 }
 
-/** What one source (the file or the environment) says: good values and problems, side by side. */
+/**
+ * What one source (the file or the environment) says: good values and problems,
+ * side by side.
+ */
 export class SettingSource {
   readonly values = new Map<SettingPath, SourcedValue>();
   readonly problems: ConfigProblem[] = [];

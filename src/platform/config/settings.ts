@@ -26,8 +26,9 @@ import {
 } from './worker-settings.js';
 
 /**
- * The one table of settings. `config/switchyard.yaml`, the `SWITCHYARD_…` variables, `config:print`, the manual and the
- * type `Settings` all come from it; specs prove them equal.
+ * The one table of settings. `config/switchyard.yaml`, the `SWITCHYARD_…`
+ * variables, `config:print`, the manual and the type `Settings` all come from it;
+ * specs prove them equal.
  */
 export const SETTINGS_TABLE = {
   ...SERVER_SETTINGS,
@@ -244,7 +245,8 @@ type Section = SettingPath extends infer P
   : never;
 
 /**
- * Effective settings: `settings.queue.maxRequests`. Validated once at start; nothing else reads files or environment.
+ * Effective settings: `settings.queue.maxRequests`. Validated once at start; nothing else
+ * reads files or environment.
  */
 export type Settings = {
   readonly [S in Section]: {
@@ -277,7 +279,10 @@ export function settingAt(settings: Settings, path: SettingPath): SettingValue {
   return sections[section]?.[camelCase(name)] ?? settingDefinition(path).default;
 }
 
-/** Nests flat values by path, filling in defaults. `settingsFrom({})` is what an empty file and environment give. */
+/**
+ * Nests flat values by path, filling in defaults. `settingsFrom({})` is what an empty
+ * file and environment give.
+ */
 export function settingsFrom(
   values: Partial<Record<SettingPath, SettingValue>>,
 ): Settings {

@@ -1,6 +1,8 @@
 import { type Settings } from './settings.js';
 
-/** How gateways and pull workers reach the shared queue (D-19): the same for all of them. */
+/**
+ * How gateways and pull workers reach the shared queue (D-19): the same for all of them.
+ */
 export interface SharedQueueAccess {
   readonly url: string;
   /** Before every key. */
@@ -18,7 +20,10 @@ export interface SharedQueueAccess {
   readonly data: Settings['data'];
 }
 
-/** Undefined: the queue is embedded. @throws Error when Redis is asked for and none is named. */
+/**
+ * Undefined: the queue is embedded. @throws Error when Redis is asked for and
+ * none is named.
+ */
 export function sharedQueueAccess({
   queue,
   redis,

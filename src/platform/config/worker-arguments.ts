@@ -26,8 +26,9 @@ type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'
 const LISTEN = '127.0.0.1:9000';
 
 /**
- * What this worker process is to be: what its supervisor says, or what was written on the command line. Undefined: help
- * was asked for. @throws UsageError, ConfigError saying what is missing.
+ * What this worker process is to be: what its supervisor says, or what was written on the
+ * command line. Undefined: help was asked for. @throws UsageError, ConfigError saying
+ * what is missing.
  */
 export function workerSpecOf(
   args: readonly string[],
@@ -136,7 +137,9 @@ function namedOption(text: string): readonly [name: string, value: unknown] {
   ];
 }
 
-/** A worker in another language, started or reached by this process. @throws UsageError */
+/**
+ * A worker in another language, started or reached by this process. @throws UsageError
+ */
 function bridgedWorker(
   { id, kind, command, addresses, remote }: ModelSpec,
   settings: Settings,
@@ -197,7 +200,10 @@ function protection(values: Values): Pick<WorkerSpec, 'tls' | 'tokenFile'> {
   };
 }
 
-/** Anyone who reaches an open worker can use it and read what others send to it. @throws UsageError */
+/**
+ * Anyone who reaches an open worker can use it and read what others send to
+ * it. @throws UsageError
+ */
 function demandProtection({
   listen = LISTEN,
   insecure,

@@ -125,7 +125,10 @@ const compileReplica = ({ env, ...replica }: ReplicaSpec): ReplicaSpec => {
 
 export const compileRemote = (written: object): RemoteSpec => camelKeys(written, ['tls']);
 
-/** Files that cannot be read, by their field: reported at boot instead of at the first connection. */
+/**
+ * Files that cannot be read, by their field: reported at boot instead of at
+ * the first connection.
+ */
 export function unreadableFiles({
   tls,
   tokenFile,

@@ -13,9 +13,15 @@ import { sharedQueueAccess, type SharedQueueAccess } from './shared-queue-access
 import { inheritedEnvironment } from './process-environment.js';
 import { type Settings } from './settings.js';
 
-/** What is particular to a worker that pulls, besides where the shared queue is. Milliseconds. */
+/**
+ * What is particular to a worker that pulls, besides where the shared
+ * queue is. Milliseconds.
+ */
 export interface PullRules {
-  /** `MAX_BATCH_SIZE`: members of one group, and of one engine call, at most; the engine may take fewer. */
+  /**
+   * `MAX_BATCH_SIZE`: members of one group, and of one engine call, at most; the engine
+   * may take fewer.
+   */
   readonly maxBatchSize: number;
   /** `BATCH_TIMEOUT`, there in seconds. */
   readonly batchTimeoutMs: number;
@@ -51,9 +57,15 @@ export const pullRules = ({ pull, batching }: Settings): PullRules => ({
   },
 });
 
-/** The worker behind a bridge: one of engine `external`, which knows the gRPC protocol only. */
+/**
+ * The worker behind a bridge: one of engine `external`, which knows the
+ * gRPC protocol only.
+ */
 export interface BridgedWorker {
-  /** host:port of one that is not started here; absent: the bridge runs the model's `command`. */
+  /**
+   * host:port of one that is not started here; absent: the bridge runs
+   * the model's `command`.
+   */
   readonly address?: string;
   /** The host that `address` was resolved from. */
   readonly serverName?: string;
@@ -74,7 +86,9 @@ export interface WorkerCare {
   readonly stop: { readonly timeoutMs: number; readonly resetAfterMs: number };
 }
 
-/** The one place where the settings become the care for workers, in gateways and bridges. */
+/**
+ * The one place where the settings become the care for workers, in gateways and bridges.
+ */
 export const workerCare = ({ workers, cancellation }: Settings): WorkerCare => ({
   health: {
     intervalMs: workers.healthIntervalMs,
@@ -84,12 +98,15 @@ export const workerCare = ({ workers, cancellation }: Settings): WorkerCare => (
   stop: { timeoutMs: cancellation.rpcTimeoutMs, resetAfterMs: cancellation.resetAfterMs },
 });
 
-/** Between SIGTERM and SIGKILL of a worker in another language: it may stay to be seen draining. */
+/**
+ * Between SIGTERM and SIGKILL of a worker in another language: it may stay to
+ * be seen draining.
+ */
 export const EXTERNAL_GRACE_MS = 5000;
 
 /**
- * A process of this build stands before the worker: it pulls for one that knows gRPC only (D-35), and tells its
- * speakers apart (D-36).
+ * A process of this build stands before the worker: it pulls for one that knows gRPC only
+ * (D-35), and tells its speakers apart (D-36).
  */
 export const isBridged = (model: ModelSpec, settings: Settings): boolean =>
   model.engine === 'external' &&
@@ -120,11 +137,17 @@ export interface WorkerSpec {
   readonly tls?: WorkerTls;
   /** Holds the bearer token that every call must carry; absent: none is asked for. */
   readonly tokenFile?: string;
-  /** It pulls files, speech and embeddings from there, besides the calls it is sent; absent: it only takes calls. */
+  /**
+   * It pulls files, speech and embeddings from there, besides the calls it is sent;
+   * absent: it only takes calls.
+   */
   readonly sharedQueue?: SharedQueueAccess;
   /** How it pulls; only with `sharedQueue`. */
   readonly pull?: PullRules;
-  /** It recognises nothing: it is the bridge to that worker. There with engine `external` only. */
+  /**
+   * It recognises nothing: it is the bridge to that worker. There with
+   * engine `external` only.
+   */
   readonly bridged?: BridgedWorker;
 }
 
@@ -140,7 +163,8 @@ export interface WorkerTls {
 export type WorkerPlace = Pick<WorkerSpec, 'workerId' | 'model' | 'host' | 'port'>;
 
 /**
- * A worker receives its own part of the model only: where its siblings are, with which secrets, is not its business.
+ * A worker receives its own part of the model only: where its siblings are, with which
+ * secrets, is not its business.
  */
 export function workerSpec(
   { model, ...place }: WorkerPlace,
@@ -161,8 +185,8 @@ export function workerSpec(
 }
 
 /**
- * What a worker pulls where the queue is shared (D-19). Text generation and live streams need a connection and are
- * never pulled (D-20, D-21).
+ * What a worker pulls where the queue is shared (D-19). Text generation and live streams
+ * need a connection and are never pulled (D-20, D-21).
  * @throws Error when Redis is asked for and none is named.
  */
 export function pulledWork(
@@ -184,8 +208,8 @@ export const WORKER_SPEC = Symbol('WORKER_SPEC');
 const ENVELOPE_BYTES = 9_437_184;
 
 /**
- * Audio of this size still goes as one message: both sides hold all of it at once. Beyond, `TranscribeUpload` streams
- * it.
+ * Audio of this size still goes as one message: both sides hold all of it at once.
+ * Beyond, `TranscribeUpload` streams it.
  */
 const WHOLE_BYTES = 33_554_432;
 
@@ -197,7 +221,10 @@ export const maxMessageBytes = (uploadLimitBytes: number): number =>
 export const maxWholeAudioBytes = (messageBytes: number): number =>
   messageBytes - ENVELOPE_BYTES;
 
-/** The one place where the settings become the limits of audio by URL: as large as an upload may be. */
+/**
+ * The one place where the settings become the limits of audio by URL: as large as an
+ * upload may be.
+ */
 export const fetchRules = ({ fetch, server }: Settings): FetchRules => ({
   timeoutMs: fetch.timeoutMs,
   maxBytes: server.uploadLimitBytes,
@@ -205,7 +232,8 @@ export const fetchRules = ({ fetch, server }: Settings): FetchRules => ({
 });
 
 /**
- * The environment a supervised worker is started with: the part of `base` it may see, what is `added` to it, the spec.
+ * The environment a supervised worker is started with: the part of `base` it may see,
+ * what is `added` to it, the spec.
  */
 export function workerEnvironment(
   spec: WorkerSpec,
@@ -220,7 +248,10 @@ export function workerEnvironment(
   };
 }
 
-/** A worker that pulls reads its audio from the bucket by itself, with the keys of its own environment. */
+/**
+ * A worker that pulls reads its audio from the bucket by itself, with the keys of
+ * its own environment.
+ */
 const bucketKeys = (
   { sharedQueue }: WorkerSpec,
   base: NodeJS.ProcessEnv,
@@ -229,7 +260,10 @@ const bucketKeys = (
     ? Object.fromEntries(Object.entries(base).filter(([name]) => name.startsWith('AWS_')))
     : {};
 
-/** @throws Error naming the variable when it is missing or damaged: a worker cannot run without its spec. */
+/**
+ * @throws Error naming the variable when it is missing or damaged: a worker cannot run
+ *   without its spec.
+ */
 export function readWorkerSpec(environment: NodeJS.ProcessEnv = process.env): WorkerSpec {
   const json = environment[WORKER_SPEC_VARIABLE];
   if (json === undefined)

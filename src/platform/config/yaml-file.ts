@@ -17,9 +17,14 @@ import { StartError } from './start-error.js';
 
 /** One thing wrong with the configuration. The message says how to fix it. */
 export interface ConfigProblem {
-  /** `config/switchyard.yaml:12:9` (line and column) or the name of the environment variable. */
+  /**
+   * `config/switchyard.yaml:12:9` (line and column) or the name of the
+   * environment variable.
+   */
   readonly origin: string;
-  /** `queue.max_requests`, `models[0].kind`; absent when the file as a whole is at fault. */
+  /**
+   * `queue.max_requests`, `models[0].kind`; absent when the file as a whole is at fault.
+   */
   readonly path?: string;
   /** As written. */
   readonly value?: unknown;
@@ -55,7 +60,10 @@ export interface YamlFile {
   originOf(node: unknown): string;
 }
 
-/** @returns undefined when there is no such file; one that cannot be read is a problem of it. */
+/**
+ * @returns undefined when there is no such file; one that cannot be read is a
+ *   problem of it.
+ */
 export function readYamlFile(path: string, name: string): YamlFile | undefined {
   let text: string;
   try {
@@ -69,7 +77,10 @@ export function readYamlFile(path: string, name: string): YamlFile | undefined {
   return parseYaml(text, name);
 }
 
-/** Never throws: what is wrong is in `problems`. @param name of the file, the beginning of every origin */
+/**
+ * Never throws: what is wrong is in `problems`. @param name of the file, the beginning
+ * of every origin
+ */
 export function parseYaml(text: string, name: string): YamlFile {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
@@ -92,7 +103,8 @@ export function parseYaml(text: string, name: string): YamlFile {
 }
 
 /**
- * @returns the problem with line and column of the deepest part of its path that the file has; of an unknown field, of
+ * @returns the problem with line and column of the deepest part of its path that the file
+ *   has; of an unknown field, of
  * its name
  */
 export function placed(

@@ -11,8 +11,8 @@ import { recordOf, rowOf } from './records.js';
 import { type Database, TRACED_BATCHES } from './schema.js';
 
 /**
- * Writes what a holder found out. A terminal status, the end of the lease and the webhook are one transaction: after a
- * crash either all of them are there or none.
+ * Writes what a holder found out. A terminal status, the end of the lease and the webhook
+ * are one transaction: after a crash either all of them are there or none.
  */
 export async function writeJobChange(
   transaction: Transaction<Database>,

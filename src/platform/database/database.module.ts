@@ -33,7 +33,10 @@ import { connectDatabase, migrate, type OpenDatabase } from './open-database.js'
 
 const DATABASE = Symbol('DATABASE');
 
-/** A read-only server, such as a standby after a failover, answers, but nothing can be stored in it. */
+/**
+ * A read-only server, such as a standby after a failover, answers, but nothing can be
+ * stored in it.
+ */
 const WRITABLE = `do $$ begin
   if current_setting('transaction_read_only')::boolean then
     raise read_only_sql_transaction using message = 'the database is read-only';
@@ -47,8 +50,8 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
 });
 
 /**
- * The stores of files, batches, keys and usage. The schema is up to date before anything else starts; the connection is
- * the last to go.
+ * The stores of files, batches, keys and usage. The schema is up to date before anything
+ * else starts; the connection is the last to go.
  */
 @Global()
 @Module({

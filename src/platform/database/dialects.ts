@@ -13,23 +13,37 @@ import type pg from 'pg';
 
 /** Time limits of what a request waits for. All in milliseconds. */
 export const QUERY_LIMITS = {
-  /** A query that is not answered by then fails: the server, or the way to it, is frozen. */
+  /**
+   * A query that is not answered by then fails: the server, or the way to it, is frozen.
+   */
   query_timeout: 10_000,
-  /** What the server ends by itself: a statement, the wait for a row that another session has locked. */
+  /**
+   * What the server ends by itself: a statement, the wait for a row that another
+   * session has locked.
+   */
   statement_timeout: 8000,
   lock_timeout: 4000,
 };
 
-/** A process that freezes in a transaction loses it, and with it the rows that others wait for. */
+/**
+ * A process that freezes in a transaction loses it, and with it the rows that
+ * others wait for.
+ */
 const IDLE_IN_TRANSACTION_MS = 5000;
 
-/** Postgres by URL; a lost connection is replaced by the pool, and a query that cannot get one fails after 5 s. */
+/**
+ * Postgres by URL; a lost connection is replaced by the pool, and a query that cannot get
+ * one fails after 5 s.
+ */
 export const postgresDialect = (
   url: string,
   limits: Partial<typeof QUERY_LIMITS> = {},
 ): PostgresDialect => new PostgresDialect({ pool: () => postgresPool(url, limits) });
 
-/** SQLite, the default, does without the client of Postgres: it is loaded with the first query. */
+/**
+ * SQLite, the default, does without the client of Postgres: it is loaded with
+ * the first query.
+ */
 async function postgresPool(
   url: string,
   limits: Partial<typeof QUERY_LIMITS>,
@@ -48,8 +62,8 @@ async function postgresPool(
     application_name: 'switchyard',
     types,
   });
-  // A connection that breaks, idle or lent out between two queries, must not end the process: the pool drops it, and a
-  // query on it is refused.
+  // A connection that breaks, idle or lent out between two queries, must not end the
+  // process: the pool drops it, and a query on it is refused.
   pool
     .on('error', () => undefined)
     .on('connect', client => client.on('error', () => undefined));
@@ -57,17 +71,19 @@ async function postgresPool(
 }
 
 /**
- * How long SQLite itself waits for another process's transaction, with the event loop; the rest of the wait is the
- * guard's.
+ * How long SQLite itself waits for another process's transaction, with the event loop;
+ * the rest of the wait is the guard's.
  */
 const BUSY_MS = 20;
-/** At the start no other request is served yet, and the switch to WAL needs the file alone. */
+/**
+ * At the start no other request is served yet, and the switch to WAL needs
+ * the file alone.
+ */
 const OPENING_MS = 10_000;
 
 /**
- * Node's own SQLite in the data folder, shared by the gateway and local batch processors (D-13). WAL: readers never
- * wait.
- * FULL: what was answered survives a power cut.
+ * Node's own SQLite in the data folder, shared by the gateway and local batch processors
+ * (D-13). WAL: readers never wait. FULL: what was answered survives a power cut.
  */
 export class NodeSqliteDialect extends SqliteDialect {
   readonly #open: () => Promise<NodeSqlite>;
@@ -83,13 +99,19 @@ export class NodeSqliteDialect extends SqliteDialect {
   }
 }
 
-/** Takes the write lock at once: a transaction that reads first and writes later could be locked out halfway. */
+/**
+ * Takes the write lock at once: a transaction that reads first and writes later could be
+ * locked out halfway.
+ */
 class ImmediateDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
-  /** A full disk ends a transaction by itself: the error to report is that one, not that nothing is left to end. */
+  /**
+   * A full disk ends a transaction by itself: the error to report is that one, not that
+   * nothing is left to end.
+   */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     await super.rollbackTransaction(connection).catch((error: Error) => {
       if (!error.message.includes('no transaction is active')) throw error;

@@ -18,9 +18,10 @@ const LOCKED_MS = 5000;
 const PAUSES = { firstMs: 2, longestMs: 50 };
 
 /**
- * The one place where a database that is away, locked, frozen, read-only or full becomes a `DomainError` that says so:
- * every store, and so every route and hook, gets `storage_unavailable` (503, to be tried again) or `storage_full`. What
- * a query itself did wrong passes as it is.
+ * The one place where a database that is away, locked, frozen, read-only or full becomes
+ * a `DomainError` that says so: every store, and so every route and hook, gets
+ * `storage_unavailable` (503, to be tried again) or `storage_full`. What a query itself
+ * did wrong passes as it is.
  */
 export function guarded(inner: Dialect): Dialect {
   return {
@@ -48,8 +49,9 @@ class GuardedDriver implements Driver {
   }
 
   /**
-   * A `begin` that timed out may still be executed: what the connection wrote later would look committed and be rolled
-   * back. The roll-back ends that transaction, or fails, which discards the connection.
+   * A `begin` that timed out may still be executed: what the connection wrote later would
+   * look committed and be rolled back. The roll-back ends that transaction, or fails,
+   * which discards the connection.
    */
   async beginTransaction(
     connection: DatabaseConnection,
@@ -111,7 +113,10 @@ const innerOf = (connection: DatabaseConnection): DatabaseConnection =>
   connection instanceof GuardedConnection ? connection.inner : connection;
 
 class Guard {
-  /** Since when SQLite has been locked by another process; those that come later do not wait anew. */
+  /**
+   * Since when SQLite has been locked by another process; those that come later do
+   * not wait anew.
+   */
   #lockedSinceMs: number | undefined;
 
   async run<T>(act: () => Promise<T>): Promise<T> {
@@ -136,8 +141,8 @@ class Guard {
 }
 
 /**
- * PostgreSQL stores no NUL and no half of a surrogate pair. SQLite does, and both are to answer alike. Ids, names and
- * filenames of callers all come this way.
+ * PostgreSQL stores no NUL and no half of a surrogate pair. SQLite does, and both are to
+ * answer alike. Ids, names and filenames of callers all come this way.
  */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 

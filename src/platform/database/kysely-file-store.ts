@@ -17,7 +17,10 @@ import { type OpenDatabase } from './open-database.js';
 import { idOrder, pageOf, recordOf, rowOf } from './records.js';
 import { type Database, FILES, FILES_OF_BATCHES } from './schema.js';
 
-/** The file table. A row without its blob cannot be: rows are made after the blob, and blobs go after the row. */
+/**
+ * The file table. A row without its blob cannot be: rows are made after the blob, and
+ * blobs go after the row.
+ */
 export class KyselyFileStore implements FileStore {
   readonly #db: Kysely<Database>;
 
@@ -30,8 +33,8 @@ export class KyselyFileStore implements FileStore {
   }
 
   /**
-   * One statement: a process that is frozen before it finds out that it lost the batch, one that is frozen in it holds
-   * no lock.
+   * One statement: a process that is frozen before it finds out that it lost the batch,
+   * one that is frozen in it holds no lock.
    */
   async createFor(holder: JobHolder, file: StoredFile): Promise<boolean> {
     const row = rowOf(FILES_OF_BATCHES, { ...file, batchId: holder.jobId });

@@ -265,7 +265,10 @@ export class KyselyJobStore implements JobStore {
     return this.#db.selectFrom('batches').selectAll().where('tenant', '=', tenant);
   }
 
-  /** The row, kept from other writers until the transaction ends; SQLite's transactions keep them all away. */
+  /**
+   * The row, kept from other writers until the transaction ends; SQLite's transactions
+   * keep them all away.
+   */
   #locked(transaction: Transaction<Database>, id: string) {
     return transaction
       .selectFrom('batches')

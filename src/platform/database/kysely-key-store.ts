@@ -10,7 +10,8 @@ import { recordOf, rowOf } from './records.js';
 import { API_KEYS, type Database, ENDED_SESSIONS } from './schema.js';
 
 /**
- * The table of API keys. A change and the new version are one transaction: whoever sees the version sees the change.
+ * The table of API keys. A change and the new version are one transaction: whoever sees
+ * the version sees the change.
  */
 export class KyselyKeyStore implements KeyStore {
   readonly #db: Kysely<Database>;

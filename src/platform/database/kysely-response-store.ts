@@ -20,7 +20,10 @@ const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 const { events_until_ms: _, ...RECORD } = RESPONSES;
 
-/** Stored responses on SQLite or Postgres. A write names its run's epoch and its first number: two can never mix. */
+/**
+ * Stored responses on SQLite or Postgres. A write names its run's epoch and its first
+ * number: two can never mix.
+ */
 export class KyselyResponseStore implements ResponseRecordStore {
   readonly #db: Kysely<Database>;
 
@@ -277,7 +280,10 @@ async function appendOne(
   return true;
 }
 
-/** By an earlier attempt at the same transaction whose outcome was not known: only this run writes with its epoch. */
+/**
+ * By an earlier attempt at the same transaction whose outcome was not known: only this
+ * run writes with its epoch.
+ */
 async function isWritten(
   db: Transaction<Database>,
   run: ResponseRun,

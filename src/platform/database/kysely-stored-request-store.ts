@@ -26,13 +26,16 @@ const ENDED: readonly StoredEnd[] = ['completed', 'failed', 'cancelled'];
 const BAD_ENDS: readonly StoredEnd[] = ['failed', 'cancelled'];
 
 /**
- * Stored requests on SQLite or Postgres. Every step is one statement; the primary key decides between two that come at
- * once.
+ * Stored requests on SQLite or Postgres. Every step is one statement; the primary key
+ * decides between two that come at once.
  */
 export class KyselyStoredRequestStore implements StoredRequestStore {
   readonly #db: Kysely<Database>;
   readonly #skipsLocked: boolean;
-  /** Unix milliseconds by the clock that all gateways share, when the statement begins: it may have waited long. */
+  /**
+   * Unix milliseconds by the clock that all gateways share, when the statement begins: it
+   * may have waited long.
+   */
   readonly #now: RawBuilder<number>;
 
   constructor({ db, dialect }: OpenDatabase) {
@@ -238,7 +241,10 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
     return rows.map(row => storedRequestOf(row));
   }
 
-  /** Why nothing was written, or that an earlier write had been, whose outcome was not known. */
+  /**
+   * Why nothing was written, or that an earlier write had been, whose outcome
+   * was not known.
+   */
   async #outcome(attempt: StoredAttempt, status: StoredEnd): Promise<EndOutcome> {
     const now = await this.find(attempt);
     if (now?.blob !== attempt.blob) return 'lost';
@@ -269,7 +275,10 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
 
 const { owner: _, ...KEPT } = COUNTED_REQUESTS;
 
-/** @param nowMs by the clock of the database; absent: whether the lease has lapsed was not asked */
+/**
+ * @param nowMs by the clock of the database; absent: whether the lease has lapsed
+ *   was not asked
+ */
 function storedRequestOf(row: object, nowMs = -1): StoredRequest {
   const { leaseUntilMs, ...request } = recordOf<
     StoredRequest & { readonly leaseUntilMs: number }

@@ -4,7 +4,10 @@ import { type OpenDatabase } from './open-database.js';
 import { recordOf } from './records.js';
 import { type Database, OUTBOX } from './schema.js';
 
-/** Webhooks to send: written with a job's end, hidden while one sender tries, gone when taken or given up. */
+/**
+ * Webhooks to send: written with a job's end, hidden while one sender tries, gone when
+ * taken or given up.
+ */
 export class KyselyWebhookOutbox implements WebhookOutbox {
   readonly #db: Kysely<Database>;
   readonly #skipsLocked: boolean;

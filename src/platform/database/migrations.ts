@@ -22,7 +22,9 @@ import {
   OUTBOX,
 } from './schema.js';
 
-/** SQLite knows no `add column if not exists`: two processes may start at the same time. */
+/**
+ * SQLite knows no `add column if not exists`: two processes may start at the same time.
+ */
 const added = (table: string, column: string, type: 'text' | 'bigint'): Migration => ({
   async up(db: Kysely<unknown>): Promise<void> {
     const tables = await db.introspection.getTables();

@@ -35,9 +35,9 @@ const open = (dialect: Dialect): Kysely<Database> =>
   new Kysely<Database>({ dialect: guarded(dialect) });
 
 /**
- * Brings the schema up to date. Two processes may do so at the same time: the later one waits, or tries again, and
- * finds it done.
- * PostgreSQL: on a connection of its own without time limits, since an index over millions of rows takes minutes.
+ * Brings the schema up to date. Two processes may do so at the same time: the later one
+ * waits, or tries again, and finds it done. PostgreSQL: on a connection of its own
+ * without time limits, since an index over millions of rows takes minutes.
  * @throws StartError with the cause and the repair
  */
 export async function migrate(

@@ -5,7 +5,10 @@ import { type Columns, type ColumnType, type TableOf } from './schema.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The row of a record, whose fields are named as the columns in camel case. An absent field is NULL. */
+/**
+ * The row of a record, whose fields are named as the columns in camel case. An absent
+ * field is NULL.
+ */
 export function rowOf<C extends Columns>(
   columns: C,
   record: object,

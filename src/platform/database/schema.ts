@@ -1,8 +1,8 @@
 import { type Generated } from 'kysely';
 
 /**
- * What a column holds; `?`: or NULL. `key`: text, the primary key. `json`: a structured value as text. `flag`: 0 or 1.
- * `counter`: a whole number, 0 in a new row.
+ * What a column holds; `?`: or NULL. `key`: text, the primary key. `json`: a structured
+ * value as text. `flag`: 0 or 1. `counter`: a whole number, 0 in a new row.
  */
 export type ColumnType =
   | 'key'
@@ -204,7 +204,8 @@ export const RESPONSES = {
   previous_id: 'text?',
   chain_length: 'bigint',
   chain_bytes: 'bigint',
-  // JSON, as are `input` and `response`; null: it has ended, or does not run in the background.
+  // JSON, as are `input` and `response`; null: it has ended, or does not run
+  // in the background.
   request: 'text?',
   input: 'text',
   response: 'text',

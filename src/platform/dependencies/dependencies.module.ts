@@ -3,7 +3,10 @@ import { RedisModule, RedisProbe } from '../redis/redis.module.js';
 import { DependencyMonitor } from './dependency-monitor.js';
 import { dependencyMetricProviders } from './dependency.metrics.js';
 
-/** Probes what this process depends on; who owns another dependency than Redis adds its probe with `watch`. */
+/**
+ * Probes what this process depends on; who owns another dependency than Redis adds its
+ * probe with `watch`.
+ */
 @Module({
   imports: [RedisModule],
   providers: [DependencyMonitor, RedisProbe, ...dependencyMetricProviders],

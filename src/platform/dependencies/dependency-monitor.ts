@@ -39,8 +39,8 @@ const TIMEOUT_MS = 2000;
 const MOST_PENDING = 3;
 
 /**
- * Whether what this process depends on answers: probed in the background, so that readers never wait for it.
- * `unknown` until the first probe ends.
+ * Whether what this process depends on answers: probed in the background, so that readers
+ * never wait for it. `unknown` until the first probe ends.
  */
 @Injectable()
 export class DependencyMonitor implements OnApplicationShutdown {

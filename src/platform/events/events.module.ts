@@ -10,10 +10,12 @@ import { config as rxjsConfig, type Observable, Subject } from 'rxjs';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 
 /**
- * What happened to requests, in order (D-23). Metrics, logs and the live feed subscribe here and to nothing else.
+ * What happened to requests, in order (D-23). Metrics, logs and the live feed subscribe
+ * here and to nothing else.
  *
- * A subscriber that throws is on its own: rxjs keeps its error from the emitter and from its neighbours, and this bus
- * logs it. Without the hook rxjs would throw it again from a timer, and one bad listener would end the process.
+ * A subscriber that throws is on its own: rxjs keeps its error from the emitter and from
+ * its neighbours, and this bus logs it. Without the hook rxjs would throw it again from a
+ * timer, and one bad listener would end the process.
  */
 @Injectable()
 export class DispatchEventBus implements OnModuleInit, OnApplicationShutdown {
@@ -29,14 +31,17 @@ export class DispatchEventBus implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * The hook stays when the application has gone: rxjs reports from a timer, and the last report must not end the
-   * process.
+   * The hook stays when the application has gone: rxjs reports from a timer, and the last
+   * report must not end the process.
    */
   onModuleInit(): void {
     rxjsConfig.onUnhandledError = error => this.#report(error);
   }
 
-  /** The named stop. Not `onModuleDestroy`: that runs before the drain, whose events must still be heard. */
+  /**
+   * The named stop. Not `onModuleDestroy`: that runs before the drain, whose events must
+   * still be heard.
+   */
   onApplicationShutdown(): void {
     this.#subject.complete();
   }

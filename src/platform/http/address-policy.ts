@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 
 /**
- * IPv4 that is no public server: IANA's special-purpose registry, multicast, the reserved class E, and one public
- * address that cloud machines reach their own host by.
+ * IPv4 that is no public server: IANA's special-purpose registry, multicast, the reserved
+ * class E, and one public address that cloud machines reach their own host by.
  */
 const REFUSED_V4: readonly (readonly [network: string, prefix: number])[] = [
   ['0.0.0.0', 8], // this network; 0.0.0.0 connects to loopback
@@ -27,9 +27,9 @@ const REFUSED_V4: readonly (readonly [network: string, prefix: number])[] = [
 ];
 
 /**
- * The only IPv6 in public use. Outside it lie loopback, unspecified, unique local, link-local, site-local, multicast,
- * and the forms that hide an IPv4 address: mapped (::ffff:0:0/96), compatible (::/96) and NAT64 (64:ff9b::/96,
- * 64:ff9b:1::/48).
+ * The only IPv6 in public use. Outside it lie loopback, unspecified, unique local,
+ * link-local, site-local, multicast, and the forms that hide an IPv4 address: mapped
+ * (::ffff:0:0/96), compatible (::/96) and NAT64 (64:ff9b::/96, 64:ff9b:1::/48).
  */
 const GLOBAL_V6 = ['2000::', 3] as const;
 
@@ -48,9 +48,9 @@ const globalV6 = new BlockList();
 globalV6.addSubnet(...GLOBAL_V6, 'ipv6');
 
 /**
- * True for an address that a client's URL may lead to. What is no plain IP address (text, a zone such as
- * `fe80::1%eth0`) is refused. Names and the spellings of hosts (`0x7f.1`, `2130706433`) never come here: the URL parser
- * and DNS go first.
+ * True for an address that a client's URL may lead to. What is no plain IP address (text,
+ * a zone such as `fe80::1%eth0`) is refused. Names and the spellings of hosts (`0x7f.1`,
+ * `2130706433`) never come here: the URL parser and DNS go first.
  */
 export function isPublicAddress(address: string): boolean {
   switch (address.includes('%') ? 0 : isIP(address)) {

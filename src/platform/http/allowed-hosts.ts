@@ -11,10 +11,11 @@ export interface HostSettings {
 }
 
 /**
- * Which `Host` a request may name where no keys are asked for (D-32): this machine, the address the server listens on,
- * and `server.allowed_hosts`. A web page whose own name was made to resolve to this machine (DNS rebinding) names
- * itself. Addresses in place of names cannot be rebound: where `auth.allow_anonymous` opens the server, they are
- * accepted too.
+ * Which `Host` a request may name where no keys are asked for (D-32): this machine,
+ * the address the server listens on, and `server.allowed_hosts`. A web page whose own
+ * name was made to resolve to this machine (DNS rebinding) names itself. Addresses in
+ * place of names cannot be rebound: where `auth.allow_anonymous` opens the server,
+ * they are accepted too.
  */
 export class AllowedHosts {
   readonly #named: ReadonlySet<string>;

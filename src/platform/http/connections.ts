@@ -3,9 +3,10 @@ import { type Socket } from 'node:net';
 import { type Duplex } from 'node:stream';
 
 /**
- * The address to listen on for a configured host. Fastify makes `localhost` two servers, for 127.0.0.1 and ::1, of
- * which the second has none of the listeners that are added to the first: half-open connections, upgrades and the end
- * of the process would not reach it.
+ * The address to listen on for a configured host. Fastify makes `localhost` two
+ * servers, for 127.0.0.1 and ::1, of which the second has none of the listeners that
+ * are added to the first: half-open connections, upgrades and the end of the process
+ * would not reach it.
  */
 export const listenHost = (host: string): string =>
   host.toLowerCase() === 'localhost' ? '127.0.0.1' : host;
@@ -14,9 +15,10 @@ export const listenHost = (host: string): string =>
 const LINGER_MS = 1000;
 
 /**
- * Writes the last bytes of a connection and closes it: when the peer has closed its side, after 1 s at the latest.
- * `end()` alone leaves the socket to a peer that may never close. Destroying it at once resets a peer that still sends,
- * and the reset can overtake the answer. What still arrives is discarded.
+ * Writes the last bytes of a connection and closes it: when the peer has closed its side,
+ * after 1 s at the latest. `end()` alone leaves the socket to a peer that may never
+ * close. Destroying it at once resets a peer that still sends, and the reset can overtake
+ * the answer. What still arrives is discarded.
  */
 export function endConnection(socket: Duplex, lastBytes: string): void {
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
@@ -26,8 +28,9 @@ export function endConnection(socket: Duplex, lastBytes: string): void {
 }
 
 /**
- * Every TCP connection of an HTTP server, also those that were upgraded or answered by hand: Node's
- * `closeAllConnections()` knows neither, and `server.close()` waits for both.
+ * Every TCP connection of an HTTP server, also those that were upgraded or
+ * answered by hand: Node's `closeAllConnections()` knows neither, and
+ * `server.close()` waits for both.
  */
 export class OpenConnections {
   readonly #sockets = new Set<Socket>();

@@ -8,7 +8,9 @@ export class CrossOrigins {
   readonly #any: boolean;
   readonly #origins: ReadonlySet<string>;
 
-  /** @param text origins with commas, or `*`. @throws Error naming what is not an origin */
+  /**
+   * @param text origins with commas, or `*`. @throws Error naming what is not an origin
+   */
   constructor(text: string) {
     const origins = text.split(',').flatMap(item => item.trim() || []);
     this.#any = origins.includes('*');
@@ -21,8 +23,8 @@ export class CrossOrigins {
 }
 
 /**
- * Marks answers to pages of other origins, and answers their preflights: then true. Comes before the guard: a browser
- * sends no key with a preflight.
+ * Marks answers to pages of other origins, and answers their preflights: then true. Comes
+ * before the guard: a browser sends no key with a preflight.
  */
 export function answersPreflight(
   origins: CrossOrigins,
@@ -56,8 +58,8 @@ function exactOrigin(text: string): string {
 }
 
 /**
- * As a browser or a web view sends it. URL knows the origins of the web's own schemes only: those of others are `null`
- * to it.
+ * As a browser or a web view sends it. URL knows the origins of the web's own schemes
+ * only: those of others are `null` to it.
  */
 function serialized({ origin, protocol, host }: URL): string | undefined {
   if (origin !== 'null') return origin;

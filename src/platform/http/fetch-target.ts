@@ -5,7 +5,10 @@ import { DomainError } from '../../core/shared/domain-error.js';
 import { isPublicAddress } from './address-policy.js';
 import { type HostExceptions } from './host-exceptions.js';
 
-/** A URL and the addresses that were checked for it: the connection goes to one of them, without asking DNS again. */
+/**
+ * A URL and the addresses that were checked for it: the connection goes to one of them,
+ * without asking DNS again.
+ */
 export interface FetchTarget {
   readonly url: URL;
   readonly addresses: readonly LookupAddress[];
@@ -24,8 +27,10 @@ export interface TargetRules {
 }
 
 /**
- * Checks one URL, be it the caller's or a redirect's. Of several addresses only the permitted ones are kept.
- * @throws DomainError `file_url_refused`, or `file_url_unreachable` when the name has no address. No message says what
+ * Checks one URL, be it the caller's or a redirect's. Of several addresses only the
+ * permitted ones are kept.
+ * @throws DomainError `file_url_refused`, or `file_url_unreachable` when the name has no
+ *   address. No message says what
  * a
  *   name resolved to: a client could map the inner network with it.
  */

@@ -8,8 +8,8 @@ export class HostExceptions {
   readonly #networks = new Networks();
 
   /**
-   * Entries, separated by commas: `host` (its addresses may be private), `host:port` (that port too), or `10.1.0.0/16`
-   * (every name that leads there).
+   * Entries, separated by commas: `host` (its addresses may be private), `host:port`
+   * (that port too), or `10.1.0.0/16` (every name that leads there).
    * @throws Error naming the entry that is none of them.
    */
   constructor(text: string) {
@@ -35,7 +35,8 @@ export class HostExceptions {
   }
 
   #addHost(entry: string): void {
-    // The URL parser gives the spelling that a caller's URL is compared in, and refuses what is no host.
+    // The URL parser gives the spelling that a caller's URL is compared in, and refuses
+    // what is no host.
     const url = URL.parse(`https://${entry}`);
     if (url === null || url.host === '' || url.username !== '' || /[?#@\s\\]/.test(entry))
       throw badEntry(entry);

@@ -5,8 +5,8 @@ LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
 /**
- * True for this machine's own addresses and for `localhost`. Any other name is false, also `127.evil.com`, whatever it
- * resolves to.
+ * True for this machine's own addresses and for `localhost`. Any other name is false,
+ * also `127.evil.com`, whatever it resolves to.
  * @param host without port; an IPv6 address with or without brackets
  */
 export function isLoopback(host: string): boolean {

@@ -1,8 +1,8 @@
 import { type IncomingHttpHeaders } from 'node:http';
 
 /**
- * What an answer asks to wait: `retry-after-ms`, else `Retry-After` in seconds or as a date. `nowMs` is wall-clock
- * time.
+ * What an answer asks to wait: `retry-after-ms`, else `Retry-After` in seconds or as a
+ * date. `nowMs` is wall-clock time.
  */
 export function retryAfterMs(
   headers: IncomingHttpHeaders,

@@ -22,7 +22,9 @@ export interface FetchRules {
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-/** Nothing of the caller's or of this machine: no cookies, no authorisation, no referrer. */
+/**
+ * Nothing of the caller's or of this machine: no cookies, no authorisation, no referrer.
+ */
 const HEADERS = {
   'user-agent': 'switchyard',
   accept: 'audio/*, video/*, */*;q=0.5',
@@ -31,9 +33,10 @@ const HEADERS = {
 const WEB_PAGE = /^\s*(text\/html|application\/xhtml\+xml)\b/i;
 
 /**
- * Downloads what a client's URL names, without letting it reach this machine or its network: every URL on the way is
- * checked, and the connection goes to the checked address, so a name that changes its mind in between gains nothing.
- * One connection per request, no proxy.
+ * Downloads what a client's URL names, without letting it reach this machine or its
+ * network: every URL on the way is checked, and the connection goes to the checked
+ * address, so a name that changes its mind in between gains nothing. One connection per
+ * request, no proxy.
  */
 export class SafeFetch {
   readonly #exceptions: HostExceptions;
@@ -49,7 +52,8 @@ export class SafeFetch {
   }
 
   /**
-   * @throws DomainError `file_url_refused`, `file_url_unreachable` (network, status other than 200, time limit) or
+   * @throws DomainError `file_url_refused`, `file_url_unreachable` (network, status other
+   *   than 200, time limit) or
    *   `file_too_large`, all about `file_url`; or the signal's reason, by then with the connection closed.
    */
   async bytes(url: string, signal: AbortSignal): Promise<Buffer> {
@@ -58,7 +62,10 @@ export class SafeFetch {
     return Buffer.concat(chunks);
   }
 
-  /** The same in pieces, as they are asked for; leaving early closes the connection. @throws as `bytes`. */
+  /**
+   * The same in pieces, as they are asked for; leaving early closes the connection.
+   * @throws as `bytes`.
+   */
   async *chunks(url: string, signal: AbortSignal): AsyncGenerator<Buffer> {
     const timeout = AbortSignal.timeout(this.rules.timeoutMs);
     const stop = AbortSignal.any([signal, timeout]);
@@ -105,8 +112,8 @@ export class SafeFetch {
           : http.get(url, { ...options, agent: this.#plain });
       request.on('error', reject);
       request.on('response', answer => {
-        // A body without a length ends with its connection, also one that was reset or cut by us: the reader has to
-        // hear of it.
+        // A body without a length ends with its connection, also one that was reset or
+        // cut by us: the reader has to hear of it.
         request.on('error', error => answer.destroy(error));
         resolve(answer);
       });

@@ -8,7 +8,10 @@ const MAPPED = /^::ffff:(?=\d+\.)/i;
 export class TrustedProxies {
   readonly #networks;
 
-  /** @param list addresses and networks, separated by commas. @throws Error for an entry that is neither */
+  /**
+   * @param list addresses and networks, separated by commas. @throws Error for an entry
+   *   that is neither
+   */
   constructor(list: string) {
     const { networks, names } = networksAndNames(list);
     const [wrong] = names;

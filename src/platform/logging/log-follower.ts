@@ -7,7 +7,10 @@ const MAX_WAITING = 1000;
 /** Keeps proxies from closing a quiet stream. */
 const KEEP_ALIVE_MS = 15_000;
 
-/** A log as server-sent events: lines that are kept, then new ones. A slow reader loses lines and is told how many. */
+/**
+ * A log as server-sent events: lines that are kept, then new ones. A slow reader loses
+ * lines and is told how many.
+ */
 export class LogFollower extends Readable {
   readonly #waiting: string[] = [];
   readonly #lines: Subscription;

@@ -18,10 +18,11 @@ export interface LogFile {
 }
 
 /**
- * Where log lines go. They are written asynchronously: a reader that does not read costs lines, never the process, and
- * one that is gone (EPIPE) ends logging. At exit the rest is written, but never for longer than half a second: pino's
- * own destination (sonic-boom 4.2.1) retries a failed write at exit for ever, and keeps an orphaned worker alive with
- * it.
+ * Where log lines go. They are written asynchronously: a reader that does not read costs
+ * lines, never the process, and one that is gone (EPIPE) ends logging. At exit the rest
+ * is written, but never for longer than half a second: pino's own destination
+ * (sonic-boom 4.2.1) retries a failed write at exit for ever, and keeps an orphaned
+ * worker alive with it.
  */
 export class LogOutput implements DestinationStream {
   #lines: string[] = [];
@@ -106,7 +107,10 @@ const isBusy = (error: unknown): boolean => {
 const STDOUT = 1;
 let standard: LogOutput | undefined;
 
-/** The one of this process on standard output. Flushed first of all when the process exits. */
+/**
+ * The one of this process on standard output. Flushed first of all when
+ * the process exits.
+ */
 export function standardOutput(): LogOutput {
   if (standard) return standard;
   const output = new LogOutput({

@@ -19,8 +19,9 @@ export interface LogOptions {
 }
 
 /**
- * pino's options. Log lines hold ids, names, sizes and times: never headers (keys), query strings, bodies, audio or
- * text of requests. The request id joins a line when it is written, so a request that says nothing costs nothing.
+ * pino's options. Log lines hold ids, names, sizes and times: never headers (keys), query
+ * strings, bodies, audio or text of requests. The request id joins a line when it is
+ * written, so a request that says nothing costs nothing.
  */
 export function pinoOptions({ level, bindings = {} }: LogOptions): LoggerOptions {
   return {
@@ -86,9 +87,9 @@ const isPretty = (pretty: LogOptions['pretty']): boolean =>
   pretty === 'true' || (pretty === 'auto' && process.stdout.isTTY);
 
 /**
- * Structured logs (pino). Classes log through Nest's `new Logger(ClassName.name)`; `app.useLogger(app.get(Logger))`
- * with `Logger` of nestjs-pino routes them here, and after `logRequests(fastify)` every line of a request carries its
- * `requestId`.
+ * Structured logs (pino). Classes log through Nest's `new Logger(ClassName.name)`;
+ * `app.useLogger(app.get(Logger))` with `Logger` of nestjs-pino routes them here, and
+ * after `logRequests(fastify)` every line of a request carries its `requestId`.
  */
 @Module({})
 export class LoggingModule {
@@ -105,7 +106,8 @@ export class LoggingModule {
     return {
       module: LoggingModule,
       global: true,
-      // Without routes, nestjs-pino gives its logger alone: no middleware, no child logger per request.
+      // Without routes, nestjs-pino gives its logger alone: no middleware, no child
+      // logger per request.
       imports: [LoggerModule.forRoot({ pinoHttp, forRoutes: [] })],
       providers: [{ provide: GATEWAY_LOG, useValue: ring }],
       exports: [GATEWAY_LOG],

@@ -2,7 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 
-/** Probes and scrapes come every few seconds and say nothing: kept off the log and out of traces. */
+/**
+ * Probes and scrapes come every few seconds and say nothing: kept off the log and
+ * out of traces.
+ */
 const QUIET = /^\/(healthz?|readyz|metrics)(\/|\?|$)/;
 
 export const isQuiet = (url: string): boolean => QUIET.test(url);
@@ -13,9 +16,9 @@ const requests = new AsyncLocalStorage<string>();
 export const currentRequestId = (): string | undefined => requests.getStore();
 
 /**
- * One line per request when its connection is done with it, and `currentRequestId()` inside it. A Fastify hook, because
- * Nest's middleware on Fastify costs several times as much. Comes before all other hooks, so that what those refuse is
- * logged as well.
+ * One line per request when its connection is done with it, and `currentRequestId()`
+ * inside it. A Fastify hook, because Nest's middleware on Fastify costs several times as
+ * much. Comes before all other hooks, so that what those refuse is logged as well.
  */
 export function logRequests(fastify: FastifyInstance): void {
   const logger = new Logger('Http');

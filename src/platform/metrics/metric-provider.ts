@@ -4,10 +4,15 @@ import { getToken } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge, Histogram, register } from 'prom-client';
 import { type MetricDefinition, type MetricName, METRICS } from './registry.js';
 
-/** A scrape waits for no source longer than this: a database or Redis that hangs costs its own gauges only. */
+/**
+ * A scrape waits for no source longer than this: a database or Redis that hangs costs its
+ * own gauges only.
+ */
 const READ_MS = 500;
 
-/** How a gauge is read at every scrape: from its source, never counted up and down (D-10). */
+/**
+ * How a gauge is read at every scrape: from its source, never counted up and down (D-10).
+ */
 export interface GaugeReader<A extends unknown[] = never[]> {
   readonly inject: readonly InjectionToken[];
   /** The gauge comes empty; set one value per label combination that exists now. */
@@ -17,8 +22,8 @@ export interface GaugeReader<A extends unknown[] = never[]> {
 /**
  * Nest provider of one metric of the table, injected with `@InjectMetric(name)`.
  *
- * A gauge takes the reader that fills it. Each application makes its own metric, so a gauge never reads the services
- * of one that was closed.
+ * A gauge takes the reader that fills it. Each application makes its own metric, so a
+ * gauge never reads the services of one that was closed.
  */
 export function metricProvider<A extends unknown[]>(
   name: MetricName,
@@ -54,7 +59,8 @@ function create(
         ...base,
         collect() {
           this.reset();
-          // A source that does not answer has no value now; the scrape has all the others.
+          // A source that does not answer has no value now; the scrape has
+          // all the others.
           return Promise.race([
             Promise.resolve(read(this)),
             sleep(READ_MS, undefined, { ref: false }),

@@ -35,8 +35,8 @@ export class MetricsServer {
 }
 
 /**
- * Expositions of several processes as one: a metric that more than one of them has is one family, as the format
- * demands. Their samples must differ by a label.
+ * Expositions of several processes as one: a metric that more than one of them has is one
+ * family, as the format demands. Their samples must differ by a label.
  */
 export function mergedMetrics(texts: readonly string[]): string {
   const families = new Map<string, string[]>();
@@ -54,7 +54,10 @@ export function mergedMetrics(texts: readonly string[]): string {
 
 export const METRICS_CONTENT_TYPE = register.contentType;
 
-/** Exposition text of the metrics of our table that this process has; none of prom-client's process metrics. */
+/**
+ * Exposition text of the metrics of our table that this process has; none of
+ * prom-client's process metrics.
+ */
 export async function ownMetricsText(): Promise<string> {
   const names = Object.keys(METRICS).filter(
     name => register.getSingleMetric(name) !== undefined,

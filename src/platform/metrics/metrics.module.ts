@@ -14,8 +14,9 @@ export interface MetricsOptions {
 }
 
 /**
- * The table in `registry.ts`, answered by the controller. Imported once, by the root module. prom-client's metrics of
- * the process begin with the first scrape (`allMetricsText`): their clock wakes an idle process 100 times a second.
+ * The table in `registry.ts`, answered by the controller. Imported once, by the root
+ * module. prom-client's metrics of the process begin with the first scrape
+ * (`allMetricsText`): their clock wakes an idle process 100 times a second.
  */
 @Module({})
 export class MetricsModule {

@@ -11,8 +11,8 @@ export type MetricDefinition =
       readonly buckets: readonly number[];
     };
 
-// The top buckets lie beyond the default limits (120 s in the queue), or an alert could compare with a value never
-// seen.
+// The top buckets lie beyond the default limits (120 s in the queue), or an alert could
+// compare with a value never seen.
 const WAIT_S = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120,
   300, 600,
@@ -36,11 +36,12 @@ const histogram = (buckets: readonly number[], help: string, ...labels: string[]
   ({ type: 'histogram', help, labels, buckets }) as const;
 
 /**
- * Every metric the gateway exports, besides the process metrics of prom-client (`process_…`, `nodejs_…`).
+ * Every metric the gateway exports, besides the process metrics of prom-client
+ * (`process_…`, `nodejs_…`).
  *
- * Names are fixed (D-10). Label values: `priority` realtime|batch;
- * `model` a canonical id of `config/models.yaml`, never what a client typed; `status` completed|cancelled|failed;
- * `stage` queued|in_flight; `worker` a worker id.
+ * Names are fixed (D-10). Label values: `priority` realtime|batch; `model` a canonical id
+ * of `config/models.yaml`, never what a client typed; `status`
+ * completed|cancelled|failed; `stage` queued|in_flight; `worker` a worker id.
  */
 export const METRICS = {
   scheduler_queue_depth: gauge('Requests waiting in the queue now.', 'priority', 'model'),

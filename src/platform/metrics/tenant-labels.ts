@@ -13,8 +13,9 @@ export const isTenantSetting = (text: string): boolean =>
   text === OFF || TOP.test(text) || NAMES.test(text);
 
 /**
- * `metrics.tenants`: who is named in the label `tenant`, so that it never has more values than were asked for. `top-N`
- * names the N with most requests of the last minute; a named tenant stays so until another has more.
+ * `metrics.tenants`: who is named in the label `tenant`, so that it never has more values
+ * than were asked for. `top-N` names the N with most requests of the last minute; a named
+ * tenant stays so until another has more.
  */
 export class TenantLabels {
   readonly enabled: boolean;

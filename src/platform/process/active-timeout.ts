@@ -3,9 +3,10 @@ const SLICES = 20;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * A timeout that counts only time in which this process could read an answer: a timer that fires late, because the event
- * loop was blocked or the process stopped, counts as what it was set for. Input that arrived meanwhile is read before
- * the timeout is reported.
+ * A timeout that counts only time in which this process could read an answer: a
+ * timer that fires late, because the event loop was blocked or the process stopped,
+ * counts as what it was set for. Input that arrived meanwhile is read before the
+ * timeout is reported.
  */
 export class ActiveTimeout {
   readonly #sliceMs: number;

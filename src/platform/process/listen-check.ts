@@ -16,7 +16,8 @@ const LISTENING = '0A';
 const SOCKET_LINK = /^socket:\[(\d+)\]$/;
 
 /**
- * Who listens on that port of this machine. Undefined: no process, another user's process, or a system without /proc.
+ * Who listens on that port of this machine. Undefined: no process, another user's
+ * process, or a system without /proc.
  */
 export function portHolder(port: number): PortHolder | undefined {
   const sockets = new Set(
@@ -29,7 +30,10 @@ export function portHolder(port: number): PortHolder | undefined {
   return pid === undefined ? undefined : describe(pid);
 }
 
-/** Inodes of the listening sockets, from lines such as `0: 0100007F:1F40 00000000:0000 0A … inode`. */
+/**
+ * Inodes of the listening sockets, from lines such as `0: 0100007F:1F40 00000000:0000
+ * 0A … inode`.
+ */
 function listeningSockets(family: string, port: number): string[] {
   const [, ...lines] = readable(() => readFileSync(`/proc/net/${family}`, 'utf8'), '')
     .trim()
@@ -78,7 +82,10 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** What keeps this process from listening there: an error code such as EADDRINUSE, or undefined. */
+/**
+ * What keeps this process from listening there: an error code such as
+ * EADDRINUSE, or undefined.
+ */
 export function listenProblem({
   host,
   port,
@@ -107,7 +114,8 @@ export function freePort(host: string): Promise<number> {
 }
 
 /**
- * Why the address cannot be listened on, which process holds it and what to do; undefined when it is free.
+ * Why the address cannot be listened on, which process holds it and what to do; undefined
+ * when it is free.
  * @param another how to choose another port, such as `npm run up -- --port 8001`
  */
 export async function explainListenProblem(

@@ -23,7 +23,10 @@ const METHOD: Readonly<Record<LogLevel, keyof LogTarget>> = {
 
 const KEPT_LINES = 500;
 
-/** Writes the lines of a child process into this process's log, each with the child's name under `key`. */
+/**
+ * Writes the lines of a child process into this process's log, each with the child's
+ * name under `key`.
+ */
 export class ProcessLog {
   /** The last ones, whatever this process's own log lets pass. */
   readonly recent = new LogRing(KEPT_LINES);
@@ -34,7 +37,10 @@ export class ProcessLog {
     private readonly key = 'worker',
   ) {}
 
-  /** A line that is no JSON object, such as a crash report or a native library's message, is logged as text. */
+  /**
+   * A line that is no JSON object, such as a crash report or a native library's message,
+   * is logged as text.
+   */
   line(stream: 'stdout' | 'stderr', line: string): void {
     const record = parse(line);
     if (!record) return this.say(levelIn(line), line, { stream });

@@ -14,7 +14,10 @@ export interface SupervisorOptions {
   /** A function: found anew for each process. */
   readonly args: readonly string[] | (() => Promise<readonly string[]>);
   readonly env: NodeJS.ProcessEnv;
-  /** A program that is not ours (`SupervisedProcess`): it reports nothing, so its supervisor calls `ready()`. */
+  /**
+   * A program that is not ours (`SupervisedProcess`): it reports nothing, so its
+   * supervisor calls `ready()`.
+   */
   readonly foreign?: boolean;
   /** What keeps it from being ready, for the message about one that was too slow. */
   readonly unready?: () => string | undefined;
@@ -44,13 +47,17 @@ export interface SupervisorEvents {
   onGone(): void;
 }
 
-/** A process that was ready for this long is sound: the next crash starts again with the shortest pause. */
+/**
+ * A process that was ready for this long is sound: the next crash starts again with
+ * the shortest pause.
+ */
 const SOUND_AFTER_MS = 30_000;
 
 /**
- * Keeps one local process running, for ever: spawns it, waits for `ready`, restarts it after a pause when it exits,
- * kills it when it does not get ready in time or hangs. One that says why it cannot start is tried again after the
- * longest pause: an operator may repair what it names. Never more than one process at a time.
+ * Keeps one local process running, for ever: spawns it, waits for `ready`, restarts it
+ * after a pause when it exits, kills it when it does not get ready in time or hangs. One
+ * that says why it cannot start is tried again after the longest pause: an operator may
+ * repair what it names. Never more than one process at a time.
  */
 export class ProcessSupervisor {
   #events: SupervisorEvents | undefined;
@@ -85,7 +92,10 @@ export class ProcessSupervisor {
     return this.#process !== undefined && this.#readyAtMs === undefined;
   }
 
-  /** How the last process ended, until another one is ready; then what is wrong with that one. */
+  /**
+   * How the last process ended, until another one is ready; then what is wrong
+   * with that one.
+   */
   get problem(): string | undefined {
     if (this.#process !== undefined && this.#readyAtMs !== undefined)
       return this.#process.problem;
@@ -115,7 +125,10 @@ export class ProcessSupervisor {
     this.#process.kill(reason);
   }
 
-  /** Ends the process with SIGTERM and starts another one at once; a pause between two processes ends. */
+  /**
+   * Ends the process with SIGTERM and starts another one at once; a pause between
+   * two processes ends.
+   */
   restart(): void {
     if (this.#onStopped || this.#isFinding || this.#isRestarting || !this.#events) return;
     clearTimeout(this.#timer);

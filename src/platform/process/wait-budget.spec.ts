@@ -58,7 +58,8 @@ describe('WaitBudget', () => {
       socket.write('echo');
       return String((await once(socket, 'data'))[0]);
     };
-    // Each way needs a turn of this loop: one turn more than the late timer has is not enough.
+    // Each way needs a turn of this loop: one turn more than the late timer has
+    // is not enough.
     const answered = new WaitBudget(100, () => new Error('overdue')).spend(echo());
     for (const endMs = performance.now() + 400; performance.now() < endMs;);
     expect(await answered).toBe('echo');

@@ -7,13 +7,16 @@ export interface OrderScript {
 }
 
 /**
- * What all scripts share. KEYS: BullMQ's set of waiting jobs, accounts of the queue, weights of tenants. ARGV: before
- * BullMQ's keys of the queue, before the keys of its accounts.
+ * What all scripts share. KEYS: BullMQ's set of waiting jobs, accounts of the
+ * queue, weights of tenants. ARGV: before BullMQ's keys of the queue, before the
+ * keys of its accounts.
  *
- * Scores in BullMQ's set, in units of C: below 1 the jobs that go next, by the second of their release; from 2.5
- * REALTIME and from 3.5 BATCH in order of acceptance; all others are arrivals, where BullMQ placed them. A worker that
- * knows nothing of this takes by class and time. Accounts of a lane (2 REALTIME, 3 BATCH): waiting tenants and idle
- * ones by start tag, the jobs of each tenant by age, and the virtual time; of all waiting jobs the cost.
+ * Scores in BullMQ's set, in units of C: below 1 the jobs that go next, by the second of
+ * their release; from 2.5 REALTIME and from 3.5 BATCH in order of acceptance; all others
+ * are arrivals, where BullMQ placed them. A worker that knows nothing of this takes by
+ * class and time. Accounts of a lane (2 REALTIME, 3 BATCH): waiting tenants and idle
+ * ones by start tag, the jobs of each tenant by age, and the virtual time; of all
+ * waiting jobs the cost.
  */
 const SHARED = `
 local prioritized, state, weights, base, shares = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
@@ -127,8 +130,9 @@ end
 sort()`);
 
 /**
- * ARGV[3] `queue.aging_ms`, ARGV[4] `queue.aging_share`. Moves the job that has the turn to the front and charges its
- * tenant. A job that was released 5 s ago and not taken is released again: who asked for it has died.
+ * ARGV[3] `queue.aging_ms`, ARGV[4] `queue.aging_share`. Moves the job that has the turn
+ * to the front and charges its tenant. A job that was released 5 s ago and not taken is
+ * released again: who asked for it has died.
  */
 export const RELEASE = script(`
 local agingMs, share = tonumber(ARGV[3]), tonumber(ARGV[4])
@@ -224,7 +228,10 @@ if redis.call('ZSCORE', prioritized, ARGV[3]) then return end
 leave(REALTIME, ARGV[3])
 leave(BATCH, ARGV[3])`);
 
-/** ARGV[3]: a job that a worker has, ARGV[4]: device milliseconds it took. The same again changes nothing. */
+/**
+ * ARGV[3]: a job that a worker has, ARGV[4]: device milliseconds it took. The same
+ * again changes nothing.
+ */
 export const SETTLE = script(`
 local job, ms = base .. ARGV[3], tonumber(ARGV[4])
 local known = redis.call('HMGET', job, 'charged', 'lane')
@@ -233,8 +240,9 @@ correct(tonumber(known[2]) or BATCH, ownerOf(ARGV[3]), ms - (tonumber(known[1]) 
 redis.call('HSET', job, 'charged', ms)`);
 
 /**
- * Writes nothing. Returns the credit of the aged turns; the jobs that have no place yet, those that go next first; the
- * costs of jobs; and a row for each waiting tenant: lane, name, start tag, weight, then id and time of each job.
+ * Writes nothing. Returns the credit of the aged turns; the jobs that have no place yet,
+ * those that go next first; the costs of jobs; and a row for each waiting tenant: lane,
+ * name, start tag, weight, then id and time of each job.
  */
 export const READ = script(`
 local others = redis.call('ZRANGEBYSCORE', prioritized, '-inf', '(' .. C)

@@ -46,10 +46,11 @@ export interface QueueAccounts {
 }
 
 /**
- * The order in which workers take the jobs of a queue (D-03, D-25), with the accounts of its tenants in Redis: the
- * rules of `core/queue` as one family of scripts. All jobs are in BullMQ's set of waiting jobs all the time, so none
- * can be lost or taken twice here; the scripts only change places in that set. Each keeps the accounts whole, whoever
- * dies between two of them.
+ * The order in which workers take the jobs of a queue (D-03, D-25), with the accounts of
+ * its tenants in Redis: the rules of `core/queue` as one family of scripts. All jobs are
+ * in BullMQ's set of waiting jobs all the time, so none can be lost or taken twice here;
+ * the scripts only change places in that set. Each keeps the accounts whole, whoever dies
+ * between two of them.
  */
 export class RedisOrder {
   constructor(private readonly options: RedisOrderOptions) {}
@@ -63,7 +64,8 @@ export class RedisOrder {
   }
 
   /**
-   * Puts the job whose turn it is before all others, and charges its tenant: call before each take, for one job.
+   * Puts the job whose turn it is before all others, and charges its tenant: call before
+   * each take, for one job.
    * @returns its id; undefined: none waits
    */
   async release(model: string): Promise<string | undefined> {
@@ -80,7 +82,8 @@ export class RedisOrder {
   }
 
   /**
-   * A job took so long on a device: its tenant is charged that instead of the estimate. Call before it is completed.
+   * A job took so long on a device: its tenant is charged that instead of the estimate.
+   * Call before it is completed.
    */
   async settle(model: string, jobId: string, deviceMs: number): Promise<void> {
     await this.#run(SETTLE, model, [jobId, deviceMs]);

@@ -20,7 +20,10 @@ const COMMAND_MS = 500;
 /** The client library, where there is a Redis: no other process has to load it. */
 type RedisClient = typeof Redis | undefined;
 
-/** Connections to the Redis of `redis.url`. They come back by themselves; losing Redis never stops this process. */
+/**
+ * Connections to the Redis of `redis.url`. They come back by themselves; losing Redis
+ * never stops this process.
+ */
 export class RedisLink implements OnApplicationShutdown {
   readonly #logger = new Logger(RedisLink.name);
   readonly #clients: Redis[] = [];
@@ -37,15 +40,16 @@ export class RedisLink implements OnApplicationShutdown {
 
   /** Undefined when there is no Redis. */
   pubSub(): RedisPair | undefined {
-    // What cannot be published now is dropped: while Redis is away nothing may pile up here.
+    // What cannot be published now is dropped: while Redis is away nothing may
+    // pile up here.
     const publisher = this.#connect({ enableOfflineQueue: false });
     const subscriber = this.listener();
     return publisher && subscriber && { publisher, subscriber };
   }
 
   /**
-   * For commands that must not wait: while Redis is away they fail at once, and nothing piles up here. Undefined when
-   * there is no Redis.
+   * For commands that must not wait: while Redis is away they fail at once, and nothing
+   * piles up here. Undefined when there is no Redis.
    * @param timeoutMs limit of one command
    */
   commands(timeoutMs = COMMAND_MS): Redis | undefined {
@@ -54,7 +58,10 @@ export class RedisLink implements OnApplicationShutdown {
     return client;
   }
 
-  /** For what blocks or listens: it waits for Redis as long as that takes. Undefined when there is no Redis. */
+  /**
+   * For what blocks or listens: it waits for Redis as long as that takes. Undefined when
+   * there is no Redis.
+   */
   listener(): Redis | undefined {
     return this.#connect({ maxRetriesPerRequest: null });
   }
@@ -91,8 +98,9 @@ export class RedisLink implements OnApplicationShutdown {
 }
 
 /**
- * No command rejects unhandled, also those of libraries that await none: their errors hold the password of a refused
- * login. A subscription that failed is made when Redis is ready; the client repeats only those that succeeded.
+ * No command rejects unhandled, also those of libraries that await none: their errors
+ * hold the password of a refused login. A subscription that failed is made when Redis is
+ * ready; the client repeats only those that succeeded.
  */
 function handleRejections(client: Redis): void {
   const send = client.sendCommand.bind(client);
@@ -106,7 +114,10 @@ function handleRejections(client: Redis): void {
   };
 }
 
-/** In place of ioredis' `commandTimeout`, which ends commands that were answered while this process was late. */
+/**
+ * In place of ioredis' `commandTimeout`, which ends commands that were answered while
+ * this process was late.
+ */
 function limitCommands(client: Redis, timeoutMs: number): void {
   const send = client.sendCommand.bind(client);
   client.sendCommand = (command, stream) => {
@@ -121,7 +132,8 @@ const ANSWER_MS = 2000;
 const KEY_TTL_MS = 1000;
 
 /**
- * Asks Redis for a write, because a full one still answers reads. A connection of its own: nothing queues before it.
+ * Asks Redis for a write, because a full one still answers reads. A connection of its
+ * own: nothing queues before it.
  */
 @Injectable()
 export class RedisProbe {

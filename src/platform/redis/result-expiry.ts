@@ -6,8 +6,9 @@ import {
 } from '../../contracts/queue-jobs/queue-keys.js';
 
 /**
- * KEYS: the job, the sets of finished jobs. ARGV: milliseconds, job id, 1 when it is no longer looked up in a set. A
- * job that was queued again under the same id is not finished, and must not expire.
+ * KEYS: the job, the sets of finished jobs. ARGV: milliseconds, job id, 1 when it is no
+ * longer looked up in a set. A job that was queued again under the same id is not
+ * finished, and must not expire.
  */
 const EXPIRE = `
 if redis.call('HEXISTS', KEYS[1], 'finishedOn') == 0 then return 0 end
@@ -20,9 +21,9 @@ end
 return 1`;
 
 /**
- * KEYS: a set of finished jobs. ARGV: before every job key, now in epoch milliseconds, milliseconds that results live,
- * jobs to look at, the option by which a job's writer chooses how long it stays: that choice is kept. Returns the
- * number of jobs removed.
+ * KEYS: a set of finished jobs. ARGV: before every job key, now in epoch milliseconds,
+ * milliseconds that results live, jobs to look at, the option by which a job's writer
+ * chooses how long it stays: that choice is kept. Returns the number of jobs removed.
  */
 const SWEEP = `
 local removed, gone = 0, {}
@@ -48,7 +49,10 @@ for from = 1, #gone, 1000 do
 end
 return removed`;
 
-/** KEYS: an event stream, `meta` of its queue. ARGV: id of the first entry that stays, entries that BullMQ keeps. */
+/**
+ * KEYS: an event stream, `meta` of its queue. ARGV: id of the first entry that stays,
+ * entries that BullMQ keeps.
+ */
 const TRIM = `
 if redis.call('EXISTS', KEYS[1]) == 0 then return end
 redis.call('XTRIM', KEYS[1], 'MINID', ARGV[1])
@@ -71,27 +75,33 @@ export class ResultExpiry {
     private readonly resultTtlMs: number,
   ) {}
 
-  /** Milliseconds that an unneeded finished job stays, except for gateways that wait for the same id. */
+  /**
+   * Milliseconds that an unneeded finished job stays, except for gateways that wait for
+   * the same id.
+   */
   get answeredMs(): number {
     return Math.min(ANSWERED_TTL_MS, this.resultTtlMs);
   }
 
   /**
-   * Its result was read: it expires soon, and is no longer listed as finished. @param base before every key of the
-   * queue
+   * Its result was read: it expires soon, and is no longer listed as finished. @param
+   * base before every key of the queue
    */
   async answered(base: string, jobId: string): Promise<void> {
     await this.#expire(base, jobId, { ms: this.answeredMs, unlist: true });
   }
 
-  /** A finished job expires after that long at the latest. One that waits or runs is left alone. */
+  /**
+   * A finished job expires after that long at the latest. One that waits or runs
+   * is left alone.
+   */
   async expire(base: string, jobId: string, ms: number): Promise<void> {
     await this.#expire(base, jobId, { ms, unlist: false });
   }
 
   /**
-   * Removes finished jobs that were not expired, names of those that were, and old events. @param nowMs epoch
-   * milliseconds
+   * Removes finished jobs that were not expired, names of those that were, and old
+   * events. @param nowMs epoch milliseconds
    */
   async sweep(base: string, nowMs = Date.now()): Promise<number> {
     let removed = 0;

@@ -12,10 +12,11 @@ const CHUNK_HEADER = 8;
 const FMT_BYTES = 16;
 
 /**
- * Reads `fmt ` and `data` of a RIFF/WAVE file from its first bytes; undefined when it is none, or the chunks are not
- * there.
+ * Reads `fmt ` and `data` of a RIFF/WAVE file from its first bytes; undefined when it is
+ * none, or the chunks are not there.
  *
- * Streamed WAV (ffmpeg through a pipe) declares 0 or 0xFFFFFFFF bytes of data: then the rest of the file is data.
+ * Streamed WAV (ffmpeg through a pipe) declares 0 or 0xFFFFFFFF bytes of data: then the
+ * rest of the file is data.
  */
 export function readWavHeader(head: Buffer, fileSize: number): WavHeader | undefined {
   if (
@@ -48,23 +49,30 @@ export interface AudioDuration {
   readonly known: boolean;
 }
 
-/** Headers only (D-12): never scans the file for frames, never reads tags behind the audio or cover pictures. */
+/**
+ * Headers only (D-12): never scans the file for frames, never reads tags behind the audio
+ * or cover pictures.
+ */
 const HEADERS_ONLY: IOptions = {
   duration: false,
   skipCovers: true,
   skipPostHeaders: true,
 };
 /**
- * 16 kbit/s, the low end of speech codecs: an unknown duration is guessed long, which only lengthens the time limit
- * (D-07).
+ * 16 kbit/s, the low end of speech codecs: an unknown duration is guessed long, which
+ * only lengthens the time limit (D-07).
  */
 const GUESSED_BYTES_PER_S = 2000;
-/** 4 kbit/s: no audio is thinner, so a header that claims more seconds than this allows is lying. */
+/**
+ * 4 kbit/s: no audio is thinner, so a header that claims more seconds than this
+ * allows is lying.
+ */
 const LEAST_BYTES_PER_S = 500;
 
 /**
- * Seconds of audio of an upload, for the inference deadline. Costs microseconds for WAV and well under a millisecond
- * for most others. What is no audio at all gets a guess: the worker, which decodes, answers `invalid_audio`.
+ * Seconds of audio of an upload, for the inference deadline. Costs microseconds for WAV
+ * and well under a millisecond for most others. What is no audio at all gets a guess: the
+ * worker, which decodes, answers `invalid_audio`.
  */
 export async function audioDuration(
   upload: SpooledUpload,
@@ -88,7 +96,8 @@ async function headerSeconds(
   try {
     const { path, head, size } = upload;
     const { parseBuffer, parseFile } = await import('music-metadata');
-    // An MP4's index may lie behind its audio, and is reached by one seek; the others have their headers in front.
+    // An MP4's index may lie behind its audio, and is reached by one seek; the others
+    // have their headers in front.
     const { format } =
       path !== undefined && isMp4(head)
         ? await parseFile(path, HEADERS_ONLY)

@@ -46,7 +46,10 @@ async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
 /** Before every key of a stored request's bytes, and of nothing else. */
 export const STORED_REQUEST_BLOBS = 'kept/';
 
-/** Where the body and the answer of a request will lie, as its row names it: two keys below this. */
+/**
+ * Where the body and the answer of a request will lie, as its row names it: two
+ * keys below this.
+ */
 export const newStoredBlob = (): string => `${STORED_REQUEST_BLOBS}${randomUUID()}`;
 
 /** The name, as in a row, that a key lies below. */
@@ -67,8 +70,8 @@ export const jobOfLogKey = (key: string): string =>
 export const FILE_BLOBS = 'files/';
 
 /**
- * Where the bytes of a file lie. Tenants are hashed: their names may hold anything, and a bucket's listing must not
- * show them.
+ * Where the bytes of a file lie. Tenants are hashed: their names may hold anything, and a
+ * bucket's listing must not show them.
  */
 export function fileBlobKey(tenant: string, fileId: string): string {
   const owner = createHash('sha256').update(tenant).digest('hex').slice(0, 16);
@@ -76,8 +79,9 @@ export function fileBlobKey(tenant: string, fileId: string): string {
 }
 
 /**
- * Bytes whose name is `orphanAgeMs` old and stands in no row are garbage. A row may name them during the first half of
- * that time only, so that no row comes while they are being removed, however long a write, a pause or an outage was.
+ * Bytes whose name is `orphanAgeMs` old and stands in no row are garbage. A row may name
+ * them during the first half of that time only, so that no row comes while they are being
+ * removed, however long a write, a pause or an outage was.
  */
 export const mayBeNamed = (fileId: string, orphanAgeMs: number, nowMs: number): boolean =>
   nowMs - (bornAtMs(fileId) ?? nowMs) <= orphanAgeMs / 2;

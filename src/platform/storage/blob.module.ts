@@ -27,7 +27,8 @@ export async function blobStoreFrom({
   if (blobs.driver === 'fs') return new FsBlobStore(join(data.dir, 'blobs'));
   if (blobs.s3Bucket === '')
     throw new StartError('blobs.driver is s3: blobs.s3_bucket must name a bucket.');
-  // A client of S3 takes as long to load as a small worker: only who needs it waits for it.
+  // A client of S3 takes as long to load as a small worker: only who needs it
+  // waits for it.
   const { S3BlobStore } = await import('./s3-blob-store.js');
   return new S3BlobStore({
     bucket: blobs.s3Bucket,

@@ -7,8 +7,8 @@ import {
 } from './storage.metrics.js';
 
 /**
- * A blob store whose operations are counted for one component. What goes wrong with a caller's bytes is not the
- * store's.
+ * A blob store whose operations are counted for one component. What goes wrong with a
+ * caller's bytes is not the store's.
  */
 export class CountedBlobStore implements BlobStore {
   constructor(

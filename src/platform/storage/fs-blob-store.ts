@@ -19,8 +19,8 @@ const UNFINISHED = '.unfinished';
 const MOST_MOVES = 100;
 
 /**
- * Blobs as files in a folder, each under its key. A blob is written beside, synced, then renamed: it is whole or
- * absent.
+ * Blobs as files in a folder, each under its key. A blob is written beside, synced, then
+ * renamed: it is whole or absent.
  */
 export class FsBlobStore implements BlobStore {
   constructor(private readonly folder: string) {}
@@ -74,7 +74,10 @@ export class FsBlobStore implements BlobStore {
     await this.#removeEmptied(dirname(path));
   }
 
-  /** Folders that hold nothing any more would use up inodes for ever. One that a writer fills meanwhile stays. */
+  /**
+   * Folders that hold nothing any more would use up inodes for ever. One that a writer
+   * fills meanwhile stays.
+   */
   async #removeEmptied(emptied: string): Promise<void> {
     for (
       let folder = emptied;
@@ -151,7 +154,10 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
     at += (await file.write(chunk, at)).bytesWritten;
 }
 
-/** The folder of the target may be removed as empty between making it and moving into it: then it is made again. */
+/**
+ * The folder of the target may be removed as empty between making it and moving into it:
+ * then it is made again.
+ */
 async function moveInto(draft: string, target: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     await mkdir(dirname(target), { recursive: true, mode: 0o700 }).catch(retriable);

@@ -12,8 +12,9 @@ export interface FileLine {
 }
 
 /**
- * Cuts bytes into lines as they come. Holds one line at most; of a line over the limit, nothing. A last line without a
- * line break is a line; the nothing after a last line break is none.
+ * Cuts bytes into lines as they come. Holds one line at most; of a line over the limit,
+ * nothing. A last line without a line break is a line; the nothing after a last line
+ * break is none.
  */
 export class LineSplitter {
   #parts: Buffer[] = [];
@@ -22,7 +23,9 @@ export class LineSplitter {
   /** Position in the file of the first of them. */
   #offset = 0;
 
-  /** @param maxBytes of a line, its break left out; Infinity for files of our own making. */
+  /**
+   * @param maxBytes of a line, its break left out; Infinity for files of our own making.
+   */
   constructor(private readonly maxBytes: number) {}
 
   *push(chunk: Uint8Array): Generator<FileLine> {

@@ -10,7 +10,10 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BlobMissing, checkKey } from './storage-problems.js';
 
-/** S3 accepts at most 10,000 parts of at least 5 MiB: up to 80 GB. Buffers of one upload: about 36 MiB (measured). */
+/**
+ * S3 accepts at most 10,000 parts of at least 5 MiB: up to 80 GB. Buffers of one upload:
+ * about 36 MiB (measured).
+ */
 const PART_BYTES = 8 * 1_048_576;
 
 export interface S3Options {
@@ -20,7 +23,9 @@ export interface S3Options {
   readonly region: string;
   /** For servers other than Amazon's; absent: theirs. */
   readonly endpoint?: string;
-  /** `host/bucket/key` instead of `bucket.host/key`: what most self-hosted servers speak. */
+  /**
+   * `host/bucket/key` instead of `bucket.host/key`: what most self-hosted servers speak.
+   */
   readonly pathStyle: boolean;
   /** Absent: the usual chain of environment, files and roles. */
   readonly credentials?: {
@@ -29,7 +34,10 @@ export interface S3Options {
   };
 }
 
-/** Blobs as objects of one bucket. Uploads are multipart above 8 MiB; an object appears when it is complete. */
+/**
+ * Blobs as objects of one bucket. Uploads are multipart above 8 MiB; an object appears
+ * when it is complete.
+ */
 export class S3BlobStore implements BlobStore {
   readonly #client: S3Client;
 
@@ -128,14 +136,17 @@ export class S3BlobStore implements BlobStore {
   }
 
   /**
-   * Parts of uploads that never ended are the bucket's own: a lifecycle rule (AbortIncompleteMultipartUpload) removes
-   * them.
+   * Parts of uploads that never ended are the bucket's own: a lifecycle rule
+   * (AbortIncompleteMultipartUpload) removes them.
    */
   removeDrafts(): Promise<number> {
     return Promise.resolve(0);
   }
 
-  /** Through here: S3 copies parts only where all but the last have 5 MiB, and users' parts may be smaller. */
+  /**
+   * Through here: S3 copies parts only where all but the last have 5 MiB, and users'
+   * parts may be smaller.
+   */
   join(key: string, parts: readonly string[]): Promise<number> {
     return this.write(key, this.#all(parts));
   }

@@ -18,7 +18,10 @@ export interface SpoolLimits {
 /** Enough for the headers of every container that keeps its duration in front. */
 const HEAD_BYTES = 65_536;
 
-/** Takes one upload chunk by chunk: in memory first, from `memoryBytes` on in a file that only this user can read. */
+/**
+ * Takes one upload chunk by chunk: in memory first, from `memoryBytes` on in a file that
+ * only this user can read.
+ */
 export class SpoolWriter {
   #chunks: Buffer[] = [];
   #size = 0;
@@ -32,7 +35,10 @@ export class SpoolWriter {
       open(path, 'wx', 0o600),
   ) {}
 
-  /** @throws DomainError `file_too_large` at the first byte over the limit, `storage_full` when the disk is. */
+  /**
+   * @throws DomainError `file_too_large` at the first byte over the limit, `storage_full`
+   *   when the disk is.
+   */
   async write(chunk: Buffer): Promise<void> {
     this.#size += chunk.length;
     const { maxBytes, memoryBytes } = this.limits;
@@ -62,7 +68,10 @@ export class SpoolWriter {
     });
   }
 
-  /** Forgets everything. The error that led here is the one to report, so this one never rejects. */
+  /**
+   * Forgets everything. The error that led here is the one to report, so this
+   * one never rejects.
+   */
   async abort(): Promise<void> {
     this.#chunks = [];
     if (this.#file === undefined) return;
@@ -94,7 +103,10 @@ export function fileTooLarge(maxBytes: number): DomainError {
 const onDisk = <T>(operation: Promise<T>): Promise<T> =>
   orStorageFull(operation, 'There is no room to store the upload.');
 
-/** Holds uploads between the socket and the worker: small ones in memory, larger ones in `data.dir/spool`. */
+/**
+ * Holds uploads between the socket and the worker: small ones in memory, larger ones
+ * in `data.dir/spool`.
+ */
 @Injectable()
 export class Spool implements OnModuleInit {
   readonly #logger = new Logger(Spool.name);
@@ -118,8 +130,10 @@ export class Spool implements OnModuleInit {
   }
 
   /**
-   * Reads `source` to its end. On any failure, also of the source itself, nothing is left behind.
-   * @throws DomainError `file_too_large` as soon as the limit is passed, `storage_full` when the disk is.
+   * Reads `source` to its end. On any failure, also of the source itself, nothing
+   * is left behind.
+   * @throws DomainError `file_too_large` as soon as the limit is passed, `storage_full`
+   *   when the disk is.
    */
   async store(source: AsyncIterable<Buffer>): Promise<SpooledUpload> {
     const { server, spool } = this.settings;
@@ -140,7 +154,10 @@ export class Spool implements OnModuleInit {
   }
 }
 
-/** Files carry the id of the process that made them, so that two gateways can share a data folder. */
+/**
+ * Files carry the id of the process that made them, so that two gateways can share
+ * a data folder.
+ */
 function isLeftover(name: string): boolean {
   const pid = Number(/^(\d+)-[0-9a-f-]+\.upload$/.exec(name)?.[1]);
   return Number.isInteger(pid) && (pid === process.pid || !isAlive(pid));

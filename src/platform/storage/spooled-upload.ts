@@ -12,14 +12,17 @@ export interface SpooledContent {
   readonly content: SpooledBytes;
 }
 
-/** Of a message to a worker: large enough that messages cost nothing, small enough that a few of them are no memory. */
+/**
+ * Of a message to a worker: large enough that messages cost nothing, small enough that a
+ * few of them are no memory.
+ */
 const CHUNK_BYTES = 65_536;
 
 /**
  * One finished upload; an `AudioSource` of the worker pool by structure.
  *
- * A read that runs while the upload is disposed is completed first, so a worker call that was just cancelled never
- * meets half a file; a read after that rejects.
+ * A read that runs while the upload is disposed is completed first, so a worker call that
+ * was just cancelled never meets half a file; a read after that rejects.
  */
 export class SpooledUpload {
   readonly size: number;
@@ -54,8 +57,9 @@ export class SpooledUpload {
   }
 
   /**
-   * From the beginning, in pieces of at most 64 KiB, read as they are asked for; each holds until the next is asked
-   * for. A file that is disposed of meanwhile is read to its end: it is open. Every call reads anew.
+   * From the beginning, in pieces of at most 64 KiB, read as they are asked for; each
+   * holds until the next is asked for. A file that is disposed of meanwhile is read to
+   * its end: it is open. Every call reads anew.
    */
   async *chunks(): AsyncGenerator<Buffer> {
     const content = this.#content;
@@ -67,7 +71,8 @@ export class SpooledUpload {
     }
     const file = await open(content.path);
     try {
-      // One buffer for all: new ones would pile up until the next collection of garbage, 64 MiB of them.
+      // One buffer for all: new ones would pile up until the next collection of garbage,
+      // 64 MiB of them.
       const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
       for (let at = 0; ;) {
         const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, at);
@@ -80,7 +85,10 @@ export class SpooledUpload {
     }
   }
 
-  /** Frees memory and disk. Idempotent: the same promise every time; never rejects for a file already gone. */
+  /**
+   * Frees memory and disk. Idempotent: the same promise every time; never rejects for a
+   * file already gone.
+   */
   dispose(): Promise<void> {
     return (this.#disposal ??= this.#free());
   }

@@ -21,7 +21,8 @@ export async function orStorageFull<T>(
 }
 
 /**
- * @throws DomainError `storage_full`, `storage_unavailable` when disk, blob store or database do not work; else what
+ * @throws DomainError `storage_full`, `storage_unavailable` when disk, blob store or
+ *   database do not work; else what
  * `operation` throws.
  */
 export async function orStorageProblem<T>(
@@ -56,8 +57,8 @@ export class BlobMissing extends Error {
 const KEY = /^[a-z0-9][a-z0-9._-]*(\/[a-z0-9][a-z0-9._-]*)*$/;
 
 /**
- * Keys are made here, never by users; a path that could leave the folder is a mistake worth stopping at. @throws
- * RangeError
+ * Keys are made here, never by users; a path that could leave the folder is a mistake
+ * worth stopping at. @throws RangeError
  */
 export function checkKey(key: string): string {
   if (key.length > 200 || !KEY.test(key))
@@ -65,11 +66,15 @@ export function checkKey(key: string): string {
   return key;
 }
 
-/** SQLite's result codes for what passes: busy, locked, read-only, I/O, full, cannot open, protocol of locks. */
+/**
+ * SQLite's result codes for what passes: busy, locked, read-only, I/O, full, cannot open,
+ * protocol of locks.
+ */
 const SQLITE_PASSING = new Set([5, 6, 8, 10, 13, 14, 15]);
 /**
- * Classes of SQLSTATE: connection, sign-in, database absent, rolled back by the server, resources, not now, operator,
- * system, configuration, corruption; read-only, a transaction left idle or too old.
+ * Classes of SQLSTATE: connection, sign-in, database absent, rolled back by the server,
+ * resources, not now, operator, system, configuration, corruption; read-only, a
+ * transaction left idle or too old.
  */
 const SQLSTATE_PASSING = /^(08|28|3D|40|53|55|57|58|F0|XX|25006|25P0[34])/;
 const SQLITE_BUSY = 5;
@@ -77,8 +82,9 @@ const SQLITE_FULL = 13;
 const SQLSTATE_FULL = '53100';
 
 /**
- * A disk, database, network or blob store that does not do its work now: everything is kept and tried again. Anything
- * else is a mistake of ours, and repeating it would not help.
+ * A disk, database, network or blob store that does not do its work now: everything
+ * is kept and tried again. Anything else is a mistake of ours, and repeating it
+ * would not help.
  */
 export function isOutage(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;

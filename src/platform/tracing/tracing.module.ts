@@ -16,13 +16,19 @@ import { startTracing, TRACER, type Tracing } from './tracing.js';
 
 const FORM = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** W3C Trace Context, version 00: what the header `traceparent` says of a span; undefined while nothing is traced. */
+/**
+ * W3C Trace Context, version 00: what the header `traceparent` says of a span; undefined
+ * while nothing is traced.
+ */
 export function traceparentOf(span: SpanContext): string | undefined {
   if (!isSpanContextValid(span)) return undefined;
   return `00-${span.traceId}-${span.spanId}-${span.traceFlags.toString(16).padStart(2, '0')}`;
 }
 
-/** The context below which a new span continues that trace; of nothing, or of nonsense, the root. */
+/**
+ * The context below which a new span continues that trace; of nothing, or of
+ * nonsense, the root.
+ */
 export function contextAfter(traceparent: string | undefined): Context {
   const [, traceId, spanId, flags] = FORM.exec(traceparent ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined)
@@ -38,7 +44,10 @@ export function contextAfter(traceparent: string | undefined): Context {
     : ROOT_CONTEXT;
 }
 
-/** On a line of a batch: the `traceparent` of its batch, whose trace that of the line is linked to. */
+/**
+ * On a line of a batch: the `traceparent` of its batch, whose trace that of the line
+ * is linked to.
+ */
 export const TRACE_LINK_HEADER = 'x-switchyard-trace-link';
 
 /** A header with a `traceparent`; undefined: absent, or nonsense. */
@@ -52,7 +61,10 @@ export function traceparentIn(
 
 const TRACING = Symbol('TRACING');
 
-/** The `Tracer` of a process that is a Nest application, for all its modules; what is left is sent when it ends. */
+/**
+ * The `Tracer` of a process that is a Nest application, for all its modules; what is left
+ * is sent when it ends.
+ */
 @Module({})
 export class TracingModule implements OnApplicationShutdown {
   constructor(@Inject(TRACING) private readonly tracing: Tracing) {}

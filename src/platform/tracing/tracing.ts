@@ -11,8 +11,9 @@ export interface Tracing {
 }
 
 /**
- * Traces over OTLP/HTTP to OTEL_EXPORTER_OTLP_ENDPOINT, with OpenTelemetry's other variables; without it a tracer that
- * does nothing, and none of the SDK is loaded. A trace that a caller began is recorded if its caller says so.
+ * Traces over OTLP/HTTP to OTEL_EXPORTER_OTLP_ENDPOINT, with OpenTelemetry's other
+ * variables; without it a tracer that does nothing, and none of the SDK is loaded. A
+ * trace that a caller began is recorded if its caller says so.
  */
 export async function startTracing(service: string): Promise<Tracing> {
   if (!tracingWanted())

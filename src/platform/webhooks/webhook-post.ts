@@ -9,14 +9,15 @@ import { type HostExceptions } from '../http/host-exceptions.js';
 const PREFIX = 'whsec_';
 
 /**
- * Signs as Standard Webhooks says: HMAC-SHA256 over `id.timestamp.body`, so that a receiver knows sender, age and
- * content.
+ * Signs as Standard Webhooks says: HMAC-SHA256 over `id.timestamp.body`, so that a
+ * receiver knows sender, age and content.
  */
 export class WebhookSignature {
   constructor(private readonly secret: Buffer) {}
 
   /**
-   * @param path of a file with `whsec_` and base64, or with the secret as it is; empty: undefined. @throws ConfigError
+   * @param path of a file with `whsec_` and base64, or with the secret as it is; empty:
+   *   undefined. @throws ConfigError
    */
   static fromFile(path: string): WebhookSignature | undefined {
     if (path === '') return undefined;
@@ -66,8 +67,9 @@ export interface WebhookPost {
 }
 
 /**
- * One POST to a URL that a user named: it reaches the public Internet only, at the address that was checked, follows no
- * redirect, and its answer is not read. @returns the status. @throws DomainError for a refused URL; network errors; the
+ * One POST to a URL that a user named: it reaches the public Internet only, at the
+ * address that was checked, follows no redirect, and its answer is not read. @returns the
+ * status. @throws DomainError for a refused URL; network errors; the
  *   signal's reason
  */
 export async function postWebhook({

@@ -6,8 +6,9 @@ import { SafeFetch } from '../../platform/http/safe-fetch.js';
 import { abortError } from '../../core/shared/abort-error.js';
 
 /**
- * The audio of a call: what it came with, or what its URL names. Downloads take no preparation place and no turn:
- * a slow one delays only itself. As many run at once as the gateway has slots here.
+ * The audio of a call: what it came with, or what its URL names. Downloads take no
+ * preparation place and no turn: a slow one delays only itself. As many run at once as
+ * the gateway has slots here.
  */
 @Injectable()
 export class AudioDownload {

@@ -144,7 +144,10 @@ describe('decodeAudio', () => {
   });
 
   describe('of a file whose header lies', () => {
-    /** Samples of 8 bits at `rate`, said to be played at four thousand million bytes a second. */
+    /**
+     * Samples of 8 bits at `rate`, said to be played at four thousand million
+     * bytes a second.
+     */
     const lying = (rate: number, bytes: number): Buffer => {
       const file = Buffer.concat([streamedWavHeader(rate), Buffer.alloc(bytes, 0x55)]);
       file.writeUInt32LE(4_000_000_000, 28);

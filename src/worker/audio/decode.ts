@@ -10,7 +10,8 @@ import { canonicalWavData } from './wav.js';
 export const MAX_AUDIO_S = 4 * 3600;
 
 /**
- * Silence in flac, the thinnest of all, has 27 bytes a second; a header that makes more of a file than this is lying.
+ * Silence in flac, the thinnest of all, has 27 bytes a second; a header that makes more
+ * of a file than this is lying.
  */
 const LEAST_BYTES_PER_S = 20;
 /** A short file is mostly headers. */
@@ -20,7 +21,10 @@ const SLACK_S = 60;
 export const longestOf = (bytes: number): number =>
   Math.min(MAX_AUDIO_S, SLACK_S + bytes / LEAST_BYTES_PER_S);
 
-/** Containers that may be opened. A play list would make ffmpeg read other files of this machine. */
+/**
+ * Containers that may be opened. A play list would make ffmpeg read other files
+ * of this machine.
+ */
 const CONTAINERS =
   'wav,w64,aiff,au,caf,mp3,aac,flac,ogg,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2,asf,amr,mpeg,mpegts,ac3,avi';
 
@@ -42,11 +46,12 @@ const decodeArgs = (longestS: number): readonly string[] => [
 ];
 
 /**
- * An open file as mono PCM at 16 kHz, piece by piece as they are asked for: ffmpeg waits in its pipe meanwhile. Leaving
- * early ends ffmpeg.
+ * An open file as mono PCM at 16 kHz, piece by piece as they are asked for: ffmpeg waits
+ * in its pipe meanwhile. Leaving early ends ffmpeg.
  *
  * @param longestS at the first sample beyond, ffmpeg is ended
- * @throws DomainError `audio_too_short` (no samples), `invalid_audio` (with ffmpeg's reason in one line, or above
+ * @throws DomainError `audio_too_short` (no samples), `invalid_audio` (with ffmpeg's
+ *   reason in one line, or above
  * `longestS`),
  *   `engine_failed` (no ffmpeg), or the abort's own error, by then with ffmpeg gone.
  */
@@ -101,7 +106,8 @@ async function* wholeSamples(stream: AsyncIterable<Buffer>): AsyncGenerator<Int1
 }
 
 /**
- * A file that ends early is taken as far as it goes; no samples are an error whatever the exit code (ENGINES "ffmpeg").
+ * A file that ends early is taken as far as it goes; no samples are an error whatever the
+ * exit code (ENGINES "ffmpeg").
  */
 function assertDecoded(end: FfmpegEnd, samples: number, complaint: string): void {
   if (!end.started) throw end.error;
@@ -114,7 +120,10 @@ function assertDecoded(end: FfmpegEnd, samples: number, complaint: string): void
   );
 }
 
-/** The first thing that ffmpeg complained about, without its names of places: `[mov,mp4 @ 0x55…]`, `/dev/fd/3:`. */
+/**
+ * The first thing that ffmpeg complained about, without its names of places: `[mov,mp4 @
+ * 0x55…]`, `/dev/fd/3:`.
+ */
 function reasonIn(complaint: string): string {
   const [line = ''] = complaint.split('\n').filter(text => text.trim() !== '');
   return line
@@ -136,8 +145,8 @@ interface DecodedAudio {
 }
 
 /**
- * A whole file as mono PCM at 16 kHz, whatever its container: for short audio, and for engines that need all of it at
- * once.
+ * A whole file as mono PCM at 16 kHz, whatever its container: for short audio, and for
+ * engines that need all of it at once.
  *
  * @param mostS what the caller has a use for; the size of the file may allow less
  * @throws DomainError `empty_file`, and as `decodedStream` does.

@@ -8,12 +8,16 @@ import { bytesOf, SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { Resampler } from './resampler.js';
 import { streamedWavHeader } from '../../contracts/formats/wav-header.js';
 
-/** 0.17 s at 24 kHz: well under a millisecond of filtering between two turns of the event loop. */
+/**
+ * 0.17 s at 24 kHz: well under a millisecond of filtering between two turns of
+ * the event loop.
+ */
 const SLICE = 4096;
 
 /**
- * What one synthesis writes into: brought to 24 kHz and encoded in the order of arrival, in slices, so that the
- * engine's `emit` returns at once and the process goes on serving. The backlog is bounded by the length of the text.
+ * What one synthesis writes into: brought to 24 kHz and encoded in the order of arrival,
+ * in slices, so that the engine's `emit` returns at once and the process goes on serving.
+ * The backlog is bounded by the length of the text.
  */
 export class SpeechOutput {
   readonly #encoder: SpeechEncoder;
@@ -26,7 +30,9 @@ export class SpeechOutput {
       sampleRate === SPEECH_RATE ? undefined : new Resampler(sampleRate, SPEECH_RATE);
   }
 
-  /** Takes the samples and returns; they are copied, an engine may use its buffer again. */
+  /**
+   * Takes the samples and returns; they are copied, an engine may use its buffer again.
+   */
   write(samples: Int16Array): void {
     const taken = samples.slice();
     this.#written = this.#written.then(() => this.#encode(taken));
@@ -34,7 +40,10 @@ export class SpeechOutput {
     this.#written.catch(() => undefined);
   }
 
-  /** Resolves after the last encoded byte. @throws DomainError when encoding failed or was aborted. */
+  /**
+   * Resolves after the last encoded byte. @throws DomainError when encoding failed
+   * or was aborted.
+   */
   async finish(): Promise<void> {
     await this.#written;
     if (this.#resampler) await this.#encoder.write(this.#resampler.flush());
@@ -64,9 +73,14 @@ type CompressedFormat = Exclude<SpeechFormat, 'wav' | 'pcm'>;
 
 /** Turns samples at 24 kHz into bytes of one format, as they come. */
 export interface SpeechEncoder {
-  /** Resolves when the samples are taken: the encoder's back pressure. @throws DomainError when aborted. */
+  /**
+   * Resolves when the samples are taken: the encoder's back pressure. @throws
+   * DomainError when aborted.
+   */
   write(samples: Int16Array): Promise<void>;
-  /** Resolves after the last byte was given out. @throws DomainError when encoding failed. */
+  /**
+   * Resolves after the last byte was given out. @throws DomainError when encoding failed.
+   */
   finish(): Promise<void>;
 }
 
@@ -104,7 +118,8 @@ function rawEncoder(
   };
 }
 
-// The two probing flags stand before -i, or ffmpeg holds the first 2.1 s back (ENGINES "ffmpeg").
+// The two probing flags stand before -i, or ffmpeg holds the first 2.1 s
+// back (ENGINES "ffmpeg").
 const INPUT = [
   '-probesize',
   '32',
@@ -125,7 +140,10 @@ const OUTPUT: Readonly<Record<CompressedFormat, readonly string[]>> = {
   flac: ['-c:a', 'flac', '-f', 'flac'],
 };
 
-/** One ffmpeg per speech, started in the preparation stage so that the device never waits for it. */
+/**
+ * One ffmpeg per speech, started in the preparation stage so that the device never
+ * waits for it.
+ */
 class FfmpegEncoder implements SpeechEncoder {
   readonly #process: FfmpegProcess;
   readonly #input: Writable;
@@ -147,7 +165,8 @@ class FfmpegEncoder implements SpeechEncoder {
     this.#process = startFfmpeg(args, ['pipe', 'pipe', 'pipe'], signal);
     this.#signal = signal;
     this.#input = this.#process.child.stdin!;
-    // A broken pipe shows in the exit code, with ffmpeg's own reason; without a listener it would end this process.
+    // A broken pipe shows in the exit code, with ffmpeg's own reason; without a listener
+    // it would end this process.
     this.#input.on('error', () => undefined);
     this.#process.child.stdout!.on('data', onBytes);
     this.#complaint = boundedText(this.#process.child.stderr!);

@@ -5,7 +5,9 @@ import { DomainError } from '../../core/shared/domain-error.js';
 
 const MAX_CHARACTERS = 4096;
 
-/** Reads a child's stderr to the end, so that it never blocks, and keeps its beginning. */
+/**
+ * Reads a child's stderr to the end, so that it never blocks, and keeps its beginning.
+ */
 export function boundedText(stream: Readable): () => string {
   let text = '';
   stream.setEncoding('utf8');
@@ -17,17 +19,24 @@ export function boundedText(stream: Readable): () => string {
 
 const QUIET = ['-hide_banner', '-loglevel', 'error', '-nostdin'];
 
-/** What to say where ffmpeg is not installed; the worker itself is healthy, so this concerns the request only. */
+/**
+ * What to say where ffmpeg is not installed; the worker itself is healthy, so this
+ * concerns the request only.
+ */
 const MISSING =
   'ffmpeg is not installed where this worker runs: apt-get install -y --no-install-recommends ffmpeg ' +
   '(needed for all audio but 16 kHz mono WAV in, and WAV and PCM out)';
 
 /**
- * Data that one ffmpeg may hold: ten times what decoding usually takes. A file's header decides how much it wants, such
- * as 0.8 GB for a sample rate of 1 Hz; beyond the limit the file cannot be decoded.
+ * Data that one ffmpeg may hold: ten times what decoding usually takes. A file's header
+ * decides how much it wants, such as 0.8 GB for a sample rate of 1 Hz; beyond the limit
+ * the file cannot be decoded.
  */
 const DATA_LIMIT_KIB = 524_288;
-/** Limits are set by the shell, which ffmpeg then replaces. Where there is no such limit it runs without. */
+/**
+ * Limits are set by the shell, which ffmpeg then replaces. Where there is no such limit
+ * it runs without.
+ */
 const BOUNDED = [
   '/bin/sh',
   '-c',
@@ -38,9 +47,11 @@ const BOUNDED = [
 const NOT_FOUND = 127;
 
 /**
- * Starts ffmpeg in the group of this process; killed when `signal` aborts. Never rejects: `ended` tells how it went.
+ * Starts ffmpeg in the group of this process; killed when `signal` aborts. Never rejects:
+ * `ended` tells how it went.
  *
- * One process per item: 48 ms of the usual 64 is its start (ENGINES "ffmpeg"), paid in parallel and off the event loop.
+ * One process per item: 48 ms of the usual 64 is its start (ENGINES "ffmpeg"), paid in
+ * parallel and off the event loop.
  */
 export function startFfmpeg(
   args: readonly string[],
@@ -58,7 +69,9 @@ export function startFfmpeg(
 
 export interface FfmpegProcess {
   readonly child: ChildProcess;
-  /** When its streams are closed: its exit code, or the error of its start. Never rejects. */
+  /**
+   * When its streams are closed: its exit code, or the error of its start. Never rejects.
+   */
   readonly ended: Promise<FfmpegEnd>;
 }
 

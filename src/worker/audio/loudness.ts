@@ -14,14 +14,18 @@ const RELATIVE_GATE_DB = -10;
 const MOST_GAIN_DB = 40;
 /** Less would change nothing that a recogniser notices. */
 const LEAST_GAIN_DB = 3;
-/** Between the loud and the quiet tenth of speech lie 15 dB and more; of noise or a hum, 3. */
+/**
+ * Between the loud and the quiet tenth of speech lie 15 dB and more; of noise or
+ * a hum, 3.
+ */
 const LEAST_RANGE_DB = 8;
 /** Room that the loudest syllables keep below full scale. */
 const HEADROOM_DB = -1;
 
 /**
- * How loud the speech of one file is, and the one gain that would bring it to the usual loudness. dB are relative to
- * full scale. Nothing is carried from file to file, and nothing depends on how the samples were cut.
+ * How loud the speech of one file is, and the one gain that would bring it to the usual
+ * loudness. dB are relative to full scale. Nothing is carried from file to file, and
+ * nothing depends on how the samples were cut.
  */
 export class LoudnessMeter {
   readonly #levels: number[] = [];
@@ -39,7 +43,10 @@ export class LoudnessMeter {
     }
   }
 
-  /** Factor, at least 1; 1 for silence, for sound without the ups and downs of speech, and for what is loud enough. */
+  /**
+   * Factor, at least 1; 1 for silence, for sound without the ups and downs of speech, and
+   * for what is loud enough.
+   */
   gain(): number {
     const audible = this.#levels
       .map((level, i) => ({ level, peak: this.#peaks[i]! }))
@@ -47,7 +54,8 @@ export class LoudnessMeter {
     if (!hasDynamics(this.#levels, audible.length)) return 1;
     const gate = meanDb(audible) + RELATIVE_GATE_DB;
     const spoken = audible.filter(({ level }) => level > gate);
-    // A click among a thousand blocks is no reason to leave a file unheard: it is clipped.
+    // A click among a thousand blocks is no reason to leave a file unheard:
+    // it is clipped.
     const peak = quantile(spoken.map(block => block.peak), 0.99); // prettier-ignore
     const gainDb = Math.min(
       TARGET_DB - meanDb(spoken),
@@ -87,8 +95,9 @@ const quantile = (values: readonly number[], share: number): number =>
 const SLICE = 960_000;
 
 /**
- * The samples at the usual loudness of speech, by one gain for the whole item, a file or a window of a long one: a gain
- * per frame lifts the silence between words to the level of speech. The same array when there is nothing to change.
+ * The samples at the usual loudness of speech, by one gain for the whole item, a file or
+ * a window of a long one: a gain per frame lifts the silence between words to the level
+ * of speech. The same array when there is nothing to change.
  * @throws the abort's own error.
  */
 export async function normaliseLoudness(

@@ -6,9 +6,10 @@ import { fileTooLarge } from '../../platform/storage/spool.js';
 import { orStorageFull } from '../../platform/storage/storage-problems.js';
 
 /**
- * An upload as an open, seekable file without a name. ffmpeg finds no samples in an m4a with its index at the end when
- * it comes through a pipe (ENGINES "ffmpeg"); a file that is unlinked while it is still empty leaves nothing behind,
- * even when this process is killed, and no other process can open it.
+ * An upload as an open, seekable file without a name. ffmpeg finds no samples in an m4a
+ * with its index at the end when it comes through a pipe (ENGINES "ffmpeg"); a file that
+ * is unlinked while it is still empty leaves nothing behind, even when this process is
+ * killed, and no other process can open it.
  */
 export async function openUpload(bytes: Uint8Array): Promise<FileHandle> {
   const file = await openUnnamed();
@@ -43,8 +44,9 @@ interface ReceivedFileOptions {
 }
 
 /**
- * An upload that arrives in pieces, in a file of this worker that has no name: whatever ends the request or the
- * process, nothing is left behind. The folder is the system's for temporary files (`TMPDIR`).
+ * An upload that arrives in pieces, in a file of this worker that has no name: whatever
+ * ends the request or the process, nothing is left behind. The folder is the system's for
+ * temporary files (`TMPDIR`).
  */
 export class ReceivedFile implements AsyncDisposable {
   #size = 0;
@@ -66,7 +68,10 @@ export class ReceivedFile implements AsyncDisposable {
     return this.#size;
   }
 
-  /** Resolves when the piece is written: the back pressure. @throws DomainError `file_too_large`, `storage_full` */
+  /**
+   * Resolves when the piece is written: the back pressure. @throws DomainError
+   * `file_too_large`, `storage_full`
+   */
   async append(piece: Buffer): Promise<void> {
     this.#size += piece.length;
     if (this.#size > this.maxBytes) throw fileTooLarge(this.maxBytes);

@@ -7,8 +7,9 @@ const RATES = [
 ] as const;
 
 /**
- * PCM s16le frames of a live stream as samples at 16 kHz. A frame may end in the middle of a sample or of a filter: the
- * state carries on, so any cutting gives the same samples.
+ * PCM s16le frames of a live stream as samples at 16 kHz. A frame may end in the
+ * middle of a sample or of a filter: the state carries on, so any cutting gives
+ * the same samples.
  */
 export class PcmIntake {
   readonly #resampler: Resampler | undefined;
@@ -40,17 +41,21 @@ export class PcmIntake {
   }
 }
 
-/** Half the filter's length in zero crossings of the slower rate: 16 taps per phase when the rate rises. */
+/**
+ * Half the filter's length in zero crossings of the slower rate: 16 taps per phase when
+ * the rate rises.
+ */
 const HALF_TAPS = 16;
 /** The part of the narrower band that is kept; the rest is the filter's slope. */
 const PASSBAND = 0.92;
 
 /**
- * Streaming change of sample rate by a polyphase windowed sinc (ENGINES "Small parts"). What comes out does not depend
- * on how the input was cut: the state carries everything. Mono; samples are s16, sums are double.
+ * Streaming change of sample rate by a polyphase windowed sinc (ENGINES "Small parts").
+ * What comes out does not depend on how the input was cut: the state carries everything.
+ * Mono; samples are s16, sums are double.
  *
- * The output starts with the first input sample (the filter's delay is taken off) and has, after `flush`,
- * `ceil(inputs * toRate / fromRate)` samples.
+ * The output starts with the first input sample (the filter's delay is taken off) and
+ * has, after `flush`, `ceil(inputs * toRate / fromRate)` samples.
  */
 export class Resampler {
   readonly #up: number;
@@ -76,7 +81,10 @@ export class Resampler {
     this.#history = new Float64Array(half - 1);
   }
 
-  /** The outputs that `samples` complete; the rest follows with the next call or with `flush`. */
+  /**
+   * The outputs that `samples` complete; the rest follows with the next call
+   * or with `flush`.
+   */
   process(samples: Int16Array): Int16Array {
     this.#received += samples.length;
     return this.#run(samples);
@@ -125,7 +133,10 @@ function dot(taps: Float64Array, input: Float64Array, offset: number): number {
 const clipped = (value: number): number =>
   Math.max(-32768, Math.min(32767, Math.round(value)));
 
-/** One filter per sub-sample position `p / up`, each with sum 1, so that a constant stays what it is. */
+/**
+ * One filter per sub-sample position `p / up`, each with sum 1, so that a constant stays
+ * what it is.
+ */
 function filterPhases(up: number, down: number, half: number): Float64Array[] {
   const cutoff = 0.5 * Math.min(1, up / down) * PASSBAND;
   return Array.from({ length: up }, (_, phase) => {

@@ -12,8 +12,9 @@ const EXTENSIBLE = 0xfffe;
 const UNKNOWN_LENGTH = 0xffffffff;
 
 /**
- * The samples' bytes of a WAV file that a recogniser can take as it is (PCM s16le, mono, 16 kHz), or undefined: then it
- * is ffmpeg's turn. Chunks may come in any order, and a length that exceeds the file is clipped to it.
+ * The samples' bytes of a WAV file that a recogniser can take as it is (PCM s16le, mono,
+ * 16 kHz), or undefined: then it is ffmpeg's turn. Chunks may come in any order, and a
+ * length that exceeds the file is clipped to it.
  */
 export function canonicalWavData(file: Buffer): Buffer | undefined {
   if (ascii(file, 0) !== 'RIFF' || ascii(file, 8) !== 'WAVE') return undefined;
@@ -38,7 +39,8 @@ function* chunksOf(file: Buffer): Generator<{ id: string; body: Buffer }> {
 }
 
 /**
- * Writers that stream leave 0 as the length of the data and never come back: then it goes on to the end of the file.
+ * Writers that stream leave 0 as the length of the data and never come back: then it goes
+ * on to the end of the file.
  */
 function declaredLength(file: Buffer, id: string, at: number): number {
   const length = file.readUInt32LE(at + 4);
@@ -55,7 +57,8 @@ const isChunkAt = (file: Buffer, at: number): boolean =>
 function formatOf(body: Buffer): Format | undefined {
   if (body.length < 16) return undefined;
   const coding = body.readUInt16LE(0);
-  // An extensible format names the real coding in the first two bytes of its sub-format id.
+  // An extensible format names the real coding in the first two bytes of
+  // its sub-format id.
   const real =
     coding === EXTENSIBLE && body.length >= 26 ? body.readUInt16LE(24) : coding;
   return {

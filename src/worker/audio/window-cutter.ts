@@ -7,7 +7,10 @@ export interface CutRules {
   readonly silenceS: number;
   /** Quiet is what has at most this share of the mean energy: 0.03 is 15 dB below. */
   readonly quietShare: number;
-  /** Of the silence, what the window after it gets; the window before gets the rest. Absent: half of it. */
+  /**
+   * Of the silence, what the window after it gets; the window before gets the rest.
+   * Absent: half of it.
+   */
   readonly paddingS?: number;
 }
 
@@ -20,14 +23,17 @@ export interface AudioWindow {
   /** Seconds from the start of the audio. */
   readonly startS: number;
   readonly durationS: number;
-  /** Seconds at its beginning, and at its end, that the window before, or after, has too; 0: cut at a silence. */
+  /**
+   * Seconds at its beginning, and at its end, that the window before, or after, has too;
+   * 0: cut at a silence.
+   */
   readonly sharedBeforeS: number;
   readonly sharedAfterS: number;
 }
 
 /**
- * No silence in half a window: the next one begins this much before the end, so that the word that was cut is whole
- * once.
+ * No silence in half a window: the next one begins this much before the end, so that the
+ * word that was cut is whole once.
  */
 const OVERLAP_S = 2;
 /** Quiet whatever the rest is: -50 dB of full scale. */
@@ -35,8 +41,8 @@ const QUIET_ENERGY = 32_768 ** 2 * 1e-5;
 const STEP = RECOGNISER_RATE / 100;
 
 /**
- * Cuts audio at the last silence of each window's second half, as it comes: never more than one window is held. The
- * windows cover everything, in order.
+ * Cuts audio at the last silence of each window's second half, as it comes: never more
+ * than one window is held. The windows cover everything, in order.
  */
 export async function* cutIntoWindows(
   pieces: AsyncIterable<Int16Array>,

@@ -3,11 +3,15 @@ import { type EngineCapability } from '@switchyard/engine-api/engine.js';
 
 export type ComputeDevice = 'cpu' | 'cuda' | 'vulkan';
 
-/** One row of the table of engines: what an engine serves, on which devices, and where it comes from. */
+/**
+ * One row of the table of engines: what an engine serves, on which devices, and where
+ * it comes from.
+ */
 export interface EngineRow {
   /**
-   * The npm packages that only this engine needs, the one whose version is the engine's first; package.json has their
-   * versions. Absent: a system library, a Python environment, or built in.
+   * The npm packages that only this engine needs, the one whose version is the engine's
+   * first; package.json has their versions. Absent: a system library, a Python
+   * environment, or built in.
    */
   readonly npm?: readonly string[];
   readonly kinds: readonly ModelKind[];
@@ -25,8 +29,9 @@ const CPU = { cpu: 'always' } as const;
 const CPU_BY_DEFAULT = { cpu: '`device: cpu` (default)' } as const;
 
 /**
- * Every engine. `switchyard engines list` and the tables of docs/guides/choose-an-engine.md come from it; a spec
- * compares its devices with what the options of each engine accept.
+ * Every engine. `switchyard engines list` and the tables of
+ * docs/guides/choose-an-engine.md come from it; a spec compares its devices with what the
+ * options of each engine accept.
  */
 export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
   pocketsphinx: {

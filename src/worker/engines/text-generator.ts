@@ -6,7 +6,9 @@ import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { DomainError } from '../../core/shared/domain-error.js';
 import { type EngineBase } from '@switchyard/engine-api/engine.js';
 
-/** What the steps of continuous batching do now, and have done since the process began. */
+/**
+ * What the steps of continuous batching do now, and have done since the process began.
+ */
 export interface GenerationActivity {
   /** Sequences in the running set, and in the line before it. */
   readonly running: number;
@@ -32,8 +34,8 @@ export interface GenerationActivity {
 export interface GenerateItem {
   readonly requestId: string;
   /**
-   * Whose body it is: that of `/v1/chat/completions`, `/v1/completions`, `/v1/responses`, `/tokenize` or
-   * `/detokenize`; the last two are answered with one chunk.
+   * Whose body it is: that of `/v1/chat/completions`, `/v1/completions`, `/v1/responses`,
+   * `/tokenize` or `/detokenize`; the last two are answered with one chunk.
    */
   readonly form: RequestForm;
   /** The caller's JSON object, byte by byte; what follows is read from it. */
@@ -45,7 +47,10 @@ export interface GenerateItem {
   /** Choices, 1 or more. */
   readonly n: number;
   readonly priority: 'realtime' | 'batch';
-  /** Aged BATCH: its share of the turns while REALTIME waits as well (D-03); absent: it is not aged. */
+  /**
+   * Aged BATCH: its share of the turns while REALTIME waits as well (D-03); absent: it
+   * is not aged.
+   */
   readonly agingShare?: number;
   /** Salt of what is kept between requests, such as cached prefixes. */
   readonly tenant: string;
@@ -72,7 +77,10 @@ export function demandTokens(item: GenerateItem): TokenItem {
 }
 
 export type GenerationEvent =
-  /** One JSON object in OpenAI's form; `model` and `service_tier` in it are overwritten by the gateway. */
+  /**
+   * One JSON object in OpenAI's form; `model` and `service_tier` in it are overwritten
+   * by the gateway.
+   */
   | { readonly type: 'chunk'; readonly json: string }
   | {
       readonly type: 'done';
@@ -85,16 +93,17 @@ export type GenerationEvent =
     };
 
 /**
- * Generation of text. Up to `info.maxConcurrent` run at a time; `info.maxBatch` is 1, as no group is formed before the
- * engine.
+ * Generation of text. Up to `info.maxConcurrent` run at a time; `info.maxBatch` is 1, as
+ * no group is formed before the engine.
  */
 export interface TextGenerator extends EngineBase {
   readonly kind: 'llm';
   /** Of engines that batch by steps, once loaded. */
   readonly activity?: GenerationActivity;
   /**
-   * Chunks, then exactly one done; a failure is thrown. The engine goes on no further than a bounded number of chunks
-   * ahead of who asks for them, and returning early (`return()`) ends the work like an abort.
+   * Chunks, then exactly one done; a failure is thrown. The engine goes on no further
+   * than a bounded number of chunks ahead of who asks for them, and returning early
+   * (`return()`) ends the work like an abort.
    */
   generate(item: GenerateItem): AsyncIterable<GenerationEvent>;
 }

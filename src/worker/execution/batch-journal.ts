@@ -15,7 +15,10 @@ export interface EngineCall<Value> {
   readonly outcomes: readonly ItemOutcome<Value>[];
 }
 
-/** Runs and times an engine call, and checks that the engine returns one outcome per member (D-05). Never rejects. */
+/**
+ * Runs and times an engine call, and checks that the engine returns one outcome per
+ * member (D-05). Never rejects.
+ */
 export async function engineCall<Input, Value>(
   compute: GroupCompute<Input, Value>,
   group: readonly Input[],
@@ -74,7 +77,10 @@ function itemText({ transcript, durationS = 0, dimensions }: DoneItem): string {
     : `spoken: ${duration}`;
 }
 
-/** Log lines at level info, with the numbers also as fields: four before an engine call, one per item and one after. */
+/**
+ * Log lines at level info, with the numbers also as fields: four before an engine call,
+ * one per item and one after.
+ */
 export class BatchJournal {
   constructor(protected readonly log: JournalLog) {}
 

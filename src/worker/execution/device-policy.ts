@@ -13,7 +13,10 @@ export interface DeviceView {
   readonly group: WorkGroup;
   /** The first item to go is REALTIME: it waits for its own group only. */
   readonly realtime: boolean;
-  /** What the engine expects an engine call to take, milliseconds; absent: it does not know. */
+  /**
+   * What the engine expects an engine call to take, milliseconds; absent: it
+   * does not know.
+   */
   readonly callMs?: number;
 }
 
@@ -26,11 +29,20 @@ interface Members {
   present: number;
 }
 
-/** Allows for arrivals delayed by a busy machine; only a member that never comes costs this time. */
+/**
+ * Allows for arrivals delayed by a busy machine; only a member that never comes
+ * costs this time.
+ */
 const FLOOR_MS = 50;
-/** For a device whose calls are short; one that is slower may wait for half of its usual time. */
+/**
+ * For a device whose calls are short; one that is slower may wait for half of
+ * its usual time.
+ */
 const CEILING_MS = 250;
-/** Longest wait for a group, and for items of other groups, as a share of the usual device time. */
+/**
+ * Longest wait for a group, and for items of other groups, as a share of the
+ * usual device time.
+ */
 const GROUP_SHARE = 0.5;
 const OTHERS_SHARE = 0.25;
 /** A group is waited for twice as long as groups usually take to be READY. */
@@ -39,10 +51,12 @@ const GROUP_WEIGHT = 0.2;
 const CALL_WEIGHT = 0.15;
 
 /**
- * Decides when the device takes what is READY (D-24). An idle device waits for the rest of the first item's group, at
- * most twice as long as groups usually take. A device whose calls take so long that it pays also waits for what else is
- * being prepared: uploads that came together would otherwise be computed one after the other. After an engine call that
- * left READY items it does not wait. Pure: the caller passes the time and does the waiting.
+ * Decides when the device takes what is READY (D-24). An idle device waits for the rest
+ * of the first item's group, at most twice as long as groups usually take. A device
+ * whose calls take so long that it pays also waits for what else is being prepared:
+ * uploads that came together would otherwise be computed one after the other. After an
+ * engine call that left READY items it does not wait. Pure: the caller passes the time
+ * and does the waiting.
  */
 export class DevicePolicy {
   readonly #groups = new SlotMap<string, Members>();
@@ -76,7 +90,10 @@ export class DevicePolicy {
     members.present += 1;
   }
 
-  /** @param isReady false: its preparation failed or was cancelled, and the others no longer wait for it */
+  /**
+   * @param isReady false: its preparation failed or was cancelled, and the others no
+   *   longer wait for it
+   */
   prepared({ id }: WorkGroup, isReady: boolean, nowMs: number): void {
     this.#preparing -= 1;
     const members = this.#groups.get(id);
@@ -90,7 +107,10 @@ export class DevicePolicy {
     );
   }
 
-  /** Every item that arrived leaves, whatever happened in between: a member that never came goes with the others. */
+  /**
+   * Every item that arrived leaves, whatever happened in between: a member that never
+   * came goes with the others.
+   */
   departed({ id }: WorkGroup): void {
     const members = this.#groups.get(id);
     if (members === undefined) return;
@@ -104,7 +124,10 @@ export class DevicePolicy {
     this.#callMs = blended(this.#callMs, deviceMs, CALL_WEIGHT);
   }
 
-  /** Monotonic milliseconds until which the device waits; undefined: it takes what is READY. */
+  /**
+   * Monotonic milliseconds until which the device waits; undefined: it takes
+   * what is READY.
+   */
   waitsUntilMs(device: DeviceView, nowMs: number): number | undefined {
     this.#callMs ??= device.callMs;
     if (this.#freed || device.ready >= device.maxBatch) return undefined;

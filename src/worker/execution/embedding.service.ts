@@ -14,7 +14,10 @@ import { EMBEDDER } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';
 
-/** Embeddings, micro-batched like recognition: one engine call for all that wait, up to its largest group. */
+/**
+ * Embeddings, micro-batched like recognition: one engine call for all that wait, up to
+ * its largest group.
+ */
 @Injectable()
 export class EmbeddingService {
   readonly #batcher: MicroBatcher<EmbedCallFields, EmbedItem, Embedding>;
@@ -35,7 +38,10 @@ export class EmbeddingService {
     });
   }
 
-  /** @throws DomainError this call's own failure, or the abort's error once the work has stopped */
+  /**
+   * @throws DomainError this call's own failure, or the abort's error once the
+   *   work has stopped
+   */
   async embed(call: EmbedCallFields, signal: AbortSignal): Promise<Embedded> {
     const { requestId: id, priority, group } = call;
     const { value, execution } = await this.#batcher.submit({

@@ -7,7 +7,10 @@ import { deviceLimits } from './micro-batcher.js';
 import { WorkerState } from '../lifecycle/worker-state.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 
-/** The answer of the Health RPCs. Until the engine has loaded, its limits are reported as the smallest possible. */
+/**
+ * The answer of the Health RPCs. Until the engine has loaded, its limits are reported as
+ * the smallest possible.
+ */
 @Injectable()
 export class HealthReporter {
   constructor(

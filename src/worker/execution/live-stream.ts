@@ -2,10 +2,16 @@ import { type PcmIntake } from '../audio/resampler.js';
 import { type StreamEvent } from '../../contracts/grpc/stream.codec.js';
 import { type RecognizerStream } from '@switchyard/engine-api/speech-recognizer.js';
 
-/** 0.1 s at 16 kHz: long frames are split, so that partials keep coming and a cancel takes effect. */
+/**
+ * 0.1 s at 16 kHz: long frames are split, so that partials keep coming and a
+ * cancel takes effect.
+ */
 const PIECE = 1600;
 
-/** One live stream: converts frames to the engine's 16 kHz. Calls are made one after another. */
+/**
+ * One live stream: converts frames to the engine's 16 kHz. Calls are made
+ * one after another.
+ */
 export class RecognitionSession {
   /** Audio came after the last commit. */
   #isOpen = false;
@@ -25,7 +31,10 @@ export class RecognitionSession {
     return this.stream.commit();
   }
 
-  /** The caller has sent everything: finishes the utterance that is open, as a commit does. */
+  /**
+   * The caller has sent everything: finishes the utterance that is open, as
+   * a commit does.
+   */
   async end(): Promise<void> {
     if (this.#isOpen) {
       await this.#push(this.intake.end());
@@ -46,7 +55,10 @@ export class RecognitionSession {
 
 export type EmitEvent = (event: StreamEvent) => void;
 
-/** A live stream as its call drives it. Events are emitted as they come, not returned: a final may take long. */
+/**
+ * A live stream as its call drives it. Events are emitted as they come, not returned: a
+ * final may take long.
+ */
 export interface LiveStream {
   /** Mono s16 at 16 kHz. Resolves when there is room for more. */
   push(samples: Int16Array): Promise<void>;

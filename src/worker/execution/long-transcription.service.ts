@@ -50,8 +50,9 @@ export interface LongRunOptions {
 const MOST_WINDOWS = 32;
 
 /**
- * One long file: its windows are queued while it is still being decoded, at most a group on the device and one ahead,
- * and return in order. The first failure ends it; no window is left in the queue when it has ended.
+ * One long file: its windows are queued while it is still being decoded, at most a group
+ * on the device and one ahead, and return in order. The first failure ends it; no window
+ * is left in the queue when it has ended.
  */
 export class LongRun {
   readonly #options: LongRunOptions;
@@ -70,7 +71,10 @@ export class LongRun {
     });
   }
 
-  /** @throws what `windows` throws, a window's failure, or the abort's error once all work has stopped */
+  /**
+   * @throws what `windows` throws, a window's failure, or the abort's error once all
+   *   work has stopped
+   */
   async run(
     windows: AsyncIterable<AudioWindow>,
     signal: AbortSignal,
@@ -97,7 +101,10 @@ export class LongRun {
     await Promise.all(settled);
   }
 
-  /** A group on each of the device's lanes and one more, as the worker's slots have it (D-24). */
+  /**
+   * A group on each of the device's lanes and one more, as the worker's slots
+   * have it (D-24).
+   */
   #ahead(): number {
     const { maxBatch, maxConcurrent } = this.#options.engine.info;
     return Math.min(MOST_WINDOWS, maxBatch * (maxConcurrent + 1));
@@ -145,15 +152,17 @@ export class LongRun {
       this.#execution.add(execution);
       this.#stitcher.add(place, value.transcript);
     })();
-    // At once: while the file is still being decoded, the failure would be seen a group too late.
+    // At once: while the file is still being decoded, the failure would be seen a
+    // group too late.
     added.catch((error: unknown) => this.#failed.abort(error));
     return added;
   }
 }
 
 /**
- * At once: a window lives through several collections of young objects, and only a full one would find it then, which
- * V8 makes when 64 MiB of them wait. An engine may have passed the memory on.
+ * At once: a window lives through several collections of young objects, and only a full
+ * one would find it then, which V8 makes when 64 MiB of them wait. An engine may have
+ * passed the memory on.
  */
 function free({ buffer }: Int16Array): void {
   if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
@@ -162,7 +171,10 @@ function free({ buffer }: Int16Array): void {
 const canTimeWords = ({ info }: SpeechRecognizer): boolean =>
   info.capabilities.includes('word_timestamps');
 
-/** Execution of all windows together: each engine call counts once, however many windows of this file it had. */
+/**
+ * Execution of all windows together: each engine call counts once, however many windows
+ * of this file it had.
+ */
 class ExecutionSum {
   readonly #calls = new Map<string, CallExecution>();
   #windows = 0;
@@ -202,7 +214,10 @@ const USUAL_WINDOW_S = 30;
 /** OpenAI's own upload limit. */
 const USUAL_FILE_BYTES = 26_214_400;
 
-/** Files of any length: decoded as a stream and cut into windows, except for engines that take whole files. */
+/**
+ * Files of any length: decoded as a stream and cut into windows, except for engines that
+ * take whole files.
+ */
 @Injectable()
 export class LongTranscriptionService {
   constructor(
@@ -213,7 +228,8 @@ export class LongTranscriptionService {
 
   /**
    * @param sink receives each segment once it is final, in order of time
-   * @throws DomainError as `TranscriptionService.transcribe`; segments may have been emitted by then
+   * @throws DomainError as `TranscriptionService.transcribe`; segments may have been
+   *   emitted by then
    */
   async transcribe(
     call: TranscribeCallFields,
@@ -250,7 +266,10 @@ export class LongTranscriptionService {
     return new LongRun({ lane, engine, call, sink }).run(windows, signal);
   }
 
-  /** Speakers are consistent within one recording only: "A" of one window is not "A" of the next. */
+  /**
+   * Speakers are consistent within one recording only: "A" of one window is not "A"
+   * of the next.
+   */
   #wantsWhole({ diarize }: TranscribeCallFields, { size }: ReceivedFile): boolean {
     const { input, largestFileBytes = USUAL_FILE_BYTES } = this.engine;
     return diarize === true || (input === 'encoded' && size <= largestFileBytes);

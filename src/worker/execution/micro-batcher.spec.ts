@@ -15,7 +15,10 @@ interface Submission {
   readonly abort?: AbortController;
 }
 
-/** A batcher whose preparations and engine calls are gates, in virtual time. Items are names. */
+/**
+ * A batcher whose preparations and engine calls are gates, in virtual time.
+ * Items are names.
+ */
 function harness({
   maxBatch = 8,
   maxConcurrent = 1,

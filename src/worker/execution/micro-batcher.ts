@@ -16,7 +16,10 @@ import { type Prepared, PrepStage } from './prep-stage.js';
 import { type Computed, type WorkItem } from './work-item.js';
 import { type PlacedWork, WorkQueue } from './work-queue.js';
 
-/** The engine's limits, lowered to this worker's settings (`MAX_BATCH_SIZE`, `MAX_CONCURRENCY` of pulled work). */
+/**
+ * The engine's limits, lowered to this worker's settings (`MAX_BATCH_SIZE`,
+ * `MAX_CONCURRENCY` of pulled work).
+ */
 export const deviceLimits = (
   { maxBatch, maxConcurrent, callMs }: DeviceLimits,
   { pull }: Pick<WorkerSpec, 'pull'>,
@@ -54,9 +57,10 @@ interface ReadyItem<Ready, Value> extends PlacedWork, Prepared<Ready> {
 }
 
 /**
- * Prepares items side by side and gives the device one engine call for all that is READY, REALTIME first (D-24).
- * Group k+1 is prepared while group k is on the device, and one slow item delays only itself. An item is arrived →
- * preparing → READY → on the device → departed.
+ * Prepares items side by side and gives the device one engine call for all that is
+ * READY, REALTIME first (D-24). Group k+1 is prepared while group k is on the device,
+ * and one slow item delays only itself. An item is arrived → preparing → READY → on the
+ * device → departed.
  */
 export class MicroBatcher<Input, Ready, Value> {
   readonly #prep: PrepStage;
@@ -75,8 +79,9 @@ export class MicroBatcher<Input, Ready, Value> {
   }
 
   /**
-   * Resolves with this item's own value. Rejects with its own failure, or with the abort's error once the work has
-   * stopped: at once while it waits, else when `prepare` or the engine call returns.
+   * Resolves with this item's own value. Rejects with its own failure, or with the
+   * abort's error once the work has stopped: at once while it waits, else when `prepare`
+   * or the engine call returns.
    */
   async submit(item: WorkItem<Input>): Promise<Computed<Value>> {
     const { priority, group, flow } = item;

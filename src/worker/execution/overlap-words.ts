@@ -28,9 +28,9 @@ const SLACK_S = 0.5;
 const MOST_TOKENS = 40;
 
 /**
- * Joins two windows that share audio: words recognised in both stay in the first one. The longest run of equal words
- * decides where; without one, the middle of the overlap does, if the words have times. Otherwise both stay: a doubled
- * word is better than a lost one.
+ * Joins two windows that share audio: words recognised in both stay in the first one. The
+ * longest run of equal words decides where; without one, the middle of the overlap does,
+ * if the words have times. Otherwise both stay: a doubled word is better than a lost one.
  */
 export function joinOverlap(
   before: WindowText,

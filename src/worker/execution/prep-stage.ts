@@ -12,7 +12,10 @@ export interface Prepared<Value> {
   readonly prepMs: number;
 }
 
-/** CPU work on items before the device: a fixed number at a time, REALTIME first, then arrival. */
+/**
+ * CPU work on items before the device: a fixed number at a time, REALTIME
+ * first, then arrival.
+ */
 export class PrepStage {
   readonly #waiting = new WorkQueue<Waiter>();
   #running = 0;
@@ -31,7 +34,10 @@ export class PrepStage {
     return this.#waiting.size;
   }
 
-  /** Rejects with the abort's error while waiting; once running, `work` itself has to obey the signal. */
+  /**
+   * Rejects with the abort's error while waiting; once running, `work` itself has to
+   * obey the signal.
+   */
   async run<Value>(
     place: PlacedWork,
     signal: AbortSignal,
@@ -64,7 +70,9 @@ export class PrepStage {
     });
   }
 
-  /** The place goes straight to the next waiting item, so a newcomer cannot overtake it. */
+  /**
+   * The place goes straight to the next waiting item, so a newcomer cannot overtake it.
+   */
   #leave(): void {
     const [next] = this.#waiting.take(1);
     if (next) next.enter();

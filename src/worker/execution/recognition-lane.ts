@@ -21,14 +21,21 @@ import { type Computed, type WorkGroup, type WorkItem } from './work-item.js';
 const PARAM = 'known_speaker_references';
 const SHORTEST_S = 2;
 const LONGEST_S = 10;
-/** Decoded at most, so that the error can name the length of a reference that is a little too long. */
+/**
+ * Decoded at most, so that the error can name the length of a reference that is a
+ * little too long.
+ */
 const DECODED_S = 30;
-/** Tolerance: encoders pad to whole frames, so ten seconds of speech are 10.03 s of mp3. */
+/**
+ * Tolerance: encoders pad to whole frames, so ten seconds of speech are 10.03 s of mp3.
+ */
 const SLACK_S = 0.1;
 
 /**
- * Decodes the reference voices of a request, one after the other, as part of its preparation.
- * @throws DomainError with `param` known_speaker_references: what cannot be decoded, or is not 2 to 10 seconds long;
+ * Decodes the reference voices of a request, one after the other, as part
+ * of its preparation.
+ * @throws DomainError with `param` known_speaker_references: what cannot be decoded, or
+ *   is not 2 to 10 seconds long;
  * entries
  *   are counted from 0, as in the request. The abort's own error.
  */
@@ -83,7 +90,10 @@ export interface Recognised {
   readonly durationS: number;
 }
 
-/** The engine's queue: files and windows of all requests are prepared in parallel and recognised in groups. */
+/**
+ * The engine's queue: files and windows of all requests are prepared in parallel and
+ * recognised in groups.
+ */
 @Injectable()
 export class RecognitionLane {
   readonly #batcher: MicroBatcher<RecognitionJob, TranscribeItem, Recognised>;
@@ -104,7 +114,9 @@ export class RecognitionLane {
     });
   }
 
-  /** Rejects with the job's own failure, or the abort's error once the work has stopped */
+  /**
+   * Rejects with the job's own failure, or the abort's error once the work has stopped
+   */
   submit(job: RecognitionJob, signal: AbortSignal): Promise<Computed<Recognised>> {
     const { requestId: id, priority } = job.options;
     return this.#batcher.submit({

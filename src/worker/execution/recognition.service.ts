@@ -35,8 +35,8 @@ interface Computation {
 }
 
 /**
- * The gateway sends a file whole when its headers claim less than a minute. Headers can be wrong, above all with
- * variable bit rates, but not by a factor of sixty.
+ * The gateway sends a file whole when its headers claim less than a minute. Headers can
+ * be wrong, above all with variable bit rates, but not by a factor of sixty.
  */
 export const SHORT_FILE_S = 3600;
 
@@ -53,9 +53,11 @@ export class RecognitionService {
   ) {}
 
   /**
-   * @param sink receives each segment once it is final: during the engine call if the engine reports it, else at the
+   * @param sink receives each segment once it is final: during the engine call if the
+   *   engine reports it, else at the
    * end
-   * @throws DomainError this call's own failure, or the abort's error once the work has stopped
+   * @throws DomainError this call's own failure, or the abort's error once the
+   *   work has stopped
    */
   async transcribe(
     call: TranscribeCallFields,
@@ -103,7 +105,9 @@ export class RecognitionService {
     );
   }
 
-  /** An engine that takes the untouched file, such as a remote one, does its own decoding. */
+  /**
+   * An engine that takes the untouched file, such as a remote one, does its own decoding.
+   */
   async #audio(
     { audio: bytes, filename }: FileCall,
     signal: AbortSignal,

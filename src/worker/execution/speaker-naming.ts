@@ -33,8 +33,9 @@ type Recognise<Answer> = (
 ) => Promise<Answer>;
 
 /**
- * Recognises a file and tells its speakers apart, both at once; each segment is its longest speaker's. The failure of
- * one ends the other. @throws DomainError the first failure, or the abort's error
+ * Recognises a file and tells its speakers apart, both at once; each segment is its
+ * longest speaker's. The failure of one ends the other. @throws DomainError the first
+ * failure, or the abort's error
  */
 export async function recognisedWithSpeakers<
   Answer extends { readonly transcript: Transcript },

@@ -24,7 +24,10 @@ export class StreamSlots {
     return this.#taken;
   }
 
-  /** @throws DomainError `unsupported_task` when the engine has no streams, `queue_full` when all are taken. */
+  /**
+   * @throws DomainError `unsupported_task` when the engine has no streams, `queue_full`
+   *   when all are taken.
+   */
   async open(options: RecognizerStreamOptions): Promise<OpenStream> {
     const lease = this.#lease();
     try {

@@ -39,8 +39,8 @@ interface Spoken {
 }
 
 /**
- * Speech: the device only synthesises. Encoders start in the preparation stage and finish after the engine call, so
- * neither they nor a slow reader hold the device.
+ * Speech: the device only synthesises. Encoders start in the preparation stage and finish
+ * after the engine call, so neither they nor a slow reader hold the device.
  */
 @Injectable()
 export class SynthesisService {
@@ -64,7 +64,8 @@ export class SynthesisService {
 
   /**
    * Resolves after `done`.
-   * @throws DomainError this call's own failure, or the abort's error once the work has stopped
+   * @throws DomainError this call's own failure, or the abort's error once the
+   *   work has stopped
    */
   async synthesize(
     call: SynthesizeCallFields,

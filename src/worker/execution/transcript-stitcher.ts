@@ -57,7 +57,8 @@ export interface StitcherOptions {
 }
 
 /**
- * Joins the results of windows, added in order, into one transcript with times from its start and numbered segments.
+ * Joins the results of windows, added in order, into one transcript with times from its
+ * start and numbered segments.
  */
 export class TranscriptStitcher {
   readonly #segments: TranscriptSegment[] = [];
@@ -65,7 +66,10 @@ export class TranscriptStitcher {
   readonly #logprobs: TokenLogprob[] = [];
   /** Seconds of speech by language. */
   readonly #languages = new Map<string, number>();
-  /** A window that shares its end with the next one: not final before the next one is added. */
+  /**
+   * A window that shares its end with the next one: not final before the next
+   * one is added.
+   */
   #held: Held | undefined;
   #endS = 0;
   /** The window that comes next, and how many of its segments are emitted already. */
@@ -75,8 +79,8 @@ export class TranscriptStitcher {
   constructor(private readonly options: StitcherOptions) {}
 
   /**
-   * For the engine's own `onSegment`: once all windows before are added, segments are final at once. Only for windows
-   * that share no audio with others.
+   * For the engine's own `onSegment`: once all windows before are added, segments are
+   * final at once. Only for windows that share no audio with others.
    */
   early(index: number, startS: number): NonNullable<TranscribeItem['onSegment']> {
     let ordinal = 0;
@@ -141,7 +145,10 @@ export class TranscriptStitcher {
     });
   }
 
-  /** An engine returns a window's log probabilities as one list: they go with its last segment. */
+  /**
+   * An engine returns a window's log probabilities as one list: they go with
+   * its last segment.
+   */
   #emit(
     segment: RecognizedSegment,
     words: readonly TranscriptWord[],
@@ -163,7 +170,10 @@ export class TranscriptStitcher {
   }
 }
 
-/** Each word goes with the segment it begins in; the last segment that began, where it begins in none. */
+/**
+ * Each word goes with the segment it begins in; the last segment that began, where it
+ * begins in none.
+ */
 function belongs(
   word: TranscriptWord,
   segments: readonly RecognizedSegment[],

@@ -14,8 +14,9 @@ import { type LiveStream, type EmitEvent } from './live-stream.js';
 const MOST_WAITING = 2 * RECOGNISER_RATE;
 
 /**
- * Queue of calls to a recogniser's stream; voice activity detection runs ahead of them. The recogniser receives
- * utterances only, so its clock stops between them: events are emitted with the session's times and utterance numbers.
+ * Queue of calls to a recogniser's stream; voice activity detection runs ahead of them.
+ * The recogniser receives utterances only, so its clock stops between them: events are
+ * emitted with the session's times and utterance numbers.
  */
 export class RecognizerBacklog {
   #last: Promise<void> = Promise.resolve();
@@ -98,7 +99,10 @@ function inSession(
   return { ...event, utterance, start: at(event.start), end: at(event.end), words };
 }
 
-/** The end of a stream of samples, addressed by position in the stream; samples no longer needed are dropped. */
+/**
+ * The end of a stream of samples, addressed by position in the stream; samples no longer
+ * needed are dropped.
+ */
 export class SampleTail {
   #samples = new Int16Array(0);
   #from = 0;
@@ -139,15 +143,15 @@ export class SampleTail {
 }
 
 /**
- * Near the length limit the recogniser is held back by this much, so that the cut can fall on the best pause of the
- * last 2 s.
+ * Near the length limit the recogniser is held back by this much, so that the cut can
+ * fall on the best pause of the last 2 s.
  */
 const HELD_BACK = 2 * RECOGNISER_RATE;
 
 /**
- * A recogniser that receives speech only, and whose utterances end by voice activity detection. Order of one
- * utterance's events: speech_started, partials, speech_stopped, final. A final comes when it is decoded, possibly after
- * the next speech_started.
+ * A recogniser that receives speech only, and whose utterances end by voice activity
+ * detection. Order of one utterance's events: speech_started, partials, speech_stopped,
+ * final. A final comes when it is decoded, possibly after the next speech_started.
  */
 export class VoiceActivityStream implements LiveStream {
   readonly #tail = new SampleTail();

@@ -16,7 +16,9 @@ export interface WorkItem<Input> {
 export interface WorkGroup {
   readonly id: string;
   readonly size: number;
-  /** Aged BATCH: its share of the turns while REALTIME waits too (D-03); absent: not aged. */
+  /**
+   * Aged BATCH: its share of the turns while REALTIME waits too (D-03); absent: not aged.
+   */
   readonly agingShare?: number;
 }
 

@@ -3,18 +3,26 @@ import { FairLane } from '../../core/order/fair-lane.js';
 import { FairOrder } from '../../core/order/fair-order.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 
-/** What decides an item's place: priority and age, then the order in which the worker received it. */
+/**
+ * What decides an item's place: priority and age, then the order in which the
+ * worker received it.
+ */
 export interface PlacedWork {
   readonly priority: RequestPriority;
   /** Rises by one with every request received. */
   readonly sequence: number;
   /** Shared by the parts of one long request; absent: the item is a whole request. */
   readonly flow?: string;
-  /** Aged BATCH: its share of the turns while REALTIME waits too (D-03); absent: not aged. */
+  /**
+   * Aged BATCH: its share of the turns while REALTIME waits too (D-03); absent: not aged.
+   */
   readonly agingShare?: number;
 }
 
-/** Later REALTIME requests that may overtake a BATCH one; part of the contract (common.proto, `Priority`). */
+/**
+ * Later REALTIME requests that may overtake a BATCH one; part of the contract
+ * (common.proto, `Priority`).
+ */
 export const MOST_OVERTAKING = 64;
 
 /** A BATCH item counts as REALTIME once so many REALTIME items were added in all. */
@@ -26,13 +34,15 @@ interface Overtaken<Item> {
 const equal = (): number => 1;
 
 /**
- * The order of the device (`FairOrder`): each request is a tenant of its own, and each take a new round, so the first
- * waiting part of every request goes before any second part. A long file has its share of every group, and never whole
- * groups while others wait. Requests of one part go by arrival at the worker, not by the order of entry here: a short
- * file that was decoded first does not overtake an older one.
+ * The order of the device (`FairOrder`): each request is a tenant of its own, and each
+ * take a new round, so the first waiting part of every request goes before any second
+ * part. A long file has its share of every group, and never whole groups while others
+ * wait. Requests of one part go by arrival at the worker, not by the order of entry here:
+ * a short file that was decoded first does not overtake an older one.
  *
- * A BATCH item that was overtaken by `MOST_OVERTAKING` REALTIME ones counts as REALTIME: otherwise it would starve while
- * interactive work alone overloads the device (found by `npm run bench -- simulate`).
+ * A BATCH item that was overtaken by `MOST_OVERTAKING` REALTIME ones counts as REALTIME:
+ * otherwise it would starve while interactive work alone overloads the device (found by
+ * `npm run bench -- simulate`).
  */
 export class WorkQueue<Item extends PlacedWork> {
   readonly #order = new FairOrder<Item>({

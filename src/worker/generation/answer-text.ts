@@ -1,7 +1,9 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type Drawn } from '@switchyard/engine-api/text-backend.port.js';
 
-/** Characters at the end of `text` that may be the beginning of one of `marks`; 0: none. */
+/**
+ * Characters at the end of `text` that may be the beginning of one of `marks`; 0: none.
+ */
 export function heldSuffix(text: string, marks: readonly string[]): number {
   let held = 0;
   for (const mark of marks) {
@@ -18,7 +20,9 @@ export function firstMark(text: string, marks: readonly string[]): number | unde
   return found.length === 0 ? undefined : Math.min(...found);
 }
 
-/** A drawn token and where its text begins, in characters from the start of the answer. */
+/**
+ * A drawn token and where its text begins, in characters from the start of the answer.
+ */
 export interface PlacedToken {
   readonly drawn: Drawn;
   readonly offset: number;
@@ -31,8 +35,9 @@ export interface Piece {
 }
 
 /**
- * Tokens on their way to text. Bytes wait until they are whole characters, characters until they cannot be the
- * beginning of a stop string any more; that string itself is never shown. All before it is told exactly once, in order.
+ * Tokens on their way to text. Bytes wait until they are whole characters, characters
+ * until they cannot be the beginning of a stop string any more; that string itself is
+ * never shown. All before it is told exactly once, in order.
  */
 export class AnswerText {
   readonly #stop: readonly string[];
@@ -67,7 +72,9 @@ export class AnswerText {
     return last;
   }
 
-  /** The answer has ended: what was held is shown, half a character as its replacement. */
+  /**
+   * The answer has ended: what was held is shown, half a character as its replacement.
+   */
   flush(): Piece {
     if (this.#stopped) return { text: '', tokens: [] };
     this.#held += this.#decoder.end();

@@ -15,7 +15,10 @@ import { type PlacedToken } from './answer-text.js';
 import { type Choice, type ChoiceOutput } from './choice.js';
 import { type ToolCall } from './tool-call-reader.js';
 
-/** How an answer is told: JSON objects in OpenAI's form, in order, as it comes or at its end. */
+/**
+ * How an answer is told: JSON objects in OpenAI's form, in order, as it comes or
+ * at its end.
+ */
 export interface AnswerWriter {
   said(choice: Choice, said: ChoiceOutput): readonly object[];
   ended(choice: Choice, finishReason: string): readonly object[];
@@ -31,7 +34,10 @@ export interface WriterOptions {
   readonly tokenIds: boolean;
 }
 
-/** A chunk per token; the first of a choice says whose words follow, the last why it ended. */
+/**
+ * A chunk per token; the first of a choice says whose words follow, the last
+ * why it ended.
+ */
 export class ChunkWriter implements AnswerWriter {
   readonly #begun = new Set<Choice>();
   /** Tokens whose text is held back. */
@@ -60,8 +66,8 @@ export class ChunkWriter implements AnswerWriter {
   }
 
   /**
-   * As OpenAI, a chat begins with a delta that has the role only; it tells the first token even while its text is held
-   * back.
+   * As OpenAI, a chat begins with a delta that has the role only; it tells the first
+   * token even while its text is held back.
    */
   #opening(choice: Choice): readonly object[] {
     if (this.options.head.form !== 'chat' || this.#begun.has(choice)) return [];

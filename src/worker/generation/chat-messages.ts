@@ -57,8 +57,9 @@ const MOST_NAME = 128;
 type Message = Readonly<Record<string, unknown>>;
 
 /**
- * The messages of a chat as templates know them: contents are texts, lists of text parts are joined, and `developer` is
- * the `system` that it replaced. What a template cannot show, such as an image, is refused.
+ * The messages of a chat as templates know them: contents are texts, lists of text parts
+ * are joined, and `developer` is the `system` that it replaced. What a template cannot
+ * show, such as an image, is refused.
  */
 export function chatMessages(body: FieldReader): readonly Message[] {
   const raw = body.raw('messages');

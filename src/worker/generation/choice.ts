@@ -14,7 +14,10 @@ export interface ChoiceOutput {
   readonly text: string;
   readonly tokens: readonly PlacedToken[];
   readonly calls: readonly ToolCall[];
-  /** The token that it came with; absent: the answer has ended, and this was held until then. */
+  /**
+   * The token that it came with; absent: the answer has ended, and this was
+   * held until then.
+   */
   readonly token?: number;
 }
 
@@ -29,7 +32,8 @@ export interface ChoiceOptions {
   readonly stop: readonly string[];
   readonly tools?: WantedTools;
   /**
-   * The answer so far, which was told before: it is read again, so that what comes next is told as it would have been.
+   * The answer so far, which was told before: it is read again, so that what comes next
+   * is told as it would have been.
    */
   readonly begun: readonly BegunToken[];
   readonly listener: ChoiceListener;
@@ -39,7 +43,10 @@ export interface BegunToken extends Drawn {
   readonly token: number;
 }
 
-/** One choice of an answer: a sequence of the scheduler, and its tokens on their way to text. */
+/**
+ * One choice of an answer: a sequence of the scheduler, and its tokens on their
+ * way to text.
+ */
 export class Choice implements LiveSequence {
   readonly priorityClass: number;
   readonly agingShare?: number;

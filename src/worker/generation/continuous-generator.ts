@@ -33,12 +33,15 @@ export interface ContinuousOptions {
 
 const CLASSES = { realtime: 0, batch: 1 } as const;
 /**
- * Share of the rows that may wait here: enough to fill a row that becomes free, few enough for the gateway's order
- * (D-01).
+ * Share of the rows that may wait here: enough to fill a row that becomes free, few
+ * enough for the gateway's order (D-01).
  */
 const LINE_SHARE = 1 / 4;
 
-/** Generation by continuous batching (D-21) on whatever stands behind `TextBackend`. README of this folder. */
+/**
+ * Generation by continuous batching (D-21) on whatever stands behind `TextBackend`.
+ * README of this folder.
+ */
 export class ContinuousGenerator implements TextGenerator {
   readonly kind = 'llm';
   readonly #options: ContinuousOptions;
@@ -116,7 +119,8 @@ export class ContinuousGenerator implements TextGenerator {
       throw new DomainError('shutting_down', 'The engine is not running.');
     const wanted = parseGenerationParams(item, backend.info);
     const prompts = await this.#encoded(wanted).catch((error: unknown) => {
-      // A backend that died between two steps is opened again, as one that died in a step.
+      // A backend that died between two steps is opened again, as one that died
+      // in a step.
       if (!(error instanceof BackendLost)) throw error;
       return loop.repaired(error).then(() => this.#encoded(wanted));
     });
@@ -199,7 +203,8 @@ export class ContinuousGenerator implements TextGenerator {
   }
 
   /**
-   * Tokens of an answer; without a limit what is left. All prompts are looked at before one is computed.
+   * Tokens of an answer; without a limit what is left. All prompts are looked at before
+   * one is computed.
    * @throws DomainError
    */
   #fitting(form: TokenItem['form'], promptTokens: number, wanted?: number): number {

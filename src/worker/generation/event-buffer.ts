@@ -7,7 +7,8 @@ export interface EventBufferOptions {
 }
 
 /**
- * What was made and not yet asked for. It never refuses: whoever fills it is told to stop, and may bring a little more.
+ * What was made and not yet asked for. It never refuses: whoever fills it is told to
+ * stop, and may bring a little more.
  */
 export class EventBuffer<T> implements AsyncIterable<T> {
   readonly #options: EventBufferOptions;

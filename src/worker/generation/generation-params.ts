@@ -15,7 +15,10 @@ import {
 
 export interface WantedTools {
   readonly parallel: boolean;
-  /** One function was named: as with OpenAI, the answer ends with `stop`, not with `tool_calls`. */
+  /**
+   * One function was named: as with OpenAI, the answer ends with `stop`,
+   * not with `tool_calls`.
+   */
   readonly named?: true;
 }
 
@@ -36,7 +39,10 @@ export interface GenerationFields {
   readonly tokenIds: boolean;
   /** Tokens of the answer so far, which is continued; empty: it begins. */
   readonly begun: readonly number[];
-  /** Calls of tools are looked for in the answer, and it ends after the first unless several are wanted. */
+  /**
+   * Calls of tools are looked for in the answer, and it ends after the first unless
+   * several are wanted.
+   */
   readonly tools?: WantedTools;
 }
 
@@ -47,7 +53,10 @@ const MOST_ALTERNATIVES = { chat: 20, completion: 5 } as const;
 /** What OpenAI takes for completions that name no limit. */
 const COMPLETION_TOKENS = 16;
 
-/** @throws DomainError for the first field that cannot be honoured; unknown fields are ignored. */
+/**
+ * @throws DomainError for the first field that cannot be honoured; unknown
+ *   fields are ignored.
+ */
 export function parseGenerationParams(
   { form, body: json }: Pick<TokenItem, 'form' | 'body'>,
   info: TextBackendInfo,
@@ -80,7 +89,9 @@ export function parseGenerationParams(
 
 interface FormFields extends Pick<GenerationFields, 'prompts' | 'maxTokens' | 'tools'> {
   readonly logprobs?: number;
-  /** In place of that of `response_format`: calls come before the answer that it is about. */
+  /**
+   * In place of that of `response_format`: calls come before the answer that it is about.
+   */
   readonly grammar?: Grammar;
 }
 

@@ -17,7 +17,10 @@ import { GENERATOR } from '../engines/worker-engine.js';
 import { SharedTime } from './shared-time.js';
 import { abortError } from '../../core/shared/abort-error.js';
 
-/** Takes the messages of one generation in order; resolves when there is room for more, which holds the engine back. */
+/**
+ * Takes the messages of one generation in order; resolves when there is room for more,
+ * which holds the engine back.
+ */
 export type GenerationSink = (message: GenerationMessage) => Promise<void>;
 
 interface Times {
@@ -29,8 +32,9 @@ interface Times {
 }
 
 /**
- * Generations side by side, as many as the engine takes: no groups are formed here (D-21). The gateway leases a slot
- * before it sends, so the queue at this semaphore is empty unless another one sends, too.
+ * Generations side by side, as many as the engine takes: no groups are formed here
+ * (D-21). The gateway leases a slot before it sends, so the queue at this semaphore is
+ * empty unless another one sends, too.
  */
 @Injectable()
 export class GenerationService {
@@ -44,7 +48,8 @@ export class GenerationService {
 
   /**
    * Resolves after `done`.
-   * @throws DomainError this call's own failure, or the abort's error once the engine has stopped.
+   * @throws DomainError this call's own failure, or the abort's error once the
+   *   engine has stopped.
    */
   async generate(
     call: GenerateCallFields,

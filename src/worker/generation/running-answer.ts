@@ -61,9 +61,10 @@ export interface AnswerOptions {
 }
 
 /**
- * One answer while it is made: its choices run side by side, and one that fails or is cancelled ends all. The choices
- * of a prompt join when the first of them has computed it: they find it in the cache. Those beyond the window wait
- * here, and are queued when they join, so that no request waits behind more of one request than can run at a time.
+ * One answer while it is made: its choices run side by side, and one that fails or is
+ * cancelled ends all. The choices of a prompt join when the first of them has computed
+ * it: they find it in the cache. Those beyond the window wait here, and are queued when
+ * they join, so that no request waits behind more of one request than can run at a time.
  */
 export class RunningAnswer implements ChoiceListener {
   readonly events: EventBuffer<GenerationEvent>;
@@ -73,7 +74,10 @@ export class RunningAnswer implements ChoiceListener {
   readonly #all: readonly Choice[];
   /** Choices of each prompt. */
   readonly #n: number;
-  /** Not in the scheduler yet, last one first: those whose prompt is computed, before those that begin another. */
+  /**
+   * Not in the scheduler yet, last one first: those whose prompt is computed, before
+   * those that begin another.
+   */
   readonly #waiting: Choice[];
   readonly #here = new Set<Choice>();
   readonly #finishReasons = new Map<number, string>();

@@ -13,7 +13,8 @@ const MOST_CHOICES = 1000;
 const LONGEST_CHOICE = 10_000;
 
 /**
- * How tokens are drawn. Beyond OpenAI's fields those that local servers know: top_k, min_p, repeat_penalty, grammar.
+ * How tokens are drawn. Beyond OpenAI's fields those that local servers know: top_k,
+ * min_p, repeat_penalty, grammar.
  */
 export function samplingOf(
   body: FieldReader,

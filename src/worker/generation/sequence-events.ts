@@ -4,11 +4,19 @@ import {
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
 
-/** A sequence that hears what becomes of it. None of these may throw; all come from inside the step loop. */
+/**
+ * A sequence that hears what becomes of it. None of these may throw; all come from inside
+ * the step loop.
+ */
 export interface LiveSequence extends TextSequence {
-  /** It runs for the first time. @param cachedTokens of its prompt that need no computing */
+  /**
+   * It runs for the first time. @param cachedTokens of its prompt that need no computing
+   */
   begun(cachedTokens: number): void;
-  /** A token of the answer, before it counts. @returns true when the answer is complete with it */
+  /**
+   * A token of the answer, before it counts. @returns true when the answer is
+   * complete with it
+   */
   read(token: number, drawn: Drawn): boolean;
   /** The token just read counts. */
   emitted(): void;
@@ -23,8 +31,9 @@ interface SequenceEvent {
 }
 
 /**
- * Events for sequences, in order. While the scheduler takes the results of a step they are held, until the next step is
- * under way; events that arise during emission are emitted after those before them.
+ * Events for sequences, in order. While the scheduler takes the results of a step they
+ * are held, until the next step is under way; events that arise during emission are
+ * emitted after those before them.
  */
 export class SequenceEvents {
   readonly #events: SequenceEvent[] = [];

@@ -1,4 +1,7 @@
-/** Divides the time of a device among the generations that run on it: each moment counts equally for all of them. */
+/**
+ * Divides the time of a device among the generations that run on it: each moment counts
+ * equally for all of them.
+ */
 export class SharedTime {
   #running = 0;
   /** What one that ran from the beginning would have had. */

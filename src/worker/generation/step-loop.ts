@@ -30,9 +30,10 @@ export type SchedulingOptions = Omit<
 >;
 
 /**
- * Sends the scheduler's plans to the backend, the next one while one runs wherever it can be planned ahead. Events of a
- * step are emitted while the next one runs, so that the device does not wait while answers are written. `submit`,
- * `cancel` and `resume` wake the loop immediately; otherwise it wakes when the scheduler asks for it.
+ * Sends the scheduler's plans to the backend, the next one while one runs wherever it can
+ * be planned ahead. Events of a step are emitted while the next one runs, so that the
+ * device does not wait while answers are written. `submit`, `cancel` and `resume` wake
+ * the loop immediately; otherwise it wakes when the scheduler asks for it.
  */
 export class StepLoop {
   readonly #logger = new Logger(StepLoop.name);
@@ -116,7 +117,8 @@ export class StepLoop {
   }
 
   /**
-   * For a caller that found the backend dead between two steps: resolves when it is open again.
+   * For a caller that found the backend dead between two steps: resolves when it
+   * is open again.
    * @throws Error when it cannot be
    */
   repaired(error: Error): Promise<void> {
@@ -151,8 +153,8 @@ export class StepLoop {
   }
 
   /**
-   * While a step runs: emits what the one before it drew, and sends the next one late, so that requests until then are
-   * in it.
+   * While a step runs: emits what the one before it drew, and sends the next one late, so
+   * that requests until then are in it.
    */
   async #advance(): Promise<void> {
     this.#events.flush();
@@ -199,8 +201,8 @@ export class StepLoop {
   }
 
   /**
-   * The text of a drawn token decides whether its sequence continues. Sequences that ended with the step before read
-   * nothing.
+   * The text of a drawn token decides whether its sequence continues. Sequences that
+   * ended with the step before read nothing.
    */
   #read(outcome: TextOutcome): StepOutcome<LiveSequence> {
     if (outcome.type !== 'done') return outcome;

@@ -9,21 +9,25 @@ import {
 
 /** Weight of the newest step. */
 const NEWEST = 0.3;
-/** Of the time that a step is expected to take, and milliseconds: what planning and sending the next one may need. */
+/**
+ * Of the time that a step is expected to take, and milliseconds: what planning and
+ * sending the next one may need.
+ */
 const LEAD_SHARE = 0.2;
 const LEAD_MS = 2;
 
 /**
- * How long steps take, by the last ones of their kind: those in which all decode, and those with prompts, by their
- * tokens. The next step is planned late in the one that runs, so that whoever comes meanwhile is in it.
+ * How long steps take, by the last ones of their kind: those in which all decode, and
+ * those with prompts, by their tokens. The next step is planned late in the one that
+ * runs, so that whoever comes meanwhile is in it.
  */
 export class StepPace {
   #decodingMs: number | undefined;
   #promptTokenMs: number | undefined;
 
   /**
-   * Milliseconds after its begin at which the step behind this one is to be planned; 0: at once, also where nothing is
-   * known.
+   * Milliseconds after its begin at which the step behind this one is to be planned; 0:
+   * at once, also where nothing is known.
    */
   planAfterMs(plan: GenerationPlan<unknown>): number {
     const expectedMs = hasPrompts(plan)
@@ -53,8 +57,8 @@ interface Sent {
 }
 
 /**
- * Sends plans to a backend and waits for their outcomes. Which steps are in flight is the scheduler's to know
- * (`InFlightSteps`).
+ * Sends plans to a backend and waits for their outcomes. Which steps are in flight is the
+ * scheduler's to know (`InFlightSteps`).
  */
 export class StepPipeline {
   readonly #pace = new StepPace();
@@ -70,14 +74,15 @@ export class StepPipeline {
   send(plan: GenerationPlan<LiveSequence>): void {
     const sent: Sent = { outcome: this.#backend.run(plan), isOver: false };
     const over = (): void => void (sent.isOver = true);
-    // Also for an outcome that is never awaited, because the step before it found the backend dead.
+    // Also for an outcome that is never awaited, because the step before it found
+    // the backend dead.
     sent.outcome.then(over, over);
     this.#sent.set(plan, sent);
   }
 
   /**
-   * Resolves late in the step that runs, with true: time to send the next one. Resolves with false if it is over
-   * already.
+   * Resolves late in the step that runs, with true: time to send the next one. Resolves
+   * with false if it is over already.
    */
   async untilLate({ plan, sinceMs }: Step): Promise<boolean> {
     const sent = this.#of(plan);

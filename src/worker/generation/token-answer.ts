@@ -10,7 +10,10 @@ import { chatMessages } from './chat-messages.js';
 
 const AS_A_PROMPT = 'a text is cut as a prompt is';
 
-/** The answer of `/tokenize` or `/detokenize`, for which nothing is generated. @throws DomainError */
+/**
+ * The answer of `/tokenize` or `/detokenize`, for which nothing is
+ * generated. @throws DomainError
+ */
 export async function* tokenAnswer(
   { form, body }: Pick<GenerateItem, 'body'> & { readonly form: TokenForm },
   backend: TextBackend,

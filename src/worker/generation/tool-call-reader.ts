@@ -15,8 +15,9 @@ const OPEN = '<tool_call>';
 const CLOSE = '</tool_call>';
 
 /**
- * Finds the calls of tools in an answer: JSON objects between `<tool_call>` and `</tool_call>`, the form of Hermes,
- * Qwen and all who were trained on theirs. What looks like one and is none stays text.
+ * Finds the calls of tools in an answer: JSON objects between `<tool_call>` and
+ * `</tool_call>`, the form of Hermes, Qwen and all who were trained on theirs. What looks
+ * like one and is none stays text.
  */
 export class ToolCallReader {
   #held = '';
@@ -43,7 +44,9 @@ export class ToolCallReader {
     return { content: content + this.#showable(), calls };
   }
 
-  /** The answer has ended: an unfinished call is text, unless it is whole but for its end. */
+  /**
+   * The answer has ended: an unfinished call is text, unless it is whole but for its end.
+   */
   flush(): ReadText {
     const rest = this.#held;
     this.#held = '';

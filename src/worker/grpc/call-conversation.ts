@@ -3,8 +3,9 @@ import { type ServerDuplexStream } from '@grpc/grpc-js';
 import { abortError } from '../../core/shared/abort-error.js';
 
 /**
- * A bidirectional call: read the next message, write one. Nothing is read ahead, and nothing is written into a full
- * pipe, so a slow side slows the other (HTTP/2 flow control) instead of filling memory.
+ * A bidirectional call: read the next message, write one. Nothing is read ahead, and
+ * nothing is written into a full pipe, so a slow side slows the other (HTTP/2 flow
+ * control) instead of filling memory.
  */
 export class CallConversation<Received, Sent> {
   readonly #call: ServerDuplexStream<Received, Sent>;
@@ -36,11 +37,15 @@ export class CallConversation<Received, Sent> {
     if (!this.#call.write(message)) await this.#unlessAborted(once(this.#call, 'drain'));
   }
 
-  /** grpc-js reports a lost client only by an event, and reading would wait for ever, so the signal is raced. */
+  /**
+   * grpc-js reports a lost client only by an event, and reading would wait for ever, so
+   * the signal is raced.
+   */
   async #unlessAborted<T>(promise: Promise<T>): Promise<T> {
     const signal = this.#signal;
     if (!signal) return promise;
-    // Not awaited after an abort: its rejection, when the call ends, would otherwise end the process.
+    // Not awaited after an abort: its rejection, when the call ends, would otherwise
+    // end the process.
     promise.catch(() => undefined);
     if (signal.aborted) throw abortError(signal);
     let abandon = (): void => undefined;
@@ -57,8 +62,9 @@ export class CallConversation<Received, Sent> {
 }
 
 /**
- * Resolves when there is a message, or none will follow. The stream's own iterator is not used: it destroys the stream
- * when the call fails, and a status is never sent while an earlier message is still being written.
+ * Resolves when there is a message, or none will follow. The stream's own iterator is not
+ * used: it destroys the stream when the call fails, and a status is never sent while an
+ * earlier message is still being written.
  */
 async function readable(call: ServerDuplexStream<unknown, unknown>): Promise<void> {
   const waiting = new AbortController();

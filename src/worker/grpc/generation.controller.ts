@@ -22,8 +22,8 @@ import { HealthReporter } from '../execution/health-reporter.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 
 /**
- * Writes a stream of answers at the pace of its reader: only HTTP/2's window is buffered. Nest would buffer an
- * Observable without bound for a reader that stopped.
+ * Writes a stream of answers at the pace of its reader: only HTTP/2's window is buffered.
+ * Nest would buffer an Observable without bound for a reader that stopped.
  */
 export class PacedWriter<Message> {
   constructor(

@@ -23,7 +23,10 @@ const NAMES = {
   embedding: 'switchyard.v1.TextGeneration',
 } as const;
 
-/** The one service of this process by its full proto name; the others answer UNIMPLEMENTED. */
+/**
+ * The one service of this process by its full proto name; the others
+ * answer UNIMPLEMENTED.
+ */
 @Injectable()
 export class ServedService {
   readonly name: string;
@@ -33,10 +36,16 @@ export class ServedService {
   }
 }
 
-/** Service name for the state of pulling from the shared queue: for readiness probes, not for liveness (D-19). */
+/**
+ * Service name for the state of pulling from the shared queue: for readiness probes, not
+ * for liveness (D-19).
+ */
 const PULL_SERVICE = 'switchyard.pull';
 
-/** `grpc.health.v1.Health`, for standard probes. The empty service name means the whole server. */
+/**
+ * `grpc.health.v1.Health`, for standard probes. The empty service name means
+ * the whole server.
+ */
 @Controller()
 export class HealthCheckController {
   constructor(
@@ -55,7 +64,10 @@ export class HealthCheckController {
     });
   }
 
-  /** Does not end while the worker runs, as the protocol requires, even for an unknown service. */
+  /**
+   * Does not end while the worker runs, as the protocol requires, even for
+   * an unknown service.
+   */
   @GrpcMethod('Health', 'Watch')
   watch({ service }: HealthCheckRequest): Observable<HealthCheckResponse> {
     if (service === PULL_SERVICE) return this.pull.ready$.pipe(map(pullStatus));

@@ -35,7 +35,9 @@ export class EventOutbox<Event> {
     this.#sending ??= this.#sendAll();
   }
 
-  /** Resolves when there is room for the events of more audio. @throws what sending threw. */
+  /**
+   * Resolves when there is room for the events of more audio. @throws what sending threw.
+   */
   async room(): Promise<void> {
     if (this.#waiting.length >= MOST_WAITING) await this.#sending;
     this.#throwFailure();
@@ -75,8 +77,8 @@ type Message = NonNullable<TranscribeStreamRequest['message']>;
 type StreamConfig = Extract<Message, { $case: 'config' }>['value'];
 
 /**
- * `TranscribeStream`: config → ready, then audio and commits in order → partials and finals, until the caller's
- * half-close.
+ * `TranscribeStream`: config → ready, then audio and commits in order → partials and
+ * finals, until the caller's half-close.
  */
 @Injectable()
 export class StreamService {

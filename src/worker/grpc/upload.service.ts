@@ -20,7 +20,10 @@ import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 type UploadCall = ServerDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>;
 type Conversation = CallConversation<TranscribeUploadRequest, TranscribeUploadResponse>;
 
-/** `TranscribeUpload`: start, then the file in pieces → segments as they become final, then the whole. */
+/**
+ * `TranscribeUpload`: start, then the file in pieces → segments as they become final,
+ * then the whole.
+ */
 @Injectable()
 export class UploadService {
   constructor(
@@ -30,7 +33,10 @@ export class UploadService {
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
   ) {}
 
-  /** Resolves when the whole answer is sent. @throws DomainError or the abort's error; the file is deleted by then */
+  /**
+   * Resolves when the whole answer is sent. @throws DomainError or the abort's error; the
+   * file is deleted by then
+   */
   async serve(call: UploadCall): Promise<void> {
     const conversation = new CallConversation<
       TranscribeUploadRequest,

@@ -15,7 +15,10 @@ import {
 import { type WorkerSpec, type WorkerTls } from '../../platform/config/worker-spec.js';
 import { explainListenProblem } from '../../platform/process/listen-check.js';
 
-/** Plain text, or TLS with the worker's certificate. @throws Error when a file cannot be read. */
+/**
+ * Plain text, or TLS with the worker's certificate. @throws Error when a file
+ * cannot be read.
+ */
 export function serverCredentials(tls: WorkerTls | undefined): ServerCredentials {
   if (!tls) return ServerCredentials.createInsecure();
   const { certFile, keyFile, clientCaFile } = tls;
@@ -24,7 +27,10 @@ export function serverCredentials(tls: WorkerTls | undefined): ServerCredentials
   return ServerCredentials.createSsl(clientCa, [pair], clientCa !== null);
 }
 
-/** Interceptors of every RPC, health checks included. @throws Error when the token file cannot be read or is empty. */
+/**
+ * Interceptors of every RPC, health checks included. @throws Error when the token file
+ * cannot be read or is empty.
+ */
 export function serverInterceptors({
   tokenFile,
 }: Pick<WorkerSpec, 'tokenFile'>): ServerInterceptor[] {
@@ -34,7 +40,10 @@ export function serverInterceptors({
   return [requireToken(token)];
 }
 
-/** Rejects calls without the token before they reach a handler; their messages are never read. */
+/**
+ * Rejects calls without the token before they reach a handler; their messages
+ * are never read.
+ */
 function requireToken(token: string): ServerInterceptor {
   const expected = digest(`Bearer ${token}`);
   return (_, call) =>
@@ -55,15 +64,18 @@ function requireToken(token: string): ServerInterceptor {
     });
 }
 
-/** Of equal length for any input, so that the comparison leaks nothing about the token. */
+/**
+ * Of equal length for any input, so that the comparison leaks nothing about the token.
+ */
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /** How long sent answers may take to leave after the last call ended. */
 const FLUSH_MS = 1000;
 
 /**
- * Nest's gRPC transport with four differences: the port that was bound is known (port 0 works), limits, TLS and token
- * come from the spec, and closing lets answers leave before it cuts connections.
+ * Nest's gRPC transport with four differences: the port that was bound is known (port 0
+ * works), limits, TLS and token come from the spec, and closing lets answers leave before
+ * it cuts connections.
  */
 export class WorkerGrpcServer extends ServerGrpc {
   readonly #spec: WorkerSpec;
@@ -116,7 +128,8 @@ export class WorkerGrpcServer extends ServerGrpc {
       'grpc.max_send_message_length': maxMessageBytes,
       'grpc.keepalive_time_ms': keepaliveTimeMs,
       'grpc.keepalive_timeout_ms': keepaliveTimeoutMs,
-      // Not enforced by grpc-js, but by other servers: pings of an idle gateway must not close the connection.
+      // Not enforced by grpc-js, but by other servers: pings of an idle gateway must not
+      // close the connection.
       'grpc.keepalive_permit_without_calls': 1,
       'grpc.http2.min_ping_interval_without_data_ms': 1000,
     };

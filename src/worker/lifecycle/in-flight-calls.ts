@@ -11,9 +11,10 @@ export interface CancellableCall {
 }
 
 /**
- * Requests in flight, by id: admits calls, finds them for Cancel, and counts them for a drain. One AbortSignal per
- * request, aborted by whichever comes first: the call's own 'cancelled' event (the caller left, or its deadline passed;
- * Nest's handler would run on), the Cancel RPC, or shutdown. The first cause decides the error.
+ * Requests in flight, by id: admits calls, finds them for Cancel, and counts them for a
+ * drain. One AbortSignal per request, aborted by whichever comes first: the call's own
+ * 'cancelled' event (the caller left, or its deadline passed; Nest's handler would run
+ * on), the Cancel RPC, or shutdown. The first cause decides the error.
  */
 @Injectable()
 export class InFlightCalls {
@@ -29,7 +30,8 @@ export class InFlightCalls {
   /**
    * Runs `work` under one AbortSignal.
    *
-   * @throws DomainError `no_worker` while the engine loads, `shutting_down` while draining (both UNAVAILABLE: another
+   * @throws DomainError `no_worker` while the engine loads, `shutting_down` while
+   *   draining (both UNAVAILABLE: another
    * worker
    *   can take it), `duplicate_request_id`, `missing_required_parameter`; else what `work` throws.
    */
@@ -54,7 +56,10 @@ export class InFlightCalls {
     }
   }
 
-  /** True when the request is known: its work stops at the next checkpoint and its call then ends. Idempotent. */
+  /**
+   * True when the request is known: its work stops at the next checkpoint and its call
+   * then ends. Idempotent.
+   */
   cancel(id: string, reason: string): boolean {
     const call = this.#calls.get(id);
     const why = reason === '' ? '' : ` (${reason})`;

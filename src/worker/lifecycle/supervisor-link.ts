@@ -12,7 +12,10 @@ export type WorkerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly message: string };
 
-/** The link to the supervising gateway. A worker that was started by hand has none, and sends nothing. */
+/**
+ * The link to the supervising gateway. A worker that was started by hand has none,
+ * and sends nothing.
+ */
 export class SupervisorLink {
   readonly supervised: boolean;
 
@@ -20,7 +23,10 @@ export class SupervisorLink {
     this.supervised = ipc.send !== undefined && ipc.connected === true;
   }
 
-  /** Resolves when the message was sent, or cannot be: the supervisor's death is seen as a disconnect. */
+  /**
+   * Resolves when the message was sent, or cannot be: the supervisor's death is seen
+   * as a disconnect.
+   */
   report(message: WorkerMessage): Promise<void> {
     return sendToParent(this.ipc, message);
   }

@@ -20,7 +20,10 @@ export class WorkerDrain {
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
   ) {}
 
-  /** Resolves when no call is left, or when those left do not stop. Later calls get the first one's promise. */
+  /**
+   * Resolves when no call is left, or when those left do not stop. Later calls get the
+   * first one's promise.
+   */
   drain(graceMs: number = this.spec.shutdownGraceMs): Promise<void> {
     this.#drained ??= this.#drain(graceMs);
     return this.#drained;

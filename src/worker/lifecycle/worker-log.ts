@@ -14,8 +14,8 @@ export interface WorkerLogOptions {
 }
 
 /**
- * JSON lines on stdout, which the supervisor forwards to the gateway's log. Written asynchronously: a pipe that is not
- * read may lose lines, but never blocks the worker.
+ * JSON lines on stdout, which the supervisor forwards to the gateway's log. Written
+ * asynchronously: a pipe that is not read may lose lines, but never blocks the worker.
  */
 export function workerLog(
   { workerId, model, logLevel }: WorkerLogOptions,
@@ -53,7 +53,10 @@ export class NestLog implements LoggerService {
     this.#write('fatal', message, rest);
   }
 
-  /** Nest passes the context last; before it the stack of an error, or the message that belongs to fields. */
+  /**
+   * Nest passes the context last; before it the stack of an error, or the message that
+   * belongs to fields.
+   */
   #write(
     level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal',
     message: unknown,

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { BehaviorSubject, type Observable } from 'rxjs';
 
 /**
- * Whether this worker takes work from the shared queue: true while its loop runs and all its connections are up.
- * Reported under the service name `switchyard.pull` of the standard health check; a worker that does not pull is never
- * ready here.
+ * Whether this worker takes work from the shared queue: true while its loop runs and all
+ * its connections are up. Reported under the service name `switchyard.pull` of the
+ * standard health check; a worker that does not pull is never ready here.
  */
 @Injectable()
 export class PullReadiness {
@@ -29,7 +29,9 @@ export class PullReadiness {
   }
 }
 
-/** starting (engine loads) → ready → draining; or starting → draining when stopped early. */
+/**
+ * starting (engine loads) → ready → draining; or starting → draining when stopped early.
+ */
 export type WorkerPhase = 'starting' | 'ready' | 'draining';
 
 @Injectable()

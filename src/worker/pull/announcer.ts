@@ -16,7 +16,10 @@ import { PullLoop } from './pull-loop.js';
 /** Place of the mark among the replies of a heartbeat. */
 const DRAINED_REPLY = 2;
 
-/** Announces this worker and its abilities to gateways with every heartbeat; an announcement expires after three. */
+/**
+ * Announces this worker and its abilities to gateways with every heartbeat; an
+ * announcement expires after three.
+ */
 @Injectable()
 export class Announcer {
   #beats: Subscription | undefined;

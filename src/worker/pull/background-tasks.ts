@@ -9,8 +9,8 @@ import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 
 /**
- * Tasks beside the pull loop: locks are renewed, callbacks sent, and what any worker of a queue does for all: it takes
- * over jobs of dead workers, and removes old results.
+ * Tasks beside the pull loop: locks are renewed, callbacks sent, and what any worker of a
+ * queue does for all: it takes over jobs of dead workers, and removes old results.
  */
 @Injectable()
 export class BackgroundTasks {

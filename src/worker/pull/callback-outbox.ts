@@ -18,7 +18,10 @@ export interface QueuedCallback extends JobCallback {
   readonly queue: string;
   readonly jobId: string;
   readonly requestId: string;
-  /** Set with the first attempt: later attempts send the same even when the result has expired. */
+  /**
+   * Set with the first attempt: later attempts send the same even when the
+   * result has expired.
+   */
   readonly body?: string;
 }
 
@@ -66,9 +69,10 @@ function contentOf(end: JobEnd): object {
 const KEPT = { age: 604_800, count: 1000 };
 
 /**
- * Queue of callbacks, in BullMQ, so that they survive the worker that added them. A callback is added with a delay
- * before its job is completed, and made due when the job is; if the worker dies in between, the delay runs out. The
- * result is read from the job when the callback is sent, so the answer of a worker that lost the job is never sent.
+ * Queue of callbacks, in BullMQ, so that they survive the worker that added them. A
+ * callback is added with a delay before its job is completed, and made due when the job
+ * is; if the worker dies in between, the delay runs out. The result is read from the job
+ * when the callback is sent, so the answer of a worker that lost the job is never sent.
  */
 @Injectable()
 export class CallbackOutbox {
@@ -81,7 +85,10 @@ export class CallbackOutbox {
     private readonly requests: RequestQueue,
   ) {}
 
-  /** Adds the callback of a job that has one; of two workers with the same job, only the first adds it. */
+  /**
+   * Adds the callback of a job that has one; of two workers with the same job, only the
+   * first adds it.
+   */
   async promise({ job, order }: PulledJob): Promise<void> {
     if (!order.callback) return;
     const note: QueuedCallback = {
@@ -100,7 +107,9 @@ export class CallbackOutbox {
     });
   }
 
-  /** Never rejects: a callback that is not made due now is sent when its delay is over. */
+  /**
+   * Never rejects: a callback that is not made due now is sent when its delay is over.
+   */
   async due({ job }: PulledJob): Promise<void> {
     try {
       const found = await this.#open().getJob(

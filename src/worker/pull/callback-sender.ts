@@ -32,8 +32,8 @@ const AT_ONCE = 8;
 const CLOSE_MS = 500;
 
 /**
- * Sends callbacks in the background, at least once each: the receiver recognises repeats by `webhook-id`. Any worker of
- * the shared queue sends any callback.
+ * Sends callbacks in the background, at least once each: the receiver recognises repeats
+ * by `webhook-id`. Any worker of the shared queue sends any callback.
  */
 @Injectable()
 export class CallbackSender {
@@ -88,7 +88,10 @@ export class CallbackSender {
     );
   }
 
-  /** @throws DelayedError while the job is not finished; UnrecoverableError when the job is gone */
+  /**
+   * @throws DelayedError while the job is not finished; UnrecoverableError when the
+   *   job is gone
+   */
   async #body(job: Job<QueuedCallback>, token: string | undefined): Promise<string> {
     const { prefix, lockMs } = sharedQueueOf(this.spec);
     const requests = new Queue(job.data.queue, {
@@ -109,7 +112,10 @@ export class CallbackSender {
     );
   }
 
-  /** Loads the value if it is in the blob store. @throws UnrecoverableError when its blob has expired */
+  /**
+   * Loads the value if it is in the blob store. @throws UnrecoverableError when its
+   * blob has expired
+   */
   async #whole(result: QueueJobResult | undefined): Promise<LoadedResult | undefined> {
     if (result?.outcome !== 'completed') return result;
     try {
@@ -141,7 +147,10 @@ export class CallbackSender {
     }
   }
 
-  /** Read for each callback, since secrets change while workers run. @throws ConfigError without its secret */
+  /**
+   * Read for each callback, since secrets change while workers run. @throws ConfigError
+   * without its secret
+   */
   #signature({ secretName }: QueuedCallback): WebhookSignature | undefined {
     if (secretName === undefined) return undefined;
     return WebhookSignature.fromFile(

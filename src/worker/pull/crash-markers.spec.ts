@@ -2,7 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { faultOf, type Suspicion, UNSUSPECTED } from '../../core/request/worker-lost.js';
 import { type CrashMarker, suspicionOf } from './crash-markers.js';
 
-/** Engine calls that a killer is part of until it fails, by their sizes, when each call is as large as it may be. */
+/**
+ * Engine calls that a killer is part of until it fails, by their sizes, when each call is
+ * as large as it may be.
+ */
 function sizesUntilFault(first: number): (number | string)[] {
   const sizes: (number | string)[] = [];
   let mark: CrashMarker = { before: UNSUSPECTED, size: first, crashes: 0 };

@@ -18,8 +18,8 @@ import { retryUntilAborted } from './retry-until-aborted.js';
 import { type TakenJob } from './taken-job.js';
 
 /**
- * The journal of a pull worker: "Batch collected" is logged when a group leaves the queue, and members of an engine
- * call get a marker.
+ * The journal of a pull worker: "Batch collected" is logged when a group leaves the
+ * queue, and members of an engine call get a marker.
  */
 export class PullJournal extends BatchJournal {
   #marks: CrashMarkers | undefined;
@@ -47,7 +47,8 @@ export class PullJournal extends BatchJournal {
 }
 
 /**
- * Stored with a job during an engine call, so that the worker that takes it after a crash knows what it was part of.
+ * Stored with a job during an engine call, so that the worker that takes it after a crash
+ * knows what it was part of.
  */
 export interface CrashMarker {
   /** What was known of it before that call. */
@@ -60,7 +61,8 @@ export interface CrashMarker {
 
 /**
  * @param crashes workers that lost the job
- * @param mark of its last engine call; undefined: it never reached a device. Then it was in company in the first crash,
+ * @param mark of its last engine call; undefined: it never reached a device. Then it was
+ *   in company in the first crash,
  *   alone in the others, and nobody saw their cause
  */
 export function suspicionOf(crashes: number, mark: CrashMarker | undefined): Suspicion {
@@ -74,7 +76,10 @@ export function suspicionOf(crashes: number, mark: CrashMarker | undefined): Sus
 /** Field of BullMQ's hash of a job, so it is removed with the job. */
 const FIELD = 'device';
 
-/** Writes the field of existing jobs only: a marker must not recreate the key of a finished job. */
+/**
+ * Writes the field of existing jobs only: a marker must not recreate the key of
+ * a finished job.
+ */
 const MARK = `
 for i = 1, #KEYS do
   if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('HSET', KEYS[i], ARGV[1], ARGV[i + 1]) end
@@ -88,8 +93,8 @@ interface Admitted {
 }
 
 /**
- * Records in Redis which engine call each job of this worker is part of, for the worker that takes the job after a
- * crash.
+ * Records in Redis which engine call each job of this worker is part of, for the worker
+ * that takes the job after a crash.
  */
 @Injectable()
 export class CrashMarkers {
@@ -114,7 +119,10 @@ export class CrashMarkers {
     );
   }
 
-  /** @throws DomainError for a job that was lost alone more often than `redis.max_stalled` allows */
+  /**
+   * @throws DomainError for a job that was lost alone more often than
+   *   `redis.max_stalled` allows
+   */
   admit(job: TakenJob, before: Suspicion): void {
     const code = job.condemned
       ? 'worker_lost'
@@ -132,19 +140,25 @@ export class CrashMarkers {
   }
 
   /**
-   * An engine call with these jobs begins. Not awaited: the command leaves this process before the device can crash it,
-   * and a lost marker only makes the verdict less exact.
+   * An engine call with these jobs begins. Not awaited: the command leaves this process
+   * before the device can crash it, and a lost marker only makes the verdict less exact.
    */
   entering(ids: readonly string[]): void {
     void this.#write(ids).catch(() => undefined);
   }
 
-  /** These jobs are computed: a crash before their results are delivered is not counted against them. Not awaited. */
+  /**
+   * These jobs are computed: a crash before their results are delivered is not counted
+   * against them. Not awaited.
+   */
   survived(ids: readonly string[]): void {
     void this.#write(ids, 1).catch(() => undefined);
   }
 
-  /** The engine died during the last call with this job, and this process did not: BullMQ counts no crash. */
+  /**
+   * The engine died during the last call with this job, and this process did not: BullMQ
+   * counts no crash.
+   */
   async died({ id }: TakenJob, { code }: DomainError): Promise<void> {
     const held = this.#jobs.get(id);
     if (!held) return;

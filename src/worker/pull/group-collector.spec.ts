@@ -14,7 +14,9 @@ interface Arrival {
   readonly atMs: number;
 }
 
-/** A queue in virtual time, which passes while it is waited for. Counts what it was asked. */
+/**
+ * A queue in virtual time, which passes while it is waited for. Counts what it was asked.
+ */
 class VirtualQueue implements JobFeed<string> {
   readonly waits: number[] = [];
   readonly #arrivals: Arrival[];
@@ -53,7 +55,10 @@ describe('GroupCollector', () => {
     idle = true;
   });
 
-  /** What the first `rounds` rounds collect, as `members@instant`, and how long the queue was asked to wait. */
+  /**
+   * What the first `rounds` rounds collect, as `members@instant`, and how long the queue
+   * was asked to wait.
+   */
   async function collected(
     arrivals: readonly Arrival[],
     rules: Partial<CollectRules> = {},

@@ -11,7 +11,10 @@ export interface CollectRules {
   readonly blockMs: number;
   /** `batching.policy` (D-02). */
   readonly policy: BatchPolicy;
-  /** `batching.quiet_gap_ms`: with `adaptive` and an idle device, a gap this long closes the group. */
+  /**
+   * `batching.quiet_gap_ms`: with `adaptive` and an idle device, a gap this long
+   * closes the group.
+   */
   readonly quietGapMs: number;
 }
 
@@ -26,8 +29,8 @@ export interface DeviceOutlook {
 /** Where jobs come from, one at a time. */
 export interface JobFeed<Job> {
   /**
-   * One job: at once when one is queued, else as soon as one arrives within `waitMs`; undefined when none came. It
-   * blocks until a job arrives and never polls.
+   * One job: at once when one is queued, else as soon as one arrives within `waitMs`;
+   * undefined when none came. It blocks until a job arrives and never polls.
    */
   next(waitMs: number): Promise<Job | undefined>;
 }
@@ -49,9 +52,10 @@ export interface CollectedGroup<Job> {
 }
 
 /**
- * Collects one group: blocks for the first job, then takes what the batch window (D-02) allows. A device that is busy
- * needs no wait: later jobs are taken when they arrive, prepared meanwhile, and merged in front of the device (D-24). A
- * member that is REALTIME or aged does not wait. Call it when there is room for at least one.
+ * Collects one group: blocks for the first job, then takes what the batch window (D-02)
+ * allows. A device that is busy needs no wait: later jobs are taken when they arrive,
+ * prepared meanwhile, and merged in front of the device (D-24). A member that is REALTIME
+ * or aged does not wait. Call it when there is room for at least one.
  * @returns undefined when no job came within `blockMs`
  */
 export async function collectGroup<Job>(

@@ -10,8 +10,8 @@ import { ResultDelivery } from './result-delivery.js';
 import { type PulledGroup, type PulledJob } from './taken-job.js';
 
 /**
- * Jobs of this worker between queue and result, and how many more it may take (D-24): one group per concurrent call,
- * and one ahead.
+ * Jobs of this worker between queue and result, and how many more it may take (D-24): one
+ * group per concurrent call, and one ahead.
  */
 @Injectable()
 export class HeldJobs {
@@ -29,7 +29,9 @@ export class HeldJobs {
     engine.away$?.subscribe(() => this.#changes.emit('left'));
   }
 
-  /** What computes in place of the engine cannot be reached: a job would only come back. */
+  /**
+   * What computes in place of the engine cannot be reached: a job would only come back.
+   */
   get isAway(): boolean {
     return this.engine.away$?.value ?? false;
   }
@@ -70,8 +72,8 @@ export class HeldJobs {
   }
 
   /**
-   * A suspect shares this worker with its like only (D-38): it begins when nothing else is left, what may not run beside
-   * it is returned, and it has left when this resolves.
+   * A suspect shares this worker with its like only (D-38): it begins when nothing else
+   * is left, what may not run beside it is returned, and it has left when this resolves.
    */
   async begin(jobs: readonly PulledJob[], group: PulledGroup): Promise<void> {
     const suspicions = await Promise.all(

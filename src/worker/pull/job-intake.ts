@@ -24,7 +24,10 @@ const READ = `
   return { string.sub(data, 1, tonumber(ARGV[1])), #data }
 `;
 
-/** Stores jobs that cannot be read, with the reason and their bytes, and fails them in BullMQ. */
+/**
+ * Stores jobs that cannot be read, with the reason and their bytes, and fails
+ * them in BullMQ.
+ */
 @Injectable()
 export class DeadLetters {
   constructor(
@@ -34,7 +37,10 @@ export class DeadLetters {
     private readonly queue: RequestQueue,
   ) {}
 
-  /** Stored first, then failed: a crash in between leaves two letters, never none. @throws JobLost */
+  /**
+   * Stored first, then failed: a crash in between leaves two letters, never
+   * none. @throws JobLost
+   */
   async bury(job: Stray, reason: string): Promise<void> {
     const redis = this.connections.for('work');
     const [raw, bytes] = (await redis.callBuffer(
@@ -68,12 +74,15 @@ export class DeadLetters {
 }
 
 /**
- * A job ends within this after its inference deadline; otherwise its process hangs, and another worker should have the
- * job.
+ * A job ends within this after its inference deadline; otherwise its process hangs, and
+ * another worker should have the job.
  */
 const LEEWAY_MS = 30_000;
 
-/** Parses and locks every job that is taken; one that cannot be read becomes a dead letter. */
+/**
+ * Parses and locks every job that is taken; one that cannot be read becomes
+ * a dead letter.
+ */
 @Injectable()
 export class JobIntake {
   /** Dead letters being stored; a shutdown waits for them. */

@@ -25,7 +25,10 @@ interface ReadJob {
   readonly order: QueueJob;
 }
 
-/** The envelope of a call. Its id is that of the job: ids of different tenants never collide. */
+/**
+ * The envelope of a call. Its id is that of the job: ids of different
+ * tenants never collide.
+ */
 export const envelopeOf = (
   { job, order }: ReadJob,
   group: PulledGroup,
@@ -46,7 +49,8 @@ function isRealtime({ job, order }: ReadJob): boolean {
 const SECRET_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
 /**
- * Checked before any work is done; the address itself is checked when the callback is sent.
+ * Checked before any work is done; the address itself is checked when the
+ * callback is sent.
  * @throws DomainError `webhook_refused`
  */
 export function assertCallback({ url, secretName }: JobCallback): void {
@@ -68,7 +72,10 @@ class Stopped extends DomainError {
   }
 }
 
-/** Codes of work that was not started: another worker takes it, or this one when its upstream is back. */
+/**
+ * Codes of work that was not started: another worker takes it, or this one when its
+ * upstream is back.
+ */
 const NOT_STARTED: readonly string[] = ['shutting_down', 'upstream_unavailable'];
 
 /** How a job leaves this worker. */
@@ -102,7 +109,8 @@ export class JobRunner {
         this.#end(pulled, await this.#work(pulled, group, { suspicion, signal })),
       );
     } catch (error) {
-      // It was not accepted: the worker is not ready any more, or still runs the same job.
+      // It was not accepted: the worker is not ready any more, or still runs
+      // the same job.
       await this.delivery.giveBack(pulled, (error as Error).message);
     } finally {
       this.markers.left(job);

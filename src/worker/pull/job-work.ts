@@ -15,7 +15,8 @@ export interface JobDemand {
 }
 
 /**
- * Gateways check this before they accept; jobs of other clients are checked here. A field is honoured or rejected.
+ * Gateways check this before they accept; jobs of other clients are checked here. A field
+ * is honoured or rejected.
  * @throws DomainError `unsupported_task` or `unsupported_parameter`
  */
 export function assertAble(
@@ -38,7 +39,10 @@ export function assertAble(
   );
 }
 
-/** @throws DomainError `invalid_value` when the engine does not recognise the language; regions are not compared */
+/**
+ * @throws DomainError `invalid_value` when the engine does not recognise the language;
+ *   regions are not compared
+ */
 export function assertLanguage({ languages }: EngineInfo, language: string): void {
   if (language === '' || languages.length === 0) return;
   if (languages.some(known => baseOf(known) === baseOf(language))) return;
@@ -62,11 +66,15 @@ export interface JobAnswer {
   readonly execution: CallExecution;
 }
 
-/** Runs a job through the same stages as a gRPC call: one implementation per kind of engine. */
+/**
+ * Runs a job through the same stages as a gRPC call: one implementation per
+ * kind of engine.
+ */
 export interface JobWork {
   /**
    * @param envelope id, priority and group as a call would carry them
-   * @throws DomainError the job's own failure, or the abort's error once the work has stopped
+   * @throws DomainError the job's own failure, or the abort's error once the
+   *   work has stopped
    */
   perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer>;
 }

@@ -23,8 +23,9 @@ interface Held {
 const RESTART_MS = 1000;
 
 /**
- * Renews the locks of this worker's jobs on a thread, so that an engine call that blocks the event loop for minutes
- * does not lose them. A stopped or dead process stops its threads too, and loses its jobs as it should.
+ * Renews the locks of this worker's jobs on a thread, so that an engine call that blocks
+ * the event loop for minutes does not lose them. A stopped or dead process stops its
+ * threads too, and loses its jobs as it should.
  */
 @Injectable()
 export class LockKeeper {

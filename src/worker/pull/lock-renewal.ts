@@ -10,7 +10,10 @@ export interface LockThreadData {
   readonly options: Pick<RedisOptions, 'connectionName'>;
   /** Of the queue: `PREFIX:QUEUE`. */
   readonly queueKey: string;
-  /** Key of this worker's announcement: gateways free the locks of a worker whose announcement expired. */
+  /**
+   * Key of this worker's announcement: gateways free the locks of a worker whose
+   * announcement expired.
+   */
   readonly announcementKey: string;
   readonly lockMs: number;
 }
@@ -35,9 +38,11 @@ export type FromLockThread =
     };
 
 /**
- * KEYS[1] BullMQ's set of jobs that may be stalled, KEYS[2] the announcement, KEYS[3..] locks; ARGV[1] milliseconds of
- * locks, ARGV[2] of the announcement, then a token and an id per lock. Returns the positions of locks that were lost. BullMQ's own script rewrites the lock, which a Redis with full
- * memory refuses; extending the expiry is always allowed.
+ * KEYS[1] BullMQ's set of jobs that may be stalled, KEYS[2] the announcement,
+ * KEYS[3..] locks; ARGV[1] milliseconds of locks, ARGV[2] of the announcement, then a
+ * token and an id per lock. Returns the positions of locks that were lost. BullMQ's
+ * own script rewrites the lock, which a Redis with full memory refuses; extending the
+ * expiry is always allowed.
  */
 const RENEW = `
 local lost = {}
@@ -59,7 +64,10 @@ interface Held {
   readonly untilMs: number;
 }
 
-/** Renews all locks of one process and its announcement, three times within their lifetime, in one command. */
+/**
+ * Renews all locks of one process and its announcement, three times within their
+ * lifetime, in one command.
+ */
 export class LockRenewal {
   readonly #held = new Map<string, Held>();
   readonly #timer: NodeJS.Timeout;
@@ -95,7 +103,8 @@ export class LockRenewal {
     const now = Date.now();
     for (const held of this.#held.values())
       if (held.untilMs < now) this.#held.delete(held.id);
-    // While Redis is unreachable the command in flight waits; a second one would only queue behind it.
+    // While Redis is unreachable the command in flight waits; a second one would only
+    // queue behind it.
     if (this.#held.size === 0 || this.#running) return;
     this.#running = true;
     await this.#prolong([...this.#held.values()]).catch(() => undefined);

@@ -13,12 +13,18 @@ import { PullReadiness } from '../lifecycle/worker-state.js';
 /** What a connection is for; also its name in `CLIENT LIST`. */
 type Purpose = 'work' | 'wait' | 'listen' | 'callbacks';
 
-/** Redis connections of a pull worker. Each reconnects for ever; their state decides the worker's readiness. */
+/**
+ * Redis connections of a pull worker. Each reconnects for ever; their state decides
+ * the worker's readiness.
+ */
 @Injectable()
 export class PullConnections {
   readonly keys: QueueKeys;
   readonly sharedQueue: SharedQueueAccess;
-  /** As this worker announces itself. Unique: two gateways give their local workers the same names. */
+  /**
+   * As this worker announces itself. Unique: two gateways give their local workers
+   * the same names.
+   */
   readonly announcedId: string;
   /** Prefix of this process's lock tokens. */
   readonly owner = randomUUID();
@@ -52,7 +58,10 @@ export class PullConnections {
     this.#clients.clear();
   }
 
-  /** Logs once when the connection is lost and once when it is back; ioredis reports every attempt. */
+  /**
+   * Logs once when the connection is lost and once when it is back; ioredis
+   * reports every attempt.
+   */
   #watch(client: Redis, purpose: Purpose): void {
     let isAway = false;
     const lost = (reason: string): void => {
@@ -80,14 +89,18 @@ export function sharedQueueOf({ sharedQueue }: WorkerSpec): SharedQueueAccess {
   return sharedQueue;
 }
 
-/** Connections whose commands may wait for a reconnect: BullMQ's callback loop, and the subscription. */
+/**
+ * Connections whose commands may wait for a reconnect: BullMQ's callback loop,
+ * and the subscription.
+ */
 const WAITING: readonly Purpose[] = ['listen', 'callbacks'];
 
 /**
- * Commands fail as soon as the connection breaks, and while it is down: it is unknown whether those in flight were
- * executed, so they must not be sent twice, and callers retry after a pause. (`maxRetriesPerRequest` 0: without a
- * number ioredis drops commands that it does not resend, and their promises never settle.) A demoted master answers
- * `READONLY`.
+ * Commands fail as soon as the connection breaks, and while it is down: it is unknown
+ * whether those in flight were executed, so they must not be sent twice, and callers
+ * retry after a pause. (`maxRetriesPerRequest` 0: without a number ioredis drops
+ * commands that it does not resend, and their promises never settle.) A demoted
+ * master answers `READONLY`.
  */
 export const connectionOptions = (name: string, purpose: Purpose): RedisOptions => ({
   connectionName: name.replaceAll(/\s/g, '_'),

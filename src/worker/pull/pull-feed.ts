@@ -12,9 +12,10 @@ import { type PulledJob } from './taken-job.js';
 const OVERDUE_MS = 2000;
 
 /**
- * Waits for arrivals in one BullMQ queue: `BZPOPMIN` on its marker key, on a connection of its own, so that nothing is
- * polled. Redis checks its timeouts ten times a second, so short waits and abandoned ones are ended by `CLIENT
- * UNBLOCK`. After an arrival the caller must take from the queue: the marker is gone, and taking a job restores it.
+ * Waits for arrivals in one BullMQ queue: `BZPOPMIN` on its marker key, on a connection
+ * of its own, so that nothing is polled. Redis checks its timeouts ten times a second, so
+ * short waits and abandoned ones are ended by `CLIENT UNBLOCK`. After an arrival the
+ * caller must take from the queue: the marker is gone, and taking a job restores it.
  */
 export class ArrivalWait {
   readonly #blocked: Redis;
@@ -69,8 +70,8 @@ export class ArrivalWait {
 }
 
 /**
- * Jobs of the model's queue, one at a time. An error ends the wait but keeps what was collected; the loop asks for it
- * (`takeError`).
+ * Jobs of the model's queue, one at a time. An error ends the wait but keeps what was
+ * collected; the loop asks for it (`takeError`).
  */
 @Injectable()
 export class PullFeed implements JobFeed<PulledJob> {

@@ -17,8 +17,9 @@ const PROCESS_CLOCK = { nowMs: () => performance.now() };
 const PAUSES = { firstMs: 100, longestMs: 2000 };
 
 /**
- * The loop of a pull worker: wait for room, collect a group, run it, repeat. An error in a round is logged, and the
- * next round begins after a pause: the loop ends only by `stop`.
+ * The loop of a pull worker: wait for room, collect a group, run it, repeat. An
+ * error in a round is logged, and the next round begins after a pause: the loop ends
+ * only by `stop`.
  */
 @Injectable()
 export class PullLoop {
@@ -58,7 +59,8 @@ export class PullLoop {
   }
 
   /**
-   * Takes no more jobs; collected jobs that have not begun are returned to the queue. Resolves when the loop has ended.
+   * Takes no more jobs; collected jobs that have not begun are returned to the queue.
+   * Resolves when the loop has ended.
    */
   stop(): Promise<void> {
     return (this.#ended ??= this.#stop());
@@ -139,7 +141,8 @@ export class PullLoop {
   }
 
   /**
-   * Jobs that are locked by this process but not held by it: no other worker could take them until the lock expires.
+   * Jobs that are locked by this process but not held by it: no other worker could take
+   * them until the lock expires.
    */
   async #returnStrays(error: Error): Promise<void> {
     const unreadable = error instanceof SyntaxError;

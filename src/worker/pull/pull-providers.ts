@@ -51,7 +51,10 @@ const KINDS = {
   embedding: [{ provide: JOB_WORK, useClass: EmbeddingWork }],
 } as const;
 
-/** Providers of a pull worker, besides those of every worker of its kind; none for a worker that does not pull. */
+/**
+ * Providers of a pull worker, besides those of every worker of its kind; none for a
+ * worker that does not pull.
+ */
 export function pullProviders(spec: WorkerSpec, kind: WorkerEngine['kind']): Provider[] {
   if (!spec.sharedQueue || kind === 'llm') return [];
   const blobs = {

@@ -45,7 +45,10 @@ export class PullParts {
     await this.loop.stop();
   }
 
-  /** Takes at most `FLUSH_MS`; then the connections are closed, whatever still waits for Redis. */
+  /**
+   * Takes at most `FLUSH_MS`; then the connections are closed, whatever still
+   * waits for Redis.
+   */
   async close(): Promise<void> {
     await Promise.race([this.#flushed(), sleep(FLUSH_MS)]);
     this.connections.close();

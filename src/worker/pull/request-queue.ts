@@ -25,7 +25,10 @@ const LOST = /^(Missing key|Missing lock|Lock mismatch)|is not in the active sta
 
 export type Stray = Pick<TakenJob, 'id' | 'token'>;
 
-/** BullMQ's commands for one queue, without its loop: take, complete, fail, return. Each is atomic in Redis. */
+/**
+ * BullMQ's commands for one queue, without its loop: take, complete, fail, return. Each
+ * is atomic in Redis.
+ */
 @Injectable()
 export class RequestQueue {
   readonly name: string;
@@ -47,14 +50,18 @@ export class RequestQueue {
     return `${this.connections.sharedQueue.prefix}:${this.name}:${part}`;
   }
 
-  /** Interval between checks for jobs of dead workers: they are taken over soon after their lock expires or is freed. */
+  /**
+   * Interval between checks for jobs of dead workers: they are taken over soon after
+   * their lock expires or is freed.
+   */
   get sweepMs(): number {
     return Math.min(HEARTBEAT_MS, Math.max(50, this.connections.sharedQueue.lockMs / 10));
   }
 
   /**
    * The job whose turn it is (D-25), locked; undefined if none waits.
-   * @throws SyntaxError for one that BullMQ cannot read: it is locked nevertheless (`strays`)
+   * @throws SyntaxError for one that BullMQ cannot read: it is locked
+   *   nevertheless (`strays`)
    */
   async take(): Promise<TakenJob | undefined> {
     const token = `${this.connections.owner}:${this.#takes++}`;
@@ -104,7 +111,10 @@ export class RequestQueue {
     await orLost(backend.moveJobFromActiveToWait(id, token));
   }
 
-  /** Jobs that this process has locked unknowingly: the reply was lost with the connection, or could not be read. */
+  /**
+   * Jobs that this process has locked unknowingly: the reply was lost with the
+   * connection, or could not be read.
+   */
   async strays(known: ReadonlySet<string>): Promise<readonly Stray[]> {
     const redis = this.connections.for('work');
     const ids = (await redis.lrange(this.key('active'), 0, -1)).filter(
@@ -167,7 +177,10 @@ export class RequestQueue {
     return setting ?? { age: Math.ceil(this.connections.sharedQueue.resultTtlMs / 1000) };
   }
 
-  /** A connection that broke during BullMQ's handshake leaves a backend that never works; it is replaced. */
+  /**
+   * A connection that broke during BullMQ's handshake leaves a backend that never works;
+   * it is replaced.
+   */
   async #ready(): Promise<RedisQueueBackend> {
     const backend = (this.#backend ??= this.#create());
     try {

@@ -13,7 +13,10 @@ import { retryUntilAborted } from './retry-until-aborted.js';
 import { JobLost, RequestQueue } from './request-queue.js';
 import { type PulledJob } from './taken-job.js';
 
-/** Delivers results to the queue. Results that Redis does not accept are kept and retried until the lock is lost. */
+/**
+ * Delivers results to the queue. Results that Redis does not accept are kept and retried
+ * until the lock is lost.
+ */
 @Injectable()
 export class ResultDelivery {
   constructor(
@@ -28,7 +31,8 @@ export class ResultDelivery {
     const { job, order } = pulled;
     const stored = await this.#store(result);
     const settled = await this.#try(pulled, 'result', async () => {
-      // Before the result: after a crash in between, the callback is there and finds the result later.
+      // Before the result: after a crash in between, the callback is there and finds
+      // the result later.
       await this.outbox.promise(pulled);
       await this.queue.complete(job, stored);
     });
@@ -49,7 +53,8 @@ export class ResultDelivery {
   }
 
   /**
-   * Large values go to the blob store, since Redis keeps everything in memory. If that store fails, Redis gets them.
+   * Large values go to the blob store, since Redis keeps everything in memory. If that
+   * store fails, Redis gets them.
    */
   async #store(result: LoadedResult): Promise<QueueJobResult> {
     if (result.outcome !== 'completed') return result;

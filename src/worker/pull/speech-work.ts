@@ -17,8 +17,9 @@ import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 
 /**
- * Publishes the audio of one job while it is made, so that its first bytes reach the caller before the last are made.
- * Best effort: a gateway that misses a piece reads the blob. Stops at the first piece without a receiver.
+ * Publishes the audio of one job while it is made, so that its first bytes reach the
+ * caller before the last are made. Best effort: a gateway that misses a piece reads the
+ * blob. Stops at the first piece without a receiver.
  */
 export class SpeechPieces {
   #offset = 0;
@@ -47,7 +48,10 @@ export class SpeechPieces {
   }
 }
 
-/** Speech: the audio goes to the blob store, and to subscribers while it is made; the result names the blob. */
+/**
+ * Speech: the audio goes to the blob store, and to subscribers while it is made; the
+ * result names the blob.
+ */
 @Injectable()
 export class SpeechWork implements JobWork {
   constructor(
@@ -96,7 +100,10 @@ export class SpeechWork implements JobWork {
   }
 }
 
-/** Writes the stream of one speech to a blob. What a slow store has not taken waits in memory, bounded by the text. */
+/**
+ * Writes the stream of one speech to a blob. What a slow store has not taken waits in
+ * memory, bounded by the text.
+ */
 class SpeechBlob {
   readonly bytes = new PassThrough();
   #header: SpeechHeader | undefined;

@@ -8,9 +8,9 @@ import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 
 /**
- * Receives stop notes for jobs from any gateway (D-19): over pub/sub, and by a lookup for notes that were sent before.
- * Notes that are published while the subscription is down are missed, so running jobs are looked up again when it is
- * back.
+ * Receives stop notes for jobs from any gateway (D-19): over pub/sub, and by a lookup for
+ * notes that were sent before. Notes that are published while the subscription is down
+ * are missed, so running jobs are looked up again when it is back.
  */
 @Injectable()
 export class StopListener {
@@ -22,7 +22,10 @@ export class StopListener {
     private readonly queue: RequestQueue,
   ) {}
 
-  /** Calls `stop` at once if a note exists already. @throws Error when Redis does not answer */
+  /**
+   * Calls `stop` at once if a note exists already. @throws Error when Redis
+   * does not answer
+   */
   async watch(jobId: string, stop: (note: StopNote) => void): Promise<Disposable> {
     this.#listen();
     this.#running.set(jobId, stop);
@@ -44,7 +47,9 @@ export class StopListener {
     if (client.status === 'ready') again();
   }
 
-  /** Notes are stored before they are published, so a missed one is found by this lookup. */
+  /**
+   * Notes are stored before they are published, so a missed one is found by this lookup.
+   */
   async #lookUpAll(client: Redis): Promise<void> {
     await client.subscribe(this.connections.keys.stops);
     await this.#lookUp([...this.#running.keys()]);

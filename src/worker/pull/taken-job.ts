@@ -6,7 +6,10 @@ import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 export interface PulledJob {
   readonly job: TakenJob;
   readonly order: QueueJob;
-  /** Aborted once its lock is lost: another worker has it, and results from here are ignored. */
+  /**
+   * Aborted once its lock is lost: another worker has it, and results from
+   * here are ignored.
+   */
   readonly gone: AbortController;
   /** Ends the renewal of its lock. */
   readonly lock: Disposable;
@@ -20,7 +23,10 @@ export interface PulledGroup {
   readonly waitedMs: number;
 }
 
-/** A job of the queue that this worker holds: only the owner of the token in Redis may finish it. */
+/**
+ * A job of the queue that this worker holds: only the owner of the token in Redis
+ * may finish it.
+ */
 export interface TakenJob {
   readonly id: string;
   /** Lock token: fences off late results. */

@@ -18,7 +18,10 @@ export interface Loads {
 interface ClosedLoop extends RequestOptions {
   readonly callers: number;
   readonly durationMs: number;
-  /** The turn lasts until so many were answered; default: two for each caller, so that a slow contestant has any. */
+  /**
+   * The turn lasts until so many were answered; default: two for each caller, so that a
+   * slow contestant has any.
+   */
   readonly minAnswers?: number;
 }
 
@@ -95,7 +98,10 @@ export async function besideQueue(
 const OVERLOAD_PER_S = 5 * SLOW_PER_S;
 const PATIENCE_MS = 1000;
 
-/** Five times what the device can do, by callers who leave after a second, and say so where that is possible. */
+/**
+ * Five times what the device can do, by callers who leave after a second, and say so
+ * where that is possible.
+ */
 export async function overload(
   one: Contestant,
   durationMs: number,
@@ -127,7 +133,10 @@ export async function overload(
 
 const WAITING = 256;
 
-/** 256 callers leave while their requests wait; how long until the next caller has an answer? */
+/**
+ * 256 callers leave while their requests wait; how long until the next caller
+ * has an answer?
+ */
 export async function hangUp(one: Contestant): Promise<Turn> {
   const waiting = Array.from({ length: WAITING }, () => new HttpConnection(one.port));
   const left = waiting.map(caller => caller.exchange(one.request()));
@@ -146,7 +155,10 @@ const SERVES_LIMIT_MS = 20_000;
 /** BullMQ runs the jobs of a lost worker again after 30 to 60 s. */
 const ANSWERED_LIMIT_MS = 65_000;
 
-/** kill -9 of the process that runs the device, with 200 requests under way. `lost` takes its time. */
+/**
+ * kill -9 of the process that runs the device, with 200 requests under way. `lost`
+ * takes its time.
+ */
 export async function killed(
   one: Contestant,
 ): Promise<Pick<Kill, 'servesAgainMs'> & { lost: Promise<number> }> {
@@ -167,8 +179,8 @@ export async function killed(
 }
 
 /**
- * Milliseconds until a request is answered within half a second, at most 30 s: what a scene left behind is not the next
- * one's.
+ * Milliseconds until a request is answered within half a second, at most 30 s: what a
+ * scene left behind is not the next one's.
  */
 async function drained(one: Contestant): Promise<number> {
   const startMs = performance.now();

@@ -51,7 +51,9 @@ export function gatewayTo(
   return GatewayProcess.start([{ ...MODEL, options: upstream }], settings, options);
 }
 
-/** @param clone of another commit, with its build, to compare with: it is called `before` */
+/**
+ * @param clone of another commit, with its build, to compare with: it is called `before`
+ */
 export async function switchyard(
   { folder, upstreamPort }: Place,
   clone?: string,

@@ -1,4 +1,7 @@
-/** The scripted device of a league: one group of at most 8 at a time, which takes groupMs + n × itemMs. */
+/**
+ * The scripted device of a league: one group of at most 8 at a time, which takes groupMs
+ * + n × itemMs.
+ */
 export const DEVICE = {
   group: 8,
   costs: {

@@ -98,7 +98,10 @@ export async function haproxy(): Promise<Peer> {
   return { ...peer, version: /version (\S+)/.exec(stdout)?.[1] ?? 'unknown' };
 }
 
-/** A server from Debian and what it depends on that is not here, unpacked without being installed. */
+/**
+ * A server from Debian and what it depends on that is not here, unpacked
+ * without being installed.
+ */
 async function unpacked(name: string): Promise<Omit<Peer, 'version'>> {
   const path = await folder(name);
   const program = join(path, 'usr', 'sbin', name);

@@ -116,7 +116,10 @@ export const cpuMsOf = (one: Server): number =>
 export const rssMibOf = (one: Server): number =>
   processesOf(one).reduce((sum, { pid }) => sum + rssMib(pid), 0);
 
-/** SIGSTOP for all its processes, so that it takes nothing while others have their turn; SIGCONT ends that. */
+/**
+ * SIGSTOP for all its processes, so that it takes nothing while others have their turn;
+ * SIGCONT ends that.
+ */
 export function signalAll(one: Server, name: 'SIGSTOP' | 'SIGCONT'): void {
   for (const { pid } of processesOf(one)) signal(pid, name);
 }

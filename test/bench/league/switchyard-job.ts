@@ -15,7 +15,10 @@ import {
   POLL_MS,
 } from './job-runner.js';
 
-/** Who the processor sends lines to: the gateway, which passes them on, or the upstream (`batch.targets_file`). */
+/**
+ * Who the processor sends lines to: the gateway, which passes them on, or the upstream
+ * (`batch.targets_file`).
+ */
 type Target = 'gateway' | 'upstream';
 
 /** Gateway and batch processor at their defaults, but for the lines at a time. */

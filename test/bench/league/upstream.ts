@@ -1,6 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 
-/** An OpenAI-compatible server that computes nothing, on raw sockets, so that it costs little beside what it serves. */
+/**
+ * An OpenAI-compatible server that computes nothing, on raw sockets, so that it costs
+ * little beside what it serves.
+ */
 const CHUNKS = 20;
 const HEAD_END = '\r\n\r\n';
 
@@ -48,7 +51,10 @@ function stream(socket: Socket, at = 0): void {
   setImmediate(() => stream(socket, at + 1));
 }
 
-/** How often each line of a batch was asked for; its number follows the mark in its prompt. */
+/**
+ * How often each line of a batch was asked for; its number follows the mark
+ * in its prompt.
+ */
 const asked: number[] = [];
 const MARK = '"line ';
 

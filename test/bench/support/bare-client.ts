@@ -2,9 +2,9 @@ import { Agent, request } from 'node:http';
 import { Pool } from 'undici';
 
 /**
- * The bare peers of `batch-throughput`: N callers in a loop with kept connections, the same body each time, the answer
- * read whole.
- * They read no file, parse no answer, keep no result. A process of its own, one job at a time.
+ * The bare peers of `batch-throughput`: N callers in a loop with kept connections, the
+ * same body each time, the answer read whole. They read no file, parse no answer, keep no
+ * result. A process of its own, one job at a time.
  */
 export interface BareJob {
   readonly client: BareClient;
@@ -14,7 +14,10 @@ export interface BareJob {
   readonly body: string;
 }
 
-/** `node:http` is what a Node program has; undici's `request` is the simplest use of the processor's own library. */
+/**
+ * `node:http` is what a Node program has; undici's `request` is the simplest use of the
+ * processor's own library.
+ */
 export type BareClient = 'node:http' | 'undici';
 
 type Exchange = (body: string) => Promise<number | undefined>;

@@ -1,9 +1,14 @@
-/** Bytes of a whole batch file of `batch.max_file_bytes`, 200 MiB, and `batch.max_lines`. */
+/**
+ * Bytes of a whole batch file of `batch.max_file_bytes`, 200 MiB, and `batch.max_lines`.
+ */
 export const FULL_LINES = 50_000;
 const FULL_BYTES = 200 * 1_048_576;
 const SYSTEM_PROMPTS = 50;
 
-/** Chat lines of equal length, some 4 kB each, behind 50 different system prompts; 200 MiB in all. */
+/**
+ * Chat lines of equal length, some 4 kB each, behind 50 different system prompts; 200
+ * MiB in all.
+ */
 export function fullBatchFile(): Buffer {
   const lineBytes = Math.floor(FULL_BYTES / FULL_LINES);
   const file = Buffer.allocUnsafe(lineBytes * FULL_LINES);

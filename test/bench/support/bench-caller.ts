@@ -2,7 +2,10 @@ import { HttpConnection, type HttpReply } from '../../support/http-connection.js
 import { plainRequest, transcriptionRequest } from '../../support/http-request.js';
 import { BENCH_MODEL } from './bench-model.js';
 
-/** One client that sends a request and may change its mind; its cancels go over a second connection. */
+/**
+ * One client that sends a request and may change its mind; its cancels go over
+ * a second connection.
+ */
 export class BenchCaller {
   readonly #work: HttpConnection;
   readonly #control: HttpConnection;

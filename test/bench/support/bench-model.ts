@@ -3,7 +3,10 @@ import { syntheticModel } from '../../support/synthetic-model.js';
 
 export const BENCH_MODEL = 'bench';
 
-/** What the scripted device costs; milliseconds of timer, no CPU, so a small machine measures the scheduler alone. */
+/**
+ * What the scripted device costs; milliseconds of timer, no CPU, so a small machine
+ * measures the scheduler alone.
+ */
 export interface SyntheticCost {
   /** Per engine call, whatever its size. */
   readonly groupMs: number;
@@ -12,9 +15,15 @@ export interface SyntheticCost {
   readonly maxBatch: number;
   /** Added for each item of the call. */
   readonly itemMs?: number;
-  /** `pcm`: audio is decoded, and cut when it is long; default: files are taken as they are. */
+  /**
+   * `pcm`: audio is decoded, and cut when it is long; default: files are taken
+   * as they are.
+   */
   readonly input?: 'pcm' | 'encoded';
-  /** How often an engine call looks for a cancel; default 0: before it starts only, as a GPU kernel. */
+  /**
+   * How often an engine call looks for a cancel; default 0: before it starts only, as
+   * a GPU kernel.
+   */
   readonly checkEveryMs?: number;
 }
 

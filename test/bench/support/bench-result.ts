@@ -1,6 +1,9 @@
 import { rounded } from './percentiles.js';
 
-/** What every bench hands to `scripts/bench.mjs`, which adds its name and the commit and prints one JSON line. */
+/**
+ * What every bench hands to `scripts/bench.mjs`, which adds its name and the commit and
+ * prints one JSON line.
+ */
 export interface BenchResult {
   readonly results: Readonly<Record<string, unknown>>;
   readonly goals: readonly BenchGoal[];

@@ -8,13 +8,18 @@ import { benchModel, type SyntheticCost } from './bench-model.js';
 export interface BenchRigOptions {
   readonly cost: SyntheticCost;
   readonly settings?: SettingOverrides;
-  /** Uploads the worker prepares at the same time; default 4, as `workers.prep_parallel`. */
+  /**
+   * Uploads the worker prepares at the same time; default 4, as `workers.prep_parallel`.
+   */
   readonly prepParallel?: number;
   /** The worker's, for uploads in pieces; default 25 MiB. */
   readonly uploadLimitBytes?: number;
 }
 
-/** One gateway and one synthetic worker, real processes both; disposing stops them and removes their folder. */
+/**
+ * One gateway and one synthetic worker, real processes both; disposing stops them and
+ * removes their folder.
+ */
 export class BenchRig implements AsyncDisposable {
   private constructor(
     readonly folder: string,

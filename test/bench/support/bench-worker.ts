@@ -14,7 +14,10 @@ export interface BenchWorkerLimits {
   readonly uploadLimitBytes?: number;
 }
 
-/** The real worker, started as the gateway's supervisor starts it, at an address that the bench can call too. */
+/**
+ * The real worker, started as the gateway's supervisor starts it, at an address that the
+ * bench can call too.
+ */
 export class BenchWorker implements AsyncDisposable {
   private constructor(
     readonly process: NodeProcess,

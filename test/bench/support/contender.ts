@@ -91,9 +91,8 @@ export class Contender {
 }
 
 /**
- * Short turns and many rounds: what else the machine does hits neighbours alike, and the ratio of a round is that of
- * neighbours.
- * Every order comes up as often as any other.
+ * Short turns and many rounds: what else the machine does hits neighbours alike, and the
+ * ratio of a round is that of neighbours. Every order comes up as often as any other.
  */
 export async function inTurns(
   all: readonly Contender[],

@@ -1,4 +1,7 @@
-/** Events of a discrete-event model, earliest first; equal instants keep the order in which they were scheduled. */
+/**
+ * Events of a discrete-event model, earliest first; equal instants keep the order in
+ * which they were scheduled.
+ */
 export class EventQueue {
   readonly #heap: ScheduledEvent[] = [];
   #scheduled = 0;
@@ -8,7 +11,10 @@ export class EventQueue {
     this.#siftUp(this.#heap.length - 1);
   }
 
-  /** Runs events in order until none is left or the next one lies after `untilMs`, which stays for the next run. */
+  /**
+   * Runs events in order until none is left or the next one lies after `untilMs`, which
+   * stays for the next run.
+   */
   runUntil(untilMs: number): void {
     while ((this.#heap[0]?.atMs ?? Infinity) <= untilMs) {
       const event = this.#pop();

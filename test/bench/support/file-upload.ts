@@ -14,8 +14,8 @@ export interface FileUpload {
 }
 
 /**
- * A transcription of a file of any size, sent as it is read; resolves with the answer's body. @throws Error for a
- * status but 200.
+ * A transcription of a file of any size, sent as it is read; resolves with the answer's
+ * body. @throws Error for a status but 200.
  */
 export async function uploadFile({ port, path, fields }: FileUpload): Promise<string> {
   const head = Object.entries(fields).map(

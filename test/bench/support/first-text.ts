@@ -25,7 +25,10 @@ export function resampled(pcm: Buffer): Int16Array {
 export const wavOf = (samples: Int16Array): Buffer =>
   pcmWav(Buffer.from(samples.buffer), RATE);
 
-/** Milliseconds from the first sample of speech, sent in real time, to the first text, through the gateway. */
+/**
+ * Milliseconds from the first sample of speech, sent in real time, to the first text,
+ * through the gateway.
+ */
 export async function spokenFirstTexts(
   url: string,
   speech: Buffer,

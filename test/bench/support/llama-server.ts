@@ -14,9 +14,9 @@ export interface ServerShape {
 }
 
 /**
- * Said, so that no release differs without a word. No prompt of the load comes twice: this server computes it whole, as
- * ours does, instead of all but the two tokens that every prompt begins with, and keeps no copies (8 GiB) of what will
- * not come back.
+ * Said, so that no release differs without a word. No prompt of the load comes twice:
+ * this server computes it whole, as ours does, instead of all but the two tokens that
+ * every prompt begins with, and keeps no copies (8 GiB) of what will not come back.
  */
 const LIKE_OURS = [
   '-ctk',
@@ -43,7 +43,10 @@ export class LlamaServer implements AsyncDisposable {
     return this.child.pid;
   }
 
-  /** @param kernels library of CPU kernels in place of its own: then two servers differ in all but these */
+  /**
+   * @param kernels library of CPU kernels in place of its own: then two servers differ in
+   *   all but these
+   */
   static async start(
     binary: string,
     shape: ServerShape,

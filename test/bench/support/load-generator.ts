@@ -8,7 +8,10 @@ import { distribution } from './percentiles.js';
 import { exponential, seededRandom } from './seeded-random.js';
 import { pause } from '../../support/waiting.js';
 
-/** Main of the generator process: one job at a time from the parent, one report back. Started by LoadProcess. */
+/**
+ * Main of the generator process: one job at a time from the parent, one report back.
+ * Started by LoadProcess.
+ */
 process.on('message', (job: LoadJob) => {
   void new LoadRun({ ...job, request: Buffer.from(job.request) })
     .run()
@@ -73,7 +76,8 @@ class LoadRun {
       const goesOn = this.#goesOn(answeredMs);
       this.#answers++;
       const nextMs = performance.now();
-      // The next request leaves before this one is recorded: callers do not stop to count.
+      // The next request leaves before this one is recorded: callers do not
+      // stop to count.
       if (goesOn) exchange = connection.exchange(this.#job.request);
       if (this.#measured(answeredMs)) this.#record(reply, sentMs, answeredMs);
       if (!goesOn) return;

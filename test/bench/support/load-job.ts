@@ -20,7 +20,10 @@ export interface LoadJob {
   readonly numericHeaders?: readonly string[];
 }
 
-/** `closed`: each of `callers` sends again when answered. `poisson`: at a rate, whatever the answers do. */
+/**
+ * `closed`: each of `callers` sends again when answered. `poisson`: at a rate, whatever
+ * the answers do.
+ */
 export type LoadArrivals =
   | { readonly kind: 'closed'; readonly callers: number }
   | { readonly kind: 'poisson'; readonly ratePerS: number };
@@ -28,13 +31,22 @@ export type LoadArrivals =
 export interface LoadReport {
   /** Answered 2xx within the measured time, per second. */
   readonly requestsPerS: number;
-  /** All answers, also those before and after that time: what a server's CPU time was spent on. */
+  /**
+   * All answers, also those before and after that time: what a server's CPU time
+   * was spent on.
+   */
   readonly answers: number;
-  /** Milliseconds; in open loop from the instant at which the request was due, so a late generator hides nothing. */
+  /**
+   * Milliseconds; in open loop from the instant at which the request was due, so a late
+   * generator hides nothing.
+   */
   readonly latencyMs: Distribution;
   /** Milliseconds from the same instant to the first bytes of the answer. */
   readonly firstMs: Distribution;
-  /** Open loop: how late requests left; large values mean that the generator itself was short of CPU. */
+  /**
+   * Open loop: how late requests left; large values mean that the generator itself was
+   * short of CPU.
+   */
   readonly latenessMs: Distribution;
   /** Answers by status; 0: connection broken. */
   readonly statuses: Readonly<Record<string, number>>;

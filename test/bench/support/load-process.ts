@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { siblingModule } from './sibling-module.js';
 import { type LoadJob, type LoadReport } from './load-job.js';
 
-/** The load generator in its own process, so that its work and the gateway's never share an event loop. */
+/**
+ * The load generator in its own process, so that its work and the gateway's never share
+ * an event loop.
+ */
 export class LoadProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
 
@@ -14,8 +17,8 @@ export class LoadProcess implements AsyncDisposable {
   }
 
   /**
-   * One job at a time. Rejects when the generator dies, and on any status but 200, unless the job wants those: a fast
-   * refusal is no throughput.
+   * One job at a time. Rejects when the generator dies, and on any status but 200, unless
+   * the job wants those: a fast refusal is no throughput.
    */
   async run(job: LoadJob): Promise<LoadReport> {
     const dead = new AbortController();

@@ -6,7 +6,10 @@ import { seededRandom } from './seeded-random.js';
 
 const RATE = 16_000;
 
-/** A WAV file (16 kHz, mono) of noise with a pause after every 2 to 8 s, as speech has them; the same in every run. */
+/**
+ * A WAV file (16 kHz, mono) of noise with a pause after every 2 to 8 s, as speech has
+ * them; the same in every run.
+ */
 export async function writeLongWav(path: string, minutes: number): Promise<void> {
   const random = seededRandom(7);
   const second = Int16Array.from({ length: RATE }, () => (random() - 0.5) * 16_000);

@@ -7,8 +7,8 @@ const REQUESTS = 64;
 const ROUNDS = 6;
 
 /**
- * As many callers as rows, with short prompts, on the KV memory that all rows could need and on half of it: in turns,
- * each first as often as the other.
+ * As many callers as rows, with short prompts, on the KV memory that all rows could need
+ * and on half of it: in turns, each first as often as the other.
  */
 export async function compareMemories(
   servers: Record<'full' | 'half', TextServer>,

@@ -2,9 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * The bare peer of `batch-ingest`: what one writes first. It reads the whole file, parses every line, checks what must
- * be there, keeps the requests, sorts them by system prompt and writes them out. Started as a process by the bench,
- * twice told: ready, then how long it took.
+ * The bare peer of `batch-ingest`: what one writes first. It reads the whole file, parses
+ * every line, checks what must be there, keeps the requests, sorts them by system prompt
+ * and writes them out. Started as a process by the bench, twice told: ready, then how
+ * long it took.
  */
 interface Line {
   readonly custom_id: string;

@@ -1,6 +1,9 @@
 import { createServer } from 'node:http';
 
-/** An inference server that does nothing: reads the request, answers a chat completion. A process of its own. */
+/**
+ * An inference server that does nothing: reads the request, answers a chat completion. A
+ * process of its own.
+ */
 const ANSWER = Buffer.from(
   JSON.stringify({
     id: 'chatcmpl-1',

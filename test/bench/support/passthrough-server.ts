@@ -4,10 +4,12 @@ import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { WorkerClient } from './worker-client.js';
 
 /**
- * The bare peer of the `overhead` bench, in its own process: Fastify, @fastify/multipart, one grpc-js channel to the
- * same worker, nothing else. Per request it parses the form into memory, makes one TranscribeFile call with the
- * project's own codec and answers `{"text": …}`. It has no queue, no slots, no ids, no cancel on disconnect, no
- * validation, no metrics, no log line and no timing headers: what the gateway adds is the difference.
+ * The bare peer of the `overhead` bench, in its own process: Fastify,
+ * @fastify/multipart, one grpc-js channel to the same worker, nothing else. Per request
+ * it parses the form into memory, makes one TranscribeFile call with the project's own
+ * codec and answers `{"text": …}`. It has no queue, no slots, no ids, no cancel on
+ * disconnect, no validation, no metrics, no log line and no timing headers: what the
+ * gateway adds is the difference.
  */
 async function serve(workerAddress: string): Promise<void> {
   const worker = new WorkerClient(workerAddress);

@@ -9,8 +9,8 @@ const LOAD: MixedLoad = {
 const ROUNDS = 8;
 
 /**
- * What those who read notice of long prompts beside them, in chunks and whole: in turns, each first as often as the
- * other.
+ * What those who read notice of long prompts beside them, in chunks and whole: in turns,
+ * each first as often as the other.
  */
 export async function comparePauses(
   servers: Record<'chunked' | 'whole', TextServer>,

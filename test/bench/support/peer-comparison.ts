@@ -9,7 +9,10 @@ import { answerOf, type Answered, newPrompt, type TextCaller } from './text-load
 
 export interface Kernels {
   readonly file: string;
-  /** `local`: compiled on this machine, by `switchyard engines install llama-cpp --native`. */
+  /**
+   * `local`: compiled on this machine, by `switchyard engines install
+   * llama-cpp --native`.
+   */
   readonly build: 'prebuilt' | 'local';
 }
 
@@ -33,8 +36,9 @@ export const told = ({ file, build }: Kernels): object => ({
 });
 
 /**
- * llama.cpp's own server: once with the CPU kernels that this engine runs on, so that only the servers differ, and once
- * as it was built for this machine. Where the engine's kernels were built here too, these would be the same twice.
+ * llama.cpp's own server: once with the CPU kernels that this engine runs on, so that
+ * only the servers differ, and once as it was built for this machine. Where the engine's
+ * kernels were built here too, these would be the same twice.
  */
 export async function startPeers(
   binary: string,
@@ -56,8 +60,10 @@ export async function startPeers(
 }
 
 /**
- * The same prompts to both, of the kind that the load is of, after others have filled both memories.
- * @throws Error when they do not do the same work; texts may differ where two tokens are nearly as likely
+ * The same prompts to both, of the kind that the load is of, after others have
+ * filled both memories.
+ * @throws Error when they do not do the same work; texts may differ where two tokens are
+ *   nearly as likely
  */
 export async function compareAnswers(
   us: Contender,

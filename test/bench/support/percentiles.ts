@@ -41,7 +41,10 @@ export function quartiles(series: readonly number[]): {
   return { p25: at(0.25), p50: at(0.5), p75: at(0.75) };
 }
 
-/** Three decimals: microseconds in a millisecond series, and short enough to read in a result line. */
+/**
+ * Three decimals: microseconds in a millisecond series, and short enough to read in
+ * a result line.
+ */
 export function rounded(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

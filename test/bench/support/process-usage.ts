@@ -9,7 +9,10 @@ interface Used {
   readonly peakMib: number;
 }
 
-/** What processes use that come and go meanwhile: each is looked at now and then, the last look counts. */
+/**
+ * What processes use that come and go meanwhile: each is looked at now and then, the
+ * last look counts.
+ */
 export class ProcessUsage {
   readonly #last = new Map<number, Used>();
   readonly #timer = setInterval(() => this.#look(), INTERVAL_MS);

@@ -1,4 +1,7 @@
-/** A source of numbers in [0, 1), the same sequence for the same seed, so that a bench repeats (mulberry32). */
+/**
+ * A source of numbers in [0, 1), the same sequence for the same seed, so that a bench
+ * repeats (mulberry32).
+ */
 export type RandomSource = () => number;
 
 export function seededRandom(seed: number): RandomSource {
@@ -11,7 +14,10 @@ export function seededRandom(seed: number): RandomSource {
   };
 }
 
-/** Exponential variate: the gap between two arrivals of a Poisson process with that mean gap. */
+/**
+ * Exponential variate: the gap between two arrivals of a Poisson process with
+ * that mean gap.
+ */
 export function exponential(random: RandomSource, mean: number): number {
   return -Math.log(1 - random()) * mean;
 }

@@ -17,7 +17,8 @@ import { RedisServer } from '../../support/redis-server.js';
 /** A Redis, pull workers on it, and a bare client of the queue. */
 export interface SharedQueueRig extends AsyncDisposable {
   /**
-   * Adds so many jobs while nobody may take any, lets go, and answers jobs per second until the last one is completed.
+   * Adds so many jobs while nobody may take any, lets go, and answers jobs per second
+   * until the last one is completed.
    */
   workOff(jobs: number): Promise<number>;
   /** The same backlog by BullMQ's `Worker` in this process. */

@@ -36,14 +36,17 @@ const FRAME_MS = 20;
 /** 20 ms of PCM at 24 kHz. */
 const FRAME_BYTES = 960;
 const BYTES_PER_MS = 48;
-/** Quieter samples are no speech: the synthesiser ends its sentences with near silence. */
+/**
+ * Quieter samples are no speech: the synthesiser ends its sentences with near silence.
+ */
 const QUIET = 300;
 /** Longer than the silence that ends a turn, so that nothing waits for the microphone. */
 const PAUSE_MS = 2000;
 
 /**
- * Milliseconds from the last sample of speech, sent in real time, to the completed transcript; the silence that the
- * voice activity detection waits for (500 ms unless set otherwise) is part of them.
+ * Milliseconds from the last sample of speech, sent in real time, to the completed
+ * transcript; the silence that the voice activity detection waits for (500 ms unless set
+ * otherwise) is part of them.
  */
 export async function finalDelays(url: string, utterances: number): Promise<number[]> {
   const speech = await spoken(url);

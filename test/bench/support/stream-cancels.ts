@@ -35,7 +35,10 @@ const FRAME_BYTES = 640;
 
 interface Rounds {
   readonly rounds: number;
-  /** A stream is cancelled after so much speech at most: in the middle of words, and of the recogniser's work. */
+  /**
+   * A stream is cancelled after so much speech at most: in the middle of words, and of
+   * the recogniser's work.
+   */
   readonly longestMs: number;
 }
 
@@ -46,7 +49,10 @@ export interface StreamCancelTimes {
   readonly reusableMs: Distribution;
 }
 
-/** `StreamHandle.cancel()` while somebody speaks, on a worker process with one place for live streams. */
+/**
+ * `StreamHandle.cancel()` while somebody speaks, on a worker process with one place
+ * for live streams.
+ */
 export async function streamCancels(): Promise<
   Record<'synthetic' | 'pocketsphinx', StreamCancelTimes>
 > {
@@ -133,7 +139,8 @@ const config = (): StreamConfig => {
 };
 
 /**
- * Asks the worker itself until it says that a stream has its place, and gives the place back. @returns when it said so
+ * Asks the worker itself until it says that a stream has its place, and gives the place
+ * back. @returns when it said so
  */
 async function takePlace(stub: SpeechToTextClient): Promise<number> {
   for (;;) {

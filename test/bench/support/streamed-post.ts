@@ -9,14 +9,17 @@ export interface Streamed {
 
 const OK = Buffer.from('HTTP/1.1 200');
 const HEAD_END = Buffer.from('\r\n\r\n');
-/** With the end of the chunk before it: a head may end with `max=100` and an empty line. */
+/**
+ * With the end of the chunk before it: a head may end with `max=100` and an empty line.
+ */
 const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n');
 const KEPT = 4;
 
 /**
- * One streamed answer, of which no more than the end is looked at. With `fetch` the callers of a bench took a third of
- * what a server takes to answer them, on the same few cores. A connection for each request: llama.cpp's server closes
- * them after a stream, and a close that crosses the next request would be nobody's fault.
+ * One streamed answer, of which no more than the end is looked at. With `fetch` the
+ * callers of a bench took a third of what a server takes to answer them, on the same few
+ * cores. A connection for each request: llama.cpp's server closes them after a stream,
+ * and a close that crosses the next request would be nobody's fault.
  */
 export function streamedPost(url: string, body: object): Promise<Streamed> {
   const { hostname, port, host, pathname } = new URL(url);

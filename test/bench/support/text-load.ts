@@ -37,14 +37,17 @@ const PATH = '/v1/completions';
 
 let asked = 0;
 
-/** The ends of the generated model (`</s>`, `<|im_end|>`): an answer is as long as it may be. */
+/**
+ * The ends of the generated model (`</s>`, `<|im_end|>`): an answer is as long as
+ * it may be.
+ */
 const NO_END = { '2': -100, '4': -100 };
 
 const FIRST = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
 /**
- * Unlike the sixty before it from the first letter on, and these fill the memory of a server with 32 rows: nothing to
- * be found there.
+ * Unlike the sixty before it from the first letter on, and these fill the memory of a
+ * server with 32 rows: nothing to be found there.
  */
 export function newPrompt(length: number): string {
   asked += 1;
@@ -150,7 +153,10 @@ export const throughput = async (
   ...args: Parameters<typeof sustained>
 ): Promise<number> => (await sustained(...args)).tokensPerS;
 
-/** One answer each for callers with short prompts, while others come with long ones. @returns what the former met */
+/**
+ * One answer each for callers with short prompts, while others come with long ones.
+ * @returns what the former met
+ */
 export async function mixed(
   server: TextServer,
   { short, long, talkers, readers }: MixedLoad,

@@ -26,12 +26,16 @@ export interface TwoDrivers {
   readonly embeddedMs: number;
   readonly redisMs: number;
   readonly addedMs: number;
-  /** Accepted by one gateway, cancelled at another: sent to answered, in flight at a pull worker. */
+  /**
+   * Accepted by one gateway, cancelled at another: sent to answered, in flight at
+   * a pull worker.
+   */
   readonly cancelElsewhereMs: Distribution;
 }
 
 /**
- * What does the shared queue add to one request, and how soon does a cancel cross it? Real gateways with local workers.
+ * What does the shared queue add to one request, and how soon does a cancel cross it?
+ * Real gateways with local workers.
  */
 export async function twoDrivers(folder: string): Promise<TwoDrivers> {
   await using redis = await RedisServer.start();

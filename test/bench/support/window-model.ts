@@ -3,8 +3,9 @@ import { EventQueue } from './event-queue.js';
 import { exponential, seededRandom, type RandomSource } from './seeded-random.js';
 
 /**
- * What the batch window should do, without a program: a discrete-event model of one gateway lane, one hop each way and
- * one device with request credits (D-02, D-24). Benches print its prediction beside what they measured.
+ * What the batch window should do, without a program: a discrete-event model of one
+ * gateway lane, one hop each way and one device with request credits (D-02, D-24).
+ * Benches print its prediction beside what they measured.
  */
 export interface WindowModelOptions {
   readonly policy: 'adaptive' | 'window' | 'none';
@@ -22,7 +23,10 @@ export interface WindowModelOptions {
   readonly random?: RandomSource;
 }
 
-/** `closed`: each caller sends again 0.8 ms + Exp(0.6 ms) after its answer. `poisson`: independent arrivals. */
+/**
+ * `closed`: each caller sends again 0.8 ms + Exp(0.6 ms) after its answer. `poisson`:
+ * independent arrivals.
+ */
 export type ModelArrivals =
   | { readonly kind: 'closed'; readonly callers: number }
   | { readonly kind: 'poisson'; readonly ratePerS: number };
@@ -46,11 +50,16 @@ const DEFAULTS = {
   quietGapMs: 5,
   hopMs: 0.7,
 };
-/** Instants that differ by less are the same instant; keeps a timer that fires on time from finding itself early. */
+/**
+ * Instants that differ by less are the same instant; keeps a timer that fires on time
+ * from finding itself early.
+ */
 const SAME_INSTANT_MS = 1e-9;
 const NEXT_INSTANT_MS = 1e-6;
 
-/** Runs the model; a few tens of milliseconds of CPU for the default 20 s of model time. */
+/**
+ * Runs the model; a few tens of milliseconds of CPU for the default 20 s of model time.
+ */
 export function predictWindow(options: WindowModelOptions): WindowPrediction {
   return new WindowModel(options).run();
 }

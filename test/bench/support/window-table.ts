@@ -12,7 +12,9 @@ export const GROUP = 8;
 export const IDEAL_PER_S = (GROUP / SERVICE_MS) * 1000;
 export const POLICIES = ['adaptive', 'window', 'none'] as const;
 export type Policy = (typeof POLICIES)[number];
-/** The default policy carries the goals: it is measured five times and the median counts. */
+/**
+ * The default policy carries the goals: it is measured five times and the median counts.
+ */
 const GOAL_ROUNDS = 5;
 interface Measured {
   /** Of the ideal: the device always busy with full groups. */
@@ -20,7 +22,9 @@ interface Measured {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly groupSize: number;
-  /** What an engine call took, timers and all; absent in predictions, which have it exact. */
+  /**
+   * What an engine call took, timers and all; absent in predictions, which have it exact.
+   */
   readonly deviceP50Ms?: number;
 }
 
@@ -47,8 +51,8 @@ export async function measureTable(options: TableOptions): Promise<Table> {
   const { policy, prepMs, load, rig } = options;
   const rows = rowsOf(options).map(row => ({ ...row, rounds: [] as Measured[] }));
   await load.run(warmUp(rig.gateway.port, policy));
-  // Round by round and not row by row: a slow half minute of the machine then costs every row one round, and no row its
-  // median.
+  // Round by round and not row by row: a slow half minute of the machine then costs every
+  // row one round, and no row its median.
   for (let round = 0; round < (policy === 'adaptive' ? GOAL_ROUNDS : 1); round++) {
     for (const { arrivals, rounds } of rows)
       rounds.push(await measureRound(options, arrivals, round));
@@ -110,8 +114,8 @@ function medians(rounds: readonly Measured[]): Measured {
 }
 
 /**
- * A server that has just started runs cold code, 2 ms slower per request, until V8 has compiled all of it after some
- * 20,000: nobody wants to know that of a service.
+ * A server that has just started runs cold code, 2 ms slower per request, until V8 has
+ * compiled all of it after some 20,000: nobody wants to know that of a service.
  */
 const warmUp = (port: number, policy: Policy): LoadJob => ({
   ...loadJob(port, { kind: 'closed', callers: 64 }, 0),

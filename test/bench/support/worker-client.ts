@@ -11,7 +11,10 @@ import { RequestPriority } from '../../../src/core/request/request-priority.js';
 
 const MAX_MESSAGE_BYTES = 27_262_976;
 
-/** `TranscribeFile` on a worker with nothing in between: the baseline that the scheduler's cost is measured against. */
+/**
+ * `TranscribeFile` on a worker with nothing in between: the baseline that the scheduler's
+ * cost is measured against.
+ */
 export class WorkerClient implements Disposable {
   readonly #stub: SpeechToTextClient;
   #calls = 0;
@@ -23,7 +26,10 @@ export class WorkerClient implements Disposable {
     });
   }
 
-  /** Calls that the worker computes together, sent as the gateway sends a group. Resolves with the last answer. */
+  /**
+   * Calls that the worker computes together, sent as the gateway sends a group. Resolves
+   * with the last answer.
+   */
   transcribeGroup(audio: Buffer, size: number): Promise<TranscribeAnswer[]> {
     const group = { id: `direct-group-${++this.#calls}`, size };
     return Promise.all(

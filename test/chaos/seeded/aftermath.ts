@@ -8,7 +8,9 @@ import { type Topology } from './topology.js';
 
 /** Leases of 15 s, retried work behind them, and slots that come back by a probe. */
 const QUIET_MS = 60_000;
-/** Pools of connections grow while there is traffic; what leaks, leaks with every request. */
+/**
+ * Pools of connections grow while there is traffic; what leaks, leaks with every request.
+ */
 const SPARE_DESCRIPTORS = 24;
 const ORPHAN_MS = 5000;
 /** The grace of 10 s, and 5 s for a busy machine. */
@@ -30,7 +32,10 @@ export const descriptorBase = (topology: Topology): DescriptorBase =>
     ours(topology).map(({ spec, pid }) => [spec.name, openDescriptors(pid).length]),
   );
 
-/** Nothing waits, nothing runs, every slot is free, and what was accepted is settled, at every gateway. */
+/**
+ * Nothing waits, nothing runs, every slot is free, and what was accepted is settled,
+ * at every gateway.
+ */
 export async function expectQuiet(
   topology: Topology,
   ledger: Ledger,
@@ -95,7 +100,10 @@ function withoutProcessors(
   return open.filter(name => !theirs.has(name));
 }
 
-/** Callers are gone: every process ends in time after SIGTERM, with 0, and leaves no child. */
+/**
+ * Callers are gone: every process ends in time after SIGTERM, with 0, and
+ * leaves no child.
+ */
 export async function expectEnds(
   topology: Topology,
   ledger: Ledger,

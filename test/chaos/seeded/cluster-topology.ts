@@ -24,7 +24,10 @@ export interface ClusterOptions extends TopologyOptions {
   readonly hasSmallDatabase: boolean;
 }
 
-/** Two gateways behind a proxy, Redis with the queue, PostgreSQL, workers that pull, two batch processors. */
+/**
+ * Two gateways behind a proxy, Redis with the queue, PostgreSQL, workers that pull,
+ * two batch processors.
+ */
 export class ClusterTopology extends Topology {
   readonly name = 'cluster';
   readonly databaseDisk: SmallDisk | undefined;
@@ -112,7 +115,10 @@ export class ClusterTopology extends Topology {
       this.add(this.#ours(make.processor(number, await freePort())));
   }
 
-  /** The plan of a cluster puts its data folder beside its logs; here it may be on a small disk. */
+  /**
+   * The plan of a cluster puts its data folder beside its logs; here it may be on
+   * a small disk.
+   */
   #ours<T extends { readonly env?: NodeJS.ProcessEnv }>(spec: T): T {
     return { ...spec, env: { ...spec.env, SWITCHYARD_DATA_DIR: this.dataFolder } };
   }

@@ -19,7 +19,10 @@ import { type Topology } from './topology.js';
 
 /** Traffic after the last fault. */
 const AFTER_MS = 2000;
-/** The longest wait that a promise of the product allows besides the faults: leases, retries and back-offs. */
+/**
+ * The longest wait that a promise of the product allows besides the faults: leases,
+ * retries and back-offs.
+ */
 const PATIENCE_MS = 120_000;
 /** Exit code after SIGTERM, as a shell reports it. */
 const TOLD_TO_END = 143;
@@ -128,7 +131,9 @@ class Stage {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Data of servers is large and says nothing; logs of what passed say nothing either. */
+  /**
+   * Data of servers is large and says nothing; logs of what passed say nothing either.
+   */
   async end(result: EpisodeResult): Promise<void> {
     await this.#topology[Symbol.asyncDispose]();
     if (result.violations.length === 0 && !this.options.keep)

@@ -18,7 +18,9 @@ interface Fault<Name extends string = string> {
   readonly name: Name;
   readonly about: string;
   readonly topologies: readonly TopologyName[];
-  /** Callers must not notice one of these: another process does the work, perhaps later. */
+  /**
+   * Callers must not notice one of these: another process does the work, perhaps later.
+   */
   readonly isHidden?: boolean;
   /** The usual one first; 0: a blow. */
   readonly durationsMs: readonly number[];
@@ -156,7 +158,10 @@ function chosen({ topology, fault, log }: Blow, kind: VictimKind): Victim | unde
   return victim;
 }
 
-/** Each kind in turn, as an upgrade does it; the next one when all gateways have all models again. */
+/**
+ * Each kind in turn, as an upgrade does it; the next one when all gateways have
+ * all models again.
+ */
 async function rollingRestart(blow: Blow): Promise<void> {
   for (const kind of ['worker', 'gateway', 'processor'] as const) {
     for (const process of blow.topology.of(kind)) {
@@ -186,7 +191,9 @@ async function fillDatabase({ topology, fault, log }: Blow): Promise<void> {
   log('disk of PostgreSQL has room');
 }
 
-/** Repeated while another fault prevents it: PostgreSQL stores no setting on a full disk. */
+/**
+ * Repeated while another fault prevents it: PostgreSQL stores no setting on a full disk.
+ */
 async function persisted(
   process: SupervisedProcess,
   act: (port: number) => Promise<void>,

@@ -109,7 +109,10 @@ async function sameAgain(
   return false;
 }
 
-/** A stream that breaks is asked for once more; what it said until then must be the begin of the answer. */
+/**
+ * A stream that breaks is asked for once more; what it said until then must be the begin
+ * of the answer.
+ */
 const streamed =
   (name: string, model: 'synthetic-llm' | 'upstream'): Operation =>
   async turn => {

@@ -26,7 +26,9 @@ export interface Entry {
   readonly sinceMs: number;
 }
 
-/** What was asked for, what came of it, and what contradicts the promises of the product. */
+/**
+ * What was asked for, what came of it, and what contradicts the promises of the product.
+ */
 export class Ledger {
   readonly violations: Violation[] = [];
   /** Answered rightly, by operation. */

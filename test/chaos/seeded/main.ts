@@ -158,7 +158,8 @@ function refuseElsewhere(
   }
 }
 
-// Every request has its own connection, which ends with it: what a gateway has open afterwards is its own.
+// Every request has its own connection, which ends with it: what a gateway has open
+// afterwards is its own.
 setGlobalDispatcher(new Agent({ pipelining: 0 }));
 try {
   // What an episode that broke off had begun would keep this process.

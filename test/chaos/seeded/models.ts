@@ -7,7 +7,10 @@ import { syntheticModel } from '../../support/synthetic-model.js';
 
 /** Tokens of a whole answer of the synthetic language model. */
 export const ANSWER_TOKENS = 48;
-/** What the recogniser is told of a request that says nothing else: task, language, prompt, temperature. */
+/**
+ * What the recogniser is told of a request that says nothing else: task, language,
+ * prompt, temperature.
+ */
 const CONDITIONS = ['transcribe', '', '', '0'];
 
 /** @param upstreamUrl of the server behind `openai-http` */

@@ -53,11 +53,16 @@ export function planEpisode(
   return { seed, topology, faults: planned.sort((a, b) => a.atMs - b.atMs) };
 }
 
-/** Faults of the whole plan, one after the other: waiting callers may have to wait as long. */
+/**
+ * Faults of the whole plan, one after the other: waiting callers may have to
+ * wait as long.
+ */
 export const faultMs = ({ faults }: EpisodePlan): number =>
   faults.reduce((sum, { ms }) => sum + ms, 0);
 
-/** At most one attempt of a request can be lost, so that no caller may notice anything. */
+/**
+ * At most one attempt of a request can be lost, so that no caller may notice anything.
+ */
 export const isHidden = ({ faults }: EpisodePlan): boolean =>
   faults.every(({ name }) => FAULTS.get(name)!.isHidden) &&
   faults.filter(({ name }) => name.endsWith('-worker') && !name.startsWith('term'))

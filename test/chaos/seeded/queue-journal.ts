@@ -5,8 +5,9 @@ import { type Topology } from './topology.js';
 const JOURNAL = 'switchyard:requests-synthetic:events';
 
 /**
- * No job of the shared queue ended with a result twice, by the journal that BullMQ keeps of its queue. A caller who left
- * is a cancel, which ends a job, too; what is sent again under its id is a new one.
+ * No job of the shared queue ended with a result twice, by the journal that BullMQ keeps
+ * of its queue. A caller who left is a cancel, which ends a job, too; what is sent again
+ * under its id is a new one.
  */
 export async function expectComputedOnce(
   topology: Topology,

@@ -15,7 +15,10 @@ const ANSWER_MS = 45_000;
 /** Share of callers who vanish: their sessions could be resumed for a while. */
 const DROPPED = 0.3;
 
-/** Three utterances of one live session, each heard as it was said; a session that breaks is begun again. */
+/**
+ * Three utterances of one live session, each heard as it was said; a session that breaks
+ * is begun again.
+ */
 export const realtime: Operation = async turn => {
   const { client } = turn;
   const said = Array.from({ length: 3 }, (_, index) =>

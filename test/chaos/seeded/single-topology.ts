@@ -2,7 +2,10 @@ import { resolve } from 'node:path';
 import { freePort } from '../../support/free-port.js';
 import { Topology } from './topology.js';
 
-/** One gateway with its own workers and its own batch processor, the embedded queue, SQLite. */
+/**
+ * One gateway with its own workers and its own batch processor, the
+ * embedded queue, SQLite.
+ */
 export class SingleTopology extends Topology {
   readonly name = 'single';
   #port = 0;

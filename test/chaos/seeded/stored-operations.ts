@@ -61,7 +61,10 @@ export const async: Operation = async turn => {
     client.ledger.settle(entry);
 };
 
-/** Accepted with 202 and cancelled a moment later: who is told that it is cancelled never gets an answer. */
+/**
+ * Accepted with 202 and cancelled a moment later: who is told that it is cancelled never
+ * gets an answer.
+ */
 export const cancel: Operation = async turn => {
   const { client, id, random } = turn;
   const question = drawQuestion(turn);
@@ -185,7 +188,10 @@ function ended<T extends { readonly status?: string | null }>(
   });
 }
 
-/** Each call takes what comes until the stream ends or this caller leaves; numbers go on without gap or repeat. */
+/**
+ * Each call takes what comes until the stream ends or this caller leaves; numbers go on
+ * without gap or repeat.
+ */
 function follower({ client, random }: Turn, entry: Entry, id: string) {
   const events: ResponseEvent[] = [];
   return async (): Promise<readonly ResponseEvent[] | undefined | 'broken'> => {

@@ -25,7 +25,10 @@ export interface Ending {
   readonly ageMs: number;
 }
 
-/** One process of the topology. One that ends by itself is reported and started again; a fault says what comes after. */
+/**
+ * One process of the topology. One that ends by itself is reported and started again; a
+ * fault says what comes after.
+ */
 export class SupervisedProcess {
   #child: ChildProcess | undefined;
   #isWanted = false;
@@ -58,7 +61,10 @@ export class SupervisedProcess {
     child.once('exit', (code, signal) => this.#ended(child, signal ?? code ?? 'unknown'));
   }
 
-  /** Also to sessions of PostgreSQL, which are processes. Nothing happens to a process that is down. */
+  /**
+   * Also to sessions of PostgreSQL, which are processes. Nothing happens to a process
+   * that is down.
+   */
   signal(signal: NodeJS.Signals): void {
     const pids =
       this.spec.kind === 'postgres'
@@ -117,7 +123,8 @@ export class SupervisedProcess {
       join(this.logs, `${this.spec.name}.log`),
       `${new Date().toISOString()} ended: ${by}\n`,
     );
-    // A start fails at once while its database or Redis is away (exit code 1): it is only started again.
+    // A start fails at once while its database or Redis is away (exit code 1): it is
+    // only started again.
     const isFailedStart = by === 1 && performance.now() - this.#startedAtMs < START_MS;
     if (!this.#isExpectedToEnd && !isFailedStart)
       this.onCrash(`${this.spec.name} ended by itself: ${by}`);

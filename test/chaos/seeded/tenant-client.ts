@@ -4,7 +4,10 @@ import { pause } from '../../support/waiting.js';
 /** As SDKs do, unless `x-should-retry` says no. */
 const RETRIED = [408, 409, 429, 500, 502, 503, 504];
 const RETRY_MS = 250;
-/** One attempt; shorter than the limits of the product, so that callers leave frozen gateways. */
+/**
+ * One attempt; shorter than the limits of the product, so that callers
+ * leave frozen gateways.
+ */
 const ATTEMPT_MS = 20_000;
 
 export interface Answer {
@@ -81,7 +84,8 @@ export class TenantClient {
 
   /**
    * Attempts until one is answered with 2xx, or with one of the given statuses.
-   * @returns undefined when a promise to this caller was broken, which the ledger then knows
+   * @returns undefined when a promise to this caller was broken, which the
+   *   ledger then knows
    */
   async answered(
     entry: Entry,

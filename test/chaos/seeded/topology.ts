@@ -41,7 +41,10 @@ export interface Victim {
 
 export type VictimKind = ProcessSpec['kind'];
 
-/** A running Switchyard of several processes, all of them the built product, with default settings. */
+/**
+ * A running Switchyard of several processes, all of them the built product,
+ * with default settings.
+ */
 export abstract class Topology implements AsyncDisposable {
   readonly processes: SupervisedProcess[] = [];
   readonly disk: SmallDisk | undefined;

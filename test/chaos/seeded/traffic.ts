@@ -50,7 +50,9 @@ export interface TrafficOptions {
   readonly isCalm: boolean;
 }
 
-/** Callers of two tenants, each with one request after the other, all drawn from the seed. */
+/**
+ * Callers of two tenants, each with one request after the other, all drawn from the seed.
+ */
 export class Traffic {
   #isOver = false;
   readonly #callers: readonly Promise<void>[];

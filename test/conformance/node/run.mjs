@@ -12,7 +12,10 @@ import { Agent, OpenAIProvider, Runner, tool as agentTool } from '@openai/agents
 import { generateText, Output, stepCountIs, streamText, tool } from 'ai';
 import { z } from 'zod';
 
-/** Vercel AI SDK, OpenAI Agents SDK and Codex, which call Responses by default. Usage: node run.mjs BASE_URL FOLDER, which has the `addresses.json` of `generate-models.ts`. */
+/**
+ * Vercel AI SDK, OpenAI Agents SDK and Codex, which call Responses by default. Usage:
+ * node run.mjs BASE_URL FOLDER, which has the `addresses.json` of `generate-models.ts`.
+ */
 const baseURL = process.argv[2];
 const model = createOpenAI({ baseURL, apiKey: 'unused' })('llama-long');
 const prompt = 'what does a switchyard do?';
@@ -118,7 +121,10 @@ await check(
   },
 );
 
-/** The server behind the model `scripted`: it runs a command, then says what it brought. @returns bodies it received */
+/**
+ * The server behind the model `scripted`: it runs a command, then says what it brought.
+ * @returns bodies it received
+ */
 async function scriptedServer() {
   const bodies = [];
   const server = createServer((request, response) => {

@@ -9,8 +9,8 @@ import { embedItem } from './engine-items.js';
 export interface EmbedderSubject {
   readonly engine: TextEmbedder;
   /**
-   * By how much a number may differ beside others; absent: not at all. Kernels round differently with the size of a
-   * batch.
+   * By how much a number may differ beside others; absent: not at all. Kernels round
+   * differently with the size of a batch.
    */
   readonly rounding?: number;
   /** What makes an item fail. */

@@ -19,11 +19,16 @@ export interface RecognizerSubject {
   readonly first: PreparedAudio;
   readonly second: PreparedAudio;
   readonly empty: PreparedAudio;
-  /** Work for longer than a test may last, so that a cancel that does nothing fails by timeout. */
+  /**
+   * Work for longer than a test may last, so that a cancel that does nothing
+   * fails by timeout.
+   */
   readonly endless: PreparedAudio;
   /** Fails at this engine, on its own account. */
   readonly failing: Parameters<typeof transcribeItem>;
-  /** Mono 16 kHz for streams: two utterances. Absent from an engine without live streams. */
+  /**
+   * Mono 16 kHz for streams: two utterances. Absent from an engine without live streams.
+   */
   readonly utterances?: readonly [Int16Array, Int16Array];
 }
 

@@ -18,8 +18,8 @@ import {
 import { describeSpeechSynthesizer } from './synthesizer-contract.js';
 
 /**
- * Tiny models with made-up weights on the real library (test/fixtures/sherpa): what they hear means nothing, but is
- * always the same.
+ * Tiny models with made-up weights on the real library (test/fixtures/sherpa): what they
+ * hear means nothing, but is always the same.
  */
 const folder = (name: string): string => `test/fixtures/sherpa/${name}`;
 const recognizer = (name: string, options = {}) =>
@@ -152,7 +152,10 @@ describe('sherpa-onnx', () => {
     beforeAll(() => engine.load());
     afterAll(() => engine.close());
 
-    /** A voice: one pitch, four syllables a second; this model hears "te" at 450 Hz and "lo" at 2600 Hz. */
+    /**
+     * A voice: one pitch, four syllables a second; this model hears "te" at 450 Hz and
+     * "lo" at 2600 Hz.
+     */
     const speaker = (hertz: number, seconds: number): Int16Array =>
       Int16Array.from({ length: seconds * 16_000 }, (_, i) =>
         i % 4000 > 3200 ? 0 : 9000 * Math.sin((2 * Math.PI * hertz * i) / 16_000),

@@ -34,7 +34,10 @@ export interface Arrival {
   readonly aged?: boolean;
 }
 
-/** What waits for one model: requests arrive, are taken one by one, and are measured when they end. */
+/**
+ * What waits for one model: requests arrive, are taken one by one, and are measured
+ * when they end.
+ */
 export interface FairLine {
   /** @returns its id */
   arrive(arrival: Arrival): Promise<string>;

@@ -31,7 +31,9 @@ export interface Submitted {
   readonly settled: Promise<SettledRequest>[];
 }
 
-/** The scheduler over one kind of queue; the test plays the workers, one of each model. */
+/**
+ * The scheduler over one kind of queue; the test plays the workers, one of each model.
+ */
 export abstract class QueueHarness {
   protected constructor(readonly harness: SchedulerHarness) {}
 

@@ -37,7 +37,10 @@ interface Stores {
   readonly kept: StoredRequestStore;
 }
 
-/** @param fresh stores without rows: `responses` and `othersResponses` are those of two gateways */
+/**
+ * @param fresh stores without rows: `responses` and `othersResponses` are those
+ *   of two gateways
+ */
 export function responseStoreContract(fresh: () => Promise<Stores>): void {
   it('stores a response for its tenant until it expires', async () => {
     const { responses, othersResponses } = await fresh();

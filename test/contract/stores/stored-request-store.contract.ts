@@ -33,7 +33,10 @@ const ending = (status: 'completed' | 'failed' | 'cancelled', keepMs = 100_000) 
   keepMs,
 });
 
-/** What the table of stored requests promises, on either database. Two stores are two gateways. */
+/**
+ * What the table of stored requests promises, on either database. Two stores
+ * are two gateways.
+ */
 export function keptRequestStoreContract(
   open: () => Promise<{ kept: StoredRequestStore; othersKept: StoredRequestStore }>,
 ): void {

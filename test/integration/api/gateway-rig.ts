@@ -40,7 +40,10 @@ const QUICK = {
   'batch.embedded': false,
 } as const;
 
-/** The real worker, from its sources; in this process where the gateway needs no process for it. */
+/**
+ * The real worker, from its sources; in this process where the gateway needs no
+ * process for it.
+ */
 export const sourceLaunch: WorkerLaunch = {
   ...fixtureLaunch,
   inner: inProcessWorker,
@@ -58,7 +61,10 @@ export const builtLaunch: WorkerLaunch = {
   args: [fileURLToPath(new URL('../../../dist/main.worker.js', import.meta.url))],
 };
 
-/** A whole gateway on a free port, with its own data folder. Local workers (`replicas`) are fixture processes. */
+/**
+ * A whole gateway on a free port, with its own data folder. Local workers (`replicas`)
+ * are fixture processes.
+ */
 export class GatewayRig {
   private constructor(
     readonly app: NestFastifyApplication,
@@ -124,7 +130,10 @@ export class GatewayRig {
     return (await fetch(this.url + path)).json();
   }
 
-  /** Value of a sample of `/metrics`, such as `name{b="2",a="1"}`, in any order of labels; NaN when there is none. */
+  /**
+   * Value of a sample of `/metrics`, such as `name{b="2",a="1"}`, in any order of labels;
+   * NaN when there is none.
+   */
   async metric(sample: string): Promise<number> {
     const text = await (await fetch(`${this.url}/metrics`)).text();
     const wanted = sortedLabels(sample);

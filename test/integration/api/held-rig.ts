@@ -15,7 +15,10 @@ interface Init {
   readonly signal?: AbortSignal;
 }
 
-/** A gateway in front of one recogniser that keeps a request for as long as the test wants. */
+/**
+ * A gateway in front of one recogniser that keeps a request for as long as
+ * the test wants.
+ */
 export class HeldRig {
   private constructor(
     readonly worker: FixtureWorker,

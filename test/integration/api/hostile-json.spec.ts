@@ -81,7 +81,8 @@ it('messages of 300,000 empty objects are invalid_json', async () => {
 it('a list of 2,048 inputs of 300,000 tokens in all is read', async () => {
   const tokens = `[${Array.from({ length: 146 }, () => '50000').join()}]`;
   const body = `{"model":"nobody","input":[${Array.from({ length: 2048 }, () => tokens).join()}]}`;
-  // Known as what it is by a model that does not exist: the body was parsed and found good.
+  // Known as what it is by a model that does not exist: the body was parsed
+  // and found good.
   expect(await errorOf(await post('/v1/embeddings', body))).toMatchObject({
     status: 404,
     code: 'model_not_found',

@@ -10,7 +10,10 @@ const base = {
   options: {},
 } as const;
 
-/** Knows English only and can do nothing but transcribe: the shape of the default recogniser. */
+/**
+ * Knows English only and can do nothing but transcribe: the shape of
+ * the default recogniser.
+ */
 export function sttModel(overrides: Partial<ModelSpec> = {}): ModelSpec {
   return {
     ...base,

@@ -43,7 +43,9 @@ export class RawHttp {
     this.socket.write(lines.join('\r\n'), 'latin1');
   }
 
-  /** The first whole answer; waits for the end of the connection too when `untilClosed`. */
+  /**
+   * The first whole answer; waits for the end of the connection too when `untilClosed`.
+   */
   async answer(untilClosed = false): Promise<RawAnswer> {
     await this.#until(() => this.#ended || (!untilClosed && this.#isWhole()));
     const [head = '', ...rest] = this.#received.split('\r\n\r\n');

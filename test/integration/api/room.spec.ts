@@ -5,7 +5,10 @@ import { ProcessClock } from '../../../src/platform/clock/clock.module.js';
 import { errorOf, until } from './gateway-rig.js';
 import { HeldRig, SLOTS } from './held-rig.js';
 
-/** What each request takes, as the gateway learns: its clock goes that far ahead while one is computed. */
+/**
+ * What each request takes, as the gateway learns: its clock goes that far ahead while
+ * one is computed.
+ */
 const SERVICE_S = 12;
 
 let gateway: HeldRig;
@@ -37,7 +40,8 @@ describe('Retry-After of a 429', () => {
     await until(async () => (await stateOf('waits')) === 'queued');
     const refused = await errorOf(gateway.ask('refused'));
     expect(refused).toMatchObject({ status: 429, code: 'queue_full' });
-    // By the rate at which requests left in the last seconds it would be one second, spread over four.
+    // By the rate at which requests left in the last seconds it would be one second,
+    // spread over four.
     const retryAfterS = Number(refused.headers.get('retry-after'));
     expect(retryAfterS).toBeGreaterThan(SERVICE_S / 2);
     expect(retryAfterS).toBeLessThanOrEqual(60);

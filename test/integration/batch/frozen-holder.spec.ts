@@ -23,8 +23,8 @@ const IDS = Array.from(
 const FINALIZING = '^update .*finalizing\\\\":\\d';
 
 describe('a processor frozen while it ends a batch, whose successor has made the output file when it continues', () => {
-  // Operations of the end, in their order; the first one used to read which files an earlier holder had made, and
-  // removed them.
+  // Operations of the end, in their order; the first one used to read which files an
+  // earlier holder had made, and removed them.
   it.each<[string, FreezePoint]>([
     [
       'its first operation after the status',

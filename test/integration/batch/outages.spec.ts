@@ -57,8 +57,8 @@ describe('an outage', () => {
     const job = await harness.submit(ids(400).map(id => chatLine(id)));
     const results = join(harness.dataDir, 'jobs', job.id, 'results');
     target.answer(async call => {
-      // Before the first result is written: the log's file cannot be made. (Root may write anywhere: the folder is
-      // moved.)
+      // Before the first result is written: the log's file cannot be made. (Root may
+      // write anywhere: the folder is moved.)
       if (call.number === 1) await rename(results, `${results}-aside`);
       return echoAnswer(call);
     });

@@ -11,7 +11,10 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** The `switchyard` command as a process of its own, from its sources; no terminal, so plain lines. */
+/**
+ * The `switchyard` command as a process of its own, from its sources; no terminal,
+ * so plain lines.
+ */
 export class CommandRun {
   readonly child: ChildProcess;
   readonly ended: Promise<CommandResult>;
@@ -52,7 +55,10 @@ export class CommandRun {
   }
 }
 
-/** In this process, as a process each costs a second: what is written and what the process would end with. */
+/**
+ * In this process, as a process each costs a second: what is written and what the process
+ * would end with.
+ */
 export async function runHere(
   args: readonly string[],
 ): Promise<Omit<CommandResult, 'signal'>> {

@@ -53,7 +53,10 @@ const REMOTE: Readonly<Record<string, Row>> = {
   'batch retry-failed': { args: ['batch_1'], wrong: [] },
 };
 
-/** Commands that work on this machine. `models list` shows what is on disk when no gateway answers. */
+/**
+ * Commands that work on this machine. `models list` shows what is on disk when
+ * no gateway answers.
+ */
 const LOCAL: Readonly<Record<string, Row>> = {
   'support-bundle': { args: [], wrong: ['-o', 'none/bundle.tar.gz'] },
   init: { args: [], wrong: ['.'] },

@@ -43,7 +43,10 @@ describe('switchyard models add', () => {
       ? readdirSync(join(folder, 'shelf'), { recursive: true })
       : [];
 
-  /** The hub serves these files as the repository of the entry, whose commit and sizes are those of the real one. */
+  /**
+   * The hub serves these files as the repository of the entry, whose commit and sizes are
+   * those of the real one.
+   */
   async function offer(
     name: string,
     files: Readonly<Record<string, Buffer>>,

@@ -17,7 +17,10 @@ import { Product } from '../../support/product.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { CommandRun, runHere } from './command-run.js';
 
-/** One at a time, and requests that run until they are cancelled: beyond the one prepared ahead they wait. */
+/**
+ * One at a time, and requests that run until they are cancelled: beyond the one prepared
+ * ahead they wait.
+ */
 const SLOW = syntheticModel({
   maxConcurrent: 1,
   maxBatch: 1,

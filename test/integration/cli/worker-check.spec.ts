@@ -88,7 +88,9 @@ async function check(
   );
 }
 
-/** They move 32 and 45 MiB: only the faults that they are for are looked for with them. */
+/**
+ * They move 32 and 45 MiB: only the faults that they are for are looked for with them.
+ */
 const LARGE = ['message-size', 'large-audio'];
 
 const failing = (results: readonly CheckResult[]) =>

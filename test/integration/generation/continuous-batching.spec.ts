@@ -30,7 +30,8 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 /**
- * Callers differ in the length of what they say and want, in how it is drawn, and in their tenant; some begin alike.
+ * Callers differ in the length of what they say and want, in how it is drawn, and in
+ * their tenant; some begin alike.
  */
 const fieldsOf = (caller: number): object => ({
   prompt: `${'a long way to the station '.repeat(caller % 5)}caller ${caller}`,

@@ -204,7 +204,8 @@ describe('two workers of one model', () => {
       };
       return usage.prompt_tokens_details.cached_tokens;
     };
-    // As many as one worker has slots: all of them may be routed to the same worker, and a slot keeps one conversation.
+    // As many as one worker has slots: all of them may be routed to the same worker, and
+    // a slot keeps one conversation.
     for (let talk = 0; talk < 4; talk++) expect(await turn(talk)).toBe(0);
     for (let talk = 3; talk >= 0; talk--)
       expect(await turn(talk)).toBeGreaterThanOrEqual(32);

@@ -27,7 +27,10 @@ export interface PullSettings
   readonly token?: string;
 }
 
-/** A hub, a folder, and pulls from one into the other. Waits between attempts take no time, and are noted. */
+/**
+ * A hub, a folder, and pulls from one into the other. Waits between attempts take no
+ * time, and are noted.
+ */
 export class PullRig implements AsyncDisposable {
   readonly waits: number[] = [];
   readonly events: PullEvent[] = [];

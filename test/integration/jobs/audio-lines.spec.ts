@@ -47,7 +47,10 @@ afterAll(async () => {
   await shop[Symbol.asyncDispose]();
 });
 
-/** Runs the bodies as a batch of the built product. @returns its result lines by `custom_id`, which is the key */
+/**
+ * Runs the bodies as a batch of the built product. @returns its result lines by
+ * `custom_id`, which is the key
+ */
 async function run(
   endpoint: string,
   bodies: Readonly<Record<string, object>>,

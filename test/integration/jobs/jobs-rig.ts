@@ -23,7 +23,10 @@ export interface BatchAnswer extends Record<string, unknown> {
   readonly input_file_id: string;
 }
 
-/** The API of files and batches without a processor: what it promises before anything runs. */
+/**
+ * The API of files and batches without a processor: what it promises
+ * before anything runs.
+ */
 export class JobsRig {
   private constructor(readonly gateway: GatewayRig) {}
 

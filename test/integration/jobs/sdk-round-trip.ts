@@ -8,7 +8,8 @@ const LINES = 6;
 type Batch = OpenAI.Batches.Batch;
 
 /**
- * What an application does with the official SDK, unchanged: upload, create, poll, download, paginate, cancel, delete.
+ * What an application does with the official SDK, unchanged: upload, create, poll,
+ * download, paginate, cancel, delete.
  */
 export class SdkRoundTrip {
   readonly client: OpenAI;
@@ -17,7 +18,9 @@ export class SdkRoundTrip {
     this.client = new OpenAI({ baseURL: `${baseURL}/v1`, apiKey, maxRetries: 0 });
   }
 
-  /** Recordings as lines of a batch; each is to be answered as it is when it comes alone. */
+  /**
+   * Recordings as lines of a batch; each is to be answered as it is when it comes alone.
+   */
   async run(): Promise<void> {
     const input = await this.#inputFile();
     const created = await this.create(input.id);

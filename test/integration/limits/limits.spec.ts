@@ -289,7 +289,10 @@ describe('server.max_receiving', () => {
   });
 });
 
-/** The connection of a gateway that has just started may be on its way: until then it counts alone. */
+/**
+ * The connection of a gateway that has just started may be on its way: until then
+ * it counts alone.
+ */
 async function shared(
   rig: GatewayRig,
   redis: Redis,

@@ -103,7 +103,8 @@ suite('two gateways and one Redis', () => {
     const answers = [send(first, 'away-1'), send(second, 'away-2')];
     await until(() => waiting(client) === 1);
     await redis.restart();
-    // The next change of the other gateway shows that one was missed, and the gap is mended.
+    // The next change of the other gateway shows that one was missed, and the
+    // gap is mended.
     await until(async () => {
       answers.push(send(second, `back-${answers.length}`));
       await new Promise(resolve => setTimeout(resolve, 150));

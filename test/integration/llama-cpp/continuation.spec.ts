@@ -33,7 +33,10 @@ async function tokensOf(
   return harness.played.get(sequence)!.tokens;
 }
 
-/** A model of random weights ends some answers at once: the first prompt that has a long one. */
+/**
+ * A model of random weights ends some answers at once: the first prompt that has
+ * a long one.
+ */
 async function longAnswer(
   sampling: Sampling,
 ): Promise<{ prompt: readonly number[]; whole: number[] }> {

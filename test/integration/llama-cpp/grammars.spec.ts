@@ -23,7 +23,10 @@ afterAll(() => backend.close());
 
 const check = (grammar: Grammar): Promise<void> => backend.check({ ...GREEDY, grammar });
 
-/** Whole answers under a grammar; those that come to no end within the context are left out. */
+/**
+ * Whole answers under a grammar; those that come to no end within the context
+ * are left out.
+ */
 async function answers(grammar: Grammar, count: number): Promise<Buffer[]> {
   const prompt = await backend.encode({ type: 'text', text: 'x' });
   const harness = new LlamaHarness(backend);
@@ -88,7 +91,8 @@ describe('a grammar on llama.cpp', () => {
   it('holds lengths in characters, and lets no byte through that begins none', async () => {
     const all = await answers(schema({ ...string, minLength: 2, maxLength: 6 }), 100);
     expect(all.flatMap(answer => [...answer]).filter(byte => byte >= 0xf5)).toEqual([]);
-    // Characters in more bytes than they need are the same to llama.cpp; only random weights draw them.
+    // Characters in more bytes than they need are the same to llama.cpp; only random
+    // weights draw them.
     const sound = all
       .filter(answer => isUtf8(answer))
       .map(answer => [...(parsed(answer) as string)].length);

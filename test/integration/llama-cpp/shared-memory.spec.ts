@@ -134,7 +134,10 @@ describe('KV memory that sequences share', () => {
   }, 60_000);
 });
 
-/** As much as four sequences have of cells that are divided: 256 tokens each, which is what llama.cpp divides by. */
+/**
+ * As much as four sequences have of cells that are divided: 256 tokens each, which is
+ * what llama.cpp divides by.
+ */
 const PARTS = { rows: 4, contextTokens: 768, stepTokens: 64, kvTokens: 1024 };
 
 it('gives the same tokens while memory is divided, while a long sequence shares it, and divided again', async () => {

@@ -28,7 +28,10 @@ export interface PullQueueOptions {
 
 const PREFIX = 'test';
 
-/** A Redis, a folder of blobs and one queue, as any BullMQ client sees them: nothing of the gateway's is here. */
+/**
+ * A Redis, a folder of blobs and one queue, as any BullMQ client sees them: nothing of
+ * the gateway's is here.
+ */
 export class PullQueue implements AsyncDisposable {
   readonly keys = new QueueKeys(PREFIX);
   readonly workers: WorkerProcess[] = [];
@@ -127,8 +130,8 @@ export class PullQueue implements AsyncDisposable {
   }
 
   /**
-   * What the job ended with; a job that BullMQ itself failed rejects with its reason. Asked for: events would not
-   * outlive a Redis.
+   * What the job ended with; a job that BullMQ itself failed rejects with its reason.
+   * Asked for: events would not outlive a Redis.
    */
   async result({ id }: Job, limitMs?: number): Promise<QueueJobResult> {
     const ended: Job[] = [];

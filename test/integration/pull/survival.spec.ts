@@ -98,7 +98,8 @@ describe('a pull worker', () => {
     );
     const job = await harness.submit('while it works');
     await harness.until('it is active', () => job.isActive());
-    // A replica of nobody that can be reached: what the old master is once the new one was elected.
+    // A replica of nobody that can be reached: what the old master is once the new
+    // one was elected.
     await harness.client.call('REPLICAOF', '127.0.0.1', '1');
     expect(
       await harness.submit('refused').catch((error: Error) => error.message),

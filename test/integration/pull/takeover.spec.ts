@@ -3,7 +3,10 @@ import { type QueueJobResult } from '../../../src/contracts/queue-jobs/job-resul
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { PullQueue } from './pull-harness.js';
 
-/** `hold` stays on the device for ever, `crash` takes the worker down, the rest is answered at once. */
+/**
+ * `hold` stays on the device for ever, `crash` takes the worker down, the rest is
+ * answered at once.
+ */
 const model = syntheticModel({
   steps: 1000,
   baseMs: 1,

@@ -101,7 +101,8 @@ describe(`${MESSAGES} mutated messages`, () => {
         if (typeof message === 'string') attacker.send(message);
         else attacker.say(message);
         if (sent % 100 !== 99) continue;
-        // Every hundred messages the neighbour must be understood, and the attacker comes again.
+        // Every hundred messages the neighbour must be understood, and the
+        // attacker comes again.
         expect(rig.pool.workers()[0]?.lastExit).toBeUndefined();
         await saidAndHeard(neighbour, `round ${sent}`.padEnd(12));
         attacker.socket.close(1000);

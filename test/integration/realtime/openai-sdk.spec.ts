@@ -6,7 +6,10 @@ import { TlsFront } from '../../support/tls-front.js';
 import { type GatewayRig } from '../api/gateway-rig.js';
 import { heardIn, realtimeRig } from './realtime-rig.js';
 
-/** 300 ms of text at 24 kHz would be resampled; G.711 silence is as good: only its length is looked at. */
+/**
+ * 300 ms of text at 24 kHz would be resampled; G.711 silence is as good: only its length
+ * is looked at.
+ */
 const AUDIO = Buffer.alloc(8000, 0xff).toString('base64');
 
 let rig: GatewayRig;
@@ -28,7 +31,10 @@ afterAll(async () => {
 
 const options = { rejectUnauthorized: false };
 
-/** Every event of the session until the transcript is complete; rejects with the first error event. */
+/**
+ * Every event of the session until the transcript is complete; rejects with the
+ * first error event.
+ */
 function transcribed(
   rt: OpenAIRealtimeWS,
   start: () => void,

@@ -63,7 +63,8 @@ suite('a session of another gateway', () => {
       client.events.slice(-2).map(({ event_id }) => event_id),
     );
     expect(resumed.session.id).toBe(client.events[0]!.session.id);
-    // What the first gateway had not written is said again by the client, from where it is told.
+    // What the first gateway had not written is said again by the client, from where
+    // it is told.
     const said = Buffer.from('first words half a sentence!');
     const from = Math.round((resumed.audio_received_ms / 1000) * 32_000);
     second.say(said.subarray(from).toString());

@@ -11,7 +11,8 @@ const FRAME = Buffer.alloc(3200, 1);
 describe('1 s ahead or behind at most', () => {
   let rig: GatewayRig;
   beforeAll(async () => {
-    // The supervisor must not take a worker that stands still for dead: a replacement would hear everything again.
+    // The supervisor must not take a worker that stands still for dead: a replacement
+    // would hear everything again.
     const patient = {
       'workers.health_failures': 1000,
       'workers.keepalive_timeout_ms': 60_000,

@@ -65,7 +65,10 @@ beforeAll(async () => {
 }, 150_000);
 afterAll(() => rig.close());
 
-/** Ids and instants are another response's; a call that was made again has another `call_id`, too. */
+/**
+ * Ids and instants are another response's; a call that was made again has
+ * another `call_id`, too.
+ */
 const comparable = ({ status, output, usage, incomplete_details }: ResponseObject) => ({
   ...{ status, incomplete_details, tokens: [usage?.input_tokens, usage?.output_tokens] },
   output: output.map(item => ({ ...item, id: '', call_id: '' })),

@@ -20,7 +20,10 @@ afterAll(async () => {
   await upstream[Symbol.asyncDispose]();
 });
 
-/** A number that parsing would change, a field that no one knows, and a tool that only the other server has. */
+/**
+ * A number that parsing would change, a field that no one knows, and a tool that only the
+ * other server has.
+ */
 const BODY =
   '{"model": "gpt-4o-mini", "input":"hi", "seed": 12345678901234567890, "tools":[{"type":"web_search"}], "odd": 1.0';
 const usage =

@@ -4,8 +4,8 @@ import { TestScheduler } from 'rxjs/testing';
 import { REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
 
 /**
- * The scheduler module with default settings in virtual time: aging after 30 s, queue deadline after 120 s. No worker
- * is up, so only the timer can wake the dispatch loop.
+ * The scheduler module with default settings in virtual time: aging after 30 s, queue
+ * deadline after 120 s. No worker is up, so only the timer can wake the dispatch loop.
  */
 describe('aging timer of the dispatch loop', () => {
   let time: TestScheduler;
@@ -25,7 +25,10 @@ describe('aging timer of the dispatch loop', () => {
     await harness.stop();
   });
 
-  /** Small letters are BATCH, capitals REALTIME. Events are `accepted a`, `promoted a`, `settled a`. */
+  /**
+   * Small letters are BATCH, capitals REALTIME. Events are `accepted a`, `promoted
+   * a`, `settled a`.
+   */
   function expectEvents(
     picture: { arrive: string; events: string },
     names: Record<string, string>,

@@ -49,7 +49,8 @@ describe('batch groups', () => {
 
   it('tells how long the window held a request back, as part of its queue wait', async () => {
     await harness.stop();
-    // Longer than any pause of a busy machine: the window, not the machine, is what is waited for.
+    // Longer than any pause of a busy machine: the window, not the machine, is what
+    // is waited for.
     harness = await SchedulerHarness.start({
       settings: { 'batching.window_ms': 400, 'batching.quiet_gap_ms': 400 },
     });

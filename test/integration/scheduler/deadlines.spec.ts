@@ -127,8 +127,8 @@ describe('inference deadline', () => {
   });
 
   it('does not run while the request waits behind others', async () => {
-    // The one ahead runs into its own deadline, of the same length: by then the one behind has waited for longer than
-    // its.
+    // The one ahead runs into its own deadline, of the same length: by then the one
+    // behind has waited for longer than its.
     const ahead = harness.submit('ahead', short);
     const behind = harness.submit('behind', short);
     await errorOf(ahead);

@@ -19,8 +19,8 @@ import { pause, until } from '../../support/waiting.js';
 import { sourceLaunch } from '../api/gateway-rig.js';
 
 /**
- * The scheduler, its pool, and a supervised worker process that runs the synthetic engine: nothing is scripted by the
- * test.
+ * The scheduler, its pool, and a supervised worker process that runs the synthetic
+ * engine: nothing is scripted by the test.
  */
 describe('scheduler and a real engine', () => {
   let app: INestApplicationContext;

@@ -12,7 +12,9 @@ import { describeWith, REDIS } from '../../support/requires.js';
 const LIMIT_MS = 120_000;
 const INPUTS = 64;
 const DIMENSIONS = 1536;
-/** Without an end, and of bounded size: BullMQ's own of a queue, and the list of workers. */
+/**
+ * Without an end, and of bounded size: BullMQ's own of a queue, and the list of workers.
+ */
 const KEPT = /:(meta|id|pc|events|marker)$|^other:plane:workers$/;
 
 const model = syntheticModel(

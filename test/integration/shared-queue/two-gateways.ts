@@ -16,7 +16,10 @@ export interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-/** Two gateway processes with one Redis and one folder of blobs; the test plays the one worker that pulls. */
+/**
+ * Two gateway processes with one Redis and one folder of blobs; the test plays the one
+ * worker that pulls.
+ */
 export class TwoGateways implements AsyncDisposable {
   private constructor(
     readonly redis: RedisServer,

@@ -39,7 +39,10 @@ describeWith(REDIS)(
       transcriptionRequest({ model, priority: 'batch', file: Buffer.alloc(FILE_BYTES) }),
     );
 
-    /** Open already: what is measured is uploads, not how many connections an operating system accepts at once. */
+    /**
+     * Open already: what is measured is uploads, not how many connections an operating
+     * system accepts at once.
+     */
     async function connections(): Promise<HttpConnection[]> {
       const open: HttpConnection[] = [];
       while (open.length < UPLOADS) {

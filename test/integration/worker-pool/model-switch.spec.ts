@@ -34,7 +34,9 @@ describe('loading and unloading over HTTP', () => {
     });
   }
 
-  /** One slot, one more prepared ahead, none overdrawn by BATCH: the third request waits. */
+  /**
+   * One slot, one more prepared ahead, none overdrawn by BATCH: the third request waits.
+   */
   async function startRemote(model: Partial<ModelSpec> = {}) {
     machine = new FixtureWorker({ model: 'stt', maxBatch: 1, maxConcurrent: 1 });
     await start({ addresses: [`127.0.0.1:${await machine.start()}`], ...model });

@@ -19,7 +19,10 @@ import {
 } from '../../support/pool-harness.js';
 import { TestCertificates } from '../../support/test-certificates.js';
 
-/** `node dist/main.worker.js …` by hand, as README "A worker elsewhere" says, and a pool that reaches it. */
+/**
+ * `node dist/main.worker.js …` by hand, as README "A worker elsewhere" says, and a pool
+ * that reaches it.
+ */
 describe('a remote worker with TLS, client certificates and a token', () => {
   let folder: string;
   let worker: NodeProcess;

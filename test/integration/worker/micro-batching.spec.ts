@@ -4,7 +4,8 @@ import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { SttCaller } from './stt-caller.js';
 import { sttModel, WorkerProcess } from './worker-process.js';
 
-// A device that stays busy until the request that occupies it is cancelled, noticed at every 300 ms.
+// A device that stays busy until the request that occupies it is cancelled, noticed at
+// every 300 ms.
 const HELD = { steps: 2000, faults: [{ marker: 'slow', action: 'slow', ms: 600_000 }] };
 const BAD = { marker: 'bad', action: 'fail' };
 

@@ -89,7 +89,10 @@ export class WorkerProcess {
   }
 }
 
-/** The exit code once all output has been read. Node gives no 'close' event after a disconnect by the parent. */
+/**
+ * The exit code once all output has been read. Node gives no 'close' event after a
+ * disconnect by the parent.
+ */
 async function exitOf(child: ChildProcess): Promise<number | null> {
   const outputs = [child.stdout, child.stderr].map(output => once(output!, 'close'));
   const [[code]] = await Promise.all([once(child, 'exit'), ...outputs]);

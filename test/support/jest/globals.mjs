@@ -1,4 +1,7 @@
-/** Each name acts for the spec file that runs at the time: helpers are loaded once for many files. */
+/**
+ * Each name acts for the spec file that runs at the time: helpers are loaded once
+ * for many files.
+ */
 const GLOBALS = Symbol.for('switchyard.jest.globals');
 
 const forward = name =>

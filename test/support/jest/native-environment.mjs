@@ -1,4 +1,7 @@
-/** The process itself as environment of a spec file: no virtual machine (see `native-runtime.mjs`). */
+/**
+ * The process itself as environment of a spec file: no virtual machine (see
+ * `native-runtime.mjs`).
+ */
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 

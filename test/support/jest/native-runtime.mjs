@@ -1,8 +1,9 @@
 /**
- * Loads specs as plain Node loads them, in place of Jest's virtual machine: the modules of a worker process are loaded
- * once, not once per file (Nest alone takes seconds). Jest still schedules, times, reports and limits memory.
- * What a spec changes in the process it undoes itself, as between two tests of one file; `native-environment.mjs`
- * restores the variables of the environment.
+ * Loads specs as plain Node loads them, in place of Jest's virtual machine: the modules
+ * of a worker process are loaded once, not once per file (Nest alone takes seconds). Jest
+ * still schedules, times, reports and limits memory. What a spec changes in the process
+ * it undoes itself, as between two tests of one file; `native-environment.mjs` restores
+ * the variables of the environment.
  */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -23,7 +24,9 @@ export default class NativeRuntime {
     this.#environment = environment;
   }
 
-  /** The test framework keeps the state of a file in its module: each file gets a new one. */
+  /**
+   * The test framework keeps the state of a file in its module: each file gets a new one.
+   */
   requireInternalModule(path) {
     delete globalThis[EVENT_HANDLERS];
     delete globalThis[TEST_TIMEOUT];

@@ -19,7 +19,10 @@ const MOST_AT_ONCE = 12;
 /** Changes come in steps; dots of one step do not leave all at once. */
 const SPREAD_MS = 350;
 
-/** Draws requests that moved, from what the counts say. Nothing is drawn for those who asked for less motion. */
+/**
+ * Draws requests that moved, from what the counts say. Nothing is drawn for those who
+ * asked for less motion.
+ */
 export function useDots(
   box: RefObject<HTMLElement | null>,
   canvas: RefObject<HTMLCanvasElement | null>,
@@ -141,7 +144,10 @@ function stopsIn(box: HTMLElement): Map<string, DOMRect> {
   );
 }
 
-/** Between the facing edges; below each other on a narrow screen. @returns x and y of start and end */
+/**
+ * Between the facing edges; below each other on a narrow screen. @returns x and y of
+ * start and end
+ */
 function wayOf(
   a: DOMRect,
   b: DOMRect,

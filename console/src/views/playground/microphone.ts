@@ -34,7 +34,10 @@ export class Microphone {
   }
 }
 
-/** Some browsers cannot run a microphone at another rate than its own; then the worklet converts. */
+/**
+ * Some browsers cannot run a microphone at another rate than its own; then
+ * the worklet converts.
+ */
 async function listen(
   stream: MediaStream,
   options: AudioContextOptions,

@@ -1,4 +1,7 @@
-/** Microphone → 40 ms of PCM16 mono at 24 kHz per message, with its loudness. Runs on the audio thread. */
+/**
+ * Microphone → 40 ms of PCM16 mono at 24 kHz per message, with its loudness. Runs on
+ * the audio thread.
+ */
 const RATE = 24_000;
 const CHUNK = RATE / 25;
 
@@ -6,7 +9,10 @@ class PcmCapture extends AudioWorkletProcessor {
   #samples = new Int16Array(CHUNK);
   #filled = 0;
   #peak = 0;
-  /** Where in the next block the next sample lies, in its samples; below 0: between the last one and its first. */
+  /**
+   * Where in the next block the next sample lies, in its samples; below 0: between the
+   * last one and its first.
+   */
   #at = 0;
   #last = 0;
 

@@ -1,6 +1,9 @@
 import type { Tone } from '../../ui/parts';
 
-/** Half a second of audio that the network has not taken: more is thrown away rather than spoken into the past. */
+/**
+ * Half a second of audio that the network has not taken: more is thrown away rather than
+ * spoken into the past.
+ */
 const MOST_BEHIND_BYTES = 24_000;
 /** How long a stopped session may take for what was said last. */
 const LAST_WORDS_MS = 15_000;
@@ -55,7 +58,9 @@ export class Transcription {
       socket.send(audio);
   }
 
-  /** What was said until now is still answered; the session ends with its last sentence. */
+  /**
+   * What was said until now is still answered; the session ends with its last sentence.
+   */
   finish(): void {
     this.#ended = true;
     if (this.#socket?.readyState !== WebSocket.OPEN) return this.#socket?.close();

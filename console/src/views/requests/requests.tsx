@@ -151,7 +151,10 @@ function Toolbar({ choice, total, chosen, done }: ToolbarProps) {
   );
 }
 
-/** By the filters that the server itself understands; the others name single requests, which are chosen one by one. */
+/**
+ * By the filters that the server itself understands; the others name single requests,
+ * which are chosen one by one.
+ */
 function CancelAll({
   choice,
   total,

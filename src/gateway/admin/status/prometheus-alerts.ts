@@ -28,7 +28,10 @@ const MOST = 100;
 const MAX_TEXT = 500;
 const RUNBOOK = /^(https?:\/\/|docs\/)/;
 
-/** The alerts of `console.prometheus_url`. It may be a private address; redirects lead to public ones only. */
+/**
+ * The alerts of `console.prometheus_url`. It may be a private address; redirects lead to
+ * public ones only.
+ */
 @Injectable()
 export class PrometheusAlerts {
   readonly #url: URL | undefined;
@@ -75,7 +78,9 @@ export class PrometheusAlerts {
   }
 }
 
-/** Firing ones first, then by name. @throws Error if it is no answer of `/api/v1/alerts` */
+/**
+ * Firing ones first, then by name. @throws Error if it is no answer of `/api/v1/alerts`
+ */
 function alertsIn(answer: unknown): readonly Alert[] {
   const data = isObject(answer) && isObject(answer.data) ? answer.data.alerts : undefined;
   if (!Array.isArray(data))

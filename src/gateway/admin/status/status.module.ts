@@ -14,7 +14,10 @@ import { PrometheusAlerts } from './prometheus-alerts.js';
 import { RequestHistoryService } from './request-history.service.js';
 import { AdminStatusController } from './status.controller.js';
 
-/** The gateway as a whole. Apart from `AdminModule` because it needs the database and the batch processor too. */
+/**
+ * The gateway as a whole. Apart from `AdminModule` because it needs the database and the
+ * batch processor too.
+ */
 @Module({
   imports: [
     DependenciesModule,

@@ -25,7 +25,10 @@ const WITH_BODY: readonly ErrorCode[] = [
 ];
 const WITH_PARAMETER: readonly ErrorCode[] = ['unknown_url'];
 
-/** Adds the errors that every route of a kind can answer. A status that a route describes itself stays as it is. */
+/**
+ * Adds the errors that every route of a kind can answer. A status that a route describes
+ * itself stays as it is.
+ */
 export function withSharedErrors(document: OpenAPIObject): OpenAPIObject {
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods) as unknown as [
@@ -65,7 +68,10 @@ function response(codes: readonly ErrorCode[]): object {
   return { description, content: { 'application/json': { schema, examples } } };
 }
 
-/** Error answers of a route, one response per status with an example per code, straight from the registry. */
+/**
+ * Error answers of a route, one response per status with an example per code, straight
+ * from the registry.
+ */
 export function DescribesErrors(...codes: readonly ErrorCode[]): MethodDecorator {
   const statuses = new Set(codes.map(code => ERROR_REGISTRY[code].status));
   return applyDecorators(

@@ -9,7 +9,10 @@ import { LONGEST_WINDOW_MS } from '../../../core/jobs/completion-window.js';
 
 type Handler<T> = (...args: never[]) => T | Promise<T>;
 
-/** What a route answers with, and 200: the schema in the OpenAPI document, and the type of what its handler returns. */
+/**
+ * What a route answers with, and 200: the schema in the OpenAPI document, and the type of
+ * what its handler returns.
+ */
 export const Answers =
   <T>(type: Type<T>, more: ApiResponseNoStatusOptions = {}) =>
   <H extends Handler<T>>(

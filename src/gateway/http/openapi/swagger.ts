@@ -8,8 +8,9 @@ type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
 type Schema = Exclude<Schemas[string], { $ref: string }>;
 
 /**
- * Gives the optional fields of every form an empty example. Swagger UI fills each field of a form with a made-up value,
- * such as `file_url=string`, and sends it: an untouched form would be rejected. Swagger UI omits empty fields.
+ * Gives the optional fields of every form an empty example. Swagger UI fills each field
+ * of a form with a made-up value, such as `file_url=string`, and sends it: an untouched
+ * form would be rejected. Swagger UI omits empty fields.
  */
 function emptyOptionalFormFields(document: OpenAPIObject): OpenAPIObject {
   const schemas = document.components?.schemas ?? {};
@@ -80,7 +81,10 @@ function openApiDocument(app: INestApplication): OpenAPIObject {
   return withSharedErrors(emptyOptionalFormFields(withSummaries(document)));
 }
 
-/** Of routes that do not describe themselves otherwise, from the endpoint table: pages and manual say the same. */
+/**
+ * Of routes that do not describe themselves otherwise, from the endpoint table: pages and
+ * manual say the same.
+ */
 function withSummaries(document: OpenAPIObject): OpenAPIObject {
   for (const { method, path, summary, area } of ENDPOINTS) {
     const operation = document.paths[path]?.[METHODS[method]];
@@ -93,7 +97,10 @@ function withSummaries(document: OpenAPIObject): OpenAPIObject {
 
 const METHODS = { GET: 'get', POST: 'post', DELETE: 'delete' } as const;
 
-/** Swagger UI at `/docs`, the document at `/docs-json`. Built on first use: starting up does not wait for it. */
+/**
+ * Swagger UI at `/docs`, the document at `/docs-json`. Built on first use: starting up
+ * does not wait for it.
+ */
 export function serveDocs(app: INestApplication): void {
   SwaggerModule.setup('docs', app, () => openApiDocument(app), {
     jsonDocumentUrl: 'docs-json',

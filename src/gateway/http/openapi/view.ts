@@ -6,7 +6,10 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 
-/** One field of an answer: what the OpenAPI document says of it and, in its type, what it holds. */
+/**
+ * One field of an answer: what the OpenAPI document says of it and, in its type,
+ * what it holds.
+ */
 interface ViewField<T> {
   readonly options: ApiPropertyOptions;
   /** Other answers that the options refer to. */
@@ -37,8 +40,8 @@ type Described = string | ApiPropertyOptions;
 export type ViewOf<V extends Type> = InstanceType<V>;
 
 /**
- * An answer of this API, described once: its fields are the schema of the OpenAPI document, and its type is what the
- * handler returns. @param name of the schema
+ * An answer of this API, described once: its fields are the schema of the OpenAPI
+ * document, and its type is what the handler returns. @param name of the schema
  */
 export function view<F extends Fields>(name: string, fields: F): Type<Answer<F>> {
   return extended(name, {}, fields);

@@ -13,8 +13,8 @@ export interface JobPace {
 const MIN_ELAPSED_MS = 500;
 
 /**
- * Average over the life of the job, pauses included, computed from its row, so that all replicas agree. Undefined
- * unless it is in progress.
+ * Average over the life of the job, pauses included, computed from its row, so that all
+ * replicas agree. Undefined unless it is in progress.
  * @param nowMs wall-clock time
  */
 export function jobPace(
@@ -33,7 +33,10 @@ export function jobPace(
   };
 }
 
-/** A job as OpenAI's batch, with our extensions. @param nowMs wall-clock time, for rate and ETA */
+/**
+ * A job as OpenAI's batch, with our extensions. @param nowMs wall-clock time, for
+ * rate and ETA
+ */
 export function batchView(job: BatchJob, nowMs: number): BatchDto {
   const { reachedAtMs: at, counts, problems } = job;
   return {

@@ -18,8 +18,8 @@ import { type BatchParams, newJob, isSameBatch } from './batch-params.js';
 import { FailedLines } from './failed-lines.js';
 
 /**
- * Rejects webhooks at creation if they cannot be signed, or if their address is not public. The sender checks again,
- * since DNS can change.
+ * Rejects webhooks at creation if they cannot be signed, or if their address is not
+ * public. The sender checks again, since DNS can change.
  */
 @Injectable()
 export class WebhookAddress {
@@ -54,12 +54,18 @@ const refused = (why: string): DomainError =>
     param: 'webhook.url',
   });
 
-/** The API's span of a batch's trace: child of the caller's span, parent of the processor's `process-batch`. */
+/**
+ * The API's span of a batch's trace: child of the caller's span, parent of the
+ * processor's `process-batch`.
+ */
 @Injectable()
 export class BatchTraces {
   constructor(@Inject(TRACER) private readonly tracer: Tracer) {}
 
-  /** @param caller the request's `traceparent`. @param create receives the `traceparent` to store in the job */
+  /**
+   * @param caller the request's `traceparent`. @param create receives the `traceparent`
+   *   to store in the job
+   */
   async created(
     caller: string | undefined,
     create: (traceparent: string | undefined) => Promise<BatchJob>,
@@ -90,7 +96,10 @@ export interface CreateContext {
   readonly terms: KeyTerms | undefined;
 }
 
-/** Batches of a tenant. They are rows in the job table; any processor can claim them (D-13). */
+/**
+ * Batches of a tenant. They are rows in the job table; any processor can
+ * claim them (D-13).
+ */
 @Injectable()
 export class BatchesService {
   constructor(
@@ -102,7 +111,10 @@ export class BatchesService {
     private readonly traces: BatchTraces,
   ) {}
 
-  /** With a known idempotency key, returns the existing batch. @throws DomainError if that one differs */
+  /**
+   * With a known idempotency key, returns the existing batch. @throws DomainError if
+   * that one differs
+   */
   create(tenant: string, params: BatchParams, context: CreateContext): Promise<BatchJob> {
     const { idempotencyKey, terms } = context;
     return this.traces.created(context.traceparent, traceparent =>

@@ -13,7 +13,10 @@ import { FileWriter } from '../files/file-writer.js';
 
 const UNBOUNDED = { maxBytes: Infinity, maxLines: Infinity };
 
-/** Creates an input file of the failed lines of a batch: two passes, with only the ids in memory. */
+/**
+ * Creates an input file of the failed lines of a batch: two passes, with only the
+ * ids in memory.
+ */
 @Injectable()
 export class FailedLines {
   constructor(
@@ -22,7 +25,10 @@ export class FailedLines {
     private readonly writer: FileWriter,
   ) {}
 
-  /** @throws DomainError `nothing_to_retry`, or `file_not_found` if a file of the batch no longer exists. */
+  /**
+   * @throws DomainError `nothing_to_retry`, or `file_not_found` if a file of the batch
+   *   no longer exists.
+   */
   async asFile(job: BatchJob): Promise<StoredFile> {
     if (job.errorFileId === undefined) throw nothing(job.id);
     const failed = await this.#idsIn(await this.#file(job, job.errorFileId));

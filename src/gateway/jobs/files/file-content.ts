@@ -11,8 +11,9 @@ export interface ByteRange {
 }
 
 /**
- * One `Range` over `size` bytes (RFC 9110 §14): `bytes=0-99`, `bytes=100-`, `bytes=-100`. Several ranges, other units
- * and invalid values are ignored (undefined: all bytes), as the RFC allows.
+ * One `Range` over `size` bytes (RFC 9110 §14): `bytes=0-99`, `bytes=100-`, `bytes=-100`.
+ * Several ranges, other units and invalid values are ignored (undefined: all bytes), as
+ * the RFC allows.
  */
 export function byteRange(
   header: string | undefined,
@@ -36,15 +37,18 @@ export function byteRange(
 const within = (range: ByteRange, size: number): ByteRange | 'unsatisfiable' =>
   range.from < size ? range : 'unsatisfiable';
 
-/** True if a list such as `"a", W/"b"` or `*` contains the tag. Weak comparison, as `If-None-Match` requires. */
+/**
+ * True if a list such as `"a", W/"b"` or `*` contains the tag. Weak comparison, as
+ * `If-None-Match` requires.
+ */
 export function containsTag(header: string | undefined, etag: string): boolean {
   const tags = (header ?? '').split(',').map(tag => tag.trim().replace(/^W\//, ''));
   return tags.includes('*') || tags.includes(etag);
 }
 
 /**
- * Sends a file or the requested range. Files never change, so their digest is their ETag. A slow download has no
- * timeout; reading stops when the client disconnects.
+ * Sends a file or the requested range. Files never change, so their digest is their ETag.
+ * A slow download has no timeout; reading stops when the client disconnects.
  */
 export async function sendContent(
   blobs: BlobStore,
@@ -68,7 +72,8 @@ export async function sendContent(
     });
   }
   describe(reply, file, range);
-  // Fastify keeps `content-length` for an empty stream; for an empty string it would send 0.
+  // Fastify keeps `content-length` for an empty stream; for an empty string it
+  // would send 0.
   if (request.method === 'HEAD') return void reply.send(Readable.from([]));
   void reply.send(await opened(blobs.read(file.blobKey, range)));
 }

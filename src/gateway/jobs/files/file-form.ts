@@ -15,7 +15,10 @@ export interface FormRules<T> {
   /** Name of the one file part. */
   readonly part: string;
   readonly maxBytes: number;
-  /** Stores the file while it is received; `before` has the preceding fields. Resolves when the bytes are durable. */
+  /**
+   * Stores the file while it is received; `before` has the preceding fields. Resolves
+   * when the bytes are durable.
+   */
   take(file: MultipartFile, before: Fields): Promise<T>;
   /** Discards the result of `take`. */
   forget(taken: T): Promise<void>;

@@ -29,7 +29,10 @@ export interface FileFacts {
   readonly expiresAfterS?: number | undefined;
 }
 
-/** Creates files in two steps: bytes, then row. A crash in between leaves unreferenced bytes for garbage collection. */
+/**
+ * Creates files in two steps: bytes, then row. A crash in between leaves unreferenced
+ * bytes for garbage collection.
+ */
 @Injectable()
 export class FileWriter {
   constructor(
@@ -39,7 +42,8 @@ export class FileWriter {
   ) {}
 
   /**
-   * @throws DomainError `file_too_large`, `too_many_lines`, `empty_file`, `storage_full`, `storage_quota_exceeded`;
+   * @throws DomainError `file_too_large`, `too_many_lines`, `empty_file`, `storage_full`,
+   *   `storage_quota_exceeded`;
    * then the bytes are discarded.
    */
   async write(
@@ -84,7 +88,10 @@ export class FileWriter {
     return file;
   }
 
-  /** Call before a row references the bytes. @throws DomainError if garbage collection may already remove them */
+  /**
+   * Call before a row references the bytes. @throws DomainError if garbage collection may
+   * already remove them
+   */
   assertFresh(id: string): void {
     if (mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now())) return;
     throw storageUnavailable('Storing the bytes took too long.');

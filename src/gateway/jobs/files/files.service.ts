@@ -35,7 +35,10 @@ export class FilesService {
     private readonly writer: FileWriter,
   ) {}
 
-  /** Limits are checked during the upload if the purpose is already known, and always at the end. */
+  /**
+   * Limits are checked during the upload if the purpose is already known, and always
+   * at the end.
+   */
   create(tenant: string, form: FormSource): Promise<StoredFile> {
     const { maxBytes } = this.settings.files;
     const take = async (
@@ -110,7 +113,10 @@ export class FilesService {
 /** Longer names are truncated. */
 const MAX_NAME_CHARS = 255;
 
-/** @param filename undefined for an application/octet-stream part without one, despite the parser's types */
+/**
+ * @param filename undefined for an application/octet-stream part without one, despite
+ *   the parser's types
+ */
 const nameOf = ({
   filename,
   fieldname,

@@ -59,7 +59,10 @@ export class MeasuredBytes {
     return this.#lineBreaks + (this.#last === NEWLINE ? 0 : 1);
   }
 
-  /** @throws DomainError `file_too_large`, `too_many_lines`, `storage_quota_exceeded` at the first byte over. */
+  /**
+   * @throws DomainError `file_too_large`, `too_many_lines`, `storage_quota_exceeded` at
+   *   the first byte over.
+   */
   async *of(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of source) {
       this.#add(chunk);

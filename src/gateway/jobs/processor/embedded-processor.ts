@@ -59,8 +59,9 @@ export interface ProcessorView {
 }
 
 /**
- * The embedded batch processor of a gateway (`batch.embedded`): a child process, so that ingesting 200 MB never delays
- * a request. It starts when the gateway listens, since it sends lines over loopback, and is stopped first.
+ * The embedded batch processor of a gateway (`batch.embedded`): a child process, so that
+ * ingesting 200 MB never delays a request. It starts when the gateway listens, since it
+ * sends lines over loopback, and is stopped first.
  */
 @Injectable()
 export class EmbeddedProcessor
@@ -104,7 +105,10 @@ export class EmbeddedProcessor
     return text;
   }
 
-  /** Runs before the drain: no further lines are sent, and those in flight end with the other requests. */
+  /**
+   * Runs before the drain: no further lines are sent, and those in flight end with
+   * the other requests.
+   */
   onModuleDestroy(): void {
     this.#listening?.unsubscribe();
     void this.#supervisor?.stop();

@@ -7,7 +7,10 @@ import {
   StorageOperations,
 } from '../../../platform/storage/storage.metrics.js';
 
-/** The blob store for requests and for the garbage collector: the same blobs with separate metrics. */
+/**
+ * The blob store for requests and for the garbage collector: the same blobs
+ * with separate metrics.
+ */
 export const API_BLOBS = Symbol('API_BLOBS');
 export const GARBAGE_BLOBS = Symbol('GARBAGE_BLOBS');
 

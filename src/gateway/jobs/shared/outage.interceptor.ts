@@ -9,7 +9,10 @@ import { DomainError } from '../../../core/shared/domain-error.js';
 import { storageUnavailable } from '../../../platform/http/passing-errors.js';
 import { isOutage } from '../../../platform/storage/storage-problems.js';
 
-/** Answers 503 with `Retry-After` while the database or blob store is unavailable; SDKs retry by themselves. */
+/**
+ * Answers 503 with `Retry-After` while the database or blob store is unavailable; SDKs
+ * retry by themselves.
+ */
 @Injectable()
 export class OutageInterceptor implements NestInterceptor {
   intercept(_context: ExecutionContext, next: CallHandler): Observable<unknown> {

@@ -5,7 +5,10 @@ interface Listed {
   readonly id: string;
 }
 
-/** OpenAI's list page; SDKs pass `last_id` as the next `after`. @throws DomainError for an unknown `after` */
+/**
+ * OpenAI's list page; SDKs pass `last_id` as the next `after`. @throws DomainError for
+ * an unknown `after`
+ */
 export function pageView<T, V extends Listed>(
   page: Page<T> | undefined,
   view: (entry: T) => V,

@@ -34,7 +34,8 @@ export interface CompletedUpload {
 }
 
 /**
- * Files that come in parts. Parts are blobs of their own; completing makes one file of them and checks it as a whole.
+ * Files that come in parts. Parts are blobs of their own; completing makes one file of
+ * them and checks it as a whole.
  */
 @Injectable()
 export class UploadsService {
@@ -46,7 +47,10 @@ export class UploadsService {
     private readonly writer: FileWriter,
   ) {}
 
-  /** What can never become a file is refused before its first byte. @throws DomainError `file_too_large` */
+  /**
+   * What can never become a file is refused before its first byte. @throws
+   * DomainError `file_too_large`
+   */
   async create(tenant: string, dto: UploadCreateDto): Promise<Upload> {
     const { maxBytes } = this.#limits(dto.purpose);
     if (dto.bytes > maxBytes) throw fileTooLarge(maxBytes);
@@ -82,7 +86,10 @@ export class UploadsService {
     );
   }
 
-  /** Parts that are not named are left out. An upload that does not check stays pending: the right parts can follow. */
+  /**
+   * Parts that are not named are left out. An upload that does not check stays pending:
+   * the right parts can follow.
+   */
   async complete(
     tenant: string,
     id: string,
@@ -98,7 +105,8 @@ export class UploadsService {
       expiresAfterS,
     });
     if (!(await this.uploads.end(id, 'completed', file.id))) {
-      // Another request completed or cancelled it meanwhile: there must not be two files of one upload.
+      // Another request completed or cancelled it meanwhile: there must not be two files
+      // of one upload.
       await this.files.remove(tenant, file.id);
       await this.writer.forget(file);
       throw notPending(upload.id);

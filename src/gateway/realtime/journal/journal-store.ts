@@ -8,9 +8,10 @@ import {
 /** KEYS: the session (a hash: owner, state), its events and its audio (lists). */
 
 /**
- * ARGV: owner, 1 for the first write (which replaces what the same owner left there), milliseconds to live, state,
- * events to drop, number of events, events…, audio to drop, audio or ''.
- * Returns 1: written; 0: another gateway has the session; -1: it no longer exists, as after a restart of Redis.
+ * ARGV: owner, 1 for the first write (which replaces what the same owner left there),
+ * milliseconds to live, state, events to drop, number of events, events…, audio to drop,
+ * audio or ''. Returns 1: written; 0: another gateway has the session; -1: it no longer
+ * exists, as after a restart of Redis.
  */
 export const WRITE = `
 local exists = redis.call('EXISTS', KEYS[1]) == 1
@@ -31,8 +32,9 @@ return 1
 `;
 
 /**
- * ARGV: new owner, tenant, digest of the secret. Returns state, events and audio, or nothing when one of them does not
- * match. From now on the old owner's writes are refused.
+ * ARGV: new owner, tenant, digest of the secret. Returns state, events and
+ * audio, or nothing when one of them does not match. From now on the old owner's
+ * writes are refused.
  */
 export const ADOPT = `
 local state = redis.call('HGET', KEYS[1], 'state')
@@ -77,7 +79,10 @@ const OUTCOMES: Readonly<Record<number, JournalOutcome>> = {
   [-1]: 'gone',
 };
 
-/** Sessions in Redis. Each write is one atomic step, refused once another gateway has taken over. @throws of ioredis */
+/**
+ * Sessions in Redis. Each write is one atomic step, refused once another gateway has
+ * taken over. @throws of ioredis
+ */
 export class JournalStore {
   readonly #redis: Redis & JournalCommands;
 

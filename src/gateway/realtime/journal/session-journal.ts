@@ -32,18 +32,20 @@ interface Waiting {
   readonly deliver: () => void;
 }
 
-/** Audio without events is written this often; a client may have to send that much again. */
+/**
+ * Audio without events is written this often; a client may have to send that much again.
+ */
 const AUDIO_EVERY_MS = 200;
 const MAX_STORED_EVENTS = 2000;
 const MAX_STORED_BYTES = 1_048_576;
 
 /**
- * Stores in Redis what another gateway needs to continue a session. An event is sent when it is written, together with
- * the state that follows from it: what a client has received is never sent again, and what it has not received is never
- * lost.
+ * Stores in Redis what another gateway needs to continue a session. An event is sent when
+ * it is written, together with the state that follows from it: what a client has received
+ * is never sent again, and what it has not received is never lost.
  *
- * When Redis does not answer in time the session continues without a journal, and can be resumed on its own gateway
- * only. When Redis answers again the journal is written anew.
+ * When Redis does not answer in time the session continues without a journal, and can be
+ * resumed on its own gateway only. When Redis answers again the journal is written anew.
  */
 export class SessionJournal {
   #events: Waiting[] = [];
@@ -183,7 +185,10 @@ export class SessionJournal {
     this.options.onTaken();
   }
 
-  /** A journal with a hole would make another gateway send events twice: it is replaced as soon as Redis is back. */
+  /**
+   * A journal with a hole would make another gateway send events twice: it is replaced as
+   * soon as Redis is back.
+   */
   #giveUp({ message }: Error): void {
     if (this.#state === 'off') return;
     this.#stale = true;

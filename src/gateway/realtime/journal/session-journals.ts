@@ -7,15 +7,19 @@ import { JournalStore } from './journal-store.js';
 import { SessionJournal, type SessionJournalOptions } from './session-journal.js';
 import { type AdoptedSession, secretDigest } from '../session/session-state.js';
 
-/** Longest wait of an event for its write; without a connection to Redis a write fails at once. */
+/**
+ * Longest wait of an event for its write; without a connection to Redis a write
+ * fails at once.
+ */
 const WRITE_MS = 500;
 const FIRST_PROBE_MS = 1000;
 /** For a Redis that answers a probe and fails again at once. */
 const LONGEST_PROBE_MS = 60_000;
 
 /**
- * The journals of this gateway's sessions, with a Redis and `realtime.shared_resume`. While Redis does not answer,
- * sessions neither wait for it nor begin with a journal; when it does, all of them have one again.
+ * The journals of this gateway's sessions, with a Redis and `realtime.shared_resume`.
+ * While Redis does not answer, sessions neither wait for it nor begin with a journal;
+ * when it does, all of them have one again.
  */
 @Injectable()
 export class SessionJournals implements OnApplicationShutdown {
@@ -45,7 +49,8 @@ export class SessionJournals implements OnApplicationShutdown {
   ): SessionJournal | undefined {
     const { idleTimeoutMs, resumeWindowMs } = this.settings.realtime;
     if (!this.#store || resumeWindowMs === 0) return undefined;
-    // A silent client causes no writes: its session stays for as long as silence is allowed.
+    // A silent client causes no writes: its session stays for as long as
+    // silence is allowed.
     const ttlMs = idleTimeoutMs + resumeWindowMs;
     const journal: SessionJournal = new SessionJournal({
       ...{ ...options, owner: this.#owner, store: this.#store, ttlMs },
@@ -59,7 +64,9 @@ export class SessionJournals implements OnApplicationShutdown {
     return journal;
   }
 
-  /** Takes over a session of another gateway. Undefined: none that this caller may have. */
+  /**
+   * Takes over a session of another gateway. Undefined: none that this caller may have.
+   */
   async adopt(
     id: string,
     secret: string,

@@ -15,7 +15,10 @@ import { type SessionInput } from './session-input.js';
 import { type SessionOutput } from './session-output.js';
 import { demandSameFormat, needsNewStream, updatedSession } from './session-settings.js';
 
-/** Mistakes a client may make in ten seconds: each is answered, so a flood of them is a flood of answers. */
+/**
+ * Mistakes a client may make in ten seconds: each is answered, so a flood of them is a
+ * flood of answers.
+ */
 const MOST = 100;
 const WITHIN_MS = 10_000;
 
@@ -31,7 +34,10 @@ export class MistakeLimit {
   }
 }
 
-/** First bytes of audio files, as browsers' recorders and file readers send them by mistake. */
+/**
+ * First bytes of audio files, as browsers' recorders and file readers send
+ * them by mistake.
+ */
 const CONTAINERS: readonly (readonly [magic: Buffer, name: string])[] = [
   [Buffer.from('RIFF'), 'a WAV file'],
   [Buffer.from('OggS'), 'Ogg'],
@@ -147,7 +153,10 @@ export class ClientMessages {
     if (paths.length > 0) this.target.outbox.send(ignoredWarning(paths));
   }
 
-  /** Without a slot for its first audio the session ends; the client is asked to retry later. */
+  /**
+   * Without a slot for its first audio the session ends; the client is asked
+   * to retry later.
+   */
   #append(audio: Buffer): void {
     try {
       this.target.input.append(audio);

@@ -26,7 +26,10 @@ const TABLES: Readonly<Record<G711, Int16Array>> = {
   g711_alaw: tableOf(alawSample),
 };
 
-/** Telephone bytes → PCM s16le at the same rate: one table look-up a sample, which the gateway may do (D-12). */
+/**
+ * Telephone bytes → PCM s16le at the same rate: one table look-up a sample, which the
+ * gateway may do (D-12).
+ */
 export function decodeG711(bytes: Uint8Array, encoding: G711): Buffer {
   const table = TABLES[encoding];
   const pcm = Buffer.allocUnsafe(bytes.length * 2);

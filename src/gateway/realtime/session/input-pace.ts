@@ -1,6 +1,6 @@
 /**
- * For how long one side has been slowed, in milliseconds, less the time without pauses: pauses now and then do not add
- * up, consecutive ones do.
+ * For how long one side has been slowed, in milliseconds, less the time without pauses:
+ * pauses now and then do not add up, consecutive ones do.
  */
 export class SlowedTime {
   #slowedMs = 0;
@@ -30,13 +30,17 @@ export interface Pace {
 
 /** The recogniser may catch up at any time, so it is checked again after this. */
 const LONGEST_WAIT_MS = 1000;
-/** A lead shrinks by this rate: real time after a burst, or a fast clock, is forgiven in the end. */
+/**
+ * A lead shrinks by this rate: real time after a burst, or a fast clock, is forgiven
+ * in the end.
+ */
 const REAL_TIME = 1.25;
 
 /**
- * How far a client is ahead of real time, and the recogniser behind the client, in milliseconds of audio. Time without
- * audio is not credited, except while it was away. Slowed, then warned, then closed: at twice the bound, or when
- * reading had to stop for the length of the bound in all.
+ * How far a client is ahead of real time, and the recogniser behind the client, in
+ * milliseconds of audio. Time without audio is not credited, except while it was away.
+ * Slowed, then warned, then closed: at twice the bound, or when reading had to stop for
+ * the length of the bound in all.
  */
 export class InputPace {
   readonly #client = new SlowedTime();

@@ -4,14 +4,20 @@ import { type CloseCode } from '../../../contracts/realtime/close-code.js';
 export interface SocketListener {
   text(message: string): void;
   binary(data: Buffer): void;
-  /** @param closed the peer sent a close frame: it will not come back. False: the connection was lost. */
+  /**
+   * @param closed the peer sent a close frame: it will not come back. False: the
+   *   connection was lost.
+   */
   gone(closed: boolean): void;
 }
 
 /** A peer that does not answer a close frame is cut after this. */
 const CLOSE_MS = 2000;
 
-/** What a connection that ended without a close frame is given (RFC 6455 §7.1.5); browsers close with 1001 or 1005. */
+/**
+ * What a connection that ended without a close frame is given (RFC 6455 §7.1.5); browsers
+ * close with 1001 or 1005.
+ */
 const NO_CLOSE_FRAME = 1006;
 
 /** One WebSocket: bounded writing, pings for life, and a close that ends. */

@@ -26,7 +26,8 @@ export interface ReconnectOptions {
 
 /**
  * Connects as soon as a worker has a slot, trying again after growing pauses.
- * @returns why it did not, when the time is up or waiting is pointless; undefined when it did, or `signal` was aborted
+ * @returns why it did not, when the time is up or waiting is pointless; undefined when it
+ *   did, or `signal` was aborted
  */
 export async function reconnect(
   options: ReconnectOptions,

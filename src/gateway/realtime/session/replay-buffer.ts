@@ -3,12 +3,16 @@ export type Utterance =
   | { readonly kind: 'audio'; readonly pcm: Buffer; readonly start: number }
   | { readonly kind: 'commit'; readonly start: number };
 
-/** A final's end may fall short of the commit it answers by what the resampler still holds: some milliseconds. */
+/**
+ * A final's end may fall short of the commit it answers by what the resampler still
+ * holds: some milliseconds.
+ */
 const COMMIT_TOLERANCE_S = 0.05;
 
 /**
- * What a new worker gets when the old one dies: audio and commits since the last completed segment, at most
- * `maxSeconds` of audio, of which the oldest goes first. Positions are bytes from the start of the session.
+ * What a new worker gets when the old one dies: audio and commits since the last
+ * completed segment, at most `maxSeconds` of audio, of which the oldest goes first.
+ * Positions are bytes from the start of the session.
  */
 export class ReplayBuffer {
   #entries: Utterance[] = [];
@@ -39,7 +43,10 @@ export class ReplayBuffer {
     this.#entries.push({ kind: 'commit', start });
   }
 
-  /** The segment that ends at `endS` seconds of the session is complete: all before it is dropped, with its commit. */
+  /**
+   * The segment that ends at `endS` seconds of the session is complete: all before it is
+   * dropped, with its commit.
+   */
   completed(endS: number): void {
     const end = evenBytes(endS * this.bytesPerSecond);
     const done = end + COMMIT_TOLERANCE_S * this.bytesPerSecond;

@@ -22,7 +22,10 @@ export interface SessionInputOptions {
   readonly limits: Settings['realtime'];
   readonly items: TranscriptItems;
   config(): SessionConfig;
-  /** Leases a streaming slot with the session's current settings. @throws DomainError when there is none. */
+  /**
+   * Leases a streaming slot with the session's current settings. @throws DomainError when
+   * there is none.
+   */
   open(): StreamHandle;
   /** After `open` failed: a slot will be free soon, which is worth waiting for. */
   slotExpected(error: DomainError): boolean;
@@ -46,7 +49,10 @@ export interface SessionInputOptions {
   };
 }
 
-/** Audio of the client in its format → PCM → the recogniser; and the recogniser's results → events. */
+/**
+ * Audio of the client in its format → PCM → the recogniser; and the recogniser's
+ * results → events.
+ */
 export class SessionInput {
   readonly #pace: InputPace;
   readonly #times = new UtteranceTimes();
@@ -92,7 +98,9 @@ export class SessionInput {
     return this.#receivedBytes > 0;
   }
 
-  /** Milliseconds of audio received so far; a client that resumes continues from there. */
+  /**
+   * Milliseconds of audio received so far; a client that resumes continues from there.
+   */
   get receivedMs(): number {
     return (1000 * this.#receivedBytes) / bytesPerSecond(this.options.config().format);
   }
@@ -103,7 +111,8 @@ export class SessionInput {
   }
 
   /**
-   * @throws DomainError `queue_full`, `no_worker` when there is no streaming slot for the first audio and none
+   * @throws DomainError `queue_full`, `no_worker` when there is no streaming slot for the
+   *   first audio and none
    * expected.
    */
   append(audio: Buffer): void {
@@ -123,7 +132,8 @@ export class SessionInput {
     const manual = this.options.config().turnDetection === null;
     this.#times.committed(this.options.nowMs());
     this.#transcriber?.commit();
-    // With voice activity only speech is an item; speech that is not detected yet is announced when it is.
+    // With voice activity only speech is an item; speech that is not detected yet is
+    // announced when it is.
     if (manual || this.options.items.speaking)
       for (const event of this.options.items.commit()) this.options.send(event);
   }

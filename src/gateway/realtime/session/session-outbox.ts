@@ -3,7 +3,10 @@ import { inDialect, type ServerEvent } from '../../../contracts/realtime/server-
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { type RealtimeSocket } from './realtime-socket.js';
 
-/** Where events are stored before they are sent, so that another gateway can continue the session. */
+/**
+ * Where events are stored before they are sent, so that another gateway can
+ * continue the session.
+ */
 interface EventJournal {
   /** @param deliver called in order, when the event is written */
   event(json: string, deliver: () => void): void;
@@ -23,7 +26,10 @@ export interface EventRingLimits {
   readonly bytes: number;
 }
 
-/** The last events of a session, for a client that resumes. The oldest are dropped when a limit is reached. */
+/**
+ * The last events of a session, for a client that resumes. The oldest are dropped when a
+ * limit is reached.
+ */
 export class EventRing {
   readonly #events: SentEvent[] = [];
   #bytes = 0;
@@ -43,7 +49,8 @@ export class EventRing {
 
   /**
    * The events after `lastId`, in order.
-   * @returns undefined when it is gone, and so perhaps are some after it, or there never was such an event.
+   * @returns undefined when it is gone, and so perhaps are some after it, or there never
+   *   was such an event.
    */
   after(lastId: string): readonly SentEvent[] | undefined {
     const at = this.#events.findIndex(({ id }) => id === lastId);
@@ -59,7 +66,9 @@ export class EventRing {
 /** Events stored for a client that resumes. */
 const STORED_EVENTS = 2000;
 
-/** Events for the client: numbered, stored for a while, and sent while it is connected. */
+/**
+ * Events for the client: numbered, stored for a while, and sent while it is connected.
+ */
 export class SessionOutbox {
   readonly #ring: EventRing;
   readonly #prefix: string;
@@ -91,7 +100,10 @@ export class SessionOutbox {
     return this.#sent;
   }
 
-  /** From now on events are sent once the journal has written them. @param before what another gateway has sent */
+  /**
+   * From now on events are sent once the journal has written them. @param before what
+   * another gateway has sent
+   */
   writeTo(
     journal: EventJournal,
     before?: { readonly sent: number; readonly events: readonly string[] },
@@ -103,7 +115,10 @@ export class SessionOutbox {
       this.#ring.add({ id: (JSON.parse(json) as { event_id: string }).event_id, json });
   }
 
-  /** Sends, or stores for later. A client that does not read is closed with 1013; nothing more is buffered for it. */
+  /**
+   * Sends, or stores for later. A client that does not read is closed with 1013; nothing
+   * more is buffered for it.
+   */
   send(event: ServerEvent): void {
     const translated = inDialect(event, this.dialect);
     if (!translated) return;
@@ -139,14 +154,17 @@ export class SessionOutbox {
     if (this.#socket === socket) this.#socket = undefined;
   }
 
-  /** @returns what the client missed, as JSON; undefined when some of it is no longer stored. */
+  /**
+   * @returns what the client missed, as JSON; undefined when some of it is
+   *   no longer stored.
+   */
   missedSince(lastEventId: string): readonly string[] | undefined {
     return this.#ring.after(lastEventId)?.map(({ json }) => json);
   }
 
   /**
-   * Resolves when the client is connected and reads, so that long answers wait instead of filling memory; or at the
-   * end.
+   * Resolves when the client is connected and reads, so that long answers wait instead of
+   * filling memory; or at the end.
    */
   async room(): Promise<void> {
     while (!this.#ended) {

@@ -42,7 +42,10 @@ export class SessionOutput {
     this.#send({ type: 'conversation.item.done', ...about });
   }
 
-  /** @throws DomainError when one is being spoken, and about the text, the voice or the model. */
+  /**
+   * @throws DomainError when one is being spoken, and about the text, the voice
+   *   or the model.
+   */
   respond(speech: SpeechFields): void {
     if (this.#response)
       throw new DomainError(

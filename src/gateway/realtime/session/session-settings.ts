@@ -31,7 +31,8 @@ interface Honouring {
 }
 
 /**
- * The session with an update applied. Fields that only advise and cannot be honoured are added to `ignored` (D-34).
+ * The session with an update applied. Fields that only advise and cannot be honoured are
+ * added to `ignored` (D-34).
  * @throws DomainError naming the field; nothing is applied then.
  */
 export function updatedSession(
@@ -72,7 +73,10 @@ export function resolveSession(
   return next;
 }
 
-/** A recogniser takes one language: the only candidate that it knows, or none, and it detects the language. */
+/**
+ * A recogniser takes one language: the only candidate that it knows, or none, and it
+ * detects the language.
+ */
 function chosenLanguage(
   languages: readonly string[],
   { spec, ignored, path }: { spec: ModelSpec; ignored: IgnoredFields; path: string },
@@ -85,7 +89,10 @@ function chosenLanguage(
   return others.length === 0 ? first : '';
 }
 
-/** The model of the session, if it can transcribe what the session wants. @throws DomainError */
+/**
+ * The model of the session, if it can transcribe what the session
+ * wants. @throws DomainError
+ */
 export function demandTranscribing(
   config: SessionConfig,
   catalog: ModelCatalog,

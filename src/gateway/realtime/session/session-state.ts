@@ -10,7 +10,10 @@ export interface InputState {
   readonly transcriber?: TranscriberState;
 }
 
-/** Everything of a session that another gateway needs besides its events and its audio. JSON, written as a whole. */
+/**
+ * Everything of a session that another gateway needs besides its events and its audio.
+ * JSON, written as a whole.
+ */
 export interface SessionState {
   readonly v: 1;
   readonly tenant: string;

@@ -28,7 +28,10 @@ export interface Speech {
   cancel(): void;
 }
 
-/** Speech output of live sessions: synthesis through the scheduler at REALTIME priority, counted as HTTP speech is. */
+/**
+ * Speech output of live sessions: synthesis through the scheduler at REALTIME priority,
+ * counted as HTTP speech is.
+ */
 @Injectable()
 export class SpeechSynthesis {
   constructor(
@@ -37,7 +40,10 @@ export class SpeechSynthesis {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** @throws DomainError about the text, the voice or the model, or `queue_full`, `shutting_down`. */
+  /**
+   * @throws DomainError about the text, the voice or the model, or
+   *   `queue_full`, `shutting_down`.
+   */
   speak({ id, text, voice, speed, tenant, terms }: SpeechRequest): Speech {
     const body = {
       model: this.settings.realtime.speechModel,

@@ -27,7 +27,10 @@ type Ending =
     }
   | { readonly status: 'failed'; readonly error: DomainError };
 
-/** One `response.create` being spoken: OpenAI's sequence of events around the audio of one synthesis. */
+/**
+ * One `response.create` being spoken: OpenAI's sequence of events around the audio
+ * of one synthesis.
+ */
 export class SpokenResponse {
   /** Resolves after `response.done`. Never rejects. */
   readonly ended: Promise<void>;

@@ -1,17 +1,20 @@
 const SPACELESS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
-/** Words of scripts with spaces, with the space before them; single characters of scripts without. */
+/**
+ * Words of scripts with spaces, with the space before them; single characters
+ * of scripts without.
+ */
 const TOKENS = new RegExp(String.raw`\s*[${SPACELESS}]|\s*[^\s${SPACELESS}]+`, 'gu');
 
 /** Hypotheses in a row that must agree on a word. */
 const AGREEMENT = 3;
 
 /**
- * Makes append-only deltas out of revised hypotheses: a word is sent once three hypotheses in a row agree on it and on
- * all words before it, and never when it is the last word, which is still being spoken. The rest comes with the final
- * text.
+ * Makes append-only deltas out of revised hypotheses: a word is sent once three
+ * hypotheses in a row agree on it and on all words before it, and never when it is the
+ * last word, which is still being spoken. The rest comes with the final text.
  *
- * What was sent is not revised. When the recogniser revises it, the rest is appended where it fits best, and only the
- * completed transcript is right (README "Deltas").
+ * What was sent is not revised. When the recogniser revises it, the rest is appended
+ * where it fits best, and only the completed transcript is right (README "Deltas").
  */
 export class StableText {
   #hypotheses: (readonly string[])[] = [];
@@ -58,7 +61,10 @@ function commonPrefix(a: readonly string[], b: readonly string[]): number {
   return length;
 }
 
-/** Number of tokens of `text` nearest to `sent`, by edit distance; of equally near ones the longest. */
+/**
+ * Number of tokens of `text` nearest to `sent`, by edit distance; of equally near
+ * ones the longest.
+ */
 function bestContinuation(sent: readonly string[], text: readonly string[]): number {
   let distances = Array.from({ length: text.length + 1 }, (_, at) => at);
   sent.forEach((word, row) => {

@@ -1,9 +1,9 @@
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
 
 /**
- * The end of a stream is a commit, so its last final may cover nothing: no speech, no words. Emitted, it would answer
- * the first commit meant for the next stream. Which final is the last is known only at the end, so an empty one is held
- * until then.
+ * The end of a stream is a commit, so its last final may cover nothing: no speech, no
+ * words. Emitted, it would answer the first commit meant for the next stream. Which final
+ * is the last is known only at the end, so an empty one is held until then.
  */
 export class TrailingFinal {
   #held: Extract<StreamEvent, { type: 'final' }> | undefined;
@@ -25,7 +25,10 @@ export class TrailingFinal {
     return held;
   }
 
-  /** Second of the stream at which the final that was dropped ends; undefined: all were emitted. */
+  /**
+   * Second of the stream at which the final that was dropped ends; undefined:
+   * all were emitted.
+   */
   get endS(): number | undefined {
     return this.#held?.end;
   }

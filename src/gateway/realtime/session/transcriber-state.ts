@@ -1,6 +1,9 @@
 import { type Utterance } from './replay-buffer.js';
 
-/** Where the recognition of a session stands, besides the audio itself. Positions are bytes of PCM from its start. */
+/**
+ * Where the recognition of a session stands, besides the audio itself. Positions are
+ * bytes of PCM from its start.
+ */
 export interface TranscriberState {
   /** Audio accepted so far. */
   readonly position: number;
@@ -23,7 +26,10 @@ export interface RestoredTranscriber extends Pick<
 
 type Entry = Utterance | { readonly kind: 'reopen' | 'end' };
 
-/** @param queues what a worker got since the last completed segment, and what it gets next, in order */
+/**
+ * @param queues what a worker got since the last completed segment, and what it gets
+ *   next, in order
+ */
 export function transcriberState(
   queues: readonly (readonly Entry[])[],
   known: Pick<TranscriberState, 'position' | 'finals'>,
@@ -37,7 +43,9 @@ export function transcriberState(
   return { ...known, keepFrom: keepFrom ?? known.position, commits };
 }
 
-/** The same as entries to send: audio from `keepFrom` on, and each commit at its position. */
+/**
+ * The same as entries to send: audio from `keepFrom` on, and each commit at its position.
+ */
 export function restoredEntries(
   { keepFrom, position, commits }: TranscriberState,
   audio: readonly { readonly start: number; readonly pcm: Buffer }[],

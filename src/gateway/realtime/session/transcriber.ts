@@ -12,7 +12,10 @@ import {
 } from './transcriber-state.js';
 
 export interface TranscriberOptions {
-  /** Leases a slot and opens a stream with the session's current settings. @throws DomainError when there is none. */
+  /**
+   * Leases a slot and opens a stream with the session's current settings. @throws
+   * DomainError when there is none.
+   */
   open(): StreamHandle;
   /** After `open` failed for the first stream: a slot will be free soon. */
   slotExpected(error: DomainError): boolean;
@@ -22,10 +25,14 @@ export interface TranscriberOptions {
   readonly recoveryMs: number;
   /** Utterances count through the whole session, times are seconds from its start. */
   onEvent(event: StreamEvent): void;
-  /** A worker died and another one continues from the last completed segment. Called once per death. */
+  /**
+   * A worker died and another one continues from the last completed segment. Called
+   * once per death.
+   */
   onRecovered(): void;
   /**
-   * Audio since the last completed segment gets no answer; `final`: nor will anything that follows.
+   * Audio since the last completed segment gets no answer; `final`: nor will
+   * anything that follows.
    * @returns the number of the next utterance
    */
   onFailed(error: DomainError, final: boolean): number;
@@ -37,14 +44,21 @@ export interface TranscriberOptions {
 
 type Order = Utterance | { readonly kind: 'reopen' | 'end' };
 
-/** Streams that may die without a completed segment in between: then the audio itself is what kills. */
+/**
+ * Streams that may die without a completed segment in between: then the audio itself
+ * is what kills.
+ */
 const MAX_ATTEMPTS = 3;
-/** Streams in a row that a worker may refuse, though its slots were counted as free: 5 s in all. */
+/**
+ * Streams in a row that a worker may refuse, though its slots were counted as free: 5
+ * s in all.
+ */
 const MAX_REFUSALS = 9;
 
 /**
- * The recognition of one session, over as many streams as it takes. Audio and commits are sent in order, at the
- * worker's pace. A stream that dies is replaced, and gets everything since the last completed segment again.
+ * The recognition of one session, over as many streams as it takes. Audio and commits are
+ * sent in order, at the worker's pace. A stream that dies is replaced, and gets
+ * everything since the last completed segment again.
  */
 export class Transcriber {
   readonly #orders: Order[] = [];
@@ -107,7 +121,10 @@ export class Transcriber {
     return this.#waitingBytes / this.options.bytesPerSecond;
   }
 
-  /** Opens the first stream, or waits for one. @throws DomainError when there is no slot, and none expected. */
+  /**
+   * Opens the first stream, or waits for one. @throws DomainError when there is no slot,
+   * and none expected.
+   */
   start(): void {
     if (this.options.restored) return void this.#recover({ reported: true });
     try {
@@ -137,12 +154,18 @@ export class Transcriber {
     this.#order({ kind: 'commit', start: this.#position });
   }
 
-  /** Settings changed: the old stream finishes what it got so far, a new one gets the rest. */
+  /**
+   * Settings changed: the old stream finishes what it got so far, a new one
+   * gets the rest.
+   */
   reopen(): void {
     this.#order({ kind: 'reopen' });
   }
 
-  /** Finishes the last utterance. Resolves when its events have been emitted, or after `limitMs`. Never rejects. */
+  /**
+   * Finishes the last utterance. Resolves when its events have been emitted, or after
+   * `limitMs`. Never rejects.
+   */
   async flush(limitMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>(done => {
@@ -198,7 +221,10 @@ export class Transcriber {
     }
   }
 
-  /** If the stream dies meanwhile, it is replaced as usual: the new one has the new settings, or is asked to end. */
+  /**
+   * If the stream dies meanwhile, it is replaced as usual: the new one has the new
+   * settings, or is asked to end.
+   */
   async #finish(handle: StreamHandle, order: Order): Promise<void> {
     this.#closing = handle;
     await handle.close();
@@ -272,7 +298,10 @@ export class Transcriber {
     void this.#recover({ reported: retriable });
   }
 
-  /** Its slot belongs to another gateway, or to a stream that is ending. No audio was taken, so it is no attempt. */
+  /**
+   * Its slot belongs to another gateway, or to a stream that is ending. No audio was
+   * taken, so it is no attempt.
+   */
   #refused(error: DomainError): void {
     this.#refusals += 1;
     if (this.#refusals > MAX_REFUSALS) return this.#giveUp(error);

@@ -41,7 +41,10 @@ interface TranscriptItem {
   discarded: boolean;
 }
 
-/** Utterances (numbered from 0 through the whole session) → items and the events about them, in OpenAI's order. */
+/**
+ * Utterances (numbered from 0 through the whole session) → items and the events about
+ * them, in OpenAI's order.
+ */
 export class TranscriptItems {
   readonly #open = new Map<number, TranscriptItem>();
   /** The utterance that the next commit ends. */
@@ -50,7 +53,10 @@ export class TranscriptItems {
   #segments = 0;
   #lastItemId: string | null = null;
 
-  /** @param written final text as spoken → as written; deltas stay as spoken, because they are never revised */
+  /**
+   * @param written final text as spoken → as written; deltas stay as spoken, because they
+   *   are never revised
+   */
   constructor(
     private readonly written: (spoken: string) => string = spoken => spoken,
     state?: ItemsState,
@@ -102,7 +108,9 @@ export class TranscriptItems {
     this.#item(this.#next++).discarded = true;
   }
 
-  /** Appends an item that is no utterance, such as a response. @returns its predecessor */
+  /**
+   * Appends an item that is no utterance, such as a response. @returns its predecessor
+   */
   follow(itemId: string): string | null {
     const previous = this.#lastItemId;
     this.#lastItemId = itemId;

@@ -9,7 +9,10 @@ export interface UtteranceTiming {
 const MARKS = 3000;
 const MARK_EVERY_S = 0.1;
 
-/** When the audio behind an event arrived here, and so how long its text took. Times in milliseconds of one clock. */
+/**
+ * When the audio behind an event arrived here, and so how long its text took. Times in
+ * milliseconds of one clock.
+ */
 export class UtteranceTimes {
   readonly #marks: { readonly s: number; readonly ms: number }[] = [];
   /** Second at which the current utterance began. */

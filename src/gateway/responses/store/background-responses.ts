@@ -13,8 +13,9 @@ import { BACKGROUND_PATH } from './background-runner.js';
 import { ResponseRecords } from './response-records.js';
 
 /**
- * Background responses are stored requests (`Prefer: respond-async`) with a runner of their own: the same lease, the
- * same takeover by another gateway, the same bound on the gateways that may die over one.
+ * Background responses are stored requests (`Prefer: respond-async`) with a runner of
+ * their own: the same lease, the same takeover by another gateway, the same bound on the
+ * gateways that may die over one.
  */
 @Injectable()
 export class BackgroundResponses {
@@ -27,7 +28,10 @@ export class BackgroundResponses {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** Resolves when it is queued and any gateway can run it. @throws DomainError when it was rejected */
+  /**
+   * Resolves when it is queued and any gateway can run it. @throws DomainError when
+   * it was rejected
+   */
   async start({
     response,
     request,

@@ -36,7 +36,9 @@ interface BackgroundRunOptions
   readonly maxBufferedBytes: number;
 }
 
-/** The caller does not wait, so the response waits for a worker, or for room in the queue. */
+/**
+ * The caller does not wait, so the response waits for a worker, or for room in the queue.
+ */
 const WAITED_FOR: readonly string[] = [
   ...[
     'queue_timeout',
@@ -56,10 +58,16 @@ const PASSED_ON: readonly string[] = [
 ];
 const WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
-/** Workers lost in a row, without a token between them: after these, the request itself is the likely cause. */
+/**
+ * Workers lost in a row, without a token between them: after these, the request itself is
+ * the likely cause.
+ */
 const MOST_LOSSES = 3;
 
-/** One run of a background response: every event is durable before another gateway or a client can see it. */
+/**
+ * One run of a background response: every event is durable before another gateway or a
+ * client can see it.
+ */
 export class BackgroundRun {
   #losses = 0;
 
@@ -67,7 +75,8 @@ export class BackgroundRun {
 
   /**
    * Resolves when the response has ended.
-   * @throws DomainError when another run has to continue it, or when it was rejected early
+   * @throws DomainError when another run has to continue it, or when it
+   *   was rejected early
    * @throws RunReplaced
    */
   async run(): Promise<void> {
@@ -94,9 +103,11 @@ export class BackgroundRun {
   }
 
   /**
-   * Resolves with the last pieces: text that the worker held back until the answer ended. Stored tokens do not yield it
-   * again, so it has to become durable together with the end.
-   * @throws DomainError when the generation failed; what it said before is on its way to the database
+   * Resolves with the last pieces: text that the worker held back until the answer
+   * ended. Stored tokens do not yield it again, so it has to become durable together
+   * with the end.
+   * @throws DomainError when the generation failed; what it said before is on its way
+   *   to the database
    */
   async #generate(generation: Generation): Promise<readonly GenerationPiece[]> {
     const { start, writer, events, tokens, maxBufferedBytes, gone } = this.options;

@@ -23,7 +23,10 @@ export const BACKGROUND_PATH = '/v1/responses/background';
 /** The response was cancelled or deleted. */
 const GONE_STATUS = 499;
 
-/** Runs background responses of this gateway and those that it takes over, from what is durable of them. */
+/**
+ * Runs background responses of this gateway and those that it takes over, from what is
+ * durable of them.
+ */
 @Injectable()
 export class BackgroundRunner implements OnModuleInit {
   constructor(

@@ -8,8 +8,8 @@ import { type Generation } from '../../text/text-generation.service.js';
 const CONTINUING: ReadonlySet<EngineName> = new Set(['llama-cpp', 'synthetic']);
 
 /**
- * The rest of a response whose first part is durable, from the tokens of that part. Undefined: they are not known, and
- * text alone does not say how the engine came to it.
+ * The rest of a response whose first part is durable, from the tokens of that part.
+ * Undefined: they are not known, and text alone does not say how the engine came to it.
  */
 export function restOf(
   generation: Generation,
@@ -27,7 +27,10 @@ export function restOf(
 
 const NEWLINES = /[\r\n]+/g;
 
-/** Chunks of an answer, one per line, for a reader in this process that may hold the engine back. */
+/**
+ * Chunks of an answer, one per line, for a reader in this process that may hold
+ * the engine back.
+ */
 export class ChunkLines extends GenerationOutputStream {
   /** Every piece that is read ends with a whole line. */
   async *read(): AsyncGenerator<readonly Buffer[]> {

@@ -5,7 +5,10 @@ import {
 } from '../../../core/request/response-record.port.js';
 import { type ResponseEventLog } from './response-event-log.js';
 
-/** An event as it is stored: with the tokens of the answer up to it, after those of the event before. */
+/**
+ * An event as it is stored: with the tokens of the answer up to it, after those of
+ * the event before.
+ */
 export type StoredEvent = ResponseEvent & { token_ids?: readonly number[] };
 
 export const withTokens = (
@@ -13,17 +16,26 @@ export const withTokens = (
   tokens: readonly number[],
 ): StoredEvent => (tokens.length > 0 ? { ...event, token_ids: tokens } : event);
 
-/** Its run was replaced, or its response was cancelled or deleted: nothing that it makes is stored. */
+/**
+ * Its run was replaced, or its response was cancelled or deleted: nothing that it
+ * makes is stored.
+ */
 export class RunReplaced extends Error {}
 
-/** Events of one run on their way to the database; while some are written, the next ones are collected. */
+/**
+ * Events of one run on their way to the database; while some are written, the next
+ * ones are collected.
+ */
 export class DurableEvents {
   #collected: string[] = [];
   #bytes = 0;
   #writing: Promise<void> | undefined;
   #failure: Error | undefined;
 
-  /** @param next number of the next event @param mostBytes that are collected before `add` waits */
+  /**
+   * @param next number of the next event @param mostBytes that are collected
+   *   before `add` waits
+   */
   constructor(
     private readonly log: ResponseEventLog,
     private readonly run: ResponseRun,
@@ -31,7 +43,10 @@ export class DurableEvents {
     private readonly mostBytes: number,
   ) {}
 
-  /** Resolves when there is room for more. @throws RunReplaced, or what the database throws */
+  /**
+   * Resolves when there is room for more. @throws RunReplaced, or what
+   * the database throws
+   */
   async add(events: readonly ResponseEvent[]): Promise<void> {
     for (const event of events) {
       const json = JSON.stringify(event);
@@ -43,7 +58,10 @@ export class DurableEvents {
     this.#demandSound();
   }
 
-  /** Resolves when all events are durable. @param ending the response ends with these events */
+  /**
+   * Resolves when all events are durable. @param ending the response ends
+   * with these events
+   */
   async end(events: readonly ResponseEvent[], ending?: ResponseEnding): Promise<void> {
     await this.#writing;
     this.#demandSound();

@@ -21,8 +21,9 @@ interface WaitingAppend {
 }
 
 /**
- * Writes the events of all background responses of this gateway: those of `responses.flush_ms` in one transaction, so
- * that the load of the database does not grow with the number of tokens.
+ * Writes the events of all background responses of this gateway: those of
+ * `responses.flush_ms` in one transaction, so that the load of the database does not grow
+ * with the number of tokens.
  */
 @Injectable()
 export class ResponseEventLog implements OnApplicationShutdown {
@@ -43,7 +44,8 @@ export class ResponseEventLog implements OnApplicationShutdown {
   }
 
   /**
-   * Resolves when the events are durable; with false when the run was replaced or its response has ended.
+   * Resolves when the events are durable; with false when the run was replaced or its
+   * response has ended.
    * @param soon they are written without delay
    */
   append(append: ResponseAppend, soon = false): Promise<boolean> {
@@ -64,7 +66,10 @@ export class ResponseEventLog implements OnApplicationShutdown {
     return this.records.events(ref, after, limit);
   }
 
-  /** Resolves when this gateway wrote events of the response, after `ms`, or when the signal is aborted. */
+  /**
+   * Resolves when this gateway wrote events of the response, after `ms`, or when the
+   * signal is aborted.
+   */
   async appended(ref: ResponseRef, ms: number, signal: AbortSignal): Promise<void> {
     const waiting = new AbortController();
     const wake = (): void => waiting.abort();
@@ -96,7 +101,8 @@ export class ResponseEventLog implements OnApplicationShutdown {
         for (const { reject } of portion) reject(error);
       }
     }
-    // In the turn in which the loop ended: who was just resolved may append at once, and must find a new one.
+    // In the turn in which the loop ended: who was just resolved may append at once, and
+    // must find a new one.
     this.#writing = undefined;
   }
 }

@@ -15,7 +15,10 @@ import { ResponseMetrics } from './responses.metrics.js';
 
 const PORTION = 200;
 
-/** Removes expired responses, and ends background responses that no gateway will run any more. */
+/**
+ * Removes expired responses, and ends background responses that no gateway will
+ * run any more.
+ */
 @Injectable()
 export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(ResponseExpiry.name);

@@ -119,7 +119,8 @@ describe('the feed of a background response', () => {
       expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
     }
     expect(store.reads.find).toBe(0);
-    // At the beginning, and per append; some more of `head` where a slow machine polls meanwhile.
+    // At the beginning, and per append; some more of `head` where a slow
+    // machine polls meanwhile.
     expect(store.reads.events).toBeLessThanOrEqual(4);
     expect(store.reads.head).toBeLessThan(FOLLOWERS / 4);
   });

@@ -28,7 +28,10 @@ interface Portion {
   readonly isFinal: boolean;
 }
 
-/** Events of background responses for readers on any gateway: only what is durable, in order, each once. */
+/**
+ * Events of background responses for readers on any gateway: only what is durable, in
+ * order, each once.
+ */
 @Injectable()
 export class ResponseFeed implements OnModuleDestroy {
   readonly #stop = new AbortController();
@@ -44,7 +47,10 @@ export class ResponseFeed implements OnModuleDestroy {
     this.#stop.abort();
   }
 
-  /** @throws DomainError `response_not_found`, or `invalid_value` for one whose events are not stored */
+  /**
+   * @throws DomainError `response_not_found`, or `invalid_value` for one whose events
+   *   are not stored
+   */
   async demandEvents(ref: ResponseRef): Promise<void> {
     if ((await this.records.head(ref)).hasEvents) return;
     const { background } = responseOfRecord(await this.records.get(ref.tenant, ref.id));
@@ -59,7 +65,8 @@ export class ResponseFeed implements OnModuleDestroy {
   }
 
   /**
-   * Events after number `after` (-1: all) until the final one. A slow follower holds one portion of them.
+   * Events after number `after` (-1: all) until the final one. A slow follower holds one
+   * portion of them.
    * @throws DomainError `response_not_found` when the response is deleted meanwhile
    */
   async *follow(
@@ -92,7 +99,10 @@ export class ResponseFeed implements OnModuleDestroy {
   }
 }
 
-/** What all followers of one response share: one look at its status per change, and each portion of its events. */
+/**
+ * What all followers of one response share: one look at its status per change, and each
+ * portion of its events.
+ */
 class SharedReader {
   readonly #heads = new ReplaySubject<ResponseProgress>(1);
   readonly #portions = new Map<number, Promise<Portion>>();
@@ -118,7 +128,10 @@ class SharedReader {
     this.#end?.();
   }
 
-  /** Resolves when there are events after `last`; with false when there will be none, or the signal is aborted. */
+  /**
+   * Resolves when there are events after `last`; with false when there will be none, or
+   * the signal is aborted.
+   */
   async hasMore(last: number, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     const isMore = (head: ResponseProgress): boolean => head.nextSequence > last + 1;

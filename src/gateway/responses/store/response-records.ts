@@ -40,7 +40,10 @@ export class ResponseRecords {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** Before the work: what runs at the same time may exceed the quota together. @throws `storage_quota_exceeded` */
+  /**
+   * Before the work: what runs at the same time may exceed the quota together. @throws
+   * `storage_quota_exceeded`
+   */
   async demandRoom(tenant: string): Promise<void> {
     const quota = this.settings.responses.tenantQuotaBytes;
     if (quota === 0 || (await this.store.bytesOf(tenant)) < quota) return;
@@ -98,21 +101,24 @@ export class ResponseRecords {
 
   /**
    * Input and output of the response and of all before it, oldest first.
-   * @throws DomainError `previous_response_not_found`, or `invalid_value` for one that cannot be continued
+   * @throws DomainError `previous_response_not_found`, or `invalid_value` for one that
+   *   cannot be continued
    */
   async conversation(tenant: string, id: string): Promise<readonly ResponseItem[]> {
     const head = await this.store.head({ tenant, id }, Date.now());
     if (!head) throw previousNotFound(id);
     this.#demandContinuable(id, head);
     const chain = await this.store.chain({ tenant, id }, Date.now());
-    // A response of the conversation was deleted or has expired: what it held must not be used.
+    // A response of the conversation was deleted or has expired: what it held must
+    // not be used.
     if (chain.length !== head.chainLength) throw previousNotFound(id);
     return [...chain].reverse().flatMap(itemsOf);
   }
 
   /**
    * Items of stored outputs; their ids begin with that of their response.
-   * @throws DomainError `invalid_value` for more responses, or bytes of them, than a conversation may have
+   * @throws DomainError `invalid_value` for more responses, or bytes of them, than a
+   *   conversation may have
    */
   async items(
     tenant: string,
@@ -135,7 +141,9 @@ export class ResponseRecords {
     return found;
   }
 
-  /** @throws DomainError `response_not_found`, or `invalid_value` for an unknown `after` */
+  /**
+   * @throws DomainError `response_not_found`, or `invalid_value` for an unknown `after`
+   */
   async inputItems(
     tenant: string,
     id: string,

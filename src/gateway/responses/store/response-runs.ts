@@ -35,7 +35,10 @@ export class ResponseRuns {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** Earlier runs, on any gateway, can no longer write. Undefined: the response has ended or is gone. */
+  /**
+   * Earlier runs, on any gateway, can no longer write. Undefined: the response has ended
+   * or is gone.
+   */
   async begin(ref: ResponseRef): Promise<ResponseRunState | undefined> {
     const record = await this.store.begin(ref);
     if (!record) return undefined;

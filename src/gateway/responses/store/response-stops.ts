@@ -31,7 +31,10 @@ export class ResponseStops implements OnModuleInit {
     );
   }
 
-  /** @throws DomainError `response_not_found`, or `invalid_value` for one that does not run in the background */
+  /**
+   * @throws DomainError `response_not_found`, or `invalid_value` for one that does not
+   *   run in the background
+   */
   async cancel(tenant: string, id: string): Promise<ResponseObject> {
     const { background } = responseOfRecord(await this.records.get(tenant, id));
     if (!background) {
@@ -49,7 +52,10 @@ export class ResponseStops implements OnModuleInit {
     return isStopped;
   }
 
-  /** Ends a response if it has not ended; the run that has it, on any gateway, cannot write any more. */
+  /**
+   * Ends a response if it has not ended; the run that has it, on any gateway, cannot
+   * write any more.
+   */
   async endWith(
     ref: ResponseRef,
     last: (writer: ResponseWriter) => readonly ResponseEvent[],

@@ -34,7 +34,10 @@ const storeOf = (
       }
     : undefined;
 
-/** Stored and background responses. Without `responses.store` none are made; those of before are still served. */
+/**
+ * Stored and background responses. Without `responses.store` none are made; those of
+ * before are still served.
+ */
 @Global()
 @Module({
   imports: [DatabaseModule, ModelsModule, RequestsModule, SchedulerModule, TextModule],

@@ -19,7 +19,10 @@ export const parseRerank = requestParser({
   task: 'rerank',
 });
 
-/** `/v1/rerank`: one score per document; requests that wait together are computed together, as embeddings are. */
+/**
+ * `/v1/rerank`: one score per document; requests that wait together are computed
+ * together, as embeddings are.
+ */
 @Injectable()
 export class RerankService {
   constructor(

@@ -58,7 +58,10 @@ interface Scored {
   readonly relevance_score?: unknown;
 }
 
-/** Jina's and Cohere's list of scores, in whatever order. @throws UpstreamFailure when it is not what was asked for. */
+/**
+ * Jina's and Cohere's list of scores, in whatever order. @throws UpstreamFailure when it
+ * is not what was asked for.
+ */
 function scoresIn(json: string, { modelId, inputs }: Expected): Embedding {
   const { results, usage } = parsed(json, modelId);
   if (!Array.isArray(results))
@@ -109,7 +112,9 @@ function vectorIn(value: unknown, modelId: string): Float32Array {
 /** 2048 inputs of 4096 numbers, written out in decimal. */
 const LARGEST_ANSWER_BYTES = 268_435_456;
 
-/** Embeddings of an OpenAI-compatible server, in the encoding that the caller asked for. */
+/**
+ * Embeddings of an OpenAI-compatible server, in the encoding that the caller asked for.
+ */
 export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
   readonly kind = 'embedding';
 

@@ -14,7 +14,9 @@ import { UpstreamGeneration } from './upstream-generation.js';
 import { UpstreamResponse } from './upstream-response.js';
 import { type OpenAnswer, type UpstreamRequest } from './upstream.js';
 
-/** No answer to one step of a generation is near this; what is larger is no event stream. */
+/**
+ * No answer to one step of a generation is near this; what is larger is no event stream.
+ */
 const LONGEST_EVENT = 16_777_216;
 const LINE_END = /\r\n|\n|\r/;
 
@@ -28,9 +30,10 @@ interface AnswerTexts {
 }
 
 /**
- * The `data` of each server-sent event, in order, up to `[DONE]`. Takes what servers really send: pieces cut anywhere,
- * also inside a character or between CR and LF, any of the three line ends, comments, other fields, several data lines,
- * a last event without its blank line.
+ * The `data` of each server-sent event, in order, up to `[DONE]`. Takes what servers
+ * really send: pieces cut anywhere, also inside a character or between CR and LF, any of
+ * the three line ends, comments, other fields, several data lines, a last event without
+ * its blank line.
  */
 export class EventTexts implements AnswerTexts {
   complete = false;
@@ -117,7 +120,8 @@ const PATHS = {
 } as const;
 
 /**
- * Generation at an OpenAI-compatible server. The body goes up as it came but for `model`, chunks come down as they are.
+ * Generation at an OpenAI-compatible server. The body goes up as it came but for `model`,
+ * chunks come down as they are.
  */
 export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator {
   readonly kind = 'llm';
@@ -126,7 +130,10 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
     super(options, ['chat', 'completions', 'tools', 'responses', 'logprobs'], timing);
   }
 
-  /** Nothing is read ahead of who asks: a slow reader slows the upstream by TCP's own means. */
+  /**
+   * Nothing is read ahead of who asks: a slow reader slows the upstream by
+   * TCP's own means.
+   */
   async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
     const { modelId } = this.options;
     try {
@@ -137,7 +144,8 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
       for await (const piece of answer.body)
         for (const json of texts.take(piece)) yield generation.take(json);
       for (const json of texts.end()) yield generation.take(json);
-      // Some servers send no [DONE]; one that was cut off has not said why its choices ended either.
+      // Some servers send no [DONE]; one that was cut off has not said why its
+      // choices ended either.
       if (!texts.complete && !generation.complete)
         throw unusableAnswer(modelId, 'ended the stream before the answer was complete.');
       yield generation.done();

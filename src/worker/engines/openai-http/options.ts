@@ -40,7 +40,10 @@ export interface OpenAiHttpSpeechOptions extends OpenAiHttpOptions {
 
 const DEFAULT_SAMPLE_RATE = 24_000;
 
-/** Written by the engine itself; a key belongs in a file, where no log and no error message quotes it. */
+/**
+ * Written by the engine itself; a key belongs in a file, where no log and no error
+ * message quotes it.
+ */
 const OWN_HEADERS = [
   ...[
     'authorization',
@@ -63,7 +66,10 @@ export function readOpenAiHttpOptions(spec: ModelSpec): OpenAiHttpOptions {
   return read;
 }
 
-/** Generations are calls of their own: no groups, so no `maxBatch`. @throws EngineOptionsError */
+/**
+ * Generations are calls of their own: no groups, so no `maxBatch`.
+ * @throws EngineOptionsError
+ */
 export function readOpenAiHttpTextOptions(spec: ModelSpec): OpenAiHttpOptions {
   const options = new EngineOptions(spec);
   const read = { ...readConnection(options, spec), maxBatch: 1 };

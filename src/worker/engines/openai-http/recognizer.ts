@@ -34,7 +34,9 @@ export function multipartBody({ file, filename, fields }: UploadForm): RequestBo
 
 export type ResponseFormat = 'verbose_json' | 'json' | 'diarized_json';
 
-/** The one format that carries what was asked for; undefined: as much as the upstream can. */
+/**
+ * The one format that carries what was asked for; undefined: as much as the upstream can.
+ */
 export function formatOf({
   diarize,
   logprobs,
@@ -96,7 +98,10 @@ function dataUrl({ samples }: KnownVoice): string {
 
 type Encoded = Extract<TranscribeItem['audio'], { kind: 'encoded' }>;
 
-/** What the protocol can ask an upstream for; the entry in models.yaml tells what of it is there. */
+/**
+ * What the protocol can ask an upstream for; the entry in models.yaml tells what of
+ * it is there.
+ */
 const CARRIED = [
   ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'temperature'] as const),
   ...(['hot_words', 'logprobs', 'diarize'] as const),
@@ -204,7 +209,10 @@ function encodedAudio({ audio }: TranscribeItem): Encoded {
   );
 }
 
-/** As gpt-4o-transcribe and older servers put it: "response_format 'verbose_json' is not compatible with model …". */
+/**
+ * As gpt-4o-transcribe and older servers put it: "response_format 'verbose_json' is not
+ * compatible with model …".
+ */
 const isRefusalOfFormat = (error: unknown): boolean =>
   error instanceof DomainError &&
   errorDefinition(error).retry === 'never' &&

@@ -19,7 +19,10 @@ import { UpstreamEngine } from './upstream-engine.js';
 import { type RequestBody } from './upstream-exchange.js';
 import { unusableAnswer } from './upstream-failure.js';
 
-/** Containers by their first bytes: a server that does not know `pcm` sends what it always sends. */
+/**
+ * Containers by their first bytes: a server that does not know `pcm` sends what
+ * it always sends.
+ */
 const CONTAINERS: readonly (readonly [start: string, name: string])[] = [
   ['RIFF', 'WAV'],
   ['ID3', 'MP3'],

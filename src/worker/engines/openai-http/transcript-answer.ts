@@ -39,8 +39,8 @@ interface AnswerContext {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * `verbose_json` or `json` of a transcription as a transcript; undefined when it is neither. `json` has no times: its
- * text becomes one segment over the whole audio.
+ * `verbose_json` or `json` of a transcription as a transcript; undefined when it is
+ * neither. `json` has no times: its text becomes one segment over the whole audio.
  */
 export function transcriptIn(
   answer: unknown,

@@ -9,7 +9,10 @@ const LONGEST_PROBE_MS = 5000;
 const LONGEST_LIST_BYTES = 1_048_576;
 
 interface ProbeResult {
-  /** What ran, as far as the upstream tells: `whisper-large-v3 (2024-05-01) at gpu-7:8000`. */
+  /**
+   * What ran, as far as the upstream tells: `whisper-large-v3
+   * (2024-05-01) at gpu-7:8000`.
+   */
   readonly revision: string;
   readonly warning: string | undefined;
 }
@@ -20,8 +23,9 @@ interface Listed {
 }
 
 /**
- * One look at `GET /models`. An upstream that is away, or that has no such route, is no reason not to start: the worker
- * would only restart for ever. It is ready as soon as the upstream answers.
+ * One look at `GET /models`. An upstream that is away, or that has no such route, is no
+ * reason not to start: the worker would only restart for ever. It is ready as soon as
+ * the upstream answers.
  */
 async function probe(
   upstream: Upstream,
@@ -75,8 +79,9 @@ function names(listed: readonly Listed[]): string {
 }
 
 /**
- * An upstream cannot be asked what it can do: of what the protocol carries, the entry in `models.yaml` tells what is
- * there. A worker may run `maxConcurrent` calls of `maxBatch` items, so together they stay within the upstream's limit.
+ * An upstream cannot be asked what it can do: of what the protocol carries, the entry in
+ * `models.yaml` tells what is there. A worker may run `maxConcurrent` calls of `maxBatch`
+ * items, so together they stay within the upstream's limit.
  */
 function unloadedInfo(
   options: OpenAiHttpOptions,
@@ -98,11 +103,17 @@ function unloadedInfo(
   };
 }
 
-/** The life of an engine that is another server: opened at load, asked what it has, closed at the end. */
+/**
+ * The life of an engine that is another server: opened at load, asked what it has, closed
+ * at the end.
+ */
 export abstract class UpstreamEngine<
   Options extends OpenAiHttpOptions = OpenAiHttpOptions,
 > {
-  /** Called while it loads. A process warning is a line on stderr, which the supervisor of a process keeps. */
+  /**
+   * Called while it loads. A process warning is a line on stderr, which the supervisor of
+   * a process keeps.
+   */
   onWarning: (text: string) => void = text =>
     process.emitWarning(text, 'UpstreamWarning');
   protected readonly upstream: Upstream;
@@ -126,7 +137,10 @@ export abstract class UpstreamEngine<
     return this.#info;
   }
 
-  /** Opens the upstream and says what the operator should know. @throws Error naming the file that cannot be used. */
+  /**
+   * Opens the upstream and says what the operator should know. @throws Error naming the
+   * file that cannot be used.
+   */
   async load(): Promise<void> {
     const warnings = await this.upstream.open();
     const { revision, warning } = await probe(this.upstream, this.options);

@@ -5,7 +5,10 @@ import { UpstreamExchange } from './upstream-exchange.js';
 
 const HEAD = 'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf';
 
-/** What a reader gets of an answer without a length. @param then what the upstream does after half of it */
+/**
+ * What a reader gets of an answer without a length. @param then what the upstream does
+ * after half of it
+ */
 async function read(
   then: (socket: Socket) => void,
   signal = new AbortController().signal,

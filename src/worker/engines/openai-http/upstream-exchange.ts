@@ -19,8 +19,8 @@ const NOT_CONNECTED = new Set([
 const CUT_OFF = new Set(['ECONNRESET', 'EPIPE']);
 
 /**
- * The body of an answer; the network's errors come as UpstreamFailure. Not the answer's own iterator, which costs a
- * dozen listeners.
+ * The body of an answer; the network's errors come as UpstreamFailure. Not the answer's
+ * own iterator, which costs a dozen listeners.
  */
 export async function* bodyOf(
   answer: IncomingMessage,
@@ -64,8 +64,9 @@ export async function textOf(
 }
 
 /**
- * A request that got no answer. Without a connection it is returned as if it had never been sent; one whose connection
- * was cut may be the cause, so it is returned as lost (D-40).
+ * A request that got no answer. Without a connection it is returned as if it had
+ * never been sent; one whose connection was cut may be the cause, so it is returned
+ * as lost (D-40).
  */
 export function failureOfNetwork(modelId: string, error: Error): UpstreamFailure {
   if (error instanceof UpstreamSilence) return silence(modelId, error);
@@ -138,8 +139,9 @@ export class UpstreamSilence extends Error {
 }
 
 /**
- * One HTTP request and its answer. `fetch` would do but for TLS: a CA file needs undici's own agent, which Node does
- * not export. The agent is also the limit of concurrency: what exceeds `maxConcurrent` waits in it for a connection.
+ * One HTTP request and its answer. `fetch` would do but for TLS: a CA file needs undici's
+ * own agent, which Node does not export. The agent is also the limit of concurrency: what
+ * exceeds `maxConcurrent` waits in it for a connection.
  */
 export class UpstreamExchange {
   readonly #plain: http.Agent;
@@ -164,13 +166,16 @@ export class UpstreamExchange {
   }
 
   /**
-   * Resolves with the head of the answer, whose body has to be read or destroyed.
-   * A request on a kept connection that the upstream closed at that moment is sent again: the upstream has not seen it.
-   * @throws Error of the network, UpstreamSilence, the signal's reason, or that of `close`.
+   * Resolves with the head of the answer, whose body has to be read or destroyed. A
+   * request on a kept connection that the upstream closed at that moment is sent again:
+   * the upstream has not seen it.
+   * @throws Error of the network, UpstreamSilence, the signal's reason, or
+   *   that of `close`.
    */
   send(request: ExchangeRequest): Promise<http.IncomingMessage> {
     const { body } = request;
-    // Not `AbortSignal.any`: what that makes stays known to both until a garbage collection.
+    // Not `AbortSignal.any`: what that makes stays known to both until
+    // a garbage collection.
     const signals = [request.signal, this.#closing.signal];
     for (const signal of signals) signal.throwIfAborted();
     return new Promise((resolve, reject) => {
@@ -196,8 +201,8 @@ export class UpstreamExchange {
         if (!answered && isStale(sent, error) && !signals.some(({ aborted }) => aborted))
           return resolve(this.send(request));
         reject(error);
-        // A body without a length ends with its connection, also with one that was reset: half an answer must not pass
-        // for a whole.
+        // A body without a length ends with its connection, also with one that was reset:
+        // half an answer must not pass for a whole.
         answered?.destroy(error);
       });
       for (const part of body?.parts.slice(0, -1) ?? []) sent.write(part);

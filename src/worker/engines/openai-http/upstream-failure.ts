@@ -19,8 +19,9 @@ const MAX_CHARACTERS = 500;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads OpenAI's `{error: {message, code, param}}`, vLLM's bare `{message, …}`, FastAPI's `{detail}` and plain text.
- * `secret` is struck out wherever it stands: some servers quote the key they refuse.
+ * Reads OpenAI's `{error: {message, code, param}}`, vLLM's bare `{message, …}`, FastAPI's
+ * `{detail}` and plain text. `secret` is struck out wherever it stands: some servers
+ * quote the key they refuse.
  */
 export function problemIn(body: string, secret: string | undefined): UpstreamProblem {
   const fields = fieldsIn(body);
@@ -63,7 +64,8 @@ const oneLine = (text: string): string =>
   text.replace(/\s+/g, ' ').trim().slice(0, MAX_CHARACTERS);
 
 /**
- * What one attempt ended with. `retry`: another one may go better, at the earliest after `afterMs` where that is known.
+ * What one attempt ended with. `retry`: another one may go better, at the earliest after
+ * `afterMs` where that is known.
  */
 export class UpstreamFailure extends Error {
   constructor(
@@ -83,7 +85,10 @@ interface AnswerStatus {
   readonly retryAfterMs: number | undefined;
 }
 
-/** Statuses that judge what the caller sent; any other 4xx is about the connection between the two servers. */
+/**
+ * Statuses that judge what the caller sent; any other 4xx is about the connection between
+ * the two servers.
+ */
 const ABOUT_THE_INPUT: Readonly<Record<number, ErrorCode>> = {
   400: 'invalid_value',
   413: 'file_too_large',
@@ -102,8 +107,8 @@ const OPERATOR_HINTS: Readonly<Record<number, string>> = {
 };
 
 /**
- * Each non-2xx answer as what the caller is told. Nothing said here holds the key, an address or a path of this
- * machine.
+ * Each non-2xx answer as what the caller is told. Nothing said here holds the key, an
+ * address or a path of this machine.
  */
 export function failureOfStatus(modelId: string, answer: AnswerStatus): UpstreamFailure {
   const { status, problem } = answer;

@@ -14,7 +14,10 @@ interface Answer {
   readonly error?: unknown;
 }
 
-/** What passes through is looked at for three things only: errors, usage, and why choices ended. */
+/**
+ * What passes through is looked at for three things only: errors, usage, and
+ * why choices ended.
+ */
 export class UpstreamGeneration {
   readonly #reasons = new Map<number, string>();
   #usage: TokenUsage | undefined;

@@ -16,7 +16,10 @@ interface ResponseFields {
 
 const OVER: readonly unknown[] = ['completed', 'incomplete', 'failed', 'cancelled'];
 
-/** Events of `/v1/responses`, or a response as a whole: looked at for its end and usage only. */
+/**
+ * Events of `/v1/responses`, or a response as a whole: looked at for its end
+ * and usage only.
+ */
 export class UpstreamResponse {
   #status: string | undefined;
   #usage: TokenUsage | undefined;

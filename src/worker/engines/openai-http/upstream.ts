@@ -37,9 +37,11 @@ interface RetriedWork<T> {
 }
 
 /**
- * Attempts until one succeeds, fails for good, or none are left; never another one once `signal` has aborted.
+ * Attempts until one succeeds, fails for good, or none are left; never another one once
+ * `signal` has aborted.
  *
- * @throws DomainError of the last attempt, the abort's reason, or whatever else `attempt` threw.
+ * @throws DomainError of the last attempt, the abort's reason, or whatever
+ *   else `attempt` threw.
  */
 export async function withRetries<T>({
   attempt,
@@ -85,8 +87,8 @@ interface ApiKey {
 }
 
 /**
- * Reads a bearer key. A file that everyone may read is taken with a warning, not refused: the secrets of Docker and
- * Kubernetes come with mode 0444 and 0644.
+ * Reads a bearer key. A file that everyone may read is taken with a warning, not refused:
+ * the secrets of Docker and Kubernetes come with mode 0444 and 0644.
  *
  * @throws Error naming the file and what is wrong with it, never its content.
  */
@@ -132,21 +134,23 @@ export interface UpstreamRequest {
   /** Absent: a GET, else a POST. */
   readonly body?: RequestBody;
   readonly signal: AbortSignal;
-  /** W3C Trace Context; absent: the call has no span, and tells the upstream of no trace. */
+  /**
+   * W3C Trace Context; absent: the call has no span, and tells the upstream of no trace.
+   */
   readonly traceparent?: string;
 }
 
 interface UpstreamCall<T> extends UpstreamRequest {
   /**
-   * Takes the body of a 2xx answer. Its own errors pass through and are never retried, except an UpstreamFailure that
-   * says so.
+   * Takes the body of a 2xx answer. Its own errors pass through and are never retried,
+   * except an UpstreamFailure that says so.
    */
   read(body: AsyncIterable<Buffer>, answer: IncomingMessage): Promise<T>;
 }
 
 /**
- * A 2xx answer whose body is read at its reader's pace; the signal that it was asked with ends it. Disposing of it
- * closes its connection unless all was read.
+ * A 2xx answer whose body is read at its reader's pace; the signal that it was asked with
+ * ends it. Disposing of it closes its connection unless all was read.
  */
 export interface OpenAnswer extends Disposable {
   readonly head: IncomingMessage;
@@ -155,14 +159,23 @@ export interface OpenAnswer extends Disposable {
 }
 
 const ERROR_BYTES = 65_536;
-/** Pauses between the probes of an upstream that is away; the longest one is also the limit of a probe. */
+/**
+ * Pauses between the probes of an upstream that is away; the longest one is also the
+ * limit of a probe.
+ */
 const PROBES = { firstMs: 250, longestMs: 5000 };
 
-/** The server behind the engine: its key, its connections, its failures. Nothing is read or opened before `open()`. */
+/**
+ * The server behind the engine: its key, its connections, its failures. Nothing is read
+ * or opened before `open()`.
+ */
 export class Upstream {
   #exchange: UpstreamExchange | undefined;
   #key: string | undefined;
-  /** True from a connection that failed or was cut until the upstream answers a probe, whatever it answers. */
+  /**
+   * True from a connection that failed or was cut until the upstream answers a probe,
+   * whatever it answers.
+   */
   readonly away$ = new BehaviorSubject(false);
 
   constructor(
@@ -170,7 +183,10 @@ export class Upstream {
     private readonly timing: RetryTiming = REAL_TIMING,
   ) {}
 
-  /** @returns what the operator should be warned of. @throws Error naming the file that cannot be used. */
+  /**
+   * @returns what the operator should be warned of. @throws Error naming the file that
+   *   cannot be used.
+   */
   async open(): Promise<readonly string[]> {
     const { apiKeyFile, caFile, baseUrl } = this.options;
     const read = apiKeyFile === undefined ? undefined : await readApiKey(apiKeyFile);
@@ -187,13 +203,16 @@ export class Upstream {
     ].filter(warning => warning !== undefined);
   }
 
-  /** @throws DomainError; the signal's reason once it aborts, with the connection closed. */
+  /**
+   * @throws DomainError; the signal's reason once it aborts, with the connection closed.
+   */
   call<T>(call: UpstreamCall<T>): Promise<T> {
     return this.#retried(call.signal, () => this.attempt(call));
   }
 
   /**
-   * Retries like `call`, until there is an answer; reading it is the caller's, and is tried once.
+   * Retries like `call`, until there is an answer; reading it is the caller's, and
+   * is tried once.
    * @throws DomainError
    */
   stream(request: UpstreamRequest): Promise<OpenAnswer> {
@@ -207,7 +226,10 @@ export class Upstream {
     );
   }
 
-  /** Once, without retries. @throws UpstreamFailure, the signal's reason, or what `read` threw. */
+  /**
+   * Once, without retries. @throws UpstreamFailure, the signal's reason, or
+   * what `read` threw.
+   */
   async attempt<T>(call: UpstreamCall<T>): Promise<T> {
     using answer = await this.#answered(call);
     return await call.read(answer.body, answer.head);

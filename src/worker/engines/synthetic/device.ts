@@ -7,14 +7,15 @@ import {
 } from './options.js';
 
 /**
- * A Node timer fires up to about 1.1 ms late: it is set to fire before the instant, and turns of the loop fill the
- * rest.
+ * A Node timer fires up to about 1.1 ms late: it is set to fire before the instant, and
+ * turns of the loop fill the rest.
  */
 const TIMER_SLACK_MS = 1.2;
 
 /**
- * Waits until the monotonic instant, late by one turn of the loop at most. A plain timer is late by half a millisecond
- * on average: 3 % of a 20 ms engine call, as much as the benches want to measure. I/O goes on in the meantime.
+ * Waits until the monotonic instant, late by one turn of the loop at most. A plain timer
+ * is late by half a millisecond on average: 3 % of a 20 ms engine call, as much as the
+ * benches want to measure. I/O goes on in the meantime.
  */
 export async function sleepUntil(instantMs: number): Promise<void> {
   const timerMs = Math.floor(instantMs - performance.now() - TIMER_SLACK_MS);
@@ -40,7 +41,10 @@ interface DeviceCall {
   readonly faults: readonly (ScriptedFault | undefined)[];
 }
 
-/** Pretends to be an accelerator: a call costs a + b·n milliseconds, whoever is still interested in its answers. */
+/**
+ * Pretends to be an accelerator: a call costs a + b·n milliseconds, whoever is still
+ * interested in its answers.
+ */
 export class SyntheticDevice {
   readonly #counters = { calls: 0, items: 0, largestGroup: 0 };
   readonly #randomness = mulberry32(1);
@@ -55,7 +59,10 @@ export class SyntheticDevice {
     return { ...this.#counters };
   }
 
-  /** One engine call. `onStep` is told after each part, with the share of the work that is done. */
+  /**
+   * One engine call. `onStep` is told after each part, with the share of the work
+   * that is done.
+   */
   async run(
     items: readonly DeviceItem[],
     onStep: (done: number) => void = () => undefined,
@@ -125,7 +132,10 @@ function mulberry32(seed: number): () => number {
 
 type Abilities = Pick<EngineInfo, 'capabilities'> & Partial<EngineInfo>;
 
-/** What the synthetic engines say of themselves. `abilities` are those of one kind of engine. */
+/**
+ * What the synthetic engines say of themselves. `abilities` are those of one
+ * kind of engine.
+ */
 export const syntheticInfo = (
   options: SyntheticOptions,
   abilities: Abilities,
@@ -140,7 +150,10 @@ export const syntheticInfo = (
   ...abilities,
 });
 
-/** The life of an engine that works in groups on a pretended device: there is nothing to load. */
+/**
+ * The life of an engine that works in groups on a pretended device: there is
+ * nothing to load.
+ */
 export abstract class SyntheticEngine {
   readonly info: EngineInfo;
   protected readonly device: SyntheticDevice;

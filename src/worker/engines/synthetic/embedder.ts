@@ -15,7 +15,10 @@ import { type ScriptedFault, type SyntheticOptions } from './options.js';
 import { rerankRequest } from '@switchyard/engine-api/rerank-request.js';
 import { syntheticBody, inputsIn, vectorOf } from './text.js';
 
-/** Vectors with no model: directions that only the text decides, computed in groups at a scripted cost. */
+/**
+ * Vectors with no model: directions that only the text decides, computed in groups at
+ * a scripted cost.
+ */
 export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
   readonly kind = 'embedding';
 

@@ -25,7 +25,10 @@ const TIMER_SLACK_MS = 2;
 /** Node fires a longer timer at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** A language model with no model: the words of the prompt again, at a scripted pace, with scripted faults. */
+/**
+ * A language model with no model: the words of the prompt again, at a scripted pace,
+ * with scripted faults.
+ */
 export class SyntheticGenerator implements TextGenerator {
   readonly kind = 'llm';
   readonly info: EngineInfo;

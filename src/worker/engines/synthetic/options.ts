@@ -2,8 +2,9 @@ import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { EngineOptions } from '@switchyard/engine-api/engine-options.js';
 
 /**
- * `fail`: this item fails. `slow`: the call lasts `ms` longer. `hang`: the call never ends. `crash`: the process dies
- * at once. `linger`: a live stream keeps its place for `ms` after it was closed.
+ * `fail`: this item fails. `slow`: the call lasts `ms` longer. `hang`: the call never
+ * ends. `crash`: the process dies at once. `linger`: a live stream keeps its place for
+ * `ms` after it was closed.
  */
 const FAULT_ACTIONS = ['fail', 'slow', 'hang', 'crash', 'linger'] as const;
 export type FaultAction = (typeof FAULT_ACTIONS)[number];
@@ -19,10 +20,15 @@ export interface ScriptedFault {
 }
 
 export interface SyntheticOptions {
-  /** An engine call of n items takes `baseMs + perItemMs * n` milliseconds; both 0: no time and no timer. */
+  /**
+   * An engine call of n items takes `baseMs + perItemMs * n` milliseconds; both 0: no
+   * time and no timer.
+   */
   readonly baseMs: number;
   readonly perItemMs: number;
-  /** Share of the cost by which calls differ, 0..1; the same sequence in every process. */
+  /**
+   * Share of the cost by which calls differ, 0..1; the same sequence in every process.
+   */
   readonly jitter: number;
   /** Milliseconds of preparation per item, before the device and in parallel. */
   readonly prepareMs: number;
@@ -31,11 +37,16 @@ export interface SyntheticOptions {
   readonly maxBatch: number;
   readonly maxConcurrent: number;
   readonly streams: number;
-  /** `encoded`: files untouched, so nothing is decoded. `pcm`: as most engines, samples at 16 kHz. */
+  /**
+   * `encoded`: files untouched, so nothing is decoded. `pcm`: as most engines, samples
+   * at 16 kHz.
+   */
   readonly input: 'encoded' | 'pcm';
   /** Pace of synthetic speech at speed 1. */
   readonly charactersPerSecond: number;
-  /** Generation: milliseconds per token after the first, which takes `baseMs + perItemMs`. */
+  /**
+   * Generation: milliseconds per token after the first, which takes `baseMs + perItemMs`.
+   */
   readonly perTokenMs: number;
   /** Generation: tokens of an answer, unless its request wants fewer. */
   readonly tokens: number;

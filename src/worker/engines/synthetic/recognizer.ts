@@ -32,8 +32,8 @@ export interface SyntheticStreamOptions {
 }
 
 /**
- * A live stream of synthetic text: a partial for every push, a final for every commit. A scripted fault strikes the
- * push that completes its marker in an utterance.
+ * A live stream of synthetic text: a partial for every push, a final for every commit. A
+ * scripted fault strikes the push that completes its marker in an utterance.
  */
 export class SyntheticStream implements RecognizerStream {
   #bytes = Buffer.alloc(0);
@@ -111,7 +111,10 @@ const CAPABILITIES: readonly EngineCapability[] = [
   ...(['hot_words', 'logprobs', 'diarize'] as const),
 ];
 
-/** A recogniser with no model: scripted cost and faults, deterministic text that depends on all it was asked. */
+/**
+ * A recogniser with no model: scripted cost and faults, deterministic text that depends
+ * on all it was asked.
+ */
 export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecognizer {
   readonly kind = 'stt';
   readonly input: SyntheticOptions['input'];
@@ -143,7 +146,8 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
       content: contentOf(item.audio),
     }));
     const call = this.device.run(items);
-    // Made up while the device works, so that the call costs what the script says and no more.
+    // Made up while the device works, so that the call costs what the script says
+    // and no more.
     const transcripts = batch.map(transcriptOf);
     const { faults } = await call;
     return batch.map((item, i) => outcome(item, transcripts[i]!, faults[i]));

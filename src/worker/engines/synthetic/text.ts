@@ -20,11 +20,16 @@ interface TranscriptSource {
   readonly conditions: readonly string[];
   readonly wordTimestamps: boolean;
   readonly logprobs: boolean;
-  /** Two words each in turn; empty: speakers are not told apart, and all is one segment. */
+  /**
+   * Two words each in turn; empty: speakers are not told apart, and all is one segment.
+   */
   readonly speakers: readonly string[];
 }
 
-/** Says what it is, and depends on all it was given: "synthetic transcript 1f3a9c02 5 bytes". Empty audio: no text. */
+/**
+ * Says what it is, and depends on all it was given: "synthetic transcript 1f3a9c02 5
+ * bytes". Empty audio: no text.
+ */
 export function syntheticText(
   bytes: Uint8Array,
   conditions: readonly string[] = [],
@@ -100,7 +105,10 @@ interface Body {
 export const syntheticBody = (json: Buffer): Body =>
   JSON.parse(json.toString('utf8')) as Body;
 
-/** Words of what was last said: those that the answer is made of, and that count as the tokens of the prompt. */
+/**
+ * Words of what was last said: those that the answer is made of, and that count as the
+ * tokens of the prompt.
+ */
 export const promptWords = ({ messages, prompt }: Body): readonly string[] =>
   wordsOf(
     Array.isArray(messages)
@@ -117,7 +125,10 @@ function wordsOf(content: unknown): readonly string[] {
   return text.split(/\s+/).filter(word => word !== '');
 }
 
-/** Token number `at` of choice `index`: the prompt's words again and again, each choice beginning one word later. */
+/**
+ * Token number `at` of choice `index`: the prompt's words again and again, each choice
+ * beginning one word later.
+ */
 export function answerToken(words: readonly string[], index: number, at: number): string {
   const word = words.length === 0 ? 'synthetic' : words[(index + at) % words.length];
   return at === 0 ? `${word}` : ` ${word}`;

@@ -10,10 +10,9 @@ import { pause } from '../../../support/waiting.js';
 import { DEVICE, type DeviceModel } from '../device-models.js';
 
 /**
- * BullMQ behind HTTP: one process that adds jobs and waits for their results, one that runs them. Groups are BullMQ
- * Pro's; here the processor of a `Worker` hands its job to a micro-batcher, and the concurrency is a group on the
- * device
- * and one ahead.
+ * BullMQ behind HTTP: one process that adds jobs and waits for their results, one that
+ * runs them. Groups are BullMQ Pro's; here the processor of a `Worker` hands its job to a
+ * micro-batcher, and the concurrency is a group on the device and one ahead.
  */
 const QUEUE = 'transcriptions';
 const WINDOW_MS = 5;

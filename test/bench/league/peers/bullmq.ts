@@ -3,7 +3,10 @@ import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Queue, Worker } from 'bullmq';
 
-/** A batch as BullMQ's guide does it: a job for each line, and a worker that does so many at a time. */
+/**
+ * A batch as BullMQ's guide does it: a job for each line, and a worker that does so many
+ * at a time.
+ */
 interface Line {
   readonly custom_id: string;
   readonly body: object;

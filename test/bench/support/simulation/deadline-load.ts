@@ -12,8 +12,8 @@ const TENANTS = ['acme', 'blue', 'cobalt'];
 const DEADLINES_MS = [10_000, 30_000, 90_000];
 
 /**
- * Tokens of the conversations in the Azure LLM inference trace of 2023 (Patel et al., Splitwise, ISCA 2024), as
- * log-normal distributions of the same median and mean.
+ * Tokens of the conversations in the Azure LLM inference trace of 2023 (Patel et al.,
+ * Splitwise, ISCA 2024), as log-normal distributions of the same median and mean.
  */
 const PROMPT = { median: 1020, mean: 1155 };
 const ANSWER = { median: 129, mean: 211 };
@@ -36,7 +36,8 @@ export interface DeadlineReport {
 }
 
 /**
- * Conversations of three tenants at 110 % of what the devices can do, with deadlines of 10, 30 and 90 s.
+ * Conversations of three tenants at 110 % of what the devices can do, with deadlines of
+ * 10, 30 and 90 s.
  * @param onlyDrops first in, first out; requests leave when their deadline has passed
  */
 export function deadlineLoad(

@@ -16,12 +16,15 @@ export interface JobLimits {
   readonly perModel: number;
 }
 
-/** `fair`: the processor's deficit round robin (D-18); `in order`: one job after the other, as they came. */
+/**
+ * `fair`: the processor's deficit round robin (D-18); `in order`: one job after the
+ * other, as they came.
+ */
 export type JobOrder = 'fair' | 'in order';
 
 /**
- * A batch processor in virtual time: as many lines in flight as its limits say, the next one chosen by the core's
- * `FairShare`, each a BATCH request in the gateway's queue.
+ * A batch processor in virtual time: as many lines in flight as its limits say, the next
+ * one chosen by the core's `FairShare`, each a BATCH request in the gateway's queue.
  */
 export class FairJobs {
   readonly #share = new FairShare();

@@ -78,7 +78,10 @@ const judge = (waits: readonly ForecastWait[]) => ({
   ),
 });
 
-/** Load that rises and falls between a third and 130 % of what the workers can do, with bursts on top. */
+/**
+ * Load that rises and falls between a third and 130 % of what the workers can do, with
+ * bursts on top.
+ */
 export function changingLoad(
   mix: Omit<TraceMix, 'requests' | 'models' | 'ratePerS'>,
   perS: number,

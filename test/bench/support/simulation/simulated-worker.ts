@@ -40,7 +40,10 @@ export interface Work {
   readonly costMs?: number;
   /** When its engine call began. */
   startedAtMs?: number;
-  /** Told to stop: leaves at once while it waits for the device; an engine call is finished. */
+  /**
+   * Told to stop: leaves at once while it waits for the device; an engine
+   * call is finished.
+   */
   cancelled: boolean;
   /** The worker lets go of it: computed, or given up. */
   readonly done: (nowMs: number, group?: EngineCall) => void;
@@ -51,8 +54,9 @@ interface ReadyWork extends PlacedWork {
 }
 
 /**
- * One worker process in virtual time: preparation in parallel, one device lane that takes up to `maxBatch` READY items
- * in the order of the worker's own `WorkQueue` (D-24). Its slots are on the gateway's own `SlotLedger`.
+ * One worker process in virtual time: preparation in parallel, one device lane that takes
+ * up to `maxBatch` READY items in the order of the worker's own `WorkQueue` (D-24). Its
+ * slots are on the gateway's own `SlotLedger`.
  */
 export class SimulatedWorker implements WorkerOffer {
   readonly ledger: SlotLedger;

@@ -16,8 +16,8 @@ export interface ForecastWait extends Quantiles {
 type Counts = Record<SettlementStatus, number>;
 
 /**
- * What happened in a simulation, by priority and by tenant. Waits are milliseconds from arrival until a slot was
- * leased.
+ * What happened in a simulation, by priority and by tenant. Waits are milliseconds from
+ * arrival until a slot was leased.
  */
 export class SimulationLedger {
   readonly waitsMs: Record<PriorityLabel, number[]> = { realtime: [], batch: [] };

@@ -25,7 +25,10 @@ export interface SimulationReport {
   readonly slotsLeaked: number;
 }
 
-/** Runs the gateway to its end. @param forMs what utilisation is taken of; default: until the last answer */
+/**
+ * Runs the gateway to its end. @param forMs what utilisation is taken of; default: until
+ * the last answer
+ */
 export function simulate(gateway: VirtualGateway, forMs?: number): SimulationReport {
   const startedAtMs = performance.now();
   gateway.run();

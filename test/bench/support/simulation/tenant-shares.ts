@@ -20,8 +20,8 @@ export interface SharesReport {
 }
 
 /**
- * Three tenants for five minutes: two with a backlog at the beginning, the larger one first, and one that sends a
- * request per second.
+ * Three tenants for five minutes: two with a backlog at the beginning, the larger one
+ * first, and one that sends a request per second.
  * @param shares false: one order for all, by time
  */
 export function tenantShares(cost: DeviceCost, shares: boolean): SharesReport {

@@ -101,7 +101,9 @@ function chooser(
   };
 }
 
-/** A few models get most of the work, as everywhere: the shares of rank 1, 1/2, 1/3, ... */
+/**
+ * A few models get most of the work, as everywhere: the shares of rank 1, 1/2, 1/3, ...
+ */
 export function zipfShares(count: number): ReadonlyMap<string, number> {
   const weights = Array.from({ length: count }, (_, rank) => 1 / (rank + 1));
   const total = weights.reduce((sum, weight) => sum + weight, 0);

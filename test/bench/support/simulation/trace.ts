@@ -19,9 +19,9 @@ export interface TraceRequest {
 }
 
 /**
- * A trace from a file, one JSON object per line: `{"at_ms": 12.5, "model": "whisper", "tenant": "acme", "priority":
- * "realtime"}`, and `"cancel_after_ms"` where a caller hung up. Lines may be in any order. @throws Error naming the
- * first bad line
+ * A trace from a file, one JSON object per line: `{"at_ms": 12.5, "model": "whisper",
+ * "tenant": "acme", "priority": "realtime"}`, and `"cancel_after_ms"` where a caller hung
+ * up. Lines may be in any order. @throws Error naming the first bad line
  */
 export function readTrace(file: string): TraceRequest[] {
   const lines = readFileSync(file, 'utf8').split('\n');

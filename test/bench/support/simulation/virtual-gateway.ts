@@ -36,7 +36,10 @@ export interface VirtualGatewayOptions {
   readonly shares?: boolean;
   /** True: the forecaster follows what happens. */
   readonly forecasts?: boolean;
-  /** True: a request with a deadline only leaves the queue when that has passed, as before there was D-26. */
+  /**
+   * True: a request with a deadline only leaves the queue when that has passed, as before
+   * there was D-26.
+   */
   readonly onlyDrops?: boolean;
 }
 
@@ -67,9 +70,9 @@ function ended(
 }
 
 /**
- * A gateway in virtual time: the queue, the window, aging, admission, cancellation and the dispatcher are the product's
- * own (src/core); the loop around them is that of `DispatchLoop`; only workers are simulated. Nothing here decides
- * anything.
+ * A gateway in virtual time: the queue, the window, aging, admission, cancellation and
+ * the dispatcher are the product's own (src/core); the loop around them is that of
+ * `DispatchLoop`; only workers are simulated. Nothing here decides anything.
  */
 export class VirtualGateway {
   readonly book = new SimulationLedger();
@@ -138,7 +141,9 @@ export class VirtualGateway {
     return this.pool.workers.reduce((sum, { ledger }) => sum + ledger.inUse, 0);
   }
 
-  /** Replays a trace, as `replay` and further submissions in the order of their instants. */
+  /**
+   * Replays a trace, as `replay` and further submissions in the order of their instants.
+   */
   replay(trace: readonly TraceRequest[], at = 0): void {
     const next = trace[at];
     if (!next) return;

@@ -1,7 +1,10 @@
 import { type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 import { type EventQueue } from '../event-queue.js';
 
-/** The instant of the simulation as clock and as rxjs scheduler, so that the core's own timers run in virtual time. */
+/**
+ * The instant of the simulation as clock and as rxjs scheduler, so that the core's own
+ * timers run in virtual time.
+ */
 export class VirtualScheduler implements SchedulerLike {
   #nowMs = 0;
 
