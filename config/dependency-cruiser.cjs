@@ -115,13 +115,13 @@ module.exports = {
       from: { path: `^src/core/${name}/`, pathNot: '\\.spec\\.ts$' },
       to: {
         path: '^src/core/',
-        pathNot: [`^src/core/${name}/`, '^src/core/(order|request|shared)/'],
+        pathNot: [`^src/core/${name}/`, '^src/core/(errors|order|request)/'],
       },
     })),
     {
-      name: 'core-request-and-shared-are-leaves',
-      from: { path: '^src/core/(order|request|shared)/', pathNot: '\\.spec\\.ts$' },
-      to: { path: '^src/core/', pathNot: '^src/core/(order|request|shared)/' },
+      name: 'core-errors-order-and-request-are-leaves',
+      from: { path: '^src/core/(errors|order|request)/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/core/', pathNot: '^src/core/(errors|order|request)/' },
     },
     {
       name: 'contracts-import-core-only',

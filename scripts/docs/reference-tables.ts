@@ -14,7 +14,7 @@ import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import {
   ERROR_REGISTRY,
   type ErrorDefinition,
-} from '../../src/core/shared/domain-error.js';
+} from '../../src/contracts/errors/error-registry.js';
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
 import {
   environmentName,

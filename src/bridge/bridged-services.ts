@@ -9,8 +9,8 @@ import { type TranscribeCallFields } from '../contracts/grpc/stt.codec.js';
 import { type SynthesizeCallFields } from '../contracts/grpc/tts.codec.js';
 import { type RequestKey } from '../core/request/request-key.js';
 import { WorkerLostError } from '../core/request/worker-lost.js';
-import { abortError } from '../core/shared/abort-error.js';
-import { DomainError } from '../core/shared/domain-error.js';
+import { abortError } from '../core/errors/abort-error.js';
+import { DomainError } from '../core/errors/domain-error.js';
 import {
   type AudioSource,
   type AudioUrl,

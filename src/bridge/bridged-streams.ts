@@ -5,8 +5,8 @@ import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
 } from '../contracts/grpc/stt.codec.js';
-import { abortError } from '../core/shared/abort-error.js';
-import { DomainError } from '../core/shared/domain-error.js';
+import { abortError } from '../core/errors/abort-error.js';
+import { DomainError } from '../core/errors/domain-error.js';
 import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
 import { ENGINE } from '../worker/engines/worker-engine.js';
 import { CallConversation } from '../worker/grpc/call-conversation.js';

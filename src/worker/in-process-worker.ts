@@ -1,6 +1,6 @@
 import { type GenerateCallFields } from '../contracts/grpc/generation.codec.js';
 import { type WorkerHealthReport } from '../contracts/grpc/health.codec.js';
-import { type DomainError } from '../core/shared/domain-error.js';
+import { type DomainError } from '../core/errors/domain-error.js';
 import { ProcessClock } from '../platform/clock/clock.module.js';
 import { type WorkerSpec } from '../platform/config/worker-spec.js';
 import { OpenAiHttpGenerator } from './engines/openai-http/generator.js';

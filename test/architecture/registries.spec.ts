@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { REFERENCE_TABLES, withTables } from '../../scripts/docs/reference-tables.js';
-import { ERROR_REGISTRY } from '../../src/core/shared/domain-error.js';
+import { ERROR_REGISTRY } from '../../src/contracts/errors/error-registry.js';
 import { SETTING_PATHS } from '../../src/platform/config/settings.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
 

@@ -2,7 +2,7 @@ import { Admission } from '../../src/core/queue/admission.js';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { BatchWindow } from '../../src/core/batching/batch-window.js';
 import { Dispatcher } from '../../src/core/dispatch/dispatcher.js';
-import { Lease } from '../../src/core/shared/lease.js';
+import { Lease } from '../../src/core/dispatch/lease.js';
 import { type SlotOffer, type WorkerPort } from '../../src/core/dispatch/worker.port.js';
 import { EMPTY } from 'rxjs';
 import { median } from './support/percentiles.js';

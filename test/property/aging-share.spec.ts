@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
-import { type Lease } from '../../src/core/shared/lease.js';
+import { type Lease } from '../../src/core/dispatch/lease.js';
 import { FakeWorkers } from '../support/fake-workers.js';
 import { aDispatcher } from '../support/marble-harness.js';
 import { aRequest } from '../support/requests.js';

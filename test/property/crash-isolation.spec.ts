@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { RetryBudget, WorkerLostError } from '../../src/core/request/worker-lost.js';
-import { type Lease } from '../../src/core/shared/lease.js';
+import { type Lease } from '../../src/core/dispatch/lease.js';
 import { type FakeWorker, FakeWorkers } from '../support/fake-workers.js';
 import { aDispatcher } from '../support/marble-harness.js';
 import { aRequest } from '../support/requests.js';

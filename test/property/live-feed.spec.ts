@@ -6,7 +6,7 @@ import {
 } from '../../src/contracts/events/live-event.js';
 import { LiveView } from '../../src/contracts/events/live-view.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
-import { DomainError } from '../../src/core/shared/domain-error.js';
+import { DomainError } from '../../src/core/errors/domain-error.js';
 import { LiveSource } from '../../src/gateway/live-feed/live-source.js';
 import { stateChange } from '../../src/gateway/live-feed/live-workers.js';
 import { type TrackedRequest } from '../../src/gateway/scheduler/tracked-request.js';

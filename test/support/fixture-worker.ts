@@ -32,7 +32,8 @@ import {
   type TextToSpeechServer,
 } from '../../src/contracts/grpc/tts.codec.js';
 import { callersId } from '../../src/core/request/request-key.js';
-import { DomainError, isErrorCode } from '../../src/core/shared/domain-error.js';
+import { DomainError } from '../../src/core/errors/domain-error.js';
+import { isErrorCode } from '../../src/contracts/errors/error-registry.js';
 
 /**
  * Sent as the prompt (or the text) of a request: tells the fixture what to do with it.

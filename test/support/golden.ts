@@ -4,7 +4,7 @@ import ts from 'typescript';
 import { openApiDocument } from '../../scripts/console/openapi-document.js';
 import { program } from '../../src/cli/program.js';
 import { helpOf, leafCommands } from '../../src/cli/shared/command-tree.js';
-import { ERROR_REGISTRY } from '../../src/core/shared/domain-error.js';
+import { ERROR_REGISTRY } from '../../src/contracts/errors/error-registry.js';
 import {
   environmentName,
   SETTING_PATHS,

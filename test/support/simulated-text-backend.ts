@@ -3,7 +3,7 @@ import {
   type StepItem,
 } from '@switchyard/engine-api/generation-plan.js';
 import { type PagedMemory } from './paged-memory.js';
-import { DomainError } from '../../src/core/shared/domain-error.js';
+import { DomainError } from '../../src/core/errors/domain-error.js';
 import {
   BackendLost,
   type Drawn,

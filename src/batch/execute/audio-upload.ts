@@ -6,7 +6,7 @@ import {
   formFrame,
 } from '../../contracts/formats/multipart-form.js';
 import { type BlobStore, type FileStore } from '../../core/jobs/job.ports.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type OutboxEntry, type WebhookOutbox } from '../../core/jobs/job.ports.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { WEBHOOK_OUTBOX } from '../../platform/database/database.tokens.js';
 import { HostExceptions } from '../../platform/http/host-exceptions.js';

@@ -1,4 +1,4 @@
-import { isObject } from '../../core/shared/is-object.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import { type CatalogueEntry, devicesOf } from './catalogue-entry.js';
 

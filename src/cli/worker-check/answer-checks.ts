@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { ERROR_REGISTRY, isErrorCode } from '../../core/shared/domain-error.js';
+import { ERROR_REGISTRY, isErrorCode } from '../../contracts/errors/error-registry.js';
 import {
   checkedAnswer,
   type CheckContext,

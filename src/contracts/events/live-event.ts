@@ -6,7 +6,7 @@ import {
   type CancelReason,
   type SettlementStatus,
 } from '../../core/request/settlement.js';
-import { type ErrorCode } from '../../core/shared/domain-error.js';
+import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { type ErrorBody } from '../openai/error-envelope.js';
 
 /** Where Socket.IO listens, and the one namespace there. WebSocket transport only. */

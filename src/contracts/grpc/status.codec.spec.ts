@@ -1,10 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { Metadata, status } from '@grpc/grpc-js';
-import {
-  DomainError,
-  ERROR_REGISTRY,
-  type ErrorCode,
-} from '../../core/shared/domain-error.js';
+import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
+import { ERROR_REGISTRY } from '../errors/error-registry.js';
 import { decodeFailure, encodeFailure, isConnectionLost } from './status.codec.js';
 
 const bare = (code: status, details = 'why') =>

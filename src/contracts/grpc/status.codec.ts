@@ -1,12 +1,11 @@
 import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/grpc-js';
 import { type LossKind, WorkerLostError } from '../../core/request/worker-lost.js';
+import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import {
-  DomainError,
   ERROR_REGISTRY,
-  type ErrorCode,
   isErrorCode,
   errorDefinition,
-} from '../../core/shared/domain-error.js';
+} from '../errors/error-registry.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
 /** Trailer keys under which a worker's `DomainError` travels. */

@@ -1,9 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  DomainError,
-  ERROR_REGISTRY,
-  type ErrorCode,
-} from '../../core/shared/domain-error.js';
+import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
+import { ERROR_REGISTRY } from '../errors/error-registry.js';
 import { errorEnvelope, retryHeaders } from './error-envelope.js';
 
 describe('errorEnvelope', () => {

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { type DomainError, errorDefinition } from '../../core/shared/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
+import { errorDefinition } from '../errors/error-registry.js';
 
 export class ErrorBody {
   @ApiProperty({ example: 'The model `whisper-9` does not exist.' })

@@ -1,5 +1,5 @@
 import { isInt, maxLength } from 'class-validator';
-import { isObject } from '../../core/shared/is-object.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { wantedLanguage } from '../formats/language-name.js';
 
 /** What is allowed in words, beside what decides it: `must be a number from 0 to 1`. */

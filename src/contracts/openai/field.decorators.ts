@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy, ValidateNested, type ValidationArguments } from 'class-validator';
-import { isObject } from '../../core/shared/is-object.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import {
   type FieldRule,
   type FieldRules,

@@ -1,4 +1,4 @@
-import { isObject } from '../../core/shared/is-object.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { END_USER } from './embedding.dto.js';
 import {
   advice,

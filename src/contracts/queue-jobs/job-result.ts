@@ -1,9 +1,6 @@
 import { z } from 'zod';
-import {
-  DomainError,
-  type ErrorCode,
-  isErrorCode,
-} from '../../core/shared/domain-error.js';
+import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
+import { isErrorCode } from '../errors/error-registry.js';
 import { type Transcript } from '@switchyard/engine-api/transcript.js';
 import { type CallExecution } from '../grpc/call.codec.js';
 import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';

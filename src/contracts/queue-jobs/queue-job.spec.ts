@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { DEFAULT_TIMEOUT_MS, readQueueJob } from './queue-job.js';
 
 const place = { jobId: 'open.r1', timestamp: 5000, model: 'alpha' };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject } from '../../core/shared/is-object.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { readObject, wrongField } from '../schema/read-object.js';
 import {
   checked,

@@ -1,5 +1,5 @@
 import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type IgnoredFields } from '../openai/field-rules.js';
 import { FieldReader } from './field-reader.js';
 import { readVoice, requireOlderPcm24, requirePcm24 } from './session-config.js';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type FieldRules, type IgnoredFields } from '../openai/field-rules.js';
 
 type Json = Readonly<Record<string, unknown>>;

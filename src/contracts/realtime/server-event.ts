@@ -1,4 +1,5 @@
-import { type DomainError, errorDefinition } from '../../core/shared/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
+import { errorDefinition } from '../errors/error-registry.js';
 import { type Dialect } from './session-view.js';
 
 /** A server event without its `event_id`, which it gets when it is sent. */

@@ -1,4 +1,4 @@
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { wantedLanguage } from '../formats/language-name.js';
 import { type IgnoredFields } from '../openai/field-rules.js';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { errorEvent, inDialect } from './server-event.js';
 import { defaultSession, readOlderSession, readSession } from './session-config.js';
 import { sessionView } from './session-view.js';

@@ -1,5 +1,5 @@
 import { type z } from 'zod';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type FieldPath, pathText, valueAt } from './field-problems.js';
 
 const LONGEST_NAME = 64;

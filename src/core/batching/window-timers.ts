@@ -6,8 +6,15 @@ import {
   type Subscription,
   timer,
 } from 'rxjs';
-import { type MonotonicClock } from '../shared/monotonic-clock.js';
 import { TIMER_RESOLUTION_MS } from './batch-window.js';
+
+/**
+ * Milliseconds on a clock that never goes backwards. Comparable only with values of
+ * the same clock.
+ */
+export interface MonotonicClock {
+  nowMs(): number;
+}
 
 /**
  * Node fires longer delays at once. An early wake is harmless: the loop decides again.

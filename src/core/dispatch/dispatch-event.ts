@@ -1,4 +1,4 @@
-import { type ErrorCode } from '../shared/domain-error.js';
+import { type ErrorCode } from '../errors/domain-error.js';
 import { type RequestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
 import { type CancelReason, type SettlementStatus } from '../request/settlement.js';

@@ -1,4 +1,4 @@
-import { type Lease } from '../shared/lease.js';
+import { type Lease } from './lease.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
 /**

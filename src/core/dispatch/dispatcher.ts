@@ -1,5 +1,5 @@
-import { type DomainError } from '../shared/domain-error.js';
-import { type Lease } from '../shared/lease.js';
+import { type DomainError } from '../errors/domain-error.js';
+import { type Lease } from './lease.js';
 import { type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';

@@ -2,7 +2,7 @@ import { type RequestKey, type RequestRef } from '../request/request-key.js';
 import { type RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type CancelReason } from '../request/settlement.js';
-import { type DomainError } from '../shared/domain-error.js';
+import { type DomainError } from '../errors/domain-error.js';
 import { type RequestView } from './request-view.js';
 
 /**

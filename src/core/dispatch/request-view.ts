@@ -2,7 +2,7 @@ import { type LatencyPhases } from '../request/latency-phases.js';
 import { DEFAULT_TENANT, type RequestKey, requestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
 import { type CancelReason, type SettlementStatus } from '../request/settlement.js';
-import { type ErrorCode } from '../shared/domain-error.js';
+import { type ErrorCode } from '../errors/domain-error.js';
 import { type WindowReason } from './dispatch-plan.js';
 
 export type RequestViewState = 'queued' | 'running' | SettlementStatus;

@@ -1,6 +1,6 @@
 import { type Observable } from 'rxjs';
 import { type Placement } from '../request/scheduled-request.js';
-import { type Lease } from '../shared/lease.js';
+import { type Lease } from './lease.js';
 
 /** What the best ready worker of a model can accept now. */
 export interface SlotOffer {

@@ -9,7 +9,7 @@ import { type HeapItem, KeyedHeap } from '../order/keyed-heap.js';
 import { costOf } from '../queue/request-place.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { Lease } from '../shared/lease.js';
+import { Lease } from '../dispatch/lease.js';
 
 /** A ready worker of a model as it stands now. */
 export interface WorkerCapacity {

@@ -4,7 +4,7 @@ import {
   type JsonBounds,
   jsonExcess,
 } from '@switchyard/engine-api/bounded-json.js';
-import { isObject } from '../shared/is-object.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { prefixHash } from './prefix-hash.js';
 
 export const LONGEST_CUSTOM_ID = 512;

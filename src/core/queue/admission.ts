@@ -1,7 +1,7 @@
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { DomainError } from '../shared/domain-error.js';
-import { spreadHint } from '../shared/retry-hint.js';
+import { DomainError } from '../errors/domain-error.js';
+import { spreadHint } from '../errors/retry-hint.js';
 import { DrainRate } from './drain-rate.js';
 import { type TenantLoad } from '../order/fair-lane.js';
 import { ownerOf } from './request-place.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { errorDefinition } from '../shared/domain-error.js';
+import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { aRequest } from '../../../test/support/requests.js';
 import {
   missed,

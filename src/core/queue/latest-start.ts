@@ -3,7 +3,7 @@ import {
   type RequestDeadline,
   type ScheduledRequest,
 } from '../request/scheduled-request.js';
-import { DomainError } from '../shared/domain-error.js';
+import { DomainError } from '../errors/domain-error.js';
 
 /**
  * What a caller wants, milliseconds. `window`: the end of a batch's completion window,

@@ -5,8 +5,8 @@ import { isAged } from '../request/aging-policy.js';
 import { type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { DomainError } from '../shared/domain-error.js';
-import { SlotMap } from '../shared/slot-map.js';
+import { DomainError } from '../errors/domain-error.js';
+import { SlotMap } from '../request/slot-map.js';
 import {
   type ModelLane,
   type ModelOrder,

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { aRequest } from '../../../test/support/requests.js';
-import { DomainError } from '../shared/domain-error.js';
+import { DomainError } from '../errors/domain-error.js';
 import { RequestRecord } from './request-record.js';
 import { type Settlement } from './settlement.js';
 

@@ -1,4 +1,4 @@
-import { type DomainError } from '../shared/domain-error.js';
+import { type DomainError } from '../errors/domain-error.js';
 
 /** How a request ended. Exactly one per accepted request (D-04). */
 export type Settlement<Reply = unknown> =

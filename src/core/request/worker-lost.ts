@@ -1,4 +1,4 @@
-import { DomainError } from '../shared/domain-error.js';
+import { DomainError } from '../errors/domain-error.js';
 
 /**
  * Why a worker returned a request without an answer.

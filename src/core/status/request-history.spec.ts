@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type DispatchEvent } from '../dispatch/dispatch-event.js';
-import { type ErrorCode } from '../shared/domain-error.js';
+import { type ErrorCode } from '../errors/domain-error.js';
 import { type RequestKey } from '../request/request-key.js';
 import { RequestHistory, WaitHistogram } from './request-history.js';
 

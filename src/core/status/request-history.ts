@@ -1,5 +1,5 @@
 import { type DispatchEvent } from '../dispatch/dispatch-event.js';
-import { type ErrorCode } from '../shared/domain-error.js';
+import { type ErrorCode } from '../errors/domain-error.js';
 
 /** What is read from the queue when a step ends. */
 export interface ModelGauges {

@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type AuditEntry, type AuditStore } from '../../core/access/audit-store.port.js';
-import { isObject } from '../../core/shared/is-object.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { knownPrincipalOf } from '../../platform/auth/access-hooks.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';

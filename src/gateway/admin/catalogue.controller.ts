@@ -11,7 +11,7 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { type ModelAddition, ModelAdditions } from './model-additions.js';
 import { ownCommand } from './own-command.js';

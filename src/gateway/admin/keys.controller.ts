@@ -15,7 +15,7 @@ import { ApiCreatedResponse, ApiOperation } from '@nestjs/swagger';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { type ViewOf } from '../http/openapi/view.js';
 import { type KeyStore } from '../../core/access/key-store.port.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type IssuedKey, KeyIssuer } from '../../platform/auth/key-issuer.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { KEY_STORE } from '../../platform/database/database.tokens.js';

@@ -13,7 +13,7 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { LogFollower } from '../../platform/logging/log-follower.js';
 import { LOG_LEVELS, type LogLevel, LogRing } from '../../platform/logging/log-ring.js';
 import { GATEWAY_LOG } from '../../platform/logging/logging.module.js';

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelChanges, ModelList } from '../../platform/config/model-list.js';
 import { ConfigError } from '../../platform/config/yaml-file.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';

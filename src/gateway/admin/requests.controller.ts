@@ -3,7 +3,7 @@ import { ApiOperation } from '@nestjs/swagger';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { isLive, type RequestView } from '../../core/dispatch/request-view.js';
 import { priorityLevel } from '../../core/request/request-priority.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import {
   CancellationDto,

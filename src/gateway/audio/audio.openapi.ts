@@ -16,7 +16,7 @@ import { formatTranscriptStream } from '../../contracts/formats/transcript-event
 import { type Transcript } from '@switchyard/engine-api/transcript.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { TranscriptDto } from '../../contracts/openai/transcription.dto.js';
-import { type ErrorCode } from '../../core/shared/domain-error.js';
+import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 

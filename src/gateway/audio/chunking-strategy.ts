@@ -1,7 +1,7 @@
 import { type Chunking } from '@switchyard/engine-api/transcript.js';
 import { ServerVadDto } from '../../contracts/openai/transcription.dto.js';
 import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { parseDto } from '../http/dto-validation.js';
 
 const PARAM = 'chunking_strategy';

@@ -1,5 +1,5 @@
 import { type KnownSpeaker } from '@switchyard/engine-api/transcript.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { MAX_REFERENCE_BYTES } from '../http/multipart-form.js';
 
 const DATA_URL = /^data:[^,]{0,200};base64,/i;

@@ -1,5 +1,5 @@
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type InferenceWork } from '../inference/inference.service.js';
 import { type Body, type Strictness } from '../models/model-abilities.js';

@@ -17,7 +17,7 @@ import {
   transcriptionParams,
 } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { RepeatedForms } from '../http/dto-validation.js';
 import {

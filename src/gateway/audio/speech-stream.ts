@@ -2,7 +2,7 @@ import { type Readable } from 'node:stream';
 import { sseData } from '../../contracts/formats/server-sent-event.js';
 import { speechDelta, speechDone } from '../../contracts/formats/speech.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { OutputStream } from '../inference/output-stream.js';
 import { type SettledRequest } from '../scheduler/submitted-request.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';

@@ -11,7 +11,7 @@ import {
   type TranscriptSegment,
 } from '@switchyard/engine-api/transcript.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { type DomainError } from '../../core/shared/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { OutputStream } from '../inference/output-stream.js';
 
 interface TranscriptStreamOptions {

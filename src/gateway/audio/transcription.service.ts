@@ -3,7 +3,7 @@ import { type FastifyReply } from 'fastify';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { transcriptBody } from '../../contracts/formats/transcript-body.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
 import { type FormSource } from '../http/multipart-form.js';

@@ -2,7 +2,7 @@ import { Controller, Get, Query } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { VoiceListDto } from '../../contracts/openai/voice.dto.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { CallerPrincipal } from '../http/params.js';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
 import { DescribesErrors } from '../http/openapi/errors.js';

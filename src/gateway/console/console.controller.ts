@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiParam, ApiProduces } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type ConsoleFile, ConsoleFiles } from './console-files.js';
 
 /**

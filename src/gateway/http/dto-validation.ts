@@ -1,7 +1,7 @@
 import { type ClassConstructor } from 'class-transformer';
 import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
 import { shaped } from '../../contracts/openai/field.decorators.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { isAccepted } from './dto-check.js';
 
 /** Most requests come from few programs, each with one set of fields. */

@@ -5,7 +5,8 @@ import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { allowedMethods } from '../../contracts/endpoints.js';
 import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
-import { type DomainError, errorDefinition } from '../../core/shared/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
+import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { endConnection } from '../../platform/http/connections.js';
 import { toDomainError } from './http-error.js';
 import { REQUEST_ID_HEADER, requestIdFor } from './request-headers.js';

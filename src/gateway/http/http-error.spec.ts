@@ -5,7 +5,7 @@ import {
   PayloadTooLargeException,
 } from '@nestjs/common';
 import { describe, expect, it } from '@jest/globals';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { toDomainError } from './http-error.js';
 
 const line = { method: 'GET', url: '/v1/nothing?key=secret' };

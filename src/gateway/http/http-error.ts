@@ -1,6 +1,6 @@
 import { HttpException } from '@nestjs/common';
 import { allowedMethods } from '../../contracts/endpoints.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 
 /** Characters of a path that an error quotes. */
 const LONGEST_PATH = 200;

@@ -1,7 +1,7 @@
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { BODY_BOUNDS, jsonExcess } from '@switchyard/engine-api/bounded-json.js';
-import { DomainError } from '../../core/shared/domain-error.js';
-import { isObject } from '../../core/shared/is-object.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 
 const SHOWN_CHARACTERS = 80;
 

@@ -1,6 +1,6 @@
 import { type MultipartFile } from '@fastify/multipart';
 import { type FastifyRequest } from 'fastify';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 
 /**
  * Converts a failure while a form was read. Failures of the form or the connection are

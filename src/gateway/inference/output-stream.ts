@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream';
-import { type DomainError } from '../../core/shared/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 
 /** Output of a request on its way to one caller while the worker still makes it. */
 export abstract class OutputStream {

@@ -3,7 +3,7 @@ import { type FastifyReply } from 'fastify';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { LONGEST_WINDOW_MS } from '../../core/jobs/completion-window.js';
 import { type WantedDeadline } from '../../core/queue/latest-start.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 
 /** As its caller set it; what is left of it is computed when the request is submitted. */
 export type CallerDeadline = Omit<WantedDeadline, 'leftMs'>;

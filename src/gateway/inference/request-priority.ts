@@ -3,7 +3,7 @@ import {
   type PriorityLabel,
   RequestPriority,
 } from '../../core/request/request-priority.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 
 /**
  * REALTIME for `X-Priority: realtime` or `service_tier: priority` or `fast`, BATCH for

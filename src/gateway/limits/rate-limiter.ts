@@ -20,8 +20,8 @@ import {
   SLOT_LEASE_MS,
 } from '../../core/limits/limit-store.port.js';
 import { type RequestKey, requestKey } from '../../core/request/request-key.js';
-import { DomainError } from '../../core/shared/domain-error.js';
-import { SlotMap } from '../../core/shared/slot-map.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { SlotMap } from '../../core/request/slot-map.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';

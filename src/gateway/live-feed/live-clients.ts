@@ -8,7 +8,7 @@ import {
   type ServerToClientEvents,
 } from '../../contracts/events/live-event.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { demandScope, type Principal } from '../../platform/auth/principal.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';

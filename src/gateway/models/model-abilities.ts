@@ -1,4 +1,4 @@
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type FieldNature, PASSED_ON } from '../../contracts/openai/field-rules.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { PASSED_ON } from '../../contracts/openai/field-rules.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { ModelList } from '../../platform/config/model-list.js';
 import { isPattern, type ModelSpec } from '../../platform/config/model-spec.js';
 

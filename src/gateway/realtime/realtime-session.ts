@@ -9,7 +9,7 @@ import {
 } from '../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { sessionView } from '../../contracts/realtime/session-view.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { type ModelCatalog } from '../models/model-catalog.js';

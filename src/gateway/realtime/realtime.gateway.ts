@@ -8,7 +8,7 @@ import {
 import { type WebSocket } from 'ws';
 import { CLOSE } from '../../contracts/realtime/close-code.js';
 import { errorEvent } from '../../contracts/realtime/server-event.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { demandScope } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';

@@ -7,7 +7,7 @@ import {
   type SessionConfig,
 } from '../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../contracts/realtime/session-view.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { bearerToken, subprotocolToken } from '../../platform/auth/authenticator.js';
 import { demandModel, type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';

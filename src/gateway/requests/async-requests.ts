@@ -16,7 +16,8 @@ import {
 } from '../../core/request/stored-request.port.js';
 import { requestKey } from '../../core/request/request-key.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { DomainError, errorDefinition } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type InnerAnswer, InnerRequests } from './inner-requests.js';

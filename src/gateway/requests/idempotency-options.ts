@@ -1,6 +1,6 @@
 import { type FastifyRequest } from 'fastify';
 import { isWork } from '../../contracts/endpoints.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { REQUEST_ID_HEADER } from '../http/request-headers.js';
 
 /** How the answer of a request is stored. */

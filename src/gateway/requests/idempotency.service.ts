@@ -5,7 +5,7 @@ import {
   type StoredRequest,
   type StoredRequestStore,
 } from '../../core/request/stored-request.port.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';

@@ -5,7 +5,7 @@ import { HttpAdapterHost } from '@nestjs/core';
 import { type FastifyAdapter } from '@nestjs/platform-fastify';
 import { type FastifyRequest } from 'fastify';
 import { type KeyTerms } from '../../core/access/key-terms.js';
-import { type DomainError } from '../../core/shared/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { followCaller } from '../inference/disconnect-watch.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';

@@ -7,7 +7,7 @@ import {
   type StoredRequestStore,
 } from '../../core/request/stored-request.port.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { watchDisconnect } from '../inference/disconnect-watch.js';

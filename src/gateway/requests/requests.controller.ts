@@ -9,7 +9,7 @@ import {
   type RequestViewState,
 } from '../../core/dispatch/request-view.js';
 import { type StoredRequest } from '../../core/request/stored-request.port.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { CallerPrincipal } from '../http/params.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { DescribesErrors } from '../http/openapi/errors.js';

@@ -6,7 +6,7 @@ import {
   type StoredRequest,
   type StoredRequestStore,
 } from '../../core/request/stored-request.port.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { type StoredFieldsDto } from './request.dto.js';

@@ -5,7 +5,7 @@ import {
   type ResponseItem,
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import {
   RESPONSE_STORE,
   type ResponseStore,

@@ -6,8 +6,8 @@ import {
 } from '../../contracts/formats/server-sent-event.js';
 import { FINAL_EVENTS, type ResponseObject } from '../../contracts/openai/responses.js';
 import { valueSpans } from '../../core/jobs/line-span.js';
-import { type DomainError } from '../../core/shared/domain-error.js';
-import { isObject } from '../../core/shared/is-object.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { GenerationOutputStream } from '../text/generation-output-stream.js';
 import { failureOf } from './response-object.js';
 

@@ -2,7 +2,7 @@ import {
   type ResponseItem,
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { parseChat } from '../text/parse-generation.js';
 import { type Generation } from '../text/text-generation.service.js';

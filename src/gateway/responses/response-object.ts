@@ -6,7 +6,7 @@ import {
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { type DomainError } from '../../core/shared/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 
 /** An id that no one can guess, which names a response of its tenant. */
 export const newId = (prefix: string): string =>

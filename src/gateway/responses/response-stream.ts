@@ -6,7 +6,7 @@ import {
   type ResponseObject,
 } from '../../contracts/openai/responses.js';
 import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { GenerationOutputStream, sendEvents } from '../text/generation-output-stream.js';
 import { piecesOf } from './generation-pieces.js';
 import { inWordsOfResponses } from './response-generation.js';

@@ -5,7 +5,7 @@ import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { Admission } from '../../core/queue/admission.js';
 import { missed } from '../../core/queue/latest-start.js';
-import { DomainError, type ErrorCode } from '../../core/shared/domain-error.js';
+import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { requestKey } from '../../core/request/request-key.js';
 import { inferenceTimeoutMs } from '../../core/request/request-timeout.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/model-list.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';

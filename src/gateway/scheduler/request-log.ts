@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
-import { ERROR_REGISTRY } from '../../core/shared/domain-error.js';
+import { ERROR_REGISTRY } from '../../contracts/errors/error-registry.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 
 type Settled = Extract<DispatchEvent, { type: 'settled' }>;

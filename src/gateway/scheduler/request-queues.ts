@@ -7,7 +7,7 @@ import {
   withLatestStart,
 } from '../../core/queue/latest-start.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { type DomainError } from '../../core/shared/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';

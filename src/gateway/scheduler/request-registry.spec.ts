@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { aRegistry, LEASE, opened } from '../../../test/support/records.js';
 import { aKey } from '../../../test/support/requests.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 
 const GONE = {
   status: 'cancelled',

@@ -5,7 +5,7 @@ import {
   type PlannedRequest,
 } from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { countsAsAttempt, WorkerLostError } from '../../core/request/worker-lost.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';

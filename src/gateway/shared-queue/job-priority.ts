@@ -1,6 +1,6 @@
 import { type Redis } from 'ioredis';
 import { classOf } from '../../contracts/queue-jobs/queue-keys.js';
-import { isObject } from '../../core/shared/is-object.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 
 /**

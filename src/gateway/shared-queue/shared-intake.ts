@@ -3,7 +3,7 @@ import { type QueueReports } from '../../core/dispatch/request-queue.port.js';
 import { Admission, type QueueLoad } from '../../core/queue/admission.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { WaitBudget } from '../../platform/process/wait-budget.js';

@@ -18,7 +18,7 @@ import {
 import { type QueueEnd } from '../../core/dispatch/request-queue.port.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';

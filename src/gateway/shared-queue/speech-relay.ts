@@ -5,7 +5,7 @@ import {
   decodeSpeechPiece,
   type SpeechPiece,
 } from '../../contracts/queue-jobs/queue-messages.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { SinkWriter } from '../worker-pool/sink-writer.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
 import { type JobRef } from './model-queues.js';

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { GenerationStream } from './generation-stream.js';
 
 function aStream(maxBufferedBytes = 1024) {

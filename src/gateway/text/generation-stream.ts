@@ -5,7 +5,7 @@ import {
   sseData,
 } from '../../contracts/formats/server-sent-event.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { type DomainError } from '../../core/shared/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { GenerationOutputStream } from './generation-output-stream.js';
 
 const DATA = Buffer.from('data: ');

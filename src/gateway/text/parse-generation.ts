@@ -8,7 +8,7 @@ import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { IgnoredFields, PASSED_ON } from '../../contracts/openai/field-rules.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { readTools } from '../../contracts/tools/read-tools.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
 import {

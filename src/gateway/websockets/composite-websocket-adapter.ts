@@ -8,7 +8,7 @@ import {
   type ServerOptions as SocketIoOptions,
 } from 'socket.io';
 import { type ServerOptions as WebSocketOptions } from 'ws';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type OriginGuard } from '../../platform/auth/origin-guard.js';
 import { demandHandshake, refuseUpgrade } from './upgrade.js';
 import { WebSocketEndpoint } from './websocket-endpoint.js';

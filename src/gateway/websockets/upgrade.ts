@@ -1,7 +1,8 @@
 import { type IncomingMessage } from 'node:http';
 import { type Duplex } from 'node:stream';
 import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
-import { DomainError, errorDefinition } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { endConnection } from '../../platform/http/connections.js';
 import { demandOneHost } from '../http/request-headers.js';
 

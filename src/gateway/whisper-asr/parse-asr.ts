@@ -1,6 +1,6 @@
 import { asrBody } from '../../contracts/whisper-asr/asr-body.js';
 import { type AsrQueryDto, FILTERED } from '../../contracts/whisper-asr/asr.dto.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import {

@@ -6,7 +6,7 @@ import {
   type DetectedLanguageDto,
   type DetectLanguageQueryDto,
 } from '../../contracts/whisper-asr/asr.dto.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type FormSource } from '../http/multipart-form.js';
 import { ModelCatalog } from '../models/model-catalog.js';

@@ -3,7 +3,7 @@ import {
   type GenerationMessage,
 } from '../../contracts/grpc/generation.codec.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { type DomainError } from '../../core/shared/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 
 /**

@@ -3,7 +3,7 @@ import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import { type SlotCredit } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { type Lease } from '../../core/shared/lease.js';
+import { type Lease } from '../../core/dispatch/lease.js';
 import { isUpstreamAway, reportProblem, whyNotReady } from './report-check.js';
 import { type PooledWorkerOptions, type WorkerOrder } from './pooled-worker-options.js';
 import { ServiceRecord } from './service-record.js';

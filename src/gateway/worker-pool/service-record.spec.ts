@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Lease } from '../../core/shared/lease.js';
+import { Lease } from '../../core/dispatch/lease.js';
 import { ServiceRecord } from './service-record.js';
 
 describe('CircuitBreaker', () => {

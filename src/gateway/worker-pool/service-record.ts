@@ -1,8 +1,8 @@
 import { isWorkerAnswer } from '../../contracts/grpc/status.codec.js';
 import { type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { blended } from '../../core/shared/blended.js';
-import { Lease } from '../../core/shared/lease.js';
+import { blended } from '../../core/queue/answer-times.js';
+import { Lease } from '../../core/dispatch/lease.js';
 import { type WorkerOffer } from './worker-choice.js';
 import { type BreakerState } from './worker-view.js';
 

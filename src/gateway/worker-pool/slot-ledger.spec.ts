@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Lease } from '../../core/shared/lease.js';
+import { type Lease } from '../../core/dispatch/lease.js';
 import { slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
 
 const ignore = () => undefined;

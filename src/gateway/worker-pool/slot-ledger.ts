@@ -1,5 +1,5 @@
 import { type SlotCredit } from '../../core/dispatch/worker.port.js';
-import { Lease } from '../../core/shared/lease.js';
+import { Lease } from '../../core/dispatch/lease.js';
 
 interface WorkerSize {
   readonly kind: string;

@@ -4,7 +4,7 @@ import {
   type SpeechMessage,
   type SynthesizeResponse,
 } from '../../contracts/grpc/tts.codec.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type CallProgress, type CallRequest } from './worker-call.js';
 import { type WorkerChannel } from './worker-channel.js';
 import { type SynthesizeTask, type WorkerReply } from './worker-task.js';

@@ -8,7 +8,7 @@ import {
   type GenerationMessage,
 } from '../../contracts/grpc/generation.codec.js';
 import { corrected, decodeExecution } from '../../contracts/grpc/call.codec.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type InProcessWorker, type MessageSink } from './in-process-worker.js';
 import { type CallProgress, type CallRequest, wentAway } from './worker-call.js';
 import { type WorkerChannel } from './worker-channel.js';

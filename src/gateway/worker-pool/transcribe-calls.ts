@@ -11,7 +11,7 @@ import {
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
 } from '../../contracts/grpc/stt.codec.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
 import { type CallProgress, type CallRequest } from './worker-call.js';
 import { type WorkerChannel } from './worker-channel.js';

@@ -1,4 +1,4 @@
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type Autostart } from '../../platform/config/model-spec.js';
 import { type ProcessExit } from '@switchyard/engine-api/process/child-process.js';

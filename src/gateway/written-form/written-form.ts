@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type Transcript } from '@switchyard/engine-api/transcript.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type InverseTextNormalizer, NormalizerRegistry } from './normalizer-registry.js';
 
 /**

@@ -1,7 +1,7 @@
 import { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { TrustedProxies } from '../http/trusted-proxies.js';
 import { keyDigest } from './api-key.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';

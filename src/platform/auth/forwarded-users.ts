@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type Networks, networksAndNames } from '../http/networks.js';
 import { type Caller } from './authenticator.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type KeyTerms } from '../../core/access/key-terms.js';
-import { RecentMap } from '../../core/shared/recent-map.js';
+import { RecentMap } from '../../core/request/recent-map.js';
 import { ConfigError } from '../config/yaml-file.js';
 import { type Principal } from './principal.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';

@@ -6,7 +6,7 @@ import {
   type JWTVerifyGetKey,
 } from 'jose';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { isObject } from '../../core/shared/is-object.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { issuerUnavailable } from '../http/passing-errors.js';
 import { SafeFetch } from '../http/safe-fetch.js';
 

@@ -1,7 +1,7 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
-import { DomainError } from '../../core/shared/domain-error.js';
-import { isObject } from '../../core/shared/is-object.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { type Settings } from '../config/settings.js';
 import { KEY_SCOPES, type Principal } from './principal.js';
 import { IssuerKeys } from './issuer-keys.js';

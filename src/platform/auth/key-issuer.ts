@@ -1,6 +1,6 @@
 import { type KeyStore, type StoredKey } from '../../core/access/key-store.port.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { timeOrderedId } from '../clock/time-ordered-id.js';
 import { createApiKey } from './api-key.js';
 import { type KeyRing } from './key-ring.js';

@@ -2,7 +2,7 @@ import { type Stats, unwatchFile, watchFile } from 'node:fs';
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import { EMPTY, merge, type Observable, Subject } from 'rxjs';
 import { type Limits } from '../../core/limits/limit-rules.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import {
   type ApiKeyEntry,
   heldTerms,

@@ -1,5 +1,5 @@
 import { type IncomingMessage } from 'node:http';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type AllowedHosts } from '../http/allowed-hosts.js';
 import { type CrossOrigins } from '../http/cross-origin.js';
 

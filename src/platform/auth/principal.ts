@@ -1,6 +1,6 @@
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 
 /**
  * What a key may be allowed to do. `admin` sees and stops everything, of every tenant.

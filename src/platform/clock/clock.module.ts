@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Global, Injectable, Module } from '@nestjs/common';
-import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
+import { type MonotonicClock } from '../../core/batching/window-timers.js';
 
 /**
  * Milliseconds since this process started, with fractions; unaffected by changes of

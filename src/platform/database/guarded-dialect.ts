@@ -9,7 +9,7 @@ import {
   type TransactionSettings,
 } from 'kysely';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { storageUnavailable } from '../http/passing-errors.js';
 import { isFullDatabase, isLockedSqlite, isOutage } from '../storage/storage-problems.js';
 

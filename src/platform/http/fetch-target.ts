@@ -1,7 +1,7 @@
 import { type LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { isPublicAddress } from './address-policy.js';
 import { type HostExceptions } from './host-exceptions.js';
 

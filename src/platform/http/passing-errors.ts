@@ -1,5 +1,5 @@
-import { DomainError } from '../../core/shared/domain-error.js';
-import { spreadHint } from '../../core/shared/retry-hint.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { spreadHint } from '../../core/errors/retry-hint.js';
 
 /** Another replica answers at once, a lone server after a restart of a few seconds. */
 const RESTART_MS = 2000;

@@ -7,7 +7,7 @@ import {
 import { type AddressInfo, isIP, createServer as createTcpServer } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type DomainError } from '../../core/shared/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { fetchTarget, type ResolveHost } from './fetch-target.js';
 import { HostExceptions } from './host-exceptions.js';
 import { type FetchRules, SafeFetch } from './safe-fetch.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, Logger, Module, type OnModuleInit } from '@nestjs/common';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { SpooledUpload } from './spooled-upload.js';
 import { orStorageFull } from './storage-problems.js';

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { storageUnavailable } from '../http/passing-errors.js';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallAudio } from '../../contracts/grpc/stt.codec.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { SafeFetch } from '../../platform/http/safe-fetch.js';
-import { abortError } from '../../core/shared/abort-error.js';
+import { abortError } from '../../core/errors/abort-error.js';
 
 /**
  * The audio of a call: what it came with, or what its URL names. Downloads take no

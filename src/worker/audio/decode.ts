@@ -1,6 +1,6 @@
 import { type FileHandle } from 'node:fs/promises';
-import { abortError } from '../../core/shared/abort-error.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { abortError } from '../../core/errors/abort-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { boundedText, type FfmpegEnd, startFfmpeg } from './ffmpeg-process.js';
 import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { openUpload } from './received-file.js';

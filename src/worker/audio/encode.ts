@@ -1,8 +1,8 @@
 import { type Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type SpeechFormat } from '../../contracts/formats/speech.js';
-import { abortError } from '../../core/shared/abort-error.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { abortError } from '../../core/errors/abort-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { boundedText, type FfmpegProcess, startFfmpeg } from './ffmpeg-process.js';
 import { bytesOf, SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { Resampler } from './resampler.js';

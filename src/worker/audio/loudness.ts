@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { abortError } from '../../core/shared/abort-error.js';
+import { abortError } from '../../core/errors/abort-error.js';
 import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 
 const BLOCK = RECOGNISER_RATE / 10;

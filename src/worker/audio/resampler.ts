@@ -1,4 +1,4 @@
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js';
 
 /** Rates whose filter is small; what microphones and telephones deliver. */

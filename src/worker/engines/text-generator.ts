@@ -3,7 +3,7 @@ import {
   type RequestForm,
 } from '../../contracts/formats/generation-body.js';
 import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type EngineBase } from '@switchyard/engine-api/engine.js';
 
 /**

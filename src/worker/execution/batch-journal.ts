@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
+import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 
 /** One engine call for a whole group. */

@@ -1,5 +1,5 @@
-import { blended } from '../../core/shared/blended.js';
-import { SlotMap } from '../../core/shared/slot-map.js';
+import { blended } from '../../core/queue/answer-times.js';
+import { SlotMap } from '../../core/request/slot-map.js';
 import { type WorkGroup } from './work-item.js';
 
 /** The device and what is READY, when an engine call could start. */

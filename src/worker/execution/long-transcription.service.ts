@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type Chunking } from '@switchyard/engine-api/transcript.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decode.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { type ReceivedFile } from '../audio/received-file.js';

@@ -1,8 +1,8 @@
 import { asyncScheduler, type SchedulerLike, Subscription } from 'rxjs';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { abortError } from '../../core/shared/abort-error.js';
-import { DomainError } from '../../core/shared/domain-error.js';
-import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
+import { abortError } from '../../core/errors/abort-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { PrepStage } from './prep-stage.js';
 
 const { REALTIME, BATCH } = RequestPriority;

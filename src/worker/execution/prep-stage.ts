@@ -1,6 +1,6 @@
-import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
+import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type PlacedWork, WorkQueue } from './work-queue.js';
-import { abortError } from '../../core/shared/abort-error.js';
+import { abortError } from '../../core/errors/abort-error.js';
 
 interface Waiter extends PlacedWork {
   enter(): void;

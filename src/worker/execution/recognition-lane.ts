@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type KnownSpeaker } from '@switchyard/engine-api/transcript.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { decodeAudio } from '../audio/decode.js';

@@ -1,6 +1,6 @@
 import { type Transcript } from '@switchyard/engine-api/transcript.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
-import { abortError } from '../../core/shared/abort-error.js';
+import { abortError } from '../../core/errors/abort-error.js';
 import { decodeAudio } from '../audio/decode.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { knownVoices } from './recognition-lane.js';

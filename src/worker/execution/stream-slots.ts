@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DomainError } from '../../core/shared/domain-error.js';
-import { Lease } from '../../core/shared/lease.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { Lease } from '../../core/dispatch/lease.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import {
   type RecognizerStream,

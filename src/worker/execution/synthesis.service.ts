@@ -4,7 +4,7 @@ import {
   type SpeechMessage,
   type SynthesizeCallFields,
 } from '../../contracts/grpc/tts.codec.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { CONTENT_TYPES, openEncoder, SpeechOutput } from '../audio/encode.js';

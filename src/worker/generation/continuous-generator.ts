@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { callersId } from '../../core/request/request-key.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { cancelledError, type EngineInfo } from '@switchyard/engine-api/engine.js';
 import {
   demandTokens,

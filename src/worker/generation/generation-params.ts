@@ -2,7 +2,7 @@ import { IgnoredFields } from '../../contracts/openai/field-rules.js';
 import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-or-tokens.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type TokenItem } from '../engines/text-generator.js';
 import { chatMessages, type ToolFields, toolsOf } from './chat-messages.js';
 import { samplingOf, seedOf, stopOf } from './sampling-fields.js';

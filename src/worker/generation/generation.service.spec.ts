@@ -4,7 +4,7 @@ import {
   type GenerationMessage,
 } from '../../contracts/grpc/generation.codec.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import {
   type GenerateItem,

@@ -5,8 +5,8 @@ import {
   type GenerationMessage,
 } from '../../contracts/grpc/generation.codec.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
-import { DomainError } from '../../core/shared/domain-error.js';
-import { Semaphore } from '../../core/shared/semaphore.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { Semaphore } from './semaphore.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import {
   type GenerateItem,
@@ -15,7 +15,7 @@ import {
 } from '../engines/text-generator.js';
 import { GENERATOR } from '../engines/worker-engine.js';
 import { SharedTime } from './shared-time.js';
-import { abortError } from '../../core/shared/abort-error.js';
+import { abortError } from '../../core/errors/abort-error.js';
 
 /**
  * Takes the messages of one generation in order; resolves when there is room for more,

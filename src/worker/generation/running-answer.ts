@@ -3,7 +3,7 @@ import {
   type GenerationEnd,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type GenerationEvent } from '../engines/text-generator.js';
 import { type AnswerWriter } from './answer-writer.js';
 import {

@@ -1,6 +1,6 @@
 import { type GenerationPlan, itemsOf } from '@switchyard/engine-api/generation-plan.js';
 import { type InFlightStep } from '../../core/iteration/generation-steps.js';
-import { blended } from '../../core/shared/blended.js';
+import { blended } from '../../core/queue/answer-times.js';
 import { type LiveSequence } from './sequence-events.js';
 import {
   type TextBackend,

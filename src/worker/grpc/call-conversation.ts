@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type ServerDuplexStream } from '@grpc/grpc-js';
-import { abortError } from '../../core/shared/abort-error.js';
+import { abortError } from '../../core/errors/abort-error.js';
 
 /**
  * A bidirectional call: read the next message, write one. Nothing is read ahead, and

@@ -14,8 +14,8 @@ import {
   type GenerateResponse,
 } from '../../contracts/grpc/generation.codec.js';
 import { encodeHealth, type HealthResponse } from '../../contracts/grpc/health.codec.js';
-import { abortError } from '../../core/shared/abort-error.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { abortError } from '../../core/errors/abort-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { GenerationService } from '../generation/generation.service.js';
 import { CallFailureFilter } from './call-failure.filter.js';
 import { HealthReporter } from '../execution/health-reporter.js';

@@ -8,8 +8,8 @@ import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
 } from '../../contracts/grpc/stt.codec.js';
-import { abortError } from '../../core/shared/abort-error.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { abortError } from '../../core/errors/abort-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { PcmIntake } from '../audio/resampler.js';
 import { sherpaPackage } from '../engines/load-package.js';
 import { CommittedStream, RecognitionSession } from '../execution/live-stream.js';

@@ -13,7 +13,7 @@ import {
   type SynthesizeRequest,
   type SynthesizeResponse,
 } from '../../contracts/grpc/tts.codec.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { SynthesisService } from '../execution/synthesis.service.js';
 import { CallFailureFilter } from './call-failure.filter.js';
 import { HealthReporter } from '../execution/health-reporter.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { SlotMap } from '../../core/shared/slot-map.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { SlotMap } from '../../core/request/slot-map.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerState } from './worker-state.js';
 
 /** The part of a grpc-js server call that reports its client's disconnect. */

@@ -9,7 +9,7 @@ import {
   readJobResult,
 } from '../../contracts/queue-jobs/job-result.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';

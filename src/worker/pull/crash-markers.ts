@@ -5,7 +5,7 @@ import {
   type Suspicion,
   UNSUSPECTED,
 } from '../../core/request/worker-lost.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import {
   BatchJournal,
   type BatchMember,

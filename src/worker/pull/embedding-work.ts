@@ -5,7 +5,7 @@ import {
   type QueueJob,
 } from '../../contracts/queue-jobs/queue-job.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { readWhole } from '../../platform/storage/blob-keys.js';
 import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';

@@ -1,5 +1,5 @@
 import { type BatchPolicy, BatchWindow } from '../../core/batching/batch-window.js';
-import { type MonotonicClock } from '../../core/shared/monotonic-clock.js';
+import { type MonotonicClock } from '../../core/batching/window-timers.js';
 
 /** How groups are taken from the queue. Milliseconds. */
 export interface CollectRules {

@@ -9,7 +9,7 @@ import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Suspicion } from '../../core/request/worker-lost.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { type CancellableCall, InFlightCalls } from '../lifecycle/in-flight-calls.js';

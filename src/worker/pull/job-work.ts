@@ -4,7 +4,7 @@ import {
 } from '../../contracts/grpc/call.codec.js';
 import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type EngineCapability, type EngineInfo } from '@switchyard/engine-api/engine.js';
 
 /** A field that only some engines can honour. */

@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type JobAudio } from '../../contracts/queue-jobs/queue-job.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { AudioDownload } from '../audio/audio-download.js';
 import { ReceivedFile } from '../audio/received-file.js';
-import { abortError } from '../../core/shared/abort-error.js';
+import { abortError } from '../../core/errors/abort-error.js';
 
 /** Audio of a job by reference: a blob in the shared store, or a URL (`fetch.*`). */
 @Injectable()

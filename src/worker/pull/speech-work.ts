@@ -7,7 +7,7 @@ import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { encodeSpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { DomainError } from '../../core/shared/domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { SYNTHESIZER } from '../engines/worker-engine.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
-import { DomainError } from '../../../src/core/shared/domain-error.js';
+import { DomainError } from '../../../src/core/errors/domain-error.js';
 import {
   type RequestSpec,
   type SettledRequest,

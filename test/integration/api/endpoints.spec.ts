@@ -5,7 +5,7 @@ import { NestFactory } from '@nestjs/core';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type OpenAPIObject } from '@nestjs/swagger';
 import { ENDPOINTS, isWork } from '../../../src/contracts/endpoints.js';
-import { ERROR_REGISTRY } from '../../../src/core/shared/domain-error.js';
+import { ERROR_REGISTRY } from '../../../src/contracts/errors/error-registry.js';
 import {
   APPLICATION_OPTIONS,
   configureGateway,

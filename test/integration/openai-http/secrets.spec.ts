@@ -10,7 +10,7 @@ import {
   workerEnvironment,
   type WorkerSpec,
 } from '../../../src/platform/config/worker-spec.js';
-import { DomainError } from '../../../src/core/shared/domain-error.js';
+import { DomainError } from '../../../src/core/errors/domain-error.js';
 import {
   encoded,
   modelSpec,

@@ -1,8 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  type DomainError,
-  errorDefinition,
-} from '../../../src/core/shared/domain-error.js';
+import { type DomainError } from '../../../src/core/errors/domain-error.js';
+import { errorDefinition } from '../../../src/contracts/errors/error-registry.js';
 import {
   ids,
   REALTIME,

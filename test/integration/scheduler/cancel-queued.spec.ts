@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { errorDefinition } from '../../../src/core/shared/domain-error.js';
+import { errorDefinition } from '../../../src/contracts/errors/error-registry.js';
 import {
   ids,
   REALTIME,

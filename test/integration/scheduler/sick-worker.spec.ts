@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
-import { DomainError } from '../../../src/core/shared/domain-error.js';
+import { DomainError } from '../../../src/core/errors/domain-error.js';
 import { SchedulerModule } from '../../../src/gateway/scheduler/scheduler.module.js';
 import { SchedulerService } from '../../../src/gateway/scheduler/scheduler.service.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';

@@ -1,10 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { WorkerLostError } from '../../../src/core/request/worker-lost.js';
-import {
-  type DomainError,
-  errorDefinition,
-} from '../../../src/core/shared/domain-error.js';
+import { type DomainError } from '../../../src/core/errors/domain-error.js';
+import { errorDefinition } from '../../../src/contracts/errors/error-registry.js';
 import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
 import { ids, SchedulerHarness, scraped } from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';

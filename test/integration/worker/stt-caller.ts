@@ -16,7 +16,7 @@ import {
   type TranscribeCallFields,
 } from '../../../src/contracts/grpc/stt.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
-import { type DomainError } from '../../../src/core/shared/domain-error.js';
+import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { ConnectionDrops } from '../../../src/gateway/worker-pool/worker-channel.js';
 
 const LIMITS = {

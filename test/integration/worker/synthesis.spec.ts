@@ -11,7 +11,7 @@ import {
   type TextToSpeechClient,
 } from '../../../src/contracts/grpc/tts.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
-import { type DomainError } from '../../../src/core/shared/domain-error.js';
+import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { decodeAudio } from '../../../src/worker/audio/decode.js';
 import { ttsModel, WorkerProcess } from './worker-process.js';
 

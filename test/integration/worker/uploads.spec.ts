@@ -12,7 +12,7 @@ import {
 } from '../../../src/contracts/grpc/stt.codec.js';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
-import { type DomainError } from '../../../src/core/shared/domain-error.js';
+import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { pcmWav } from '../../support/pcm-wav.js';
 import { SttCaller } from './stt-caller.js';
 import { sttModel, WorkerProcess } from './worker-process.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { catchError, firstValueFrom, from, map, of, race, timer } from 'rxjs';
 import { type JobStore } from '../../../core/jobs/job.ports.js';
-import { bottleneckOf, type ModelLoad } from '../../../core/status/bottleneck.js';
+import { bottleneckOf, type ModelLoad } from './bottleneck.js';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { JOB_STORE } from '../../../platform/database/database.tokens.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { isObject } from '../../../core/shared/is-object.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { ProcessClock } from '../../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { SafeFetch } from '../../../platform/http/safe-fetch.js';

@@ -1,4 +1,4 @@
-import { BOTTLENECKS } from '../../../core/status/bottleneck.js';
+import { BOTTLENECKS } from './bottleneck.js';
 import { KEY_STATES } from '../../../platform/auth/key-ring.js';
 import {
   choiceField,

@@ -1,7 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiResponse, getSchemaPath, type OpenAPIObject } from '@nestjs/swagger';
 import { ErrorEnvelope } from '../../../contracts/openai/error-envelope.js';
-import { ERROR_REGISTRY, type ErrorCode } from '../../../core/shared/domain-error.js';
+import { ERROR_REGISTRY } from '../../../contracts/errors/error-registry.js';
+import { type ErrorCode } from '../../../core/errors/domain-error.js';
 import { accessOf } from '../../../platform/auth/access-hooks.js';
 
 const ANY_ROUTE: readonly ErrorCode[] = [

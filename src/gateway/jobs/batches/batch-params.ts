@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders } from 'node:http';
 import { type BatchCreateDto } from '../../../contracts/openai/batch.dto.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { windowSeconds } from '../../../core/jobs/completion-window.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 
 /** What the caller decides of a job. */

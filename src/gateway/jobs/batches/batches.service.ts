@@ -5,7 +5,7 @@ import { type KeyTerms } from '../../../core/access/key-terms.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { isTerminal } from '../../../core/jobs/batch-status.js';
 import { type JobStore, type Page } from '../../../core/jobs/job.ports.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { JOB_STORE } from '../../../platform/database/database.tokens.js';
 import { fetchTarget, resolveBySystem } from '../../../platform/http/fetch-target.js';

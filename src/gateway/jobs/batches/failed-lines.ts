@@ -5,7 +5,7 @@ import {
   type FileStore,
   type StoredFile,
 } from '../../../core/jobs/job.ports.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { FILE_STORE } from '../../../platform/database/database.tokens.js';
 import { linesOf } from '../../../platform/storage/line-splitter.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';

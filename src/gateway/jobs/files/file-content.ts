@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type BlobStore, type StoredFile } from '../../../core/jobs/job.ports.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { BlobMissing } from '../../../platform/storage/storage-problems.js';
 
 /** Inclusive positions. */

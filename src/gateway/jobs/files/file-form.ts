@@ -1,5 +1,5 @@
 import { type MultipartFile } from '@fastify/multipart';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
 import {
   FormFields,

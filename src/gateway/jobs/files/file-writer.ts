@@ -5,7 +5,7 @@ import {
   type FileStore,
   type StoredFile,
 } from '../../../core/jobs/job.ports.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE } from '../../../platform/database/database.tokens.js';

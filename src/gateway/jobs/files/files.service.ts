@@ -11,7 +11,7 @@ import {
   type Page,
   type StoredFile,
 } from '../../../core/jobs/job.ports.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE, JOB_STORE } from '../../../platform/database/database.tokens.js';
 import { parseDto } from '../../http/dto-validation.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FilePurpose } from '../../../core/jobs/job.ports.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { type Settings } from '../../../platform/config/settings.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
 

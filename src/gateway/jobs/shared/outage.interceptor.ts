@@ -5,7 +5,7 @@ import {
   type NestInterceptor,
 } from '@nestjs/common';
 import { catchError, type Observable } from 'rxjs';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { storageUnavailable } from '../../../platform/http/passing-errors.js';
 import { isOutage } from '../../../platform/storage/storage-problems.js';
 

@@ -1,5 +1,5 @@
 import { type Page } from '../../../core/jobs/job.ports.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 
 interface Listed {
   readonly id: string;

@@ -13,7 +13,7 @@ import {
   type UploadPart,
   type UploadStore,
 } from '../../../core/jobs/job.ports.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { FILE_STORE, UPLOAD_STORE } from '../../../platform/database/database.tokens.js';

@@ -8,7 +8,8 @@ import { CLOSE, type CloseCode } from '../../../contracts/realtime/close-code.js
 import { errorEvent, ignoredWarning } from '../../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
-import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { type ModelCatalog } from '../../models/model-catalog.js';
 import { type SessionOutbox } from './session-outbox.js';
 import { type SessionInput } from './session-input.js';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { type DomainError } from '../../../core/shared/domain-error.js';
+import { type DomainError } from '../../../core/errors/domain-error.js';
 
 /** Between two attempts to get a slot. */
 export const PAUSES = { firstMs: 50, longestMs: 1000 };

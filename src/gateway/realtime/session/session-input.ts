@@ -6,7 +6,8 @@ import {
   warningEvent,
 } from '../../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
-import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { type Settings } from '../../../platform/config/settings.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { decodeG711 } from './g711.js';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { type SpeechFields } from '../../../contracts/realtime/client-event.js';
 import { type ServerEvent, userItem } from '../../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { type SpeechSynthesis } from './speech-synthesis.js';
 import { type SessionOutbox } from './session-outbox.js';
 import { SpokenResponse } from './spoken-response.js';

@@ -5,7 +5,7 @@ import {
   type SessionConfig,
 } from '../../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import {
   demandAbilities,

@@ -2,7 +2,8 @@ import {
   assistantItem,
   type ServerEvent,
 } from '../../../contracts/realtime/server-event.js';
-import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { type Speech } from './speech-synthesis.js';
 import { newItemId } from './transcript-items.js';
 

@@ -1,6 +1,7 @@
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { inSession, TrailingFinal } from './stream-events.js';
 import { PAUSES, reconnect, type Recovery } from './reconnect.js';

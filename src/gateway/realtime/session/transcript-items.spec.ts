@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ServerEvent } from '../../../contracts/realtime/server-event.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { TranscriptItems } from './transcript-items.js';
 
 const final = (utterance: number, text: string) =>

@@ -5,7 +5,7 @@ import {
   type ServerEvent,
   userItem,
 } from '../../../contracts/realtime/server-event.js';
-import { type DomainError } from '../../../core/shared/domain-error.js';
+import { type DomainError } from '../../../core/errors/domain-error.js';
 import { StableText } from './stable-text.js';
 
 /** Open utterances, and the numbers that continue. */

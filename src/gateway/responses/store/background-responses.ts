@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type StoredRequestStore } from '../../../core/request/stored-request.port.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { STORED_REQUEST_STORE } from '../../../platform/database/database.tokens.js';
 import { AsyncRequests } from '../../requests/async-requests.js';

@@ -4,7 +4,8 @@ import { errorEnvelope } from '../../../contracts/openai/error-envelope.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
 import { type ResponseRef } from '../../../core/request/response-record.port.js';
 import { type StoredRequest } from '../../../core/request/stored-request.port.js';
-import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import {

@@ -6,7 +6,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { type ResponseRecordStore } from '../../../core/request/response-record.port.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
 import { failureOf } from '../response-object.js';

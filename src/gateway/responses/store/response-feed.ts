@@ -6,7 +6,7 @@ import {
   type ResponseProgress,
   type ResponseRef,
 } from '../../../core/request/response-record.port.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { eventFrame } from '../response-stream.js';
 import { type StoredEvent } from './durable-events.js';
 import { ResponseEventLog } from './response-event-log.js';

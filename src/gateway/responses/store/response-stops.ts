@@ -5,7 +5,7 @@ import {
 } from '../../../contracts/openai/responses.js';
 import { type ResponseRef } from '../../../core/request/response-record.port.js';
 import { type StoredRequestStore } from '../../../core/request/stored-request.port.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { STORED_REQUEST_STORE } from '../../../platform/database/database.tokens.js';
 import { AsyncRequests } from '../../requests/async-requests.js';
 import { SchedulerService } from '../../scheduler/scheduler.service.js';

@@ -1,5 +1,5 @@
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { cancelledError } from '@switchyard/engine-api/engine.js';
 import {

@@ -1,5 +1,6 @@
 import { type FormField, formFrame } from '../../../contracts/formats/multipart-form.js';
-import { DomainError, errorDefinition } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { wavHeader } from '../../../contracts/formats/wav-header.js';

@@ -2,7 +2,7 @@ import * as http from 'node:http';
 import { type IncomingMessage } from 'node:http';
 import * as https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { unusableAnswer, UpstreamFailure } from './upstream-failure.js';
 

@@ -1,10 +1,6 @@
 import { type IncomingHttpHeaders } from 'node:http';
-import {
-  DomainError,
-  ERROR_REGISTRY,
-  type ErrorCode,
-  isErrorCode,
-} from '../../../core/shared/domain-error.js';
+import { DomainError, type ErrorCode } from '../../../core/errors/domain-error.js';
+import { ERROR_REGISTRY, isErrorCode } from '../../../contracts/errors/error-registry.js';
 
 /** What an upstream says about its failure, brought to one shape. */
 interface UpstreamProblem {

@@ -1,4 +1,4 @@
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { type GenerationEvent } from '../text-generator.js';
 import { problemIn, unusableAnswer } from './upstream-failure.js';

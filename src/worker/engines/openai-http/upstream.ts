@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { BehaviorSubject } from 'rxjs';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { isLoopback } from '../../../platform/http/loopback.js';
 import { retryAfterMs } from '../../../platform/http/retry-after.js';
 import { REAL_TIMING, type RetryTiming } from '../../../platform/http/retry-timing.js';

@@ -7,7 +7,7 @@ import {
   usageChunk,
 } from '../../../contracts/formats/generation-body.js';
 import { callersId } from '../../../core/request/request-key.js';
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import { cancelledError, type EngineInfo } from '@switchyard/engine-api/engine.js';
 import {
   demandTokens,

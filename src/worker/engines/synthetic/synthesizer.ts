@@ -1,4 +1,4 @@
-import { DomainError } from '../../../core/shared/domain-error.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import {
   cancelledError,
   failed,

@@ -5,7 +5,7 @@ import {
   type WorkerPort,
 } from '../../../../src/core/dispatch/worker.port.js';
 import { type WorkerCapacity } from '../../../../src/core/forecast/virtual-workers.js';
-import { type Lease } from '../../../../src/core/shared/lease.js';
+import { type Lease } from '../../../../src/core/dispatch/lease.js';
 import { leastLoaded } from '../../../../src/gateway/worker-pool/worker-choice.js';
 import { type EventQueue } from '../event-queue.js';
 import { type DeviceCost, SimulatedWorker, type Work } from './simulated-worker.js';

@@ -15,7 +15,7 @@ import { RequestPriority } from '../../../../src/core/request/request-priority.j
 import { RequestRecord } from '../../../../src/core/request/request-record.js';
 import { type ScheduledRequest } from '../../../../src/core/request/scheduled-request.js';
 import { type Settlement } from '../../../../src/core/request/settlement.js';
-import { DomainError } from '../../../../src/core/shared/domain-error.js';
+import { DomainError } from '../../../../src/core/errors/domain-error.js';
 import { leastLoaded } from '../../../../src/gateway/worker-pool/worker-choice.js';
 import { EventQueue } from '../event-queue.js';
 import { type DeviceCost, type EngineCall, type Work } from './simulated-worker.js';

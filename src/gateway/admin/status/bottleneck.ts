@@ -1,6 +1,6 @@
-import { DEFAULT_TENANT } from '../request/request-key.js';
-import { ERROR_REGISTRY } from '../shared/domain-error.js';
-import { type ModelRates } from './request-history.js';
+import { DEFAULT_TENANT } from '../../../core/request/request-key.js';
+import { ERROR_REGISTRY } from '../../../contracts/errors/error-registry.js';
+import { type ModelRates } from '../../../core/status/request-history.js';
 
 /** One model, as far as the rule below looks at it. */
 export interface ModelLoad {

@@ -1,10 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  DomainError,
-  ERROR_REGISTRY,
-  isErrorCode,
-  errorDefinition,
-} from './domain-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { ERROR_REGISTRY, isErrorCode, errorDefinition } from './error-registry.js';
 
 /** What OpenAI SDKs retry on their own. */
 const RETRIED_BY_SDKS = (status: number): boolean =>

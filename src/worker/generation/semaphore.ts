@@ -1,4 +1,4 @@
-import { Lease } from './lease.js';
+import { Lease } from '../../core/dispatch/lease.js';
 
 interface Waiter {
   readonly grant: (lease: Lease) => void;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Lease } from './lease.js';
+import { type Lease } from '../../core/dispatch/lease.js';
 import { Semaphore } from './semaphore.js';
 
 /** Who got a permit so far, in order, after all promises that can settle have settled. */

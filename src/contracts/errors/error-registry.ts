@@ -1,4 +1,4 @@
-import { CodedError, type CodedErrorClass } from '@switchyard/engine-api/coded-error.js';
+import { type DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 
 /**
  * Every error code that a caller can receive, with HTTP status, OpenAI `type`, and
@@ -338,13 +338,7 @@ export const ERROR_REGISTRY = {
     'never',
     'The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.',
   ),
-} as const satisfies Record<string, ErrorDefinition>;
-
-export type ErrorCode = keyof typeof ERROR_REGISTRY;
-
-/** The error of every module of the product. */
-export const DomainError: CodedErrorClass<ErrorCode> = CodedError;
-export type DomainError = CodedError<ErrorCode>;
+} as const satisfies Record<ErrorCode, ErrorDefinition>;
 
 export const errorDefinition = ({ code }: DomainError): ErrorDefinition =>
   ERROR_REGISTRY[code];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ErrorCode } from '../shared/domain-error.js';
-import { type ModelRates } from './request-history.js';
+import { type ErrorCode } from '../../../core/errors/domain-error.js';
+import { type ModelRates } from '../../../core/status/request-history.js';
 import { bottleneckOf, type GatewayLoad, type ModelLoad } from './bottleneck.js';
 
 const rates = (overrides: Partial<ModelRates>): ModelRates => ({
