@@ -19,7 +19,7 @@ export interface Ending {
   readonly ms: number;
   /** Exit code, or the signal that ended it. */
   readonly by: number | string;
-  /** It had not ended within the limit. */
+  /** It had not ended within the limit, and was not stopped by SIGSTOP meanwhile. */
   readonly isLate: boolean;
   /** How long it had lived when it was told. */
   readonly ageMs: number;
@@ -35,6 +35,8 @@ export class SupervisedProcess {
   #isExpectedToEnd = false;
   #ending: { readonly child: ChildProcess; readonly end: Promise<Ending> } | undefined;
   #startedAtMs = 0;
+  /** When it was last stopped by SIGSTOP; Infinity: it is now. */
+  #stoppedUntilMs = 0;
 
   constructor(
     readonly spec: ProcessSpec,
@@ -53,6 +55,7 @@ export class SupervisedProcess {
     this.#isWanted = true;
     this.#isExpectedToEnd = false;
     this.#startedAtMs = performance.now();
+    this.#stoppedUntilMs = 0;
     const log = openSync(join(this.logs, `${name}.log`), 'a');
     const stdio = ['ignore' as const, log, log, ...(tied ? ['ipc' as const] : [])];
     const child = spawn(file, args, { cwd, env, uid, gid, stdio, detached: true });
@@ -66,6 +69,8 @@ export class SupervisedProcess {
    * that is down.
    */
   signal(signal: NodeJS.Signals): void {
+    if (signal === 'SIGSTOP') this.#stoppedUntilMs = Infinity;
+    if (signal === 'SIGCONT') this.#stoppedUntilMs = performance.now();
     const pids =
       this.spec.kind === 'postgres'
         ? processTree(this.pid).map(({ pid }) => pid)
@@ -103,7 +108,7 @@ export class SupervisedProcess {
     else child.kill(signal);
     let isLate = false;
     const killer = setTimeout(() => {
-      isLate = true;
+      isLate = this.#stoppedUntilMs < startMs;
       this.signal('SIGKILL');
     }, limitMs);
     const [code, by] = await exited;
