@@ -66,6 +66,8 @@ export type NewStoredRequest = Omit<
 export interface StoredLease {
   readonly owner: string;
   readonly leaseMs: number;
+  /** Leases that ran out are left to their holders, who could not renew them. */
+  readonly isPatient?: boolean;
 }
 
 export type StoredRef = Pick<StoredRequest, 'tenant' | 'name'>;

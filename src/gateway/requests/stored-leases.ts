@@ -51,7 +51,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   #sweep: NodeJS.Timeout | undefined;
   #renewing: Promise<void> | undefined;
   /** Instants of this process's monotonic clock, milliseconds. */
-  #renewedMs = Infinity;
+  #renewedMs = 0;
   #patientUntilMs = 0;
   /** Requests that run or are served here, by name. */
   readonly #held = new Map<string, number>();
@@ -66,6 +66,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
 
   onApplicationBootstrap(): void {
     const { requests, files } = this.settings;
+    this.#renewedMs = performance.now();
     this.#renewal = setInterval(
       () => void (this.#renewing ??= this.#renewOnce()),
       requests.leaseMs / 3,
@@ -93,7 +94,8 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   get lease(): StoredLease {
-    return { owner: this.owner, leaseMs: this.settings.requests.leaseMs };
+    const { leaseMs } = this.settings.requests;
+    return { owner: this.owner, leaseMs, isPatient: this.isPatient() };
   }
 
   /**
@@ -142,7 +144,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
       if (!this.#held.has(nameOf(request))) await this.store.release(this.owner, request);
       else if (cancelling) await this.scheduler.cancel({ tenant, id }, 'client');
     }
-    const isPatient = this.#isPatient();
+    const isPatient = this.isPatient();
     this.#renewedMs = performance.now();
     if (!isPatient) await this.#takeOver();
   }
@@ -151,8 +153,8 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
    * True while gateways that live may not have renewed yet: the database, or this
    * process, did not answer for so long that leases may have lapsed meanwhile.
    */
-  #isPatient(): boolean {
-    const { leaseMs } = this.lease;
+  isPatient(): boolean {
+    const { leaseMs } = this.settings.requests;
     const nowMs = performance.now();
     if (nowMs - this.#renewedMs > leaseMs / 2) this.#patientUntilMs = nowMs + leaseMs;
     return nowMs < this.#patientUntilMs;
@@ -160,7 +162,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Ends in time for the next renewal. */
   async #takeOver(): Promise<void> {
-    const endMs = this.#renewedMs + this.lease.leaseMs / 3;
+    const endMs = this.#renewedMs + this.settings.requests.leaseMs / 3;
     while (performance.now() < endMs && this.#abandoned.observed) {
       const taken = await this.store.takeOver(this.lease);
       if (!taken) return;
@@ -179,7 +181,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   async #sweepOnce(): Promise<void> {
-    if (!this.#isPatient()) await this.sweep();
+    if (!this.isPatient()) await this.sweep();
   }
 
   async #renewOnce(): Promise<void> {

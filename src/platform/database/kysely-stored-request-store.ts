@@ -24,6 +24,8 @@ import { COUNTED_REQUESTS, type Database } from './schema.js';
 
 const ENDED: readonly StoredEnd[] = ['completed', 'failed', 'cancelled'];
 const BAD_ENDS: readonly StoredEnd[] = ['failed', 'cancelled'];
+/** The lease of a row that its gateway gave back. */
+const RELEASED_MS = sql<number>`0`;
 
 /**
  * Stored requests on SQLite or Postgres. Every step is one statement; the primary key
@@ -48,7 +50,7 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
 
   async open(request: NewStoredRequest, lease: StoredLease): Promise<Opened> {
     for (;;) {
-      const replaced = await this.#makeRoom(request);
+      const replaced = await this.#makeRoom(request, lease.isPatient);
       const row = await this.#db
         .insertInto('kept_requests')
         .values({
@@ -146,7 +148,7 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
         query.where('blob', '=', attempt!.blob).where('attempts', '=', attempt!.attempts),
       )
       .set(({ eb }) => ({
-        lease_until_ms: 0,
+        lease_until_ms: RELEASED_MS,
         owner: null,
         ...(attempt && { losses: eb('losses', '+', 1) }),
       }))
@@ -230,12 +232,18 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
     return removed;
   }
 
-  async #makeRoom({ tenant, name }: StoredRef): Promise<readonly StoredRequest[]> {
+  async #makeRoom(
+    { tenant, name }: StoredRef,
+    isPatient = false,
+  ): Promise<readonly StoredRequest[]> {
+    const lapsedMs = isPatient ? RELEASED_MS : this.#now;
     const rows = await this.#db
       .deleteFrom('kept_requests')
       .where('tenant', '=', tenant)
       .where('name', '=', name)
-      .where(row => row.or([row('status', 'in', BAD_ENDS), isOver(row, this.#now)]))
+      .where(row =>
+        row.or([row('status', 'in', BAD_ENDS), isOver(row, this.#now, lapsedMs)]),
+      )
       .returningAll()
       .execute();
     return rows.map(row => storedRequestOf(row));
@@ -290,6 +298,7 @@ function storedRequestOf(row: object, nowMs = -1): StoredRequest {
 function isOver(
   row: ExpressionBuilder<Database, 'kept_requests'>,
   nowMs: RawBuilder<number>,
+  lapsedMs = nowMs,
 ): ExpressionWrapper<Database, 'kept_requests', SqlBool> {
   const ended = row.and([row('status', 'in', ENDED), row('expires_at_ms', '<=', nowMs)]);
   const callersOnly = row.or([
@@ -300,7 +309,7 @@ function isOver(
     ended,
     row.and([
       row('status', 'not in', ENDED),
-      row('lease_until_ms', '<=', nowMs),
+      row('lease_until_ms', '<=', lapsedMs),
       callersOnly,
     ]),
   ]);

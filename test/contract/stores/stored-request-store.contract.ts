@@ -105,6 +105,16 @@ export function keptRequestStoreContract(
     expect(taken.find(Boolean)).toMatchObject({ requestId: 'r1', attempts: 2 });
   });
 
+  it('leaves lapsed leases to their holders while the caller is patient, not what was given back', async () => {
+    const { kept, othersKept } = await open();
+    const patient = { ...by('b'), isPatient: true };
+    const waiting = newRequest({ mode: 'waiting' });
+    await kept.open(waiting, lapsed('a'));
+    expect(await othersKept.open(waiting, patient)).toMatchObject({ created: false });
+    await kept.release('a');
+    expect(await othersKept.open(waiting, patient)).toMatchObject({ created: true });
+  });
+
   it('renews a lease that lapsed while nobody took the request over', async () => {
     const { kept, othersKept } = await open();
     await kept.open(newRequest(), lapsed('a'));

@@ -30,13 +30,14 @@ const STRANGER = { owner: 'stranger', leaseMs: 3_600_000 };
 const PATH = '/v1/audio/transcriptions';
 
 const worker = new FixtureWorker({ model: 'stt' });
+let addresses: readonly string[];
 let rig: GatewayRig;
 let store: StoredRequestStore;
 let leases: StoredLeases;
 let answers: StoredAnswers;
 
 beforeAll(async () => {
-  const addresses = [`127.0.0.1:${await worker.start()}`];
+  addresses = [`127.0.0.1:${await worker.start()}`];
   const models = [sttModel({ addresses, capabilities: ['transcribe', 'prompt'] })];
   // Leases are renewed when a test says so.
   rig = await GatewayRig.start({ models, settings: { 'requests.lease_ms': 3_600_000 } });
@@ -240,6 +241,39 @@ describe('an end whose outcome is unknown', () => {
       status: 'running',
       blob: 'kept/replaced',
     });
+  });
+});
+
+describe('a lease that ran out while the database took no writes', () => {
+  it('is left to its holder: a retry joins, and both get one answer', async () => {
+    const settings = { 'requests.lease_ms': 500 };
+    const models = [sttModel({ addresses, capabilities: ['transcribe', 'prompt'] })];
+    const other = await GatewayRig.start({ models, settings });
+    await other.ready('stt');
+    const table = other.app.get<StoredRequestStore>(STORED_REQUEST_STORE, {
+      strict: false,
+    });
+    const renewing = jest
+      .spyOn(table, 'renewLeases')
+      .mockRejectedValue(storageUnavailable('No writes now.'));
+    const opening = jest.spyOn(table, 'open');
+    const before = worker.received.length;
+    const keyed = () =>
+      other.post(PATH, form(script.hold), { headers: { 'idempotency-key': 'outlived' } });
+    const first = keyed();
+    await until(() => worker.holding.length > 0);
+    const ref = { tenant: TENANT, name: 'key:outlived' };
+    await until(async () => (await table.find(ref))?.lapsed === true);
+    const again = keyed();
+    await until(() => opening.mock.calls.length > 1);
+    await opening.mock.results[1]!.value;
+    renewing.mockRestore();
+    worker.releaseAll();
+    const answers = await Promise.all([first, again]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await answers[1]!.text()).toBe(await answers[0]!.text());
+    expect(worker.received.length - before).toBe(1);
+    await other.close();
   });
 });
 
