@@ -139,6 +139,18 @@ module.exports = {
       to: { path: '^src/(gateway|worker|batch)/', pathNot: '^src/$1/' },
     },
     {
+      name: 'cli-talks-over-the-wire',
+      comment:
+        'To gateways by HTTP, to workers by gRPC; src/main.cli.ts joins it with what the engines say about models.',
+      from: { path: '^src/cli/', pathNot: '\\.spec\\.ts$' },
+      to: { path: '^src/(gateway|worker|batch|bridge|main\\.)' },
+    },
+    {
+      name: 'cli-is-a-program',
+      from: { path: '^src/', pathNot: ['^src/cli/', '^src/main\\.cli\\.ts$'] },
+      to: { path: '^src/cli/' },
+    },
+    {
       name: 'bridge-joins-worker-pool-and-worker',
       comment:
         "A worker process in front of another worker: the gateway's client of workers, and what a worker consists of.",

@@ -92,7 +92,7 @@ async function runBenches(names, { peer, kernels, save }) {
 
 async function compileKernels() {
   const args = [
-    inRoot('dist/cli/switchyard.js'),
+    inRoot('dist/main.cli.js'),
     'engines',
     'install',
     'llama-cpp',

@@ -8,12 +8,7 @@ import { runMain } from './setup/report.mjs';
 await runMain(async () => {
   await ensurePackages();
   await ensureBuild();
-  const args = [
-    inRoot('dist/cli/switchyard.js'),
-    'config',
-    'print',
-    ...process.argv.slice(2),
-  ];
+  const args = [inRoot('dist/main.cli.js'), 'config', 'print', ...process.argv.slice(2)];
   const child = spawn(nodeBinary(), args, { cwd: ROOT, stdio: 'inherit' });
   return new Promise(resolve => child.once('exit', code => resolve(code ?? 1)));
 });

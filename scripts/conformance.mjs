@@ -123,7 +123,7 @@ async function installClients(folder) {
  */
 async function installEngine(folder) {
   const env = toolEnvironment({ SWITCHYARD_DATA_DIR: join(folder, 'data') });
-  const args = [inRoot('dist/cli/switchyard.js'), 'engines', 'install', 'ctranslate2'];
+  const args = [inRoot('dist/main.cli.js'), 'engines', 'install', 'ctranslate2'];
   const { code, output } = await command(nodeBinary(), args, { env });
   if (code !== 0)
     throw new SetupError(`switchyard engines install ctranslate2 failed:\n${output}`);

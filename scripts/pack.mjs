@@ -117,7 +117,7 @@ const withoutTests = source =>
 
 async function enginePackages() {
   const { ENGINE_TABLE } = await import(
-    pathToFileURL(inRoot('dist/worker/engines/engine-table.js')).href
+    pathToFileURL(inRoot('dist/cli/engines/engine-table.js')).href
   );
   return Object.values(ENGINE_TABLE).flatMap(({ npm = [] }) => npm);
 }

@@ -32,7 +32,7 @@ async function placeOf(launchedFrom) {
  * it was called (INIT_CWD).
  */
 await runMain(async () => {
-  const main = inRoot('dist/cli/switchyard.js');
+  const main = inRoot('dist/main.cli.js');
   if (!existsSync(main)) {
     fail('Switchyard is not built yet: npm run up, or npm ci && npm run build');
     return 2;

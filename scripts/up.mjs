@@ -102,7 +102,7 @@ async function effectiveSettings({ environment }) {
   const env = { ...process.env, ...environment };
   const { code, output } = await command(
     nodeBinary(),
-    [inRoot('dist/cli/switchyard.js'), 'config', 'print', '--json'],
+    [inRoot('dist/main.cli.js'), 'config', 'print', '--json'],
     { env, cwd },
   );
   if (code !== 0) throw new SetupError(output.trim().replace(/^✗ /, ''));

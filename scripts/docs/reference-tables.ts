@@ -8,6 +8,7 @@ import {
   languagesOf,
 } from '../../src/cli/catalogue/catalogue-entry.js';
 import { byteText } from '../../src/cli/hub/disk-space.js';
+import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 import { exitRows, program } from '../../src/cli/program.js';
 import { helpOf, leafCommands } from '../../src/cli/shared/command-tree.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
@@ -22,7 +23,7 @@ import {
   settingDefinition,
 } from '../../src/platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
-import { ENGINE_TABLE, type EngineRow } from '../../src/worker/engines/engine-table.js';
+import { ENGINE_TABLE, type EngineRow } from '../../src/cli/engines/engine-table.js';
 import { KEYWORDS } from '@switchyard/json-schema-gbnf/schema-keywords.js';
 import {
   OPEN_RESPONSES_CASES,
@@ -198,14 +199,14 @@ const COMMAND_TABLES: Tables = {
   commands: () =>
     table(
       ['command', 'what it does'],
-      leafCommands(program()).map(({ words, command }) => [
+      leafCommands(program(ENGINE_CHECKS)).map(({ words, command }) => [
         `[${code(`switchyard ${words}`)}](#switchyard-${words.replaceAll(' ', '-')})`,
         command.description(),
       ]),
     ),
   'exit-codes': () => table(['exit code', 'meaning'], exitRows()),
   help: () =>
-    leafCommands(program())
+    leafCommands(program(ENGINE_CHECKS))
       .map(
         ({ words, command }) =>
           `### switchyard ${words}\n\n\`\`\`text\n${helpOf(command)}\n\`\`\``,

@@ -13,12 +13,12 @@ import {
 } from '@switchyard/engine-api/process/child-process.js';
 import { freePort } from '../platform/process/listen-check.js';
 import { ProcessLog } from '../platform/process/process-log.js';
-import { channelSecurity } from '../gateway/worker-pool/channel-security.js';
+import { channelSecurity } from '../platform/grpc/channel-security.js';
 import {
   neededMessageBytes,
   reportProblem,
   whyNotReady,
-} from '../gateway/worker-pool/report-check.js';
+} from '../platform/grpc/report-check.js';
 import { WorkerConnection } from '../gateway/worker-pool/worker-connection.js';
 import { isUnreachable } from '../gateway/worker-pool/worker-health.js';
 import { type EngineBase, type EngineInfo } from '@switchyard/engine-api/engine.js';

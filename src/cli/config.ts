@@ -17,7 +17,7 @@ import {
   type SettingPath,
 } from '../platform/config/settings.js';
 import { problemText } from '../platform/config/yaml-file.js';
-import { engineObjections } from '../worker/engine-factory.js';
+import { type EngineChecks } from './shared/engine-checks.js';
 import { MARKS, print, printJson } from './shared/terminal.js';
 
 /** In place of a key, or of an address that may hold a password. */
@@ -72,10 +72,10 @@ const HELP = `
 Every setting with its effective value and where it came from: default, file:line:column or environment variable.
 A * marks a value that differs from its default.`;
 
-export const configCommand = (): Command =>
+export const configCommand = (engines: EngineChecks): Command =>
   new Command('config')
     .description('the configuration in effect')
-    .addCommand(configCheckCommand())
+    .addCommand(configCheckCommand(engines))
     .addCommand(configPrintCommand())
     .addCommand(configSchemaCommand());
 
@@ -83,7 +83,7 @@ const CHECK_HELP = `
 Exit code 2: there are mistakes, and a gateway would not start; each with file, line and column, or its variable.
 Warnings (!) start. Files of models: switchyard models check. This machine: switchyard doctor.`;
 
-const configCheckCommand = (): Command =>
+const configCheckCommand = ({ objections }: EngineChecks): Command =>
   new Command('check')
     .description(
       'settings file, variables and models.yaml: every mistake, those in the options of engines included',
@@ -94,7 +94,7 @@ const configCheckCommand = (): Command =>
       examples(['config check', 'config check --json | jq .warnings'], CHECK_HELP.trim()),
     )
     .action(({ json }: { json?: boolean }) => {
-      const { settings, models, warnings } = loadConfig({ askEngine: engineObjections });
+      const { settings, models, warnings } = loadConfig({ askEngine: objections });
       if (json)
         return printJson({ ok: true, models: models.map(({ id }) => id), warnings });
       const lines = warnings.map(warning => `${MARKS.warn} ${problemText(warning)}`);

@@ -9,11 +9,12 @@ import { type Settings } from '../platform/config/settings.js';
 import { listenProblem, portHolder } from '../platform/process/listen-check.js';
 import { freeBytes } from '../platform/storage/storage-problems.js';
 import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
-import { ENGINE_TABLE } from '../worker/engines/engine-table.js';
+import { ENGINE_TABLE } from './engines/engine-table.js';
 import { openNativeLibrary } from '@switchyard/engine-debian/threads/native-library.js';
 import { byteText } from './hub/disk-space.js';
 import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
+import { type EngineChecks } from './shared/engine-checks.js';
 import { type Diagnosis } from './shared/diagnosis.js';
 
 interface EngineLibrary {
@@ -179,8 +180,10 @@ export async function checkFolder(
 export async function checkModelFiles(
   models: readonly ModelSpec[],
   settings: Settings,
+  engines: EngineChecks,
 ): Promise<Diagnosis> {
   const verdicts = await checkModels(models, new ModelStore(settings.hub.modelsDir), {
+    ...engines,
     checksums: false,
   });
   const bad = verdicts.filter(({ ok: good }) => !good);

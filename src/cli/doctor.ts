@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
 import { problemText } from '../platform/config/yaml-file.js';
-import { engineObjections } from '../worker/engine-factory.js';
+import { type EngineChecks } from './shared/engine-checks.js';
 import { EXIT } from './shared/cli-error.js';
 import { examples } from './shared/examples.js';
 import {
@@ -20,7 +20,7 @@ import { checkLlamaKernels, checkPythonWorkers } from './doctor-engines.js';
 import { checkCommands, checkGateway } from './doctor-workers.js';
 import { print, printJson } from './shared/terminal.js';
 
-export const doctorCommand = (): Command =>
+export const doctorCommand = (engines: EngineChecks): Command =>
   new Command('doctor')
     .description('check whether this machine is ready; each problem comes with its fix')
     .option('--json', 'one JSON document')
@@ -32,7 +32,7 @@ export const doctorCommand = (): Command =>
       ),
     )
     .action(async ({ json }: { json?: boolean }) => {
-      const lines = await diagnose();
+      const lines = await diagnose(engines);
       const well = lines.every(({ state }) => state !== 'fail');
       if (json) printJson({ ok: well, checks: lines });
       else print(lines.map(diagnosisText).join('\n'));
@@ -40,11 +40,11 @@ export const doctorCommand = (): Command =>
     });
 
 /** Every check of this machine and its configuration. */
-export async function diagnose(): Promise<readonly Diagnosis[]> {
+export async function diagnose(engines: EngineChecks): Promise<readonly Diagnosis[]> {
   const machine = [checkNode(), await checkFfmpeg()];
   let config: LoadedConfig;
   try {
-    config = loadConfig({ askEngine: engineObjections });
+    config = loadConfig({ askEngine: engines.objections });
   } catch (error) {
     const { message } = error as Error;
     return [
@@ -75,7 +75,7 @@ export async function diagnose(): Promise<readonly Diagnosis[]> {
     ...(await checkCommands(models)),
     ...checkPythonWorkers(models, settings.data.dir),
     ...(await checkLlamaKernels(models)),
-    await checkModelFiles(models, settings),
+    await checkModelFiles(models, settings, engines),
     await checkPort(settings.server),
     ...(await checkGateway(settings.server)),
     await checkFolder('data folder', settings.data.dir),

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import { ownName } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
-import { ENGINE_TABLE } from '../worker/engines/engine-table.js';
+import { ENGINE_TABLE } from './engines/engine-table.js';
 import { CliError, EXIT, interruptible } from './shared/cli-error.js';
 import { examples } from './shared/examples.js';
 import { EMBEDDED_LIBRARIES } from './doctor-checks.js';

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
-import { engineObjections } from '../worker/engine-factory.js';
+import { type EngineChecks } from './shared/engine-checks.js';
 import {
   type AddPlan,
   type PlannedSource,
@@ -51,7 +51,7 @@ Files that are there are not downloaded again, and an interrupted download resum
 pocketsphinx, flite and synthetic; a real model keeps its own unless --aliases names them. An entry of models.yaml that
 is there already stays as it is, unless --replace. The gateway loads the model without a restart.`;
 
-export const modelsAddCommand = (): Command =>
+export const modelsAddCommand = ({ objections }: EngineChecks): Command =>
   withGatewayOptions(new Command('add'))
     .description(
       'download a model of the catalogue, write it into models.yaml and load it',
@@ -81,17 +81,17 @@ export const modelsAddCommand = (): Command =>
     .option('--json', 'one JSON document')
     .addHelpText('after', HELP)
     .action((names: string[], options: AddOptions) =>
-      interruptible(signal => add(names, options, signal)),
+      interruptible(signal => add(names, options, { objections, signal })),
     );
 
 async function add(
   names: readonly string[],
   options: AddOptions,
-  signal: AbortSignal,
+  { objections, signal }: Pick<EngineChecks, 'objections'> & { signal: AbortSignal },
 ): Promise<void> {
   if (names.length > 1 && options.as !== undefined)
     throw new CliError('--as is for one model', EXIT.usage);
-  const { settings, models } = loadConfig({ askEngine: engineObjections });
+  const { settings, models } = loadConfig({ askEngine: objections });
   const catalogue = Catalogue.load(settings.hub.catalogueFile);
   const entries = [...new Set(names)].map(name => catalogue.find(name));
   const plans: AddPlan[] = [];
@@ -103,7 +103,7 @@ async function add(
       await planAdd(entry, options, { settings, models: [...before, ...models], signal }),
     );
   }
-  const file = { path: settings.workers.modelsFile, askEngine: engineObjections };
+  const file = { path: settings.workers.modelsFile, askEngine: objections };
   const edit = editOf(plans);
   // What models.yaml would refuse is found before the first byte is downloaded.
   await previewModels(file, edit);

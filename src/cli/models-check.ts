@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { launchDirectory, ownName } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { checkEngineFiles, engineObjections } from '../worker/engine-factory.js';
+import { type EngineChecks } from './shared/engine-checks.js';
 import { EXIT, interruptible } from './shared/cli-error.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import { type PullManifest, readManifest } from './hub/model-folder.js';
@@ -26,7 +26,7 @@ interface CheckOptions {
   readonly json?: boolean;
 }
 
-export const modelsCheckCommand = (): Command =>
+export const modelsCheckCommand = (engines: EngineChecks): Command =>
   new Command('check')
     .description(
       'models.yaml, the options of every engine, the catalogue, and the files of every pulled model',
@@ -44,12 +44,13 @@ export const modelsCheckCommand = (): Command =>
     .action((file: string | undefined, options: CheckOptions) =>
       interruptible(async signal => {
         const { settings, models } = loadConfig({
-          askEngine: engineObjections,
+          askEngine: engines.objections,
           ...(file !== undefined && { modelsFile: resolve(launchDirectory(), file) }),
         });
         Catalogue.load(settings.hub.catalogueFile);
         const shelf = new ModelStore(settings.hub.modelsDir);
         const verdicts = await checkModels(models, shelf, {
+          ...engines,
           checksums: !options.fast,
           signal,
         });
@@ -67,13 +68,15 @@ export const modelsCheckCommand = (): Command =>
 export async function checkModels(
   models: readonly ModelSpec[],
   shelf: ModelStore,
-  options: { readonly checksums: boolean; readonly signal?: AbortSignal },
+  options: CheckDepth,
 ): Promise<readonly ModelVerdict[]> {
   const verdicts: ModelVerdict[] = [];
   for (const model of models) {
     const missing = await pathProblems(model, shelf, options);
     const { problems, notes } =
-      missing.length > 0 ? { problems: missing, notes: [] } : engineFindings(model);
+      missing.length > 0
+        ? { problems: missing, notes: [] }
+        : engineFindings(model, options);
     verdicts.push(verdict(model.id, problems, notes));
   }
   for (const shelved of await shelf.list()) {
@@ -102,16 +105,22 @@ const verdict = (
  * What the engine finds in the files; those of a model that only runs elsewhere
  * are not here.
  */
-function engineFindings(model: ModelSpec): Pick<ModelVerdict, 'problems' | 'notes'> {
+function engineFindings(
+  model: ModelSpec,
+  { checkFiles }: CheckDepth,
+): Pick<ModelVerdict, 'problems' | 'notes'> {
   try {
-    const note = checkEngineFiles(model);
+    const note = checkFiles(model);
     return { problems: [], notes: note ? [note] : [] };
   } catch (error) {
     return { problems: [(error as Error).message], notes: [] };
   }
 }
 
-type CheckDepth = Parameters<typeof checkModels>[2];
+type CheckDepth = Pick<EngineChecks, 'checkFiles'> & {
+  readonly checksums: boolean;
+  readonly signal?: AbortSignal;
+};
 
 /**
  * Paths that are not there, and pulled folders outside the models folder; those inside

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { ownName } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { engineObjections } from '../worker/engine-factory.js';
+import { type EngineChecks } from './shared/engine-checks.js';
 import { editModels } from './catalogue/models-document.js';
 import { CliError } from './shared/cli-error.js';
 import { confirm } from './shared/confirm.js';
@@ -29,7 +29,7 @@ const HELP = `
 NAME is an id of models.yaml: its entry goes, and with it the folders that no other entry uses. Or it is a folder that
 \`models pull\` made: it goes when no entry uses it. A running gateway stops serving the model without a restart.`;
 
-export const modelsRemoveCommand = (): Command =>
+export const modelsRemoveCommand = ({ objections }: EngineChecks): Command =>
   withGatewayOptions(new Command('remove'))
     .description('take a model out of models.yaml and delete its files')
     .argument('<name>', 'id, or name of a folder, as `models list` shows it')
@@ -60,7 +60,7 @@ export const modelsRemoveCommand = (): Command =>
           NOTHING,
         );
       await editModels(
-        { path: settings.workers.modelsFile, askEngine: engineObjections },
+        { path: settings.workers.modelsFile, askEngine: objections },
         list => list.remove(name),
       );
       // A gateway that cannot be asked would go on reading files that are gone.

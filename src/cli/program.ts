@@ -12,6 +12,7 @@ import {
   type ExitCode,
   InterruptedError,
 } from './shared/cli-error.js';
+import { type EngineChecks } from './shared/engine-checks.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { diagnose, doctorCommand } from './doctor.js';
@@ -79,13 +80,13 @@ export function exitRows(): readonly (readonly [code: string, meaning: string])[
   ]);
 }
 
-/** The whole command line. */
-export function program(): Command {
+/** The whole command line. @param engines what the engines of this product say */
+export function program(engines: EngineChecks): Command {
   const commands = [
     initCommand(),
     upCommand(),
-    doctorCommand(),
-    supportBundleCommand(diagnose),
+    doctorCommand(engines),
+    supportBundleCommand(() => diagnose(engines)),
     statusCommand(),
     topCommand(),
     queueCommand(),
@@ -93,7 +94,7 @@ export function program(): Command {
     logsCommand(),
     requestsCommand(),
     workersCommand(),
-    modelsCommand(),
+    modelsCommand(engines),
     transcribeCommand(),
     speakCommand(),
     chatCommand(),
@@ -105,7 +106,7 @@ export function program(): Command {
     usageCommand(),
     enginesCommand(),
     gpuCommand(),
-    configCommand(),
+    configCommand(engines),
     workerCommand(),
     completionCommand(),
   ];
@@ -121,14 +122,14 @@ export function program(): Command {
   return root;
 }
 
-const modelsCommand = (): Command =>
+const modelsCommand = (engines: EngineChecks): Command =>
   commandGroup('models', 'models: find, add, list, check, verify, remove', [
     modelsSearchCommand(),
-    modelsAddCommand(),
+    modelsAddCommand(engines),
     modelsListCommand(),
-    modelsCheckCommand(),
+    modelsCheckCommand(engines),
     modelsVerifyCommand(),
-    modelsRemoveCommand(),
+    modelsRemoveCommand(engines),
     modelsPullCommand(),
   ]);
 

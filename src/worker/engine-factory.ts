@@ -50,12 +50,18 @@ export const externalDiarizer = (model: ModelSpec): SherpaDiarizer | undefined =
   sherpaPackage().createDiarizer(model);
 
 /** What `checkFiles` of the engine says. @throws Error that says what is missing */
-export function checkEngineFiles(model: ModelSpec): string | undefined {
+function checkEngineFiles(model: ModelSpec): string | undefined {
   if (model.engine !== 'external')
     return model.replicas === 0 ? undefined : createEngine(model).checkFiles?.();
   externalDiarizer(model)?.checkFiles();
   return undefined;
 }
+
+/** For the programs that read models files. */
+export const ENGINE_CHECKS = {
+  objections: engineObjections,
+  checkFiles: checkEngineFiles,
+};
 
 /** An engine that takes the untouched file hears it as loud as it is. */
 const loudnessObjections = (

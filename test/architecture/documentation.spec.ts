@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { type Command } from 'commander';
 import { parse } from 'yaml';
+import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 import { program } from '../../src/cli/program.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { GATEWAY_VARIABLES } from '../../src/platform/config/process-environment.js';
@@ -104,7 +105,7 @@ describe('commands', () => {
   const { scripts } = JSON.parse(read('package.json')) as {
     scripts: Record<string, string>;
   };
-  const commands = commandNames(program());
+  const commands = commandNames(program(ENGINE_CHECKS));
   const codeOf = (file: string): string =>
     [read(file)].flatMap(text => [...inlineCode(text), ...shellOf(text)]).join('\n');
 

@@ -104,7 +104,7 @@ describe('docker/Dockerfile', () => {
   });
 
   it('takes the CUDA builds by the command that a machine uses', () => {
-    expect(instructions).toContain('RUN node dist/cli/switchyard.js gpu install');
+    expect(instructions).toContain('RUN node dist/main.cli.js gpu install');
   });
 });
 

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { openApiDocument } from '../../scripts/console/openapi-document.js';
+import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 import { program } from '../../src/cli/program.js';
 import { helpOf, leafCommands } from '../../src/cli/shared/command-tree.js';
 import { ERROR_REGISTRY } from '../../src/contracts/errors/error-registry.js';
@@ -22,7 +23,7 @@ const FACES: Readonly<Record<string, () => string | Promise<string>>> = {
   'metrics.json': () => json(METRICS),
   'settings.json': () => json(SETTING_PATHS.map(settingFace)),
   'cli-help.txt': () =>
-    leafCommands(program())
+    leafCommands(program(ENGINE_CHECKS))
       .map(({ words, command }) => `# switchyard ${words}\n${helpOf(command)}\n`)
       .join('\n'),
   'events.md': () => readFileSync('docs/reference/events.md', 'utf8'),

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ENGINE_TABLE } from '../../worker/engines/engine-table.js';
+import { ENGINE_TABLE } from './engine-table.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import {
   type Installing,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
-import { slotCredits, slotOverdraft } from '../../gateway/worker-pool/slot-ledger.js';
+import { slotCredits, slotOverdraft } from '../../core/dispatch/worker-slots.js';
 import { type CheckContext, demand, endOf, CheckVerdict } from './check.js';
 import { reported } from './health-checks.js';
 import { type CallEnd, type CheckedCall, endText } from './worker-client.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { SERVING, type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { reportProblem } from '../../gateway/worker-pool/report-check.js';
+import { reportProblem } from '../../platform/grpc/report-check.js';
 import { type CheckContext, demand, CheckVerdict } from './check.js';
 import {
   type CheckedCall,

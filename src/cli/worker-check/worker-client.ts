@@ -12,8 +12,8 @@ import {
 } from '../../contracts/grpc/health.codec.js';
 import { failureTrailers } from '../../contracts/grpc/status.codec.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { channelSecurity } from '../../gateway/worker-pool/channel-security.js';
-import { WorkerChannel } from '../../gateway/worker-pool/worker-channel.js';
+import { channelSecurity } from '../../platform/grpc/channel-security.js';
+import { WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import { type ModelKind, type RemoteSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS_TABLE } from '../../platform/config/settings.js';
 import { maxMessageBytes } from '../../platform/config/worker-spec.js';

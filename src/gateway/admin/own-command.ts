@@ -3,9 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
 
 /** The command line of this release; from the sources too it is the built one. */
-const PROGRAM = fileURLToPath(
-  new URL('../../../dist/cli/switchyard.js', import.meta.url),
-);
+const PROGRAM = fileURLToPath(new URL('../../../dist/main.cli.js', import.meta.url));
 const LIMIT_MS = 60_000;
 const MAX_OUTPUT = 4_194_304;
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { isLive, keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { Forecaster } from '../../core/forecast/forecaster.js';
+import { slotOverdraft } from '../../core/dispatch/worker-slots.js';
 import { type WorkerCapacity } from '../../core/forecast/virtual-workers.js';
 import {
   type ProspectiveRequest,
@@ -12,7 +13,6 @@ import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { slotOverdraft } from '../worker-pool/slot-ledger.js';
 import { leastLoaded } from '../worker-pool/worker-choice.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { isReady, type WorkerView } from '../worker-pool/worker-view.js';

@@ -9,7 +9,7 @@ import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
-import { isUpstreamAway } from '../worker-pool/report-check.js';
+import { isUpstreamAway } from '../../platform/grpc/report-check.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TrackedRequest } from './tracked-request.js';
 

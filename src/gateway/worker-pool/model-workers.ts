@@ -14,7 +14,7 @@ import {
   type ChannelSecurity,
   channelSecurity,
   UNPROTECTED,
-} from './channel-security.js';
+} from '../../platform/grpc/channel-security.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type WorkerOrder } from './pooled-worker-options.js';
 import {

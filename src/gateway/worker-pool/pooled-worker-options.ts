@@ -1,7 +1,7 @@
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
 import { type ProcessLog } from '../../platform/process/process-log.js';
-import { type ChannelSecurity } from './channel-security.js';
+import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
 import { type GenerationCounts } from './generation-counts.js';
 import { type BreakerOptions } from './service-record.js';
 import { type ConnectionSettings } from './worker-connection.js';

@@ -4,7 +4,11 @@ import { type SlotCredit } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/dispatch/lease.js';
-import { isUpstreamAway, reportProblem, whyNotReady } from './report-check.js';
+import {
+  isUpstreamAway,
+  reportProblem,
+  whyNotReady,
+} from '../../platform/grpc/report-check.js';
 import { type PooledWorkerOptions, type WorkerOrder } from './pooled-worker-options.js';
 import { ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Lease } from '../../core/dispatch/lease.js';
-import { slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
+import { slotCredits, slotOverdraft } from '../../core/dispatch/worker-slots.js';
+import { SlotLedger } from './slot-ledger.js';
 
 const ignore = () => undefined;
 

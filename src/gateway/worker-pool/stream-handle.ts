@@ -13,7 +13,7 @@ import {
   type TranscribeStreamResponse,
 } from '../../contracts/grpc/stt.codec.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { type WorkerChannel } from './worker-channel.js';
+import { type WorkerChannel } from '../../platform/grpc/worker-channel.js';
 
 /**
  * Longest that a caller waits for a cancel; the slot stays taken until the worker has

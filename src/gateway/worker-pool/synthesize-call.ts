@@ -6,7 +6,7 @@ import {
 } from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type CallProgress, type CallRequest } from './worker-call.js';
-import { type WorkerChannel } from './worker-channel.js';
+import { type WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import { type SynthesizeTask, type WorkerReply } from './worker-task.js';
 
 /**

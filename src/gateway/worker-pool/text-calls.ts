@@ -11,7 +11,7 @@ import { corrected, decodeExecution } from '../../contracts/grpc/call.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type InProcessWorker, type MessageSink } from './in-process-worker.js';
 import { type CallProgress, type CallRequest, wentAway } from './worker-call.js';
-import { type WorkerChannel } from './worker-channel.js';
+import { type WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import {
   type EmbedTask,
   type GenerateTask,

@@ -14,7 +14,7 @@ import {
 import { DomainError } from '../../core/errors/domain-error.js';
 import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
 import { type CallProgress, type CallRequest } from './worker-call.js';
-import { type WorkerChannel } from './worker-channel.js';
+import { type WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import { type TranscribeTask, type WorkerReply } from './worker-task.js';
 
 /**

@@ -6,6 +6,11 @@ import {
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { decodeFailure, failureAcross } from '../../contracts/grpc/status.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
+import {
+  groupSize,
+  slotCredits,
+  slotOverdraft,
+} from '../../core/dispatch/worker-slots.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
@@ -13,10 +18,10 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { SlotMap } from '../../core/request/slot-map.js';
 import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
 import { stopCall, type StopLimits } from './call-stopper.js';
-import { type ChannelSecurity } from './channel-security.js';
+import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
 import { countsSince, type GenerationCounts, NO_COUNTS } from './generation-counts.js';
 import { type InProcessWorker } from './in-process-worker.js';
-import { groupSize, slotCredits, SlotLedger, slotOverdraft } from './slot-ledger.js';
+import { SlotLedger } from './slot-ledger.js';
 import { type StreamHandle, WorkerStream } from './stream-handle.js';
 import { synthesize } from './synthesize-call.js';
 import { embed, generate, generateInside } from './text-calls.js';
@@ -27,7 +32,7 @@ import {
   wentAway,
   type WorkerCall,
 } from './worker-call.js';
-import { type ChannelLimits, WorkerChannel } from './worker-channel.js';
+import { type ChannelLimits, WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import { probeWorker, WorkerHealth } from './worker-health.js';
 import { type WorkerReply } from './worker-task.js';
 

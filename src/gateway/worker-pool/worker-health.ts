@@ -8,7 +8,10 @@ import {
 } from '../../contracts/grpc/health.codec.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { WaitBudget } from '../../platform/process/wait-budget.js';
-import { type TrackedCall, type WorkerChannel } from './worker-channel.js';
+import {
+  type TrackedCall,
+  type WorkerChannel,
+} from '../../platform/grpc/worker-channel.js';
 
 const SERVICES: Readonly<Record<ModelKind, string>> = {
   stt: 'SpeechToText',

@@ -25,12 +25,15 @@ import { freePort } from '../../platform/process/listen-check.js';
 import { ProcessLog } from '../../platform/process/process-log.js';
 import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 import { type RemoteEndpoint } from './address-watch.js';
-import { type ChannelSecurity, UNPROTECTED } from './channel-security.js';
+import {
+  type ChannelSecurity,
+  UNPROTECTED,
+} from '../../platform/grpc/channel-security.js';
 import { PooledWorker } from './pooled-worker.js';
 import { InProcessLocation } from './in-process-location.js';
 import { type OpenInProcessWorker } from './in-process-worker.js';
 import { type PoolActivity } from './pool-activity.js';
-import { neededMessageBytes } from './report-check.js';
+import { neededMessageBytes } from '../../platform/grpc/report-check.js';
 import {
   ProcessLocation,
   remoteLocation,

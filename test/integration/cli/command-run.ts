@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { stderr, stdout } from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { ENGINE_CHECKS } from '../../../src/worker/engine-factory.js';
 import { exitCodeOf, program } from '../../../src/cli/program.js';
 
 export interface CommandResult {
@@ -27,9 +28,7 @@ export class CommandRun {
     const loader = fileURLToPath(
       new URL('../../support/typescript-loader.mjs', import.meta.url),
     );
-    const main = fileURLToPath(
-      new URL('../../../src/cli/switchyard.ts', import.meta.url),
-    );
+    const main = fileURLToPath(new URL('../../../src/main.cli.ts', import.meta.url));
     this.child = spawn(
       process.execPath,
       ['--no-warnings', '--import', loader, main, ...args],
@@ -71,7 +70,7 @@ export async function runHere(
   stderr.write = (chunk: string | Uint8Array) => ((texts.stderr += String(chunk)), true);
   try {
     process.exitCode = 0;
-    await program().parseAsync(args, { from: 'user' });
+    await program(ENGINE_CHECKS).parseAsync(args, { from: 'user' });
   } catch (error) {
     process.exitCode = exitCodeOf(error);
   } finally {

@@ -4,6 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ENGINE_CHECKS } from '../../../src/worker/engine-factory.js';
 import { program } from '../../../src/cli/program.js';
 import { helpOf, leafCommands } from '../../../src/cli/shared/command-tree.js';
 import { freePort } from '../../support/free-port.js';
@@ -143,19 +144,20 @@ describe('every command', () => {
     `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   it('has a row here', () => {
-    const names = leafCommands(program()).map(({ words }) => words);
+    const names = leafCommands(program(ENGINE_CHECKS)).map(({ words }) => words);
     expect(names.sort()).toEqual([...Object.keys(REMOTE), ...Object.keys(LOCAL)].sort());
   });
 
-  it.each(leafCommands(program()).map(({ words, command }) => [words, command] as const))(
-    '%s has a description and an example',
-    (words, command) => {
-      expect(command.description()).toMatch(/\w{3}/);
-      expect(helpOf(command)).toMatch(
-        new RegExp(`^Examples:\\n(  .*\\n)*  .*switchyard ${words}`, 'm'),
-      );
-    },
-  );
+  it.each(
+    leafCommands(program(ENGINE_CHECKS)).map(
+      ({ words, command }) => [words, command] as const,
+    ),
+  )('%s has a description and an example', (words, command) => {
+    expect(command.description()).toMatch(/\w{3}/);
+    expect(helpOf(command)).toMatch(
+      new RegExp(`^Examples:\\n(  .*\\n)*  .*switchyard ${words}`, 'm'),
+    );
+  });
 
   it.each(Object.entries({ ...REMOTE, ...LOCAL }))(
     '%s ends with 2 for wrong usage, on stderr',
@@ -214,7 +216,7 @@ describe('every command', () => {
   });
 
   it('has --json where it has an answer', () => {
-    const without = leafCommands(program()).filter(({ command }) =>
+    const without = leafCommands(program(ENGINE_CHECKS)).filter(({ command }) =>
       command.options.every(({ long }) => long !== '--json'),
     );
     expect(without.map(({ words }) => words)).toEqual([

@@ -11,7 +11,7 @@ import { credentials, Metadata } from '@grpc/grpc-js';
 import { constants } from 'node:http2';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import { speechToTextDefinition } from '../../../src/contracts/grpc/stt.codec.js';
-import { WorkerChannel } from '../../../src/gateway/worker-pool/worker-channel.js';
+import { WorkerChannel } from '../../../src/platform/grpc/worker-channel.js';
 
 /** A server that speaks HTTP/2 and no gRPC: it ends calls as the test says. */
 class RawServer {

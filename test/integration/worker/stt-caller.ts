@@ -17,7 +17,7 @@ import {
 } from '../../../src/contracts/grpc/stt.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
-import { ConnectionDrops } from '../../../src/gateway/worker-pool/worker-channel.js';
+import { ConnectionDrops } from '../../../src/platform/grpc/worker-channel.js';
 
 const LIMITS = {
   'grpc.max_receive_message_length': -1,

@@ -2,9 +2,9 @@ import { type SlotOffer } from '../../../../src/core/dispatch/worker.port.js';
 import { type RequestPriority } from '../../../../src/core/request/request-priority.js';
 import {
   slotCredits,
-  SlotLedger,
   slotOverdraft,
-} from '../../../../src/gateway/worker-pool/slot-ledger.js';
+} from '../../../../src/core/dispatch/worker-slots.js';
+import { SlotLedger } from '../../../../src/gateway/worker-pool/slot-ledger.js';
 import {
   type PlacedWork,
   WorkQueue,

@@ -1,6 +1,6 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { type ModelKind } from '../../platform/config/model-spec.js';
-import { maxMessageBytes as largestMessageBytes } from '../../platform/config/worker-spec.js';
+import { type ModelKind } from '../config/model-spec.js';
+import { maxMessageBytes as largestMessageBytes } from '../config/worker-spec.js';
 
 /** What the configuration says about a worker, and what this gateway may send to it. */
 export interface ExpectedWorker {

@@ -5,7 +5,7 @@ import {
   type EngineName,
   type ModelSpec,
 } from '../../platform/config/model-spec.js';
-import { createEngine } from '../engine-factory.js';
+import { createEngine } from '../../worker/engine-factory.js';
 import { EngineOptionsError } from '@switchyard/engine-api/engine-options.js';
 import { ENGINE_TABLE } from './engine-table.js';
 

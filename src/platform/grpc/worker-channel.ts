@@ -24,7 +24,7 @@ import {
 } from '../../contracts/grpc/tts.codec.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { SlotMap } from '../../core/request/slot-map.js';
-import { type ModelKind } from '../../platform/config/model-spec.js';
+import { type ModelKind } from '../config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
 
 /**

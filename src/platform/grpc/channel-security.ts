@@ -5,7 +5,7 @@ import {
   InterceptingCall,
   type Interceptor,
 } from '@grpc/grpc-js';
-import { type RemoteSpec, type RemoteTls } from '../../platform/config/model-spec.js';
+import { type RemoteSpec, type RemoteTls } from '../config/model-spec.js';
 
 /**
  * How the connections to a model's workers are protected; created each time the

@@ -1,5 +1,6 @@
-import { EXIT } from './shared/cli-error.js';
-import { exitCodeOf, program } from './program.js';
+import { exitCodeOf, program } from './cli/program.js';
+import { EXIT } from './cli/shared/cli-error.js';
+import { ENGINE_CHECKS } from './worker/engine-factory.js';
 
 // A reader that stops early (`| head`) is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
@@ -7,7 +8,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) =>
 );
 
 try {
-  await program().parseAsync();
+  await program(ENGINE_CHECKS).parseAsync();
 } catch (error) {
   process.exitCode = exitCodeOf(error);
 }
