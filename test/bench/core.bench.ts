@@ -110,7 +110,7 @@ function cancelPerSecond(): number {
   return perSecond(() => {
     seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
     const place = seed % QUEUED;
-    const withdrawn = dispatcher.withdraw(aKey(waiting[place] ?? ''));
+    const withdrawn = dispatcher.queue.remove(aKey(waiting[place] ?? ''));
     const request = nextRequest();
     dispatcher.submit(request, 0);
     waiting[place] = request.id;

@@ -106,7 +106,7 @@ class OneSlot {
   }
 
   #age(): void {
-    for (const { id } of this.#core.dispatcher.aged(this.#nowMs)) {
+    for (const { id } of this.#core.dispatcher.queue.aged(this.#nowMs)) {
       const life = this.lives.get(id)!;
       life.agedAfterTurns = this.turns.length;
       const aged = this.#core.queue.snapshot(this.#nowMs).filter(view => view.aged);

@@ -112,7 +112,7 @@ class World {
     );
     if (code) member.end = code;
     else
-      this.#harness.dispatcher.requeue({
+      this.#harness.dispatcher.queue.restore({
         ...request,
         mostTogether: member.budget.mostTogether,
       });

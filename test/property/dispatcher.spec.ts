@@ -70,7 +70,7 @@ class Harness {
       enqueuedAtMs: nowMs,
       queueDeadlineMs: nowMs + PATIENCE_MS,
     });
-    if (!this.#harness.dispatcher.submit(request, nowMs).accepted) {
+    if (this.#harness.dispatcher.submit(request, nowMs)) {
       this.refused += 1;
       return;
     }
@@ -81,10 +81,10 @@ class Harness {
   /** One turn of the loop; afterwards nothing that may go now is left. */
   turn(): void {
     const { dispatcher } = this.#harness;
-    for (const { id } of dispatcher.aged(this.nowMs))
+    for (const { id } of dispatcher.queue.aged(this.nowMs))
       if (this.lives.get(id)?.promote()) this.promoted.add(id);
     this.#checkPromotions();
-    for (const { id } of dispatcher.expire(this.nowMs))
+    for (const { id } of dispatcher.queue.expired(this.nowMs))
       this.settle(id, failed('queue_timeout'));
     for (
       let plan = dispatcher.next(this.nowMs);
@@ -195,7 +195,7 @@ class Harness {
     const life = this.lives.get(id);
     if (life?.state === 'leased' && life.attempts < 2) {
       life.requeued();
-      this.#harness.dispatcher.requeue({
+      this.#harness.dispatcher.queue.restore({
         ...life.request,
         mostTogether: 1 + (this.settled % 3),
       });
@@ -208,7 +208,7 @@ class Harness {
     if (life === undefined || life.state === 'settled') return;
     expect(life.workerId === undefined).toBe(life.state === 'queued');
     if (life.state === 'queued')
-      expect(this.#harness.dispatcher.withdraw(aKey(id))?.id).toBe(id);
+      expect(this.#harness.dispatcher.queue.remove(aKey(id))?.id).toBe(id);
     this.settle(id, CANCELLED);
   }
 

@@ -27,7 +27,7 @@ describe('KeyedHeap against a plain minimum', () => {
           if (key === null) heap.remove(entry);
           else heap.put(entry, (entry.key = key));
           const inside = items.filter(other => other.inside);
-          expect(heap.size).toBe(inside.length);
+          expect(heap.items.length).toBe(inside.length);
           expect(heap.topKey).toBe(
             inside.length === 0 ? undefined : Math.min(...inside.map(other => other.key)),
           );

@@ -141,7 +141,7 @@ export class MarbleHarness {
   #loseLast(): void {
     for (const { request, lease } of this.plans.at(-1)?.members ?? []) {
       lease.release();
-      this.dispatcher.requeue(request);
+      this.queue.restore(request);
     }
     this.#turn();
   }
@@ -153,8 +153,8 @@ export class MarbleHarness {
 
   #turn(): void {
     const nowMs = this.#scheduler.now();
-    this.dispatcher.aged(nowMs);
-    for (const { id } of this.dispatcher.expire(nowMs)) this.#sent.next(`${id} expired`);
+    this.queue.aged(nowMs);
+    for (const { id } of this.queue.expired(nowMs)) this.#sent.next(`${id} expired`);
     for (
       let plan = this.dispatcher.next(nowMs);
       plan !== undefined;

@@ -22,7 +22,7 @@ export function opened(
   const request = { ...aRequest(id, { model: 'm', ...changes }), payload: transcribe() };
   const record = new TrackedRequest(request, {} as TrackedRequest['queue']);
   registry.enter(record);
-  registry.open(record.key);
+  registry.open(record);
   return record;
 }
 

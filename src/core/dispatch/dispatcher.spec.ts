@@ -229,7 +229,7 @@ describe('Dispatcher, wakes', () => {
     expect(dispatcher.nextWakeMs(10)).toBe(15);
     workers.setReady('m', false);
     expect(dispatcher.nextWakeMs(10)).toBe(30_010);
-    expect(dispatcher.aged(30_010).map(({ id }) => id)).toEqual(['a']);
+    expect(dispatcher.queue.aged(30_010).map(({ id }) => id)).toEqual(['a']);
     expect(dispatcher.nextWakeMs(30_010)).toBe(120_010);
   });
 
@@ -243,16 +243,16 @@ describe('Dispatcher, wakes', () => {
 describe('Dispatcher, leaving the queue', () => {
   it('withdraws a waiting request once', () => {
     batch('a');
-    expect(dispatcher.withdraw(aKey('a'))?.id).toBe('a');
-    expect(dispatcher.withdraw(aKey('a'))).toBeUndefined();
+    expect(dispatcher.queue.remove(aKey('a'))?.id).toBe('a');
+    expect(dispatcher.queue.remove(aKey('a'))).toBeUndefined();
     workers.add('m');
     expect(plansAt(1_000)).toEqual([]);
   });
 
   it('expires at the queue deadline of 120 s', () => {
     batch('a');
-    expect(dispatcher.expire(119_999)).toEqual([]);
-    expect(dispatcher.expire(120_000).map(({ id }) => id)).toEqual(['a']);
+    expect(dispatcher.queue.expired(119_999)).toEqual([]);
+    expect(dispatcher.queue.expired(120_000).map(({ id }) => id)).toEqual(['a']);
     expect(queue.depth).toBe(0);
   });
 });
@@ -260,12 +260,8 @@ describe('Dispatcher, leaving the queue', () => {
 describe('Dispatcher, admission', () => {
   it('refuses over the bound with queue_full, 429 and a time to come back', () => {
     setUp({ bounds: { maxRequestsPerModel: 1 } });
-    expect(batch('a')).toEqual({ accepted: true });
-    const refused = batch('b');
-    expect(refused).toMatchObject({
-      accepted: false,
-      error: { code: 'queue_full', retryAfterMs: 5_000 },
-    });
+    expect(batch('a')).toBeUndefined();
+    expect(batch('b')).toMatchObject({ code: 'queue_full', retryAfterMs: 5_000 });
     expect([queue.depth, queue.get(aKey('b')) !== undefined]).toEqual([1, false]);
   });
 
@@ -279,7 +275,7 @@ describe('Dispatcher, admission', () => {
     workers.setReady('m', false);
     for (let index = 0; index < 100; index += 1) realtime(`q${index}`, 30_000);
     const refused = realtime('last', 30_000);
-    const retryAfterMs = refused.accepted ? 0 : (refused.error.retryAfterMs ?? 0);
+    const retryAfterMs = refused?.retryAfterMs ?? 0;
     expect(retryAfterMs).toBeGreaterThan(9_000);
     expect(retryAfterMs).toBeLessThan(11_000);
   });
@@ -290,7 +286,7 @@ describe('Dispatcher, admission', () => {
     realtime('a');
     const [lost] = dispatcher.next(0)?.members ?? [];
     realtime('b', 1);
-    if (lost !== undefined) dispatcher.requeue(lost.request);
+    if (lost !== undefined) dispatcher.queue.restore(lost.request);
     expect(queue.snapshot(2).map(({ request }) => request.id)).toEqual(['a', 'b']);
   });
 

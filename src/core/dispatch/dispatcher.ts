@@ -1,11 +1,10 @@
 import { type DomainError } from '../errors/domain-error.js';
 import { type Lease } from './lease.js';
-import { type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type BatchWindow, type WindowDecision } from '../batching/batch-window.js';
 import { type Admission } from '../queue/admission.js';
-import { CostModel, type MeasuredWork, type WorkSize } from '../queue/cost-model.js';
+import { CostModel } from '../queue/cost-model.js';
 import { agesAtMs, isAged } from '../request/aging-policy.js';
 import { type ModelLane } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
@@ -30,9 +29,6 @@ export interface DispatcherDeps<P> {
   readonly startInMs?: (request: ScheduledRequest, nowMs: number) => number | undefined;
 }
 
-export type Submission =
-  { readonly accepted: true } | { readonly accepted: false; readonly error: DomainError };
-
 /** The group that may leave a lane now. */
 interface Group {
   readonly count: number;
@@ -54,7 +50,9 @@ interface Slots {
  * clock; its caller runs the plans and reports the outcomes.
  */
 export class Dispatcher<P> {
-  readonly #costs = new CostModel();
+  readonly queue: PriorityQueue<P>;
+  /** Device milliseconds of requests, for `ScheduledRequest.costMs`. */
+  readonly costs = new CostModel();
   /**
    * Models in which a suspect has the next turn and waits for a worker of its own:
    * nothing is sent ahead of it.
@@ -62,26 +60,20 @@ export class Dispatcher<P> {
   readonly #held = new Set<string>();
   #draining = false;
 
-  constructor(private readonly deps: DispatcherDeps<P>) {}
+  constructor(private readonly deps: DispatcherDeps<P>) {
+    this.queue = deps.queue;
+  }
 
   /**
-   * Queues the request, or rejects it with `queue_full` and `retryAfterMs` (D-08). Throws
-   * `duplicate_request_id`.
+   * Queues the request. Throws `duplicate_request_id`.
+   * @returns `queue_full` with `retryAfterMs` when a bound rejects it (D-08)
    */
-  submit(request: ScheduledRequest<P>, nowMs: number): Submission {
+  submit(request: ScheduledRequest<P>, nowMs: number): DomainError | undefined {
     const { queue, admission } = this.deps;
     const refusal = admission.check(queue, request);
-    if (refusal === undefined) {
-      queue.enqueue(request);
-      return { accepted: true };
-    }
-    const error = admission.queueFull(
-      refusal,
-      request.model,
-      nowMs,
-      this.startInMs(request, nowMs),
-    );
-    return { accepted: false, error };
+    if (refusal === undefined) return void queue.enqueue(request);
+    const startInMs = this.startInMs(request, nowMs);
+    return admission.queueFull(refusal, request.model, nowMs, startInMs);
   }
 
   /**
@@ -95,29 +87,17 @@ export class Dispatcher<P> {
   }
 
   /**
-   * The earliest time at which `next`, `aged` or `expire` may return something without
-   * any other event: a window closes, a request ages, a queue deadline expires. A lane
-   * without a usable slot needs no timer: capacity$ wakes the loop.
+   * The earliest time at which `next`, or `aged` or `expired` of the queue, may return
+   * something without any other event: a window closes, a request ages, a queue deadline
+   * expires. A lane without a usable slot needs no timer: capacity$ wakes the loop.
    */
   nextWakeMs(nowMs: number): number | undefined {
     const { queue } = this.deps;
+    if (queue.depth === 0) return undefined;
     let wakeAtMs = queue.nextDeadlineMs ?? Infinity;
     for (const lane of queue.lanes)
       wakeAtMs = Math.min(wakeAtMs, this.#wakeMs(lane, nowMs));
     return wakeAtMs === Infinity ? undefined : wakeAtMs;
-  }
-
-  /** Re-queues at the old position; bounds do not apply to accepted requests (D-06). */
-  requeue(request: ScheduledRequest<P>): void {
-    this.deps.queue.restore(request);
-  }
-
-  /**
-   * Device milliseconds that such a request will probably take, for
-   * `ScheduledRequest.costMs`.
-   */
-  estimateMs(model: string, size: WorkSize): number {
-    return this.#costs.estimateMs(model, size);
   }
 
   /**
@@ -132,45 +112,6 @@ export class Dispatcher<P> {
   isIdle(model: string): boolean {
     const { realtime, batch } = this.deps.queue.depthOf(model);
     return realtime + batch === 0 && this.deps.workers.offer(model)?.idle === true;
-  }
-
-  /**
-   * A sent request took so long on a device: its tenant is charged that instead of
-   * the estimate (D-25).
-   */
-  measured(request: ScheduledRequest<P>, work: MeasuredWork, deviceMs: number): void {
-    this.observed(request.model, work, deviceMs);
-    this.deps.queue.measured(request, deviceMs);
-  }
-
-  /** The same for a request of another queue, which has accounts of its own. */
-  observed(model: string, work: MeasuredWork, deviceMs: number): void {
-    this.#costs.observe(model, work, deviceMs);
-  }
-
-  /** Removes a waiting request for a cancel. @returns undefined if it is not waiting */
-  withdraw(key: RequestKey): ScheduledRequest<P> | undefined {
-    return this.deps.queue.remove(key);
-  }
-
-  /**
-   * Moves a waiting request to the other lane, placed by age; bounds do not apply. False:
-   * it does not wait.
-   */
-  reprioritize(key: RequestKey, priority: RequestPriority): boolean {
-    return this.deps.queue.reprioritize(key, priority) !== undefined;
-  }
-
-  /**
-   * BATCH requests that have aged since the last call, to be counted as promoted (D-03).
-   */
-  aged(nowMs: number): ScheduledRequest<P>[] {
-    return this.deps.queue.aged(nowMs);
-  }
-
-  /** Removes requests whose queue deadline has expired (D-07). */
-  expire(nowMs: number): ScheduledRequest<P>[] {
-    return this.deps.queue.expired(nowMs);
   }
 
   /**
@@ -241,9 +182,9 @@ export class Dispatcher<P> {
       credit,
       queue.nextOf(lane)?.mostTogether,
     );
-    const members = queue
-      .take(lane, count)
-      .map((request, index) => this.#member(request, leases[index], lane, nowMs));
+    const members: PlannedRequest<P>[] = [];
+    for (const request of queue.take(lane, count))
+      members.push(this.#member(request, leases[members.length], lane, nowMs));
     for (const unused of leases.slice(members.length)) unused.release();
     lane.heldSinceMs = undefined;
     admission.drained(model, nowMs, members.length);

@@ -24,13 +24,13 @@ export interface SchedulerQueue<Payload, Reply> {
 
   /**
    * Queues the request, and reports what happens to it until it has ended.
-   * @returns why the request is rejected. Undefined: it is accepted, or a later report
-   *   says whether it is.
+   * @returns why the request is rejected, or that it waits. Undefined: a later report
+   *   says whether it is accepted.
    */
   enqueue(
     request: ScheduledRequest<Payload>,
     reports: QueueReports<Reply>,
-  ): DomainError | undefined;
+  ): DomainError | 'accepted' | undefined;
 
   /**
    * Removes the request, or tells the worker that has it to stop. Its caller is settled

@@ -119,7 +119,7 @@ export class ForecastRun {
 
   #decide(nowMs: number): void {
     this.steps += 1;
-    for (const { key } of this.#dispatcher.expire(nowMs)) this.#waiting.delete(key);
+    for (const { key } of this.#queue.expired(nowMs)) this.#waiting.delete(key);
     // REALTIME would have a free slot before BATCH has it.
     this.#noticeIdle(RequestPriority.REALTIME, nowMs);
     for (

@@ -66,6 +66,3 @@ export class Account<T> extends SortedList<Entry<T>> implements HeapItem {
     this.costMs = this.size === 0 ? 0 : this.costMs + sign * costMs;
   }
 }
-
-export const isAgedAt = ({ place }: Entry<unknown>, nowMs: number): boolean =>
-  place.agesAtMs <= nowMs;

@@ -1,4 +1,4 @@
-import { Account, type Entry, isAgedAt, type WeightOf } from './account.js';
+import { Account, type Entry, type WeightOf } from './account.js';
 import { KeyedHeap } from './keyed-heap.js';
 import { type Accepts, firstOf, LanePreview, nextOf } from './lane-preview.js';
 import { type Link, SortedList } from './sorted-list.js';
@@ -30,25 +30,13 @@ export class FairLane<T> {
   readonly #ages = new SortedList<Entry<T>>();
   /** First entry not yet reported as aged. */
   #young: Link<Entry<T>> | undefined;
-  #size = 0;
-  #bytes = 0;
-  #virtualTime = 0;
+  /** Entries, their bytes, and the largest start tag served. Only the lane writes these. */
+  size = 0;
+  bytes = 0;
+  virtualTime = 0;
   #noticedAtMs = -Infinity;
 
   constructor(private readonly weightOf: WeightOf) {}
-
-  get size(): number {
-    return this.#size;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** The largest start tag served: how far the lane has come. */
-  get virtualTime(): number {
-    return this.#virtualTime;
-  }
 
   /** Accounts in memory. */
   get accounts(): number {
@@ -73,15 +61,15 @@ export class FairLane<T> {
     return {
       requests: account?.size ?? 0,
       bytes: account?.bytes ?? 0,
-      tenants: this.#turns.size,
+      tenants: this.#turns.items.length,
     };
   }
 
   /** True while an entry is aged. From then on `next` knows which ones are. */
   hasAged(nowMs: number): boolean {
     this.#noticedAtMs = nowMs;
-    const { oldest } = this;
-    return oldest !== undefined && isAgedAt(oldest, nowMs);
+    const { first } = this.#ages;
+    return first !== undefined && first.key <= nowMs;
   }
 
   /**
@@ -139,10 +127,9 @@ export class FairLane<T> {
     this.#ages.remove(age);
     account.remove(turn);
     account.count(-1, place);
-    this.#size -= 1;
-    this.#bytes -= place.bytes;
+    this.size -= 1;
+    this.bytes -= place.bytes;
     this.#put(account);
-    if (account.size === 0) this.#forget();
     return true;
   }
 
@@ -150,8 +137,7 @@ export class FairLane<T> {
   charge(tenant: string, costMs: number): void {
     const account = this.#accountOf(tenant);
     this.#serve(account, costMs);
-    if (account.size > 0) this.#put(account);
-    else this.#forget();
+    this.#put(account);
   }
 
   /** Some of its work turned out larger by `ms` than charged; smaller if negative. */
@@ -160,10 +146,9 @@ export class FairLane<T> {
     if (ms <= 0 && !this.#accounts.has(tenant)) return;
     const account = this.#accountOf(tenant);
     const fromTag =
-      account.size > 0 ? account.startTag : Math.max(account.startTag, this.#virtualTime);
+      account.size > 0 ? account.startTag : Math.max(account.startTag, this.virtualTime);
     account.startTag = fromTag + ms / this.weightOf(tenant);
-    if (account.size > 0) this.#put(account);
-    else this.#forget();
+    this.#put(account);
   }
 
   /**
@@ -172,11 +157,11 @@ export class FairLane<T> {
    */
   turn(tenant: string, accepts: Accepts<T>): void {
     this.charge(tenant, 1);
-    for (const account of [...this.#turns.members]) {
+    for (const account of [...this.#turns.items]) {
       if (firstOf(account, accepts) !== undefined) continue;
       account.startTag = Math.max(
         account.startTag,
-        this.#virtualTime + 1 / this.weightOf(account.tenant),
+        this.virtualTime + 1 / this.weightOf(account.tenant),
       );
       this.#put(account);
     }
@@ -184,7 +169,7 @@ export class FairLane<T> {
 
   /** All tenants have equal claims again. */
   newRound(): void {
-    this.#virtualTime = 0;
+    this.virtualTime = 0;
     for (const account of this.#accounts.values()) {
       account.startTag = 0;
       if (account.size > 0) this.#put(account);
@@ -196,14 +181,12 @@ export class FairLane<T> {
   takeAged(nowMs: number): T[] {
     this.#noticedAtMs = nowMs;
     const aged: T[] = [];
-    for (
-      ;
-      this.#young !== undefined && isAgedAt(this.#young.of, nowMs);
-      this.#young = this.#young.after
-    ) {
-      if (!this.#young.of.isReported) aged.push(this.#young.of.item);
-      this.#young.of.isReported = true;
+    let young = this.#young;
+    for (; young !== undefined && young.key <= nowMs; young = young.after) {
+      if (!young.of.isReported) aged.push(young.of.item);
+      young.of.isReported = true;
     }
+    this.#young = young;
     return aged;
   }
 
@@ -214,7 +197,7 @@ export class FairLane<T> {
   startTagOf(tenant: string, orderMs: number): number {
     const account = this.#accounts.get(tenant);
     if (account === undefined || account.size === 0)
-      return Math.max(account?.startTag ?? 0, this.#virtualTime);
+      return Math.max(account?.startTag ?? 0, this.virtualTime);
     let workMs = account.costMs;
     for (
       let link = account.last;
@@ -227,7 +210,7 @@ export class FairLane<T> {
 
   /** Continues with the accounts of another lane that has the same entries. */
   resume(other: FairLane<unknown>): void {
-    this.#virtualTime = other.#virtualTime;
+    this.virtualTime = other.virtualTime;
     for (const { tenant, startTag } of other.#accounts.values()) {
       const account = this.#accountOf(tenant);
       account.startTag = startTag;
@@ -238,17 +221,13 @@ export class FairLane<T> {
   /** The order from here on, if no entry comes, ages or is corrected. */
   preview(nowMs: number): LanePreview<T> {
     let aged = 0;
-    for (
-      let link = this.#ages.first;
-      link !== undefined && isAgedAt(link.of, nowMs);
-      link = link.after
-    )
-      aged += 1;
-    return new LanePreview(this.#turns.members, { weightOf: this.weightOf, nowMs, aged });
+    let link = this.#ages.first;
+    for (; link !== undefined && link.key <= nowMs; link = link.after) aged += 1;
+    return new LanePreview(this.#turns.items, { weightOf: this.weightOf, nowMs, aged });
   }
 
   #serve(account: Account<T>, costMs: number): void {
-    this.#virtualTime = Math.max(this.#virtualTime, account.startTag);
+    this.virtualTime = Math.max(this.virtualTime, account.startTag);
     account.startTag += costMs / this.weightOf(account.tenant);
   }
 
@@ -256,11 +235,11 @@ export class FairLane<T> {
     const { tenant, bytes } = entry.place;
     const account = this.#accountOf(tenant);
     if (account.size === 0)
-      account.startTag = Math.max(account.startTag, this.#virtualTime);
+      account.startTag = Math.max(account.startTag, this.virtualTime);
     account.count(1, entry.place);
     entry.account = account;
-    this.#size += 1;
-    this.#bytes += bytes;
+    this.size += 1;
+    this.bytes += bytes;
     return account;
   }
 
@@ -273,8 +252,10 @@ export class FairLane<T> {
 
   #put(account: Account<T>): void {
     const { first } = account;
-    if (first === undefined) this.#turns.remove(account);
-    else this.#turns.put(account, account.startTag, first.of.place.sinceMs);
+    if (first !== undefined)
+      return this.#turns.put(account, account.startTag, first.of.place.sinceMs);
+    this.#turns.remove(account);
+    if (this.#accounts.size - this.#turns.items.length > MAX_IDLE) this.#forget();
   }
 
   /**
@@ -282,10 +263,9 @@ export class FairLane<T> {
    * forgotten when there are many.
    */
   #forget(): void {
-    let idle = this.#accounts.size - this.#turns.size;
-    if (idle <= MAX_IDLE) return;
+    let idle = this.#accounts.size - this.#turns.items.length;
     for (const [tenant, { size, startTag }] of this.#accounts) {
-      if (size > 0 || (startTag > this.#virtualTime && idle <= MAX_IDLE / 2)) continue;
+      if (size > 0 || (startTag > this.virtualTime && idle <= MAX_IDLE / 2)) continue;
       this.#accounts.delete(tenant);
       idle -= 1;
     }

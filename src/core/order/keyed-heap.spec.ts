@@ -20,7 +20,7 @@ function drain(heap: KeyedHeap<Named>): string[] {
 describe('KeyedHeap', () => {
   it('is empty at first', () => {
     const heap = new KeyedHeap<Named>();
-    expect([heap.size, heap.top, heap.topKey]).toEqual([0, undefined, undefined]);
+    expect([heap.items.length, heap.top, heap.topKey]).toEqual([0, undefined, undefined]);
   });
 
   it('gives members by key, whatever the order they came in', () => {
@@ -36,7 +36,7 @@ describe('KeyedHeap', () => {
     items.forEach((item, index) => heap.put(item, index));
     heap.put(items[0]!, 10);
     heap.put(items[3]!, -1);
-    expect(heap.size).toBe(4);
+    expect(heap.items.length).toBe(4);
     expect(drain(heap)).toEqual(['d', 'b', 'c', 'a']);
   });
 
@@ -60,7 +60,7 @@ describe('KeyedHeap', () => {
     heap.put(item, 1);
     heap.remove(item);
     heap.remove(item);
-    expect(heap.size).toBe(0);
+    expect(heap.items.length).toBe(0);
     heap.put(item, 2);
     expect(drain(heap)).toEqual(['a']);
   });

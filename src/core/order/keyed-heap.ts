@@ -15,9 +15,8 @@ export class KeyedHeap<T extends HeapItem> {
   readonly #keys: number[] = [];
   readonly #ties: number[] = [];
 
-  get size(): number {
-    return this.#items.length;
-  }
+  /** All members, the one with the smallest key first, the others unordered. */
+  readonly items: readonly T[] = this.#items;
 
   /** The member with the smallest key. */
   get top(): T | undefined {
@@ -29,21 +28,10 @@ export class KeyedHeap<T extends HeapItem> {
     return this.#keys[0];
   }
 
-  /** All members, unordered; valid until the next change. */
-  get members(): readonly T[] {
-    return this.#items;
-  }
-
   /** Adds the item, or gives a member a new key. */
   put(item: T, key: number, tie = 0): void {
-    if (item.heapIndex >= 0) {
-      this.#settle(item, key, tie, item.heapIndex);
-      return;
-    }
-    this.#items.push(item);
-    this.#keys.push(key);
-    this.#ties.push(tie);
-    this.#settle(item, key, tie, this.#items.length - 1);
+    const index = item.heapIndex >= 0 ? item.heapIndex : this.#items.length;
+    this.#settle(item, key, tie, index);
   }
 
   /** No-op for an item outside. */
@@ -51,37 +39,32 @@ export class KeyedHeap<T extends HeapItem> {
     const index = item.heapIndex;
     if (index < 0) return;
     item.heapIndex = -1;
-    const last = this.#items.pop();
-    const key = this.#keys.pop();
-    const tie = this.#ties.pop();
-    if (last === undefined || key === undefined || tie === undefined || last === item)
-      return;
-    this.#settle(last, key, tie, index);
+    const last = this.#items.pop()!;
+    const key = this.#keys.pop()!;
+    const tie = this.#ties.pop()!;
+    if (last !== item) this.#settle(last, key, tie, index);
   }
 
   /**
    * Finds the place of an item whose place may be `index` or anywhere above or below it.
    */
   #settle(item: T, key: number, tie: number, index: number): void {
-    const above = this.#up(key, tie, index);
-    const place = above === index ? this.#down(key, tie, index) : above;
-    this.#place(item, key, tie, place);
-  }
-
-  /** Moves larger ancestors down; returns the hole they leave. */
-  #up(key: number, tie: number, from: number): number {
-    let hole = from;
+    let hole = index;
     while (hole > 0) {
       const above = (hole - 1) >> 1;
       if (!isBefore(key, tie, this.#keys[above]!, this.#ties[above]!)) break;
-      this.#place(this.#items[above]!, this.#keys[above]!, this.#ties[above]!, hole);
+      this.#move(above, hole);
       hole = above;
     }
-    return hole;
+    if (hole === index) hole = this.#sink(key, tie, index);
+    item.heapIndex = hole;
+    this.#items[hole] = item;
+    this.#keys[hole] = key;
+    this.#ties[hole] = tie;
   }
 
   /** Moves smaller descendants up; returns the hole they leave. */
-  #down(key: number, tie: number, from: number): number {
+  #sink(key: number, tie: number, from: number): number {
     const keys = this.#keys;
     const ties = this.#ties;
     let hole = from;
@@ -93,17 +76,18 @@ export class KeyedHeap<T extends HeapItem> {
       )
         below = right;
       if (!isBefore(keys[below]!, ties[below]!, key, tie)) break;
-      this.#place(this.#items[below]!, keys[below]!, ties[below]!, hole);
+      this.#move(below, hole);
       hole = below;
     }
     return hole;
   }
 
-  #place(item: T, key: number, tie: number, index: number): void {
-    this.#items[index] = item;
-    this.#keys[index] = key;
-    this.#ties[index] = tie;
-    item.heapIndex = index;
+  #move(from: number, to: number): void {
+    const item = this.#items[from]!;
+    item.heapIndex = to;
+    this.#items[to] = item;
+    this.#keys[to] = this.#keys[from]!;
+    this.#ties[to] = this.#ties[from]!;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Account, type Entry, isAgedAt, type WeightOf } from './account.js';
+import { type Account, type Entry, type WeightOf } from './account.js';
 import { type HeapItem, KeyedHeap } from './keyed-heap.js';
 import { type Link } from './sorted-list.js';
 
@@ -25,21 +25,21 @@ export function nextOf<T>(
 ): Entry<T> | undefined {
   const top = contenders.top?.first?.of;
   if (accepts !== undefined) return best(contenders, agedAtMs, accepts);
-  if (top === undefined || isAgedAt(top, agedAtMs)) return top;
+  if (top === undefined || top.place.agesAtMs <= agedAtMs) return top;
   return best(contenders, agedAtMs) ?? top;
 }
 
 function best<T>(
-  { members }: KeyedHeap<Contender<T>>,
+  { items }: KeyedHeap<Contender<T>>,
   agedAtMs: number,
   accepts?: Accepts<T>,
 ): Entry<T> | undefined {
   let found: Entry<T> | undefined;
   let foundTag = Infinity;
-  for (const contender of members) {
+  for (const contender of items) {
     const next = firstOf(contender, accepts);
-    if (next === undefined || !isAgedAt(next, agedAtMs) || contender.startTag > foundTag)
-      continue;
+    if (next === undefined || next.place.agesAtMs > agedAtMs) continue;
+    if (contender.startTag > foundTag) continue;
     if (contender.startTag === foundTag && found!.place.sinceMs <= next.place.sinceMs)
       continue;
     found = next;
@@ -101,7 +101,7 @@ export class LanePreview<T> {
   take(entry: Entry<T>): void {
     const { weightOf, nowMs } = this.rules;
     const cursor = this.#cursors.get(entry.account)!;
-    if (isAgedAt(entry, nowMs)) this.#aged -= 1;
+    if (entry.place.agesAtMs <= nowMs) this.#aged -= 1;
     cursor.startTag += entry.place.costMs / weightOf(entry.place.tenant);
     cursor.first = entry.turn.after;
     this.#put(cursor);

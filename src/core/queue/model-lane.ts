@@ -30,6 +30,8 @@ export class ModelLane<P> extends FairLane<ScheduledRequest<P>> implements HeapI
    * dispatcher writes it.
    */
   heldSinceMs: number | undefined;
+  /** Both lanes of its model. Only `modelOrder` writes it. */
+  order!: ModelOrder<P>;
 
   constructor(
     readonly model: string,
@@ -51,12 +53,14 @@ export class ModelLane<P> extends FairLane<ScheduledRequest<P>> implements HeapI
 /** The requests of one model, in both lanes. */
 export type ModelOrder<P> = FairOrder<ScheduledRequest<P>, ModelLane<P>>;
 
-export const modelOrder = <P>(
+export function modelOrder<P>(
   model: string,
   { agingShare, weightOf }: QueueOptions,
-): ModelOrder<P> =>
-  new FairOrder({
-    realtime: new ModelLane<P>(model, RequestPriority.REALTIME, weightOf),
-    batch: new ModelLane<P>(model, RequestPriority.BATCH, weightOf),
-    agingShare,
-  });
+): ModelOrder<P> {
+  const realtime = new ModelLane<P>(model, RequestPriority.REALTIME, weightOf);
+  const batch = new ModelLane<P>(model, RequestPriority.BATCH, weightOf);
+  const order: ModelOrder<P> = new FairOrder({ realtime, batch, agingShare });
+  realtime.order = order;
+  batch.order = order;
+  return order;
+}

@@ -49,17 +49,11 @@ export class PriorityQueue<P> {
   /** All requests by queue deadline (D-07). */
   readonly #deadlines = new KeyedHeap<Waiting<P>>();
   #realtime = 0;
-  #bytes = 0;
+  /** Requests, and the bytes they hold. Only the queue writes these. */
+  depth = 0;
+  bytes = 0;
 
   constructor(readonly options: QueueOptions) {}
-
-  get depth(): number {
-    return this.#entries.size;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
 
   /** Monotonic time of the earliest queue deadline (D-07). */
   get nextDeadlineMs(): number | undefined {
@@ -68,7 +62,7 @@ export class PriorityQueue<P> {
 
   /** Non-empty lanes, unordered. */
   get lanes(): readonly ModelLane<P>[] {
-    return [...this.#realtimeHeads.members, ...this.#batchHeads.members];
+    return [...this.#realtimeHeads.items, ...this.#batchHeads.items];
   }
 
   depthByPriority(): { readonly realtime: number; readonly batch: number } {
@@ -128,7 +122,7 @@ export class PriorityQueue<P> {
 
   /** The request of a lane that goes next. */
   nextOf(lane: ModelLane<P>): ScheduledRequest<P> | undefined {
-    return this.lanesOf(lane.model).nextOf(lane)?.item;
+    return lane.order.nextOf(lane)?.item;
   }
 
   get(key: RequestKey): ScheduledRequest<P> | undefined {
@@ -206,7 +200,7 @@ export class PriorityQueue<P> {
    * when it happens. A re-queued request is reported again. O(models).
    */
   aged(nowMs: number): ScheduledRequest<P>[] {
-    return this.#batchHeads.members.flatMap(lane => lane.takeAged(nowMs));
+    return this.#batchHeads.items.flatMap(lane => lane.takeAged(nowMs));
   }
 
   /**
@@ -223,7 +217,7 @@ export class PriorityQueue<P> {
     const passed: ModelLane<P>[] = [];
     try {
       for (let best = this.#best(nowMs); best !== undefined; best = this.#best(nowMs)) {
-        const order = this.lanesOf(best.model);
+        const { order } = best;
         const contested = order.isContested(nowMs);
         const lane = contested ? order.inTurn : best;
         const chosen = choose(lane, lane !== order.realtime && lane.hasAged(nowMs));
@@ -246,7 +240,7 @@ export class PriorityQueue<P> {
    * and charges their tenants.
    */
   take(lane: ModelLane<P>, count: number): ScheduledRequest<P>[] {
-    const order = this.lanesOf(lane.model);
+    const { order } = lane;
     const taken: ScheduledRequest<P>[] = [];
     for (
       let entry = order.nextOf(lane);
@@ -330,7 +324,8 @@ export class PriorityQueue<P> {
     const entry = entryOf(request, this.options.agingMs);
     this.#entries.set(request.key, entry);
     this.#deadlines.put(entry, request.queueDeadlineMs);
-    this.#bytes += request.bytes;
+    this.depth += 1;
+    this.bytes += request.bytes;
     if (request.priority === RequestPriority.REALTIME) this.#realtime += 1;
     return entry;
   }
@@ -339,7 +334,8 @@ export class PriorityQueue<P> {
     const { item } = entry;
     this.#entries.delete(item.key);
     this.#deadlines.remove(entry);
-    this.#bytes -= item.bytes;
+    this.depth -= 1;
+    this.bytes -= item.bytes;
     if (item.priority === RequestPriority.REALTIME) this.#realtime -= 1;
     this.#headMayChange(lane);
   }

@@ -25,18 +25,20 @@ export type RequestState = 'queued' | 'leased' | 'settled';
  * shutdown comes first. An invalid transition is a defect of the caller and throws.
  */
 export class RequestRecord<P = unknown, R = unknown> {
-  #request: ScheduledRequest<P>;
-  #state: RequestState = 'queued';
-  #workerId: string | undefined;
-  #promoted = false;
-  #settlement: Settlement<R> | undefined;
-  #leasedAtMs: number | undefined;
+  /** Only the methods of the record write what follows. */
+  state: RequestState = 'queued';
+  /** The worker that has it, or had it last when settled; undefined while it waits. */
+  workerId: string | undefined = undefined;
+  /** When that worker got it. */
+  leasedAtMs: number | undefined = undefined;
+  promoted = false;
+  settlement: Settlement<R> | undefined = undefined;
+  /** How often the request was sent to a worker. */
+  attempts = 0;
   #sentAtMs: number | undefined;
   #settledAtMs: number | undefined;
   /** Summed over attempts. */
   #batchWaitMs = 0;
-  /** How often the request was sent to a worker. */
-  attempts = 0;
   /**
    * Milliseconds for preparation and waiting for the device, as the worker that
    * answered reports them.
@@ -45,40 +47,12 @@ export class RequestRecord<P = unknown, R = unknown> {
   /** Undefined: none that is to be judged. */
   forecast: ForecastSample | undefined;
 
-  constructor(request: ScheduledRequest<P>) {
-    this.#request = request;
-  }
-
-  get request(): ScheduledRequest<P> {
-    return this.#request;
-  }
-
-  get state(): RequestState {
-    return this.#state;
-  }
-
-  /** The worker that has it, or had it last when settled; undefined while it waits. */
-  get workerId(): string | undefined {
-    return this.#workerId;
-  }
-
-  /** When that worker got it. */
-  get leasedAtMs(): number | undefined {
-    return this.#leasedAtMs;
-  }
-
-  get promoted(): boolean {
-    return this.#promoted;
-  }
-
-  get settlement(): Settlement<R> | undefined {
-    return this.#settlement;
-  }
+  constructor(public request: ScheduledRequest<P>) {}
 
   /** Phases reached so far; once it is settled, all of them. */
   get phases(): LatencyPhases {
-    const { enqueuedAtMs } = this.#request;
-    const leasedAtMs = this.#leasedAtMs;
+    const { leasedAtMs } = this;
+    const { enqueuedAtMs } = this.request;
     const sentAtMs = this.#sentAtMs;
     const settledAtMs = this.#settledAtMs;
     return {
@@ -95,10 +69,10 @@ export class RequestRecord<P = unknown, R = unknown> {
 
   /** @param batchWaitMs the part of its wait that a batch window caused */
   leased(workerId: string, nowMs: number, batchWaitMs = 0): void {
-    this.#expect('queued', 'leased');
-    this.#state = 'leased';
-    this.#workerId = workerId;
-    this.#leasedAtMs = nowMs;
+    if (this.state !== 'queued') throw this.#misled('leased');
+    this.state = 'leased';
+    this.workerId = workerId;
+    this.leasedAtMs = nowMs;
     this.#batchWaitMs += batchWaitMs;
     this.attempts += 1;
   }
@@ -110,7 +84,7 @@ export class RequestRecord<P = unknown, R = unknown> {
 
   /** Its worker reports that it waited there for its group until `nowMs`. */
   grouped(nowMs: number, batchWaitMs: number): void {
-    this.#leasedAtMs = nowMs;
+    this.leasedAtMs = nowMs;
     this.#sentAtMs = nowMs;
     this.#batchWaitMs += batchWaitMs;
   }
@@ -120,16 +94,16 @@ export class RequestRecord<P = unknown, R = unknown> {
    * @param counted false: the request never reached the worker, so it was no attempt
    */
   requeued(counted = true): void {
-    this.#expect('leased', 'queued');
+    if (this.state !== 'leased') throw this.#misled('queued');
     if (!counted) this.attempts -= 1;
-    this.#state = 'queued';
-    this.#workerId = undefined;
-    this.#leasedAtMs = undefined;
+    this.state = 'queued';
+    this.workerId = undefined;
+    this.leasedAtMs = undefined;
     this.#sentAtMs = undefined;
   }
 
   reprioritized(priority: RequestPriority): void {
-    this.#request = { ...this.#request, priority };
+    this.request = { ...this.request, priority };
   }
 
   /**
@@ -137,24 +111,21 @@ export class RequestRecord<P = unknown, R = unknown> {
    * across re-queues (D-03).
    */
   promote(): boolean {
-    const first = !this.#promoted;
-    this.#promoted = true;
+    const first = !this.promoted;
+    this.promoted = true;
     return first;
   }
 
   /** True exactly once; later settlements are dropped. */
   settle(settlement: Settlement<R>, nowMs: number): boolean {
-    if (this.#state === 'settled') return false;
-    this.#state = 'settled';
-    this.#settlement = settlement;
+    if (this.state === 'settled') return false;
+    this.state = 'settled';
+    this.settlement = settlement;
     this.#settledAtMs = nowMs;
     return true;
   }
 
-  #expect(from: RequestState, to: RequestState): void {
-    if (this.#state === from) return;
-    throw new Error(
-      `Request ${this.#request.id} cannot go from ${this.#state} to ${to}.`,
-    );
+  #misled(to: RequestState): Error {
+    return new Error(`Request ${this.request.id} cannot go from ${this.state} to ${to}.`);
   }
 }

@@ -1,8 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { filter, merge, type Subscription } from 'rxjs';
+import { type Subscription } from 'rxjs';
 import { WindowTimers } from '../../core/batching/window-timers.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
+import { type PriorityQueue } from '../../core/queue/priority-queue.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -50,10 +51,11 @@ export class DispatchLoop {
   /** Runs the first turn at once. Idempotent. */
   start(): void {
     if (this.#wakes) return;
-    const work$ = this.events.events$.pipe(filter(({ type }) => WORK.has(type)));
-    this.#wakes = merge(work$, this.pool.capacity$, this.timers.wakes$).subscribe(() =>
-      this.wake(),
-    );
+    const wake = () => this.wake();
+    this.#wakes = this.pool.capacity$.subscribe(wake);
+    this.#wakes.add(this.timers.wakes$.subscribe(wake));
+    const onEvent = ({ type }: DispatchEvent) => WORK.has(type) && this.wake();
+    this.#wakes.add(this.events.events$.subscribe(onEvent));
     this.#turn();
   }
 
@@ -84,11 +86,8 @@ export class DispatchLoop {
   #turn(): void {
     this.#turns += 1;
     try {
-      for (const { key } of this.dispatcher.aged(this.clock.nowMs()))
-        this.calls.promoted(key);
-      for (const { key } of this.dispatcher.expire(this.clock.nowMs()))
-        this.calls.expired(key);
-      for (let plan = this.#next(); plan; plan = this.#next()) this.calls.run(plan);
+      const { queue } = this.dispatcher;
+      if (queue.depth > 0) this.#sendOut(queue);
       this.timers.wakeAt(this.dispatcher.nextWakeMs(this.clock.nowMs()));
     } catch (error) {
       // A defect. The loop continues: the next wake tries again, and queue deadlines
@@ -97,7 +96,14 @@ export class DispatchLoop {
     }
   }
 
-  #next() {
-    return this.dispatcher.next(this.clock.nowMs());
+  /** What may leave the queue now leaves it. */
+  #sendOut(queue: PriorityQueue<WorkerTask>): void {
+    for (const { key } of queue.aged(this.clock.nowMs())) this.calls.promoted(key);
+    for (const { key } of queue.expired(this.clock.nowMs())) this.calls.expired(key);
+    while (queue.depth > 0) {
+      const plan = this.dispatcher.next(this.clock.nowMs());
+      if (plan === undefined) return;
+      this.calls.run(plan);
+    }
   }
 }

@@ -3,7 +3,6 @@ import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import {
   type QueueBacklog,
   type QueueDepth,
-  type QueueReports,
   type SchedulerQueue,
 } from '../../core/dispatch/request-queue.port.js';
 import { type RequestView, type WaitsFor } from '../../core/dispatch/request-view.js';
@@ -20,7 +19,6 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestRegistry } from './request-registry.js';
-import { workSizeOf } from './work-usage.js';
 
 /**
  * The queue in this process: the dispatch loop sends its requests to workers of the pool.
@@ -47,19 +45,8 @@ export class EmbeddedQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
     return this.dispatcher.startInMs(request, request.enqueuedAtMs) ?? 0;
   }
 
-  /** What the request is charged until its device time is known (D-25). */
-  estimateMs({ model, payload }: ScheduledRequest<WorkerTask>): number {
-    return this.dispatcher.estimateMs(model, workSizeOf(payload));
-  }
-
-  enqueue(
-    request: ScheduledRequest<WorkerTask>,
-    reports: QueueReports<WorkerReply>,
-  ): DomainError | undefined {
-    const submission = this.dispatcher.submit(request, this.clock.nowMs());
-    if (!submission.accepted) return submission.error;
-    reports.accepted(request.key);
-    return undefined;
+  enqueue(request: ScheduledRequest<WorkerTask>): DomainError | 'accepted' {
+    return this.dispatcher.submit(request, this.clock.nowMs()) ?? 'accepted';
   }
 
   async cancel(
@@ -67,14 +54,14 @@ export class EmbeddedQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
     reason: CancelReason,
     workerId: string | undefined,
   ): Promise<void> {
-    if (workerId === undefined) this.dispatcher.withdraw(key);
+    if (workerId === undefined) this.queue.remove(key);
     else await this.pool.cancel(workerId, key, reason);
   }
 
   /** False: it does not wait here. */
   reprioritize(ref: RequestRef, priority: RequestPriority): boolean {
     const tracked = this.registry.get(requestKey(ref));
-    if (tracked?.queue !== this || !this.dispatcher.reprioritize(tracked.key, priority))
+    if (tracked?.queue !== this || !this.queue.reprioritize(tracked.key, priority))
       return false;
     this.registry.reprioritized(tracked, priority);
     return true;

@@ -70,7 +70,10 @@ export class RequestIntake {
 
   #enqueue(record: TrackedRequest): DomainError | undefined {
     this.registry.enter(record);
-    return this.queues.enqueue(record);
+    const entered = record.queue.enqueue(record.request, this.queues.reports);
+    if (entered !== 'accepted') return entered;
+    this.registry.open(record);
+    return undefined;
   }
 
   #schedule(spec: RequestSpec): ScheduledRequest<WorkerTask> {

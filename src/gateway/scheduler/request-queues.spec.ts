@@ -1,17 +1,19 @@
 import { expect, it } from '@jest/globals';
 import { aRequest } from '../../../test/support/requests.js';
 import { transcribe } from '../../../test/support/scheduler-harness.js';
+import { CostModel } from '../../core/queue/cost-model.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { RequestQueues } from './request-queues.js';
 
 /** Queues of which the embedded one expects 5 s of waiting. */
 function queues(isIdle: boolean): RequestQueues {
   const shared = { accepts: () => false };
-  const embedded = { isIdle: () => isIdle, startMs: () => 5000, estimateMs: () => 10 };
+  const embedded = { isIdle: () => isIdle, startMs: () => 5000 };
   const parts = [
     shared,
     embedded,
     {},
+    { costs: new CostModel() },
     new ProcessClock(),
   ] as never as ConstructorParameters<typeof RequestQueues>;
   return new RequestQueues(...parts);

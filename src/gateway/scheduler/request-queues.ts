@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
+import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { AnswerTimes } from '../../core/queue/answer-times.js';
 import {
   type TimedRequest,
@@ -15,6 +16,7 @@ import { EmbeddedQueue } from './embedded-queue.js';
 import { RequestReports } from './request-reports.js';
 import { type SettledRequest } from './submitted-request.js';
 import { TrackedRequest } from './tracked-request.js';
+import { workSizeOf } from './work-usage.js';
 
 interface TrackedEntry {
   readonly record: TrackedRequest;
@@ -33,7 +35,8 @@ export class RequestQueues {
   constructor(
     readonly shared: SharedRequestQueue,
     readonly embedded: EmbeddedQueue,
-    private readonly reports: RequestReports,
+    readonly reports: RequestReports,
+    private readonly dispatcher: Dispatcher<WorkerTask>,
     private readonly clock: ProcessClock,
   ) {}
 
@@ -44,25 +47,24 @@ export class RequestQueues {
   ): TrackedEntry {
     // The embedded queue accepts whatever the shared one does not.
     const queue = this.shared.accepts(request) ? this.shared : this.embedded;
-    const estimated = { ...request, costMs: this.embedded.estimateMs(request) };
-    const { request: timed, refusal } = this.#timed(estimated, queue, deadlines);
+    const { model, payload } = request;
+    // Charged until its device time is known (D-25).
+    const costMs = this.dispatcher.costs.estimateMs(model, workSizeOf(payload));
+    const estimated = { ...request, costMs };
+    const { request: timed, refusal } =
+      deadlines.length === 0
+        ? { request: estimated }
+        : this.#timed(estimated, queue, deadlines);
     const record = new TrackedRequest(timed, queue);
-    const predictedMs = this.#times.predictMs(timed, timed.enqueuedAtMs);
-    void record.settled.then(settled => this.#learn(timed, settled, predictedMs));
+    void this.#learn(timed, record.settled);
     return { record, refusal };
-  }
-
-  /** Undefined: the request is accepted, or its queue reports later whether it is. */
-  enqueue({ queue, request }: TrackedRequest): DomainError | undefined {
-    return queue.enqueue(request, this.reports);
   }
 
   #timed(
     request: ScheduledRequest<WorkerTask>,
     queue: TrackedRequest['queue'],
-    deadlines: readonly WantedDeadline[] = [],
+    deadlines: readonly WantedDeadline[],
   ): TimedRequest<WorkerTask> {
-    if (deadlines.length === 0) return { request };
     const { model, enqueuedAtMs: nowMs } = request;
     const isIdle = queue.isIdle(model);
     return withLatestStart(request, deadlines, {
@@ -74,28 +76,24 @@ export class RequestQueues {
     });
   }
 
-  #learn(
-    { model, costMs = 1 }: ScheduledRequest<WorkerTask>,
-    { settlement, phases: { grpcMs, readyMs } }: SettledRequest,
-    predictedMs: number | undefined,
-  ): void {
-    if (
-      settlement.status !== 'completed' ||
-      grpcMs === undefined ||
-      readyMs === undefined
-    )
-      return;
+  async #learn(
+    request: ScheduledRequest<WorkerTask>,
+    settled: Promise<SettledRequest>,
+  ): Promise<void> {
+    const { model, enqueuedAtMs, costMs = 1 } = request;
+    const predictedMs = this.#times.predictMs(request, enqueuedAtMs);
+    const { settlement, phases } = await settled;
+    const { grpcMs, readyMs } = phases;
+    if (settlement.status !== 'completed') return;
+    if (grpcMs === undefined || readyMs === undefined) return;
     const { reply } = settlement;
-    const firstOutputMs = reply.kind === 'generation' ? reply.firstTokenMs : undefined;
-    const spent = {
+    const measured = {
       costMs: deviceShareMs(reply.execution) ?? costMs,
       readyMs,
       computeMs: Math.max(0, grpcMs - readyMs),
+      firstOutputMs: reply.kind === 'generation' ? reply.firstTokenMs : undefined,
+      predictedMs,
     };
-    this.#times.observe(
-      model,
-      { ...spent, firstOutputMs, predictedMs },
-      this.clock.nowMs(),
-    );
+    this.#times.observe(model, measured, this.clock.nowMs());
   }
 }

@@ -6,6 +6,7 @@ import { type RequestView } from '../../core/dispatch/request-view.js';
 import { isAged } from '../../core/request/aging-policy.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
+import { type RequestDeadline } from '../../core/request/scheduled-request.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { RecentMap } from '../../core/request/recent-map.js';
@@ -117,10 +118,7 @@ export class RequestRegistry {
   }
 
   /** Its queue has accepted it. */
-  open(key: RequestKey): void {
-    const record = this.entering(key);
-    if (!record)
-      throw new Error(`request ${key} is accepted without having been submitted`);
+  open(record: TrackedRequest): void {
     const { bytes, traceparent } = record.request;
     record.accepted = true;
     this.#size += 1;
@@ -243,17 +241,11 @@ export class RequestRegistry {
     const { attempts, phases, request } = record;
     const { status } = settlement;
     if (settlement.status !== 'completed') {
-      this.emit(record, {
-        type: 'settled',
-        status,
-        code: settlement.error.code,
-        phases,
-        attempts,
-      });
+      const { code } = settlement.error;
+      this.emit(record, { type: 'settled', status, code, phases, attempts });
       return record.answer({ settlement, phases, attempts });
     }
-    const { reply } = settlement;
-    const { execution } = reply;
+    const { execution } = settlement.reply;
     const { batchSize, batchId } = execution;
     this.emit(record, {
       type: 'settled',
@@ -262,23 +254,18 @@ export class RequestRegistry {
       batchSize,
       batchId,
       deviceMs: deviceShareMs(execution),
-      usage: usageOf(reply, request.payload),
-      metDeadline: metDeadline(record, nowMs),
+      usage: usageOf(settlement.reply, request.payload),
+      metDeadline: request.deadline && metDeadline(request.deadline, record, nowMs),
       attempts,
     });
     record.answer({ settlement, phases, attempts, batchSize, execution });
   }
 }
 
-/**
- * Undefined: it had no deadline. Without output on the way, its first output is
- * the whole answer.
- */
-function metDeadline(
-  { request: { deadline }, firstOutputAtMs }: TrackedRequest,
+/** Without output on the way, its first output is the whole answer. */
+const metDeadline = (
+  { until, atMs }: RequestDeadline,
+  { firstOutputAtMs = Infinity }: TrackedRequest,
   nowMs: number,
-): boolean | undefined {
-  if (deadline === undefined) return undefined;
-  const atMs = deadline.until === 'first_output' ? (firstOutputAtMs ?? nowMs) : nowMs;
-  return atMs <= deadline.atMs;
-}
+): boolean =>
+  (until === 'first_output' ? Math.min(firstOutputAtMs, nowMs) : nowMs) <= atMs;

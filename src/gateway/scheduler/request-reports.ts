@@ -36,7 +36,10 @@ export class RequestReports implements QueueReports<WorkerReply> {
   ) {}
 
   accepted(key: RequestKey): void {
-    this.registry.open(key);
+    const entering = this.registry.entering(key);
+    if (!entering)
+      throw new Error(`request ${key} is accepted without having been submitted`);
+    this.registry.open(entering);
   }
 
   rejected(key: RequestKey, error: DomainError): void {
@@ -97,7 +100,7 @@ export class RequestReports implements QueueReports<WorkerReply> {
   #learn({ request: { model, payload } }: TrackedRequest, reply: WorkerReply): void {
     const deviceMs = deviceShareMs(reply.execution);
     if (deviceMs !== undefined)
-      this.dispatcher.observed(model, measuredWork(reply, payload), deviceMs);
+      this.dispatcher.costs.observe(model, measuredWork(reply, payload), deviceMs);
   }
 
   #settlement(

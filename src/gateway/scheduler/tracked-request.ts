@@ -5,10 +5,11 @@ import { type RequestKey } from '../../core/request/request-key.js';
 import {
   type PriorityLabel,
   priorityLabel,
+  type RequestPriority,
 } from '../../core/request/request-priority.js';
 import { RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
+import { type CancelReason } from '../../core/request/settlement.js';
 import { RetryBudget, type WorkerLostError } from '../../core/request/worker-lost.js';
 import { ActiveTimeout } from '../../platform/process/active-timeout.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
@@ -34,10 +35,11 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
   readonly tenant: string | undefined;
   readonly key: RequestKey;
   readonly model: string;
+  priority: PriorityLabel;
   /** Exactly one answer per accepted request (D-04). Never rejects. */
   readonly settled: Promise<SettledRequest>;
   /** Hands the answer to the caller. */
-  answer!: (settled: SettledRequest) => void;
+  readonly answer: (settled: SettledRequest) => void;
   /** False while it is on its way into its queue. */
   accepted = false;
   /**
@@ -72,11 +74,15 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
     this.tenant = request.tenant;
     this.key = request.key;
     this.model = request.model;
-    this.settled = new Promise(resolve => (this.answer = resolve));
+    this.priority = priorityLabel(request.priority);
+    const { promise, resolve } = Promise.withResolvers<SettledRequest>();
+    this.settled = promise;
+    this.answer = resolve;
   }
 
-  get priority(): PriorityLabel {
-    return priorityLabel(this.request.priority);
+  override reprioritized(priority: RequestPriority): void {
+    super.reprioritized(priority);
+    this.priority = priorityLabel(priority);
   }
 
   /**
@@ -118,7 +124,7 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
 
   /** As operators see it, live or settled, without its place in the queue. */
   view(nowMs: number): RequestView {
-    const { state, phases, settlement, request } = this;
+    const { state, phases, settlement, request, workerId, lease } = this;
     const waitedMs =
       state === 'queued'
         ? nowMs - request.enqueuedAtMs
@@ -131,29 +137,20 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
       state: settlement?.status ?? (state === 'queued' ? 'queued' : 'running'),
       aged: this.promoted,
       waitedMs,
-      workerId: this.workerId,
+      workerId,
       attempts: this.attempts,
       phases,
-      group: this.#group,
+      group:
+        workerId === undefined || lease === undefined
+          ? undefined
+          : { id: lease.groupId, size: lease.groupSize, reason: lease.reason },
       cancelReason: this.cancelReason,
-      ...(settlement && endOf(settlement)),
+      ...(settlement?.status === 'completed'
+        ? { batchSize: settlement.reply.execution.batchSize }
+        : settlement && { code: settlement.error.code }),
     };
   }
-
-  /** What it was sent with; undefined while no worker has it. */
-  get #group(): RequestView['group'] {
-    if (this.workerId === undefined || this.lease === undefined) return undefined;
-    const { groupId: id, groupSize: size, reason } = this.lease;
-    return { id, size, reason };
-  }
 }
-
-const endOf = (
-  settlement: Settlement<WorkerReply>,
-): Pick<RequestView, 'code' | 'batchSize'> =>
-  settlement.status === 'completed'
-    ? { batchSize: settlement.reply.execution.batchSize }
-    : { code: settlement.error.code };
 
 /** The task, with a sink that notices when the answer begins. */
 function watchOutput(task: WorkerTask, output: { started: boolean }): WorkerTask {

@@ -52,7 +52,10 @@ export class WorkerCalls {
 
   #begin(plan: DispatchPlan<WorkerTask>, member: PlannedRequest<WorkerTask>): void {
     const tracked = this.registry.get(member.request.key);
-    if (tracked) this.registry.leased(tracked, leaseOf(plan, member), member.aged);
+    const { workerId, groupId, members, reason } = plan;
+    const { batchWaitMs } = member;
+    const lease = { workerId, groupId, groupSize: members.length, reason, batchWaitMs };
+    if (tracked) this.registry.leased(tracked, lease, member.aged);
     // A subscriber to these events may cancel any member: then nothing is sent, and the
     // slot is free again.
     if (tracked?.state !== 'leased') return member.lease.release();
@@ -80,30 +83,34 @@ export class WorkerCalls {
     tracked.sent(sentAtMs);
     tracked.calls += 1;
     tracked.startDeadline(() => void this.canceller.cancel(key, 'deadline'));
-    this.#followReply(call, tracked, sentAtMs);
+    this.#follow(call, tracked, sentAtMs).catch((error: unknown) =>
+      this.#logger.error({ err: error, requestId: tracked.id }, 'settling failed'),
+    );
     void call.finished.then(() => {
       this.registry.callEnded(tracked);
       lease.release();
     });
   }
 
-  #followReply(call: WorkerCall, tracked: TrackedRequest, sentAtMs: number): void {
-    call.reply
-      .then(
-        reply => this.#completed(tracked, reply),
-        (error: unknown) => this.#failed(tracked, error, sentAtMs),
-      )
-      .catch((error: unknown) =>
-        this.#logger.error({ err: error, requestId: tracked.id }, 'settling failed'),
-      );
-  }
-
-  /** Also of a request that was cancelled meanwhile: its device time is spent. */
-  #completed(tracked: TrackedRequest, reply: WorkerReply): void {
+  async #follow(
+    call: WorkerCall,
+    tracked: TrackedRequest,
+    sentAtMs: number,
+  ): Promise<void> {
+    let reply: WorkerReply;
+    try {
+      reply = await call.reply;
+    } catch (error) {
+      return this.#failed(tracked, error, sentAtMs);
+    }
+    // Also of a request that was cancelled meanwhile: its device time is spent.
     const { request } = tracked;
     const deviceMs = deviceShareMs(reply.execution);
-    if (deviceMs !== undefined)
-      this.dispatcher.measured(request, measuredWork(reply, request.payload), deviceMs);
+    if (deviceMs !== undefined) {
+      const { costs, queue } = this.dispatcher;
+      costs.observe(request.model, measuredWork(reply, request.payload), deviceMs);
+      queue.measured(request, deviceMs);
+    }
     this.registry.settle(tracked, { status: 'completed', reply });
   }
 
@@ -127,17 +134,6 @@ export class WorkerCalls {
     if (!again)
       return void this.registry.settle(tracked, this.failures.workerLost(tracked, error));
     const code = countsAsAttempt(error.kind) ? 'worker_lost' : 'shutting_down';
-    this.registry.requeued(tracked, code, () => this.dispatcher.requeue(again));
+    this.registry.requeued(tracked, code, () => this.dispatcher.queue.restore(again));
   }
 }
-
-const leaseOf = (
-  plan: DispatchPlan<WorkerTask>,
-  { batchWaitMs }: PlannedRequest<WorkerTask>,
-) => ({
-  workerId: plan.workerId,
-  groupId: plan.groupId,
-  groupSize: plan.members.length,
-  reason: plan.reason,
-  batchWaitMs,
-});

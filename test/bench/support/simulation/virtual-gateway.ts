@@ -182,7 +182,7 @@ export class VirtualGateway {
     });
     const forecast = this.#forecasts ? this.forecaster.ofNew(request, nowMs) : undefined;
     const accepted =
-      refusal === undefined && this.#dispatcher.submit(request, nowMs).accepted;
+      refusal === undefined && this.#dispatcher.submit(request, nowMs) === undefined;
     this.book.came(came, accepted, forecast);
     if (!accepted) return false;
     const life: Life = new RequestRecord(request);
@@ -224,9 +224,10 @@ export class VirtualGateway {
 
   #turn(): void {
     const { nowMs } = this;
-    for (const { id } of this.#dispatcher.aged(nowMs))
+    for (const { id } of this.#dispatcher.queue.aged(nowMs))
       if (this.#lives.get(id)?.promote()) this.book.promotions += 1;
-    for (const { id } of this.#dispatcher.expire(nowMs)) this.#settle(id, expired());
+    for (const { id } of this.#dispatcher.queue.expired(nowMs))
+      this.#settle(id, expired());
     for (
       let plan = this.#dispatcher.next(nowMs);
       plan;
@@ -268,7 +269,7 @@ export class VirtualGateway {
   #learn(request: ScheduledRequest<Traveller>): void {
     const { came, work, leasedAtMs = 0, predictedMs } = request.payload;
     if (came.costMs === undefined || work?.startedAtMs === undefined) return;
-    this.#dispatcher.measured(request, {}, came.costMs);
+    this.#dispatcher.queue.measured(request, came.costMs);
     const [readyMs, computeMs] = [
       work.startedAtMs - leasedAtMs,
       this.nowMs - work.startedAtMs,
@@ -284,7 +285,7 @@ export class VirtualGateway {
     const life = this.#lives.get(id);
     if (!life) return;
     const isQueued = life.state === 'queued';
-    const withdrawn = isQueued ? this.#dispatcher.withdraw(aKey(id)) : undefined;
+    const withdrawn = isQueued ? this.#dispatcher.queue.remove(aKey(id)) : undefined;
     const { work } = life.request.payload;
     if (work) work.cancelled = true;
     if (isQueued && !withdrawn) throw new Error(`${id} should wait and does not.`);
