@@ -77,8 +77,9 @@ export interface GenerationHead {
 /** A call of a tool that the model wants. */
 export interface ToolCallBody {
   readonly id: string;
+  readonly type: 'function' | 'custom';
   readonly name: string;
-  /** JSON. */
+  /** JSON; of a custom tool its text. */
   readonly arguments: string;
 }
 
@@ -170,9 +171,9 @@ function chatMessage({ text, toolCalls = [] }: WholeChoice): object {
   };
 }
 
-const toolCallFields = ({ id, name, arguments: given }: ToolCallBody): object => ({
-  ...{ id, type: 'function' },
-  function: { name, arguments: given },
+const toolCallFields = ({ id, type, name, arguments: given }: ToolCallBody): object => ({
+  ...{ id, type },
+  [type]: type === 'custom' ? { name, input: given } : { name, arguments: given },
 });
 
 export function usageFields({

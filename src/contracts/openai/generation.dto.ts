@@ -199,7 +199,7 @@ export class ChatCompletionDto extends TextGenerationFields {
       'Needs a model with that capability; calls of them pass through as they are.',
     rule: meaning(
       'tools',
-      'Local models leave out what is no function, with notice: `tools[7]`.',
+      'Local models leave out what is neither function nor custom tool, with notice: `tools[7]`.',
     ),
   })
   tools?: readonly unknown[];

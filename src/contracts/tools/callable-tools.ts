@@ -71,11 +71,28 @@ const TEXT_PARAMETERS = {
   properties: { input: { type: 'string' } },
 };
 
-/** As a chat declares it: a custom tool has one text, `input`. */
+/** JSON Schema of the arguments: a custom tool has one text, `input`. */
+export const parametersOf = (tool: CallableTool['tool']) =>
+  tool.type === 'custom' ? TEXT_PARAMETERS : tool.parameters;
+
+/** Arguments of a call of a custom tool. */
+export const argumentsOf = (input: string): string => JSON.stringify({ input });
+
+/** The text in them; undefined: that is no JSON, or not all of it. */
+export function inputOf(json: string): string | undefined {
+  try {
+    const { input } = JSON.parse(json) as { readonly input?: unknown };
+    return typeof input === 'string' ? input : json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** As a chat declares it. */
 export function functionInChat({ name, tool }: CallableTool): object {
   const { description } = tool;
-  const { parameters, strict } =
-    tool.type === 'custom' ? { parameters: TEXT_PARAMETERS, strict: null } : tool;
+  const parameters = parametersOf(tool);
+  const strict = tool.type === 'custom' ? null : tool.strict;
   const given = Object.entries({ name, description, parameters, strict }).filter(
     ([, value]) => value !== null,
   );

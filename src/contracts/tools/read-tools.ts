@@ -13,12 +13,9 @@ const MOST_TOOLS = 1024;
 const LONGEST_NAME = 128;
 const NAME = /^[\w.-]{1,128}$/;
 
-/**
- * Types of tools that a model can call, by route. Chat declares a tool in a field named
- * as its type.
- */
-const CALLABLE = { chat: ['function'], response: ['function', 'custom'] } as const;
-type ToolForm = keyof typeof CALLABLE;
+/** Types of tools that a model can call. Chat declares a tool in a field named as its type. */
+const CALLABLE: readonly string[] = ['function', 'custom'];
+type ToolForm = 'chat' | 'response';
 
 export interface ReadTools {
   /** Those that can be served, as Responses declares them. */
@@ -35,7 +32,7 @@ export interface ReadTools {
  *   is not served
  */
 export function readTools(body: FieldReader, form: ToolForm): ReadTools {
-  const types = form === 'chat' ? CALLABLE.chat : [...CALLABLE.response, 'namespace'];
+  const types = form === 'chat' ? CALLABLE : [...CALLABLE, 'namespace'];
   const served = servedIn(body, form, types);
   const tools = served.map(tool => toolIn(tool, form));
   return {
@@ -70,9 +67,7 @@ const unserved = (type: string): string =>
 
 function toolIn(tool: FieldReader, form: ToolForm): ResponseTool {
   if (tool.raw('type') !== 'namespace') return callableIn(tool, form);
-  const tools = servedIn(tool, form, CALLABLE.response).map(inner =>
-    callableIn(inner, form),
-  );
+  const tools = servedIn(tool, form, CALLABLE).map(inner => callableIn(inner, form));
   return { type: 'namespace', ...headOf(tool), tools };
 }
 
@@ -152,7 +147,7 @@ function choiceIn(
   // Those that are not served were left out of `tools`, too; one that is
   // demanded is refused.
   const served = named.filter(
-    tool => mode === 'required' || isCallable(typeIn(tool, form), form),
+    tool => mode === 'required' || isCallable(typeIn(tool, form)),
   );
   return {
     type: 'allowed_tools',
@@ -161,8 +156,7 @@ function choiceIn(
   };
 }
 
-const isCallable = (type: string, form: ToolForm): type is NamedTool['type'] =>
-  (CALLABLE[form] as readonly string[]).includes(type);
+const isCallable = (type: string): type is NamedTool['type'] => CALLABLE.includes(type);
 
 function namedIn(
   choice: FieldReader,
@@ -170,7 +164,7 @@ function namedIn(
   callable: readonly CallableTool[],
 ): NamedTool {
   const type = typeIn(choice, form);
-  if (!isCallable(type, form)) throw choice.refusal('type', unserved(type));
+  if (!isCallable(type)) throw choice.refusal('type', unserved(type));
   const declared = declaredIn(choice, form);
   const namespace = declared.string('namespace', LONGEST_NAME);
   const named = {

@@ -10,6 +10,7 @@ import {
 } from '../../contracts/openai/responses.js';
 import {
   callableTools,
+  argumentsOf,
   functionInChat,
   nameInChat,
   usableTools,
@@ -139,9 +140,7 @@ class ChatMessages {
   #call(call: FunctionCallItem | CustomToolCallItem): void {
     const answer = this.#answer ?? this.#begin(null);
     const given =
-      call.type === 'function_call'
-        ? call.arguments
-        : JSON.stringify({ input: call.input });
+      call.type === 'function_call' ? call.arguments : argumentsOf(call.input);
     answer.tool_calls ??= [];
     const called = { name: nameInChat(call), arguments: given };
     answer.tool_calls.push({ id: call.call_id, type: 'function', function: called });

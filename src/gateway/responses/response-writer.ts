@@ -8,7 +8,7 @@ import {
   type ResponseStatusEvent,
   type ResponseUsage,
 } from '../../contracts/openai/responses.js';
-import { callableTools } from '../../contracts/tools/callable-tools.js';
+import { callableTools, inputOf } from '../../contracts/tools/callable-tools.js';
 import {
   eventOfDelta,
   eventsOfBeginning,
@@ -268,15 +268,5 @@ export class ResponseWriter {
       this.#output.push(event.item);
       this.#open = undefined;
     } else if (this.#open) this.#open = withEvent(this.#open, event);
-  }
-}
-
-/** @returns undefined: that is no JSON, or not all of it */
-function inputOf(json: string): string | undefined {
-  try {
-    const { input } = JSON.parse(json) as { readonly input?: unknown };
-    return typeof input === 'string' ? input : json;
-  } catch {
-    return undefined;
   }
 }

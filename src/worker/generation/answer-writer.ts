@@ -10,6 +10,7 @@ import {
   type ToolCallBody,
   usageChunk,
 } from '../../contracts/formats/generation-body.js';
+import { inputOf } from '../../contracts/tools/callable-tools.js';
 import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { type PlacedToken } from './answer-text.js';
 import { type Choice, type ChoiceOutput } from './choice.js';
@@ -32,6 +33,8 @@ export interface WriterOptions {
   readonly includeUsage: boolean;
   /** Chunks bring the tokens that made them. */
   readonly tokenIds: boolean;
+  /** Names of custom tools. */
+  readonly custom: readonly string[];
 }
 
 /**
@@ -86,14 +89,17 @@ export class ChunkWriter implements AnswerWriter {
     choice: Choice,
     { text, tokens, calls }: ChoiceOutput,
   ): Partial<ChoiceDelta> | undefined {
-    const { head, logprobs } = this.options;
+    const { head, logprobs, custom } = this.options;
     const scored = logprobs && tokens.length > 0;
     if (text === '' && calls.length === 0 && !scored) return undefined;
     return {
       text,
       ...(scored && { logprobs: logprobsOf(head, tokens) }),
       ...(calls.length > 0 && {
-        toolCalls: { at: choice.calls - calls.length, calls: calls.map(named) },
+        toolCalls: {
+          at: choice.calls - calls.length,
+          calls: calls.map(call => named(call, custom)),
+        },
       }),
     };
   }
@@ -121,7 +127,7 @@ export class WholeWriter implements AnswerWriter {
     const gathered = this.#of(choice);
     gathered.text += text;
     if (this.options.logprobs) gathered.tokens.push(...tokens);
-    gathered.toolCalls.push(...calls.map(named));
+    gathered.toolCalls.push(...calls.map(call => named(call, this.options.custom)));
     return [];
   }
 
@@ -151,10 +157,12 @@ export class WholeWriter implements AnswerWriter {
   }
 }
 
-const named = (call: ToolCall): ToolCallBody => ({
-  id: `call_${randomBytes(12).toString('hex')}`,
-  ...call,
-});
+function named(call: ToolCall, custom: readonly string[]): ToolCallBody {
+  const id = `call_${randomBytes(12).toString('hex')}`;
+  if (!custom.includes(call.name)) return { id, type: 'function', ...call };
+  const input = inputOf(call.arguments) ?? call.arguments;
+  return { id, type: 'custom', name: call.name, arguments: input };
+}
 
 function logprobsOf({ form }: GenerationHead, placed: readonly PlacedToken[]): object {
   const tokens = placed.map(({ drawn, offset }): DrawnToken => {

@@ -2,7 +2,9 @@ import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import {
   type CallableTool,
   callableTools,
+  argumentsOf,
   functionInChat,
+  parametersOf,
   usableTools,
 } from '../../contracts/tools/callable-tools.js';
 import { readTools } from '../../contracts/tools/read-tools.js';
@@ -17,6 +19,8 @@ export interface ToolFields {
   /** In OpenAI's form, for the template. */
   readonly tools: readonly unknown[];
   readonly parallel: boolean;
+  /** Names of those that take one text. */
+  readonly custom: readonly string[];
 }
 
 /** The tools that a chat may call; undefined: none. */
@@ -32,20 +36,25 @@ export function toolsOf(
     throw body.refusal('tools', 'the chat template of this model knows no tools');
   const { usable, choice } = usableTools(callableTools(served, paths), asked);
   if (usable.length === 0 || choice === 'none') return undefined;
-  const tools = usable.map(functionInChat);
-  if (choice === 'auto') return { tools, parallel };
+  const custom = usable.flatMap(({ name, tool }) => (tool.type === 'custom' ? name : []));
+  const fields = { tools: usable.map(functionInChat), parallel, custom };
+  if (choice === 'auto') return fields;
   if (!info.grammar)
     throw body.refusal(
       'tool_choice',
       'this model decides by itself; auto and none are known',
     );
   if (choice === 'required')
-    return { tools, parallel, forced: { tools: usable.map(inGrammar), named: false } };
-  return { tools, parallel: false, forced: { tools: [inGrammar(choice)], named: true } };
+    return { ...fields, forced: { tools: usable.map(inGrammar), named: false } };
+  return {
+    ...fields,
+    parallel: false,
+    forced: { tools: [inGrammar(choice)], named: true },
+  };
 }
 
 function inGrammar({ name, tool, path }: CallableTool): GrammarTool {
-  const parameters = tool.type === 'function' ? tool.parameters : null;
+  const parameters = parametersOf(tool);
   return { name, path: `${path}.function.parameters`, ...(parameters && { parameters }) };
 }
 
@@ -75,10 +84,33 @@ function chatMessage(message: FieldReader, raw: Message): Message {
   if (role === undefined) throw message.missing('role');
   const content = contentOf(message);
   const calls = message.objects('tool_calls', MOST_CALLS) ?? [];
-  calls.forEach(demandCall);
+  const called = calls.map((call, at) =>
+    callIn(call, (raw.tool_calls as readonly Message[])[at]!),
+  );
   if (content === undefined && !(role === 'assistant' && calls.length > 0))
     throw message.missing('content');
-  return { ...raw, role: role === 'developer' ? 'system' : role, content: content ?? '' };
+  return {
+    ...raw,
+    role: role === 'developer' ? 'system' : role,
+    content: content ?? '',
+    ...(called.length > 0 && { tool_calls: called }),
+  };
+}
+
+/** A call as templates know it: of a function, whatever it was. */
+function callIn(call: FieldReader, raw: Message): Message {
+  if (call.raw('type') !== 'custom') {
+    demandCall(call);
+    return raw;
+  }
+  const called = call.object('custom');
+  if (!called) throw call.missing('custom');
+  const name = called.string('name', MOST_NAME);
+  if (name === undefined) throw called.missing('name');
+  const input = called.string('input', Infinity);
+  if (input === undefined) throw called.missing('input');
+  const { custom: _, ...rest } = raw;
+  return { ...rest, type: 'function', function: { name, arguments: argumentsOf(input) } };
 }
 
 /** What a template writes of a call. */

@@ -310,6 +310,27 @@ describe('the answers of a ContinuousGenerator', () => {
     );
     expect(done.finishReasons).toEqual(['tool_calls']);
   });
+
+  it.each([true, false])(
+    'call a custom tool with its text, as OpenAI does, stream: %s',
+    async stream => {
+      await start({ toolCalls: true, contextTokens: 512 });
+      const said =
+        '<tool_call>{"name": "patch", "arguments": {"input": "+a"}}</tool_call>';
+      const custom = [{ type: 'custom', custom: { name: 'patch' } }];
+      const { objects } = await ask(
+        says(said, { tools: custom, stream, max_tokens: 100 }),
+      );
+      const [call] = objects.flatMap(({ choices: [choice] }) =>
+        [choice?.delta ?? choice?.message].flatMap(told => told?.tool_calls ?? []),
+      );
+      expect(call).toEqual({
+        ...(stream && { index: 0 }),
+        ...{ id: expect.stringMatching(/^call_/), type: 'custom' },
+        custom: { name: 'patch', input: '+a' },
+      });
+    },
+  );
 });
 
 describe('a ContinuousGenerator', () => {

@@ -164,6 +164,7 @@ export class ContinuousGenerator implements TextGenerator {
       logprobs: wanted.sampling.logprobs !== undefined,
       includeUsage: wanted.includeUsage,
       tokenIds: wanted.tokenIds,
+      custom: wanted.tools?.custom ?? [],
     };
     return stream ? new ChunkWriter(options) : new WholeWriter(options);
   }

@@ -114,6 +114,7 @@ describe('what is read of a body', () => {
     });
     expect(chat({ tools, parallel_tool_calls: false }).tools).toEqual({
       parallel: false,
+      custom: [],
     });
     expect(chat({ tools, tool_choice: 'none' }).tools).toBeUndefined();
     expect(
@@ -162,8 +163,8 @@ describe('what is read of a body', () => {
       several: false,
     });
     expect([required.tools, named.tools]).toEqual([
-      { parallel: true },
-      { parallel: false, named: true },
+      { parallel: true, custom: [] },
+      { parallel: false, custom: [], named: true },
     ]);
     expect(chat({ tools: given }).sampling.grammar).toBeUndefined();
   });
@@ -217,6 +218,36 @@ describe('what is read of a body', () => {
       several: true,
     });
     expect(chat({ tools: [{ type: 'web_search' }] }).tools).toBeUndefined();
+  });
+
+  it('has a custom tool as a function with one text, in the history and where it is forced, too', () => {
+    const custom = { name: 'patch', description: 'a patch' };
+    const given = [{ type: 'custom', custom }];
+    const said = { type: 'custom', id: 'c', custom: { name: 'patch', input: '+a' } };
+    const history = [...messages, { role: 'assistant', tool_calls: [said] }];
+    const choice = { type: 'custom', custom: { name: 'patch' } };
+    const read = chat({ tools: given, tool_choice: choice, messages: history });
+    const parameters = {
+      ...{ type: 'object', required: ['input'], additionalProperties: false },
+      properties: { input: { type: 'string' } },
+    };
+    const called = { name: 'patch', arguments: '{"input":"+a"}' };
+    expect(read.prompts).toEqual([
+      {
+        type: 'chat',
+        messages: [
+          messages[0],
+          {
+            ...{ role: 'assistant', content: '' },
+            tool_calls: [{ type: 'function', id: 'c', function: called }],
+          },
+        ],
+        tools: [{ type: 'function', function: { ...custom, parameters } }],
+      },
+    ]);
+    expect(read.sampling.grammar).toMatchObject({
+      tools: [{ name: 'patch', parameters }],
+    });
   });
 
   it('has the allowed tools only, and forces them where the mode does', () => {
@@ -298,7 +329,7 @@ describe('what is read of a body', () => {
     ['tools', () => chat({ tools }, { ...INFO, toolCalls: false })],
     [
       'tool_choice.type',
-      () => chat({ tools, tool_choice: { type: 'custom', custom: { name: 'look' } } }),
+      () => chat({ tools, tool_choice: { type: 'mcp', mcp: { name: 'look' } } }),
     ],
     ['guided_choice', () => chat({ guided_choice: ['a'] }, { ...INFO, grammar: false })],
     [

@@ -15,6 +15,8 @@ import {
 
 export interface WantedTools {
   readonly parallel: boolean;
+  /** Names of those that take one text. */
+  readonly custom: readonly string[];
   /**
    * One function was named: as with OpenAI, the answer ends with `stop`,
    * not with `tool_calls`.
@@ -120,11 +122,12 @@ function chatFields(body: FieldReader, info: TextBackendInfo): FormFields {
 
 function wantedTools({
   parallel,
+  custom,
   forced,
 }: ToolFields): Pick<FormFields, 'tools' | 'grammar'> {
-  if (forced === undefined) return { tools: { parallel } };
+  if (forced === undefined) return { tools: { parallel, custom } };
   return {
-    tools: forced.named ? { parallel, named: true } : { parallel },
+    tools: forced.named ? { parallel, custom, named: true } : { parallel, custom },
     grammar: { type: 'tool_calls', tools: forced.tools, several: parallel },
   };
 }
