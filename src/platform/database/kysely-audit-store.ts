@@ -1,19 +1,12 @@
-import { type Kysely } from 'kysely';
 import { type AuditEntry, type AuditStore } from '../../core/access/audit-store.port.js';
-import { type OpenDatabase } from './open-database.js';
+import { DatabaseStore } from './database-store.js';
 import { recordOf, rowOf } from './records.js';
-import { AUDIT, type Database } from './schema.js';
+import { AUDIT } from './schema.js';
 
 /** The audit log. Ids grow with time: newest first is by descending id. */
-export class KyselyAuditStore implements AuditStore {
-  readonly #db: Kysely<Database>;
-
-  constructor({ db }: OpenDatabase) {
-    this.#db = db;
-  }
-
+export class KyselyAuditStore extends DatabaseStore implements AuditStore {
   async add(entry: AuditEntry): Promise<void> {
-    await this.#db
+    await this.db
       .insertInto('audit')
       .values(rowOf(AUDIT, { ...entry, keyId: entry.key }))
       .execute();
@@ -26,7 +19,7 @@ export class KyselyAuditStore implements AuditStore {
     limit: number;
     after?: string;
   }): Promise<readonly AuditEntry[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('audit')
       .selectAll()
       .$if(after !== undefined, query => query.where('id', '<', after!))
@@ -43,6 +36,6 @@ export class KyselyAuditStore implements AuditStore {
   }
 
   async removeBefore(atMs: number): Promise<void> {
-    await this.#db.deleteFrom('audit').where('at_ms', '<', atMs).execute();
+    await this.db.deleteFrom('audit').where('at_ms', '<', atMs).execute();
   }
 }

@@ -1,9 +1,4 @@
-import {
-  type Expression,
-  type ExpressionBuilder,
-  type Kysely,
-  type SqlBool,
-} from 'kysely';
+import { type Expression, type ExpressionBuilder, type SqlBool } from 'kysely';
 import { UNFINISHED_STATUSES } from '../../core/jobs/batch-status.js';
 import {
   type FilePurpose,
@@ -13,23 +8,17 @@ import {
   type PageRequest,
   type StoredFile,
 } from '../../core/jobs/job.ports.js';
-import { type OpenDatabase } from './open-database.js';
-import { idOrder, pageOf, recordOf, rowOf } from './records.js';
+import { DatabaseStore, equals, hasDeleted, pageOf } from './database-store.js';
+import { recordOf, rowOf } from './records.js';
 import { type Database, FILES, FILES_OF_BATCHES } from './schema.js';
 
 /**
  * The file table. A row without its blob cannot be: rows are made after the blob, and
  * blobs go after the row.
  */
-export class KyselyFileStore implements FileStore {
-  readonly #db: Kysely<Database>;
-
-  constructor({ db }: OpenDatabase) {
-    this.#db = db;
-  }
-
+export class KyselyFileStore extends DatabaseStore implements FileStore {
   async create(file: StoredFile): Promise<void> {
-    await this.#db.insertInto('files').values(rowOf(FILES, file)).execute();
+    await this.db.insertInto('files').values(rowOf(FILES, file)).execute();
   }
 
   /**
@@ -39,7 +28,7 @@ export class KyselyFileStore implements FileStore {
   async createFor(holder: JobHolder, file: StoredFile): Promise<boolean> {
     const row = rowOf(FILES_OF_BATCHES, { ...file, batchId: holder.jobId });
     const columns = Object.keys(row) as (keyof typeof row)[];
-    const { numInsertedOrUpdatedRows: made = 0n } = await this.#db
+    const { numInsertedOrUpdatedRows: made = 0n } = await this.db
       .insertInto('files')
       .columns(columns)
       .expression(eb =>
@@ -56,7 +45,7 @@ export class KyselyFileStore implements FileStore {
     jobId: string,
     page: { after?: string; limit: number },
   ): Promise<readonly string[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('files')
       .select('id')
       .where('batch_id', '=', jobId)
@@ -69,7 +58,7 @@ export class KyselyFileStore implements FileStore {
 
   async removeFor(holder: JobHolder, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    await this.#db
+    await this.db
       .deleteFrom('files')
       .where('id', 'in', ids)
       .where('batch_id', '=', holder.jobId)
@@ -86,40 +75,24 @@ export class KyselyFileStore implements FileStore {
     tenant: string,
     page: PageRequest & { purpose?: FilePurpose },
   ): Promise<Page<StoredFile> | undefined> {
-    const { direction, beyond } = idOrder(page);
     if (page.after !== undefined && !(await this.find(tenant, page.after)))
       return undefined;
-    const rows = await this.#of(tenant)
-      .$if(page.purpose !== undefined, query =>
-        query.where('purpose', '=', page.purpose!),
-      )
-      .$if(page.after !== undefined, query => query.where('id', beyond, page.after!))
-      .orderBy('id', direction)
-      .limit(page.limit + 1)
-      .execute();
-    return pageOf(rows, page.limit, fileOf);
+    const rows = this.#of(tenant).$if(page.purpose !== undefined, query =>
+      query.where('purpose', '=', page.purpose!),
+    );
+    return pageOf(rows, page, fileOf);
   }
 
-  async bytesOf(tenant: string): Promise<number> {
-    const { total } = await this.#db
-      .selectFrom('files')
-      .select(eb => eb.fn.sum<number | string | null>('bytes').as('total'))
-      .where('tenant', '=', tenant)
-      .executeTakeFirstOrThrow();
-    return Number(total ?? 0);
+  bytesOf(tenant: string): Promise<number> {
+    return this.bytesIn('files', tenant);
   }
 
   async remove(tenant: string, id: string): Promise<boolean> {
-    const { numDeletedRows } = await this.#db
-      .deleteFrom('files')
-      .where('tenant', '=', tenant)
-      .where('id', '=', id)
-      .executeTakeFirst();
-    return numDeletedRows > 0n;
+    return hasDeleted(this.db.deleteFrom('files').where(equals({ tenant, id })));
   }
 
   async expire(nowMs: number, limit: number): Promise<readonly StoredFile[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .deleteFrom('files')
       .where('id', 'in', this.#expired(nowMs, limit))
       .returningAll()
@@ -128,11 +101,11 @@ export class KyselyFileStore implements FileStore {
   }
 
   #expired(nowMs: number, limit: number) {
-    const inUse = this.#db
+    const inUse = this.db
       .selectFrom('batches')
       .select('input_file_id')
       .where('status', 'in', UNFINISHED_STATUSES);
-    return this.#db
+    return this.db
       .selectFrom('files')
       .select('id')
       .where('expires_at_ms', '<=', nowMs)
@@ -143,11 +116,11 @@ export class KyselyFileStore implements FileStore {
 
   async referenced(blobKeys: readonly string[]): Promise<ReadonlySet<string>> {
     if (blobKeys.length === 0) return new Set();
-    const files = this.#db
+    const files = this.db
       .selectFrom('files')
       .select('blob_key')
       .where('blob_key', 'in', blobKeys);
-    const parts = this.#db
+    const parts = this.db
       .selectFrom('upload_parts')
       .select('blob_key')
       .where('blob_key', 'in', blobKeys);
@@ -156,7 +129,7 @@ export class KyselyFileStore implements FileStore {
   }
 
   #of(tenant: string) {
-    return this.#db.selectFrom('files').selectAll().where('tenant', '=', tenant);
+    return this.db.selectFrom('files').selectAll().where('tenant', '=', tenant);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Kysely, type Transaction } from 'kysely';
+import { type Transaction } from 'kysely';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import {
   BATCH_STATUSES,
@@ -17,34 +17,25 @@ import {
 } from '../../core/jobs/job.ports.js';
 import { type TenantShare } from '../../core/jobs/tenant-share.js';
 import { jobOfRow, rowOfJob, writeJobChange } from './batch-row.js';
-import { type OpenDatabase } from './open-database.js';
-import { idOrder, pageOf } from './records.js';
+import { DatabaseStore, equals, hasDeleted, pageOf } from './database-store.js';
 import { type Database } from './schema.js';
 
 const CANCELLABLE: readonly BatchStatus[] = BATCH_STATUSES.filter(isCancellable);
 
 /** The job table on SQLite or Postgres (D-13). */
-export class KyselyJobStore implements JobStore {
-  readonly #db: Kysely<Database>;
-  readonly #skipsLocked: boolean;
-
-  constructor({ db, dialect }: OpenDatabase) {
-    this.#db = db;
-    this.#skipsLocked = dialect === 'postgres';
-  }
-
+export class KyselyJobStore extends DatabaseStore implements JobStore {
   async create(
     job: BatchJob,
     idempotencyKey?: string,
   ): Promise<{ job: BatchJob; created: boolean }> {
-    const created = await this.#db
+    const created = await this.db
       .insertInto('batches')
       .values(rowOfJob(job, idempotencyKey))
       .onConflict(conflict => conflict.columns(['tenant', 'idempotency_key']).doNothing())
       .returningAll()
       .executeTakeFirst();
     if (created) return { job: jobOfRow(created), created: true };
-    const earlier = await this.#db
+    const earlier = await this.db
       .selectFrom('batches')
       .selectAll()
       .where('tenant', '=', job.tenant)
@@ -59,15 +50,9 @@ export class KyselyJobStore implements JobStore {
   }
 
   async list(tenant: string, page: PageRequest): Promise<Page<BatchJob> | undefined> {
-    const { direction, beyond } = idOrder(page);
     if (page.after !== undefined && !(await this.find(tenant, page.after)))
       return undefined;
-    const rows = await this.#of(tenant)
-      .$if(page.after !== undefined, query => query.where('id', beyond, page.after!))
-      .orderBy('id', direction)
-      .limit(page.limit + 1)
-      .execute();
-    return pageOf(rows, page.limit, jobOfRow);
+    return pageOf(this.#of(tenant), page, jobOfRow);
   }
 
   requestCancel(
@@ -75,7 +60,7 @@ export class KyselyJobStore implements JobStore {
     id: string,
     nowMs: number,
   ): Promise<{ job: BatchJob; accepted: boolean } | undefined> {
-    return this.#db.transaction().execute(async transaction => {
+    return this.db.transaction().execute(async transaction => {
       const row = await this.#locked(transaction, id)
         .where('tenant', '=', tenant)
         .executeTakeFirst();
@@ -99,18 +84,18 @@ export class KyselyJobStore implements JobStore {
   }
 
   async remove(tenant: string, id: string): Promise<'removed' | 'running' | 'unknown'> {
-    const { numDeletedRows } = await this.#db
-      .deleteFrom('batches')
-      .where('tenant', '=', tenant)
-      .where('id', '=', id)
-      .where('status', 'not in', UNFINISHED_STATUSES)
-      .executeTakeFirst();
-    if (numDeletedRows > 0n) return 'removed';
+    const isRemoved = await hasDeleted(
+      this.db
+        .deleteFrom('batches')
+        .where(equals({ tenant, id }))
+        .where('status', 'not in', UNFINISHED_STATUSES),
+    );
+    if (isRemoved) return 'removed';
     return (await this.find(tenant, id)) ? 'running' : 'unknown';
   }
 
   async usersOf(fileId: string): Promise<readonly string[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('batches')
       .select('id')
       .where('input_file_id', '=', fileId)
@@ -121,7 +106,7 @@ export class KyselyJobStore implements JobStore {
 
   async unfinishedAmong(ids: readonly string[]): Promise<ReadonlySet<string>> {
     if (ids.length === 0) return new Set();
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('batches')
       .select('id')
       .where('id', 'in', ids)
@@ -135,7 +120,7 @@ export class KyselyJobStore implements JobStore {
     nowMs: number,
     leaseMs: number,
   ): Promise<LeasedJob | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .updateTable('batches')
       .set(({ eb }) => ({
         lease_owner: owner,
@@ -159,7 +144,7 @@ export class KyselyJobStore implements JobStore {
           .orderBy('expires_at_ms')
           .orderBy('id')
           .limit(1)
-          .$if(this.#skipsLocked, query => query.forUpdate().skipLocked()),
+          .$if(this.locksRows, query => query.forUpdate().skipLocked()),
       )
       .returningAll()
       .executeTakeFirst();
@@ -172,11 +157,10 @@ export class KyselyJobStore implements JobStore {
     nowMs: number,
     leaseMs: number,
   ): Promise<BatchJob | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .updateTable('batches')
       .set({ lease_until_ms: nowMs + leaseMs })
-      .where('id', '=', id)
-      .where('epoch', '=', epoch)
+      .where(equals({ id, epoch }))
       .where('status', 'in', UNFINISHED_STATUSES)
       .returningAll()
       .executeTakeFirst();
@@ -189,7 +173,7 @@ export class KyselyJobStore implements JobStore {
     change: JobChange,
     nowMs: number,
   ): Promise<UpdateOutcome> {
-    return this.#db.transaction().execute(async transaction => {
+    return this.db.transaction().execute(async transaction => {
       const row = await this.#locked(transaction, id)
         .where('epoch', '=', epoch)
         .executeTakeFirst();
@@ -200,16 +184,15 @@ export class KyselyJobStore implements JobStore {
   }
 
   async release(id: string, epoch: number): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('batches')
       .set({ lease_owner: null, lease_until_ms: 0 })
-      .where('id', '=', id)
-      .where('epoch', '=', epoch)
+      .where(equals({ id, epoch }))
       .execute();
   }
 
   async tenantShares(nowMs: number): Promise<readonly TenantShare[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('batches')
       .select(({ fn, eb }) => [
         'tenant',
@@ -238,7 +221,7 @@ export class KyselyJobStore implements JobStore {
   async backlog(
     nowMs: number,
   ): Promise<{ byStatus: Record<BatchStatus, number>; oldestWaitingMs?: number }> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('batches')
       .select(({ fn }) => ['status', fn.countAll<number>().as('count')])
       .groupBy('status')
@@ -247,7 +230,7 @@ export class KyselyJobStore implements JobStore {
       BATCH_STATUSES.map(status => [status, 0]),
     ) as Record<BatchStatus, number>;
     for (const { status, count } of rows) byStatus[status as BatchStatus] = Number(count);
-    const waiting = await this.#db
+    const waiting = await this.db
       .selectFrom('batches')
       .select(({ fn }) => fn.min<number | null>('created_at_ms').as('oldest'))
       .where('status', 'in', UNFINISHED_STATUSES)
@@ -262,7 +245,7 @@ export class KyselyJobStore implements JobStore {
   }
 
   #of(tenant: string) {
-    return this.#db.selectFrom('batches').selectAll().where('tenant', '=', tenant);
+    return this.db.selectFrom('batches').selectAll().where('tenant', '=', tenant);
   }
 
   /**
@@ -274,6 +257,6 @@ export class KyselyJobStore implements JobStore {
       .selectFrom('batches')
       .selectAll()
       .where('id', '=', id)
-      .$if(this.#skipsLocked, query => query.forUpdate());
+      .$if(this.locksRows, query => query.forUpdate());
   }
 }

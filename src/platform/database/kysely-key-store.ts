@@ -5,7 +5,7 @@ import {
   type NewSecret,
   type StoredKey,
 } from '../../core/access/key-store.port.js';
-import { type OpenDatabase } from './open-database.js';
+import { DatabaseStore, hasUpdated } from './database-store.js';
 import { recordOf, rowOf } from './records.js';
 import { API_KEYS, type Database, ENDED_SESSIONS } from './schema.js';
 
@@ -13,13 +13,7 @@ import { API_KEYS, type Database, ENDED_SESSIONS } from './schema.js';
  * The table of API keys. A change and the new version are one transaction: whoever sees
  * the version sees the change.
  */
-export class KyselyKeyStore implements KeyStore {
-  readonly #db: Kysely<Database>;
-
-  constructor({ db }: OpenDatabase) {
-    this.#db = db;
-  }
-
+export class KyselyKeyStore extends DatabaseStore implements KeyStore {
   create(key: StoredKey): Promise<boolean> {
     return this.#change(async db => {
       const { numInsertedOrUpdatedRows: made = 0n } = await db
@@ -38,7 +32,7 @@ export class KyselyKeyStore implements KeyStore {
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('api_keys')
       .selectAll()
       .where('id', '=', id)
@@ -47,7 +41,7 @@ export class KyselyKeyStore implements KeyStore {
   }
 
   async list(limit: number): Promise<readonly StoredKey[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('api_keys')
       .selectAll()
       .orderBy('created_at_ms', 'desc')
@@ -58,7 +52,7 @@ export class KyselyKeyStore implements KeyStore {
   }
 
   async live(): Promise<readonly StoredKey[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('api_keys')
       .selectAll()
       .where('revoked_at_ms', 'is', null)
@@ -67,7 +61,7 @@ export class KyselyKeyStore implements KeyStore {
   }
 
   async countLive(): Promise<number> {
-    const { count } = await this.#db
+    const { count } = await this.db
       .selectFrom('api_keys')
       .select(eb => eb.fn.countAll<number | string>().as('count'))
       .where('revoked_at_ms', 'is', null)
@@ -76,7 +70,7 @@ export class KyselyKeyStore implements KeyStore {
   }
 
   async version(): Promise<number> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('api_key_version')
       .select('version')
       .executeTakeFirst();
@@ -86,36 +80,36 @@ export class KyselyKeyStore implements KeyStore {
   rotate(id: string, { sha256, prefix, replacedUntilMs }: NewSecret): Promise<boolean> {
     const keep = replacedUntilMs !== undefined;
     return this.#change(async db => {
-      const { numUpdatedRows } = await db
-        .updateTable('api_keys')
-        .set(eb => ({
-          sha256,
-          prefix,
-          replaced_sha256: keep ? eb.ref('sha256') : null,
-          replaced_until_ms: keep ? replacedUntilMs : null,
-        }))
-        .where('id', '=', id)
-        .where('revoked_at_ms', 'is', null)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
+      return hasUpdated(
+        db
+          .updateTable('api_keys')
+          .set(eb => ({
+            sha256,
+            prefix,
+            replaced_sha256: keep ? eb.ref('sha256') : null,
+            replaced_until_ms: keep ? replacedUntilMs : null,
+          }))
+          .where('id', '=', id)
+          .where('revoked_at_ms', 'is', null),
+      );
     });
   }
 
   revoke(id: string, atMs: number): Promise<boolean> {
     return this.#change(async db => {
-      const { numUpdatedRows } = await db
-        .updateTable('api_keys')
-        .set({ revoked_at_ms: atMs, replaced_sha256: null, replaced_until_ms: null })
-        .where('id', '=', id)
-        .where('revoked_at_ms', 'is', null)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
+      return hasUpdated(
+        db
+          .updateTable('api_keys')
+          .set({ revoked_at_ms: atMs, replaced_sha256: null, replaced_until_ms: null })
+          .where('id', '=', id)
+          .where('revoked_at_ms', 'is', null),
+      );
     });
   }
 
   async markUsed(ids: readonly string[], atMs: number): Promise<void> {
     if (ids.length === 0) return;
-    await this.#db
+    await this.db
       .updateTable('api_keys')
       .set({ last_used_at_ms: atMs })
       .where('id', 'in', ids)
@@ -126,11 +120,11 @@ export class KyselyKeyStore implements KeyStore {
   }
 
   async endSession(session: EndedSession): Promise<void> {
-    await this.#db
+    await this.db
       .deleteFrom('ended_sessions')
       .where('expires_at_ms', '<=', session.endedAtMs)
       .execute();
-    await this.#db
+    await this.db
       .insertInto('ended_sessions')
       .values(rowOf(ENDED_SESSIONS, session))
       .onConflict(conflict => conflict.column('sha256').doNothing())
@@ -138,7 +132,7 @@ export class KyselyKeyStore implements KeyStore {
   }
 
   async endedSessions(fromMs: number): Promise<readonly EndedSession[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('ended_sessions')
       .selectAll()
       .where('ended_at_ms', '>=', fromMs)
@@ -147,7 +141,7 @@ export class KyselyKeyStore implements KeyStore {
   }
 
   #change(make: (db: Kysely<Database>) => Promise<boolean>): Promise<boolean> {
-    return this.#db.transaction().execute(async db => {
+    return this.db.transaction().execute(async db => {
       const changed = await make(db);
       if (changed)
         await db

@@ -10,7 +10,7 @@ import {
   type ResponseRun,
   type StoredResponseStatus,
 } from '../../core/request/response-record.port.js';
-import { type OpenDatabase } from './open-database.js';
+import { DatabaseStore, equals, hasDeleted, hasUpdated } from './database-store.js';
 import { recordOf, rowOf } from './records.js';
 import { type Database, RESPONSES, STORED_RESPONSES } from './schema.js';
 
@@ -24,15 +24,9 @@ const { events_until_ms: _, ...RECORD } = RESPONSES;
  * Stored responses on SQLite or Postgres. A write names its run's epoch and its first
  * number: two can never mix.
  */
-export class KyselyResponseStore implements ResponseRecordStore {
-  readonly #db: Kysely<Database>;
-
-  constructor({ db }: OpenDatabase) {
-    this.#db = db;
-  }
-
+export class KyselyResponseStore extends DatabaseStore implements ResponseRecordStore {
   async create(record: ResponseRecord, events: readonly string[]): Promise<void> {
-    await this.#db.transaction().execute(async db => {
+    await this.db.transaction().execute(async db => {
       const bytes = Buffer.byteLength(record.input) + Buffer.byteLength(record.response);
       const row = rowOf(STORED_RESPONSES, { ...record, bytes, eventsUntilMs: NEVER_MS });
       await db.insertInto('responses').values(row).execute();
@@ -46,11 +40,10 @@ export class KyselyResponseStore implements ResponseRecordStore {
     { tenant, id }: ResponseRef,
     nowMs: number,
   ): Promise<ResponseRecord | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('responses')
       .selectAll()
-      .where('tenant', '=', tenant)
-      .where('id', '=', id)
+      .where(equals({ tenant, id }))
       .where('expires_at_ms', '>', nowMs)
       .executeTakeFirst();
     return row && responseOf(row);
@@ -60,20 +53,17 @@ export class KyselyResponseStore implements ResponseRecordStore {
     { tenant, id }: ResponseRef,
     nowMs: number,
   ): Promise<ResponseProgress | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('responses')
       .select(['status', 'chain_length', 'chain_bytes', 'next_sequence'])
       .select(row =>
         row
           .selectFrom('response_events')
           .select('first_sequence')
-          .where('tenant', '=', tenant)
-          .where('response_id', '=', id)
-          .where('first_sequence', '=', 0)
+          .where(equals({ tenant, response_id: id, first_sequence: 0 }))
           .as('first'),
       )
-      .where('tenant', '=', tenant)
-      .where('id', '=', id)
+      .where(equals({ tenant, id }))
       .where('expires_at_ms', '>', nowMs)
       .executeTakeFirst();
     return (
@@ -92,13 +82,12 @@ export class KyselyResponseStore implements ResponseRecordStore {
     { tenant, id }: ResponseRef,
     nowMs: number,
   ): Promise<readonly ResponseRecord[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .withRecursive('chain', db =>
         db
           .selectFrom('responses')
           .selectAll()
-          .where('tenant', '=', tenant)
-          .where('id', '=', id)
+          .where(equals({ tenant, id }))
           .where('expires_at_ms', '>', nowMs)
           .unionAll(
             db
@@ -121,11 +110,10 @@ export class KyselyResponseStore implements ResponseRecordStore {
   }
 
   async begin({ tenant, id }: ResponseRef): Promise<ResponseRecord | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .updateTable('responses')
       .set(({ eb }) => ({ epoch: eb('epoch', '+', 1), status: 'in_progress' }))
-      .where('tenant', '=', tenant)
-      .where('id', '=', id)
+      .where(equals({ tenant, id }))
       .where('status', 'in', OPEN)
       .returningAll()
       .executeTakeFirst();
@@ -137,7 +125,7 @@ export class KyselyResponseStore implements ResponseRecordStore {
     const ordered = [...appends].sort((a, b) =>
       orderOf(a.run) < orderOf(b.run) ? -1 : 1,
     );
-    return this.#db.transaction().execute(async db => {
+    return this.db.transaction().execute(async db => {
       const held = new Set<ResponseRun>();
       for (const append of ordered) if (await appendOne(db, append)) held.add(append.run);
       return held;
@@ -149,11 +137,10 @@ export class KyselyResponseStore implements ResponseRecordStore {
     after: number,
     limit: number,
   ): Promise<readonly ResponseEventGroup[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('response_events')
       .select(['first_sequence', 'events'])
-      .where('tenant', '=', tenant)
-      .where('response_id', '=', id)
+      .where(equals({ tenant, response_id: id }))
       .where('last_sequence', '>', after)
       .orderBy('first_sequence')
       .limit(limit)
@@ -165,21 +152,21 @@ export class KyselyResponseStore implements ResponseRecordStore {
     });
   }
 
-  remove(ref: ResponseRef): Promise<boolean> {
-    return this.#db.transaction().execute(db => removeOne(db, ref));
+  remove({ tenant, id }: ResponseRef): Promise<boolean> {
+    return this.db.transaction().execute(async db => {
+      const row = db.deleteFrom('responses').where(equals({ tenant, id }));
+      const isRemoved = await hasDeleted(row);
+      await removeEvents(db, { tenant, id });
+      return isRemoved;
+    });
   }
 
-  async bytesOf(tenant: string): Promise<number> {
-    const { total } = await this.#db
-      .selectFrom('responses')
-      .select(row => row.fn.sum<number | string | null>('bytes').as('total'))
-      .where('tenant', '=', tenant)
-      .executeTakeFirstOrThrow();
-    return Number(total ?? 0);
+  bytesOf(tenant: string): Promise<number> {
+    return this.bytesIn('responses', tenant);
   }
 
   async countOpen(): Promise<Readonly<Record<OpenResponseStatus, number>>> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('responses')
       .select(['status', ({ fn }) => fn.countAll<number>().as('count')])
       .where('status', 'in', OPEN)
@@ -191,7 +178,7 @@ export class KyselyResponseStore implements ResponseRecordStore {
   }
 
   abandoned(createdBeforeMs: number, limit: number): Promise<readonly ResponseRef[]> {
-    return this.#db
+    return this.db
       .selectFrom('responses')
       .select(['tenant', 'id'])
       .where('status', 'in', OPEN)
@@ -213,37 +200,30 @@ export class KyselyResponseStore implements ResponseRecordStore {
   }
 
   async expire(nowMs: number, limit: number): Promise<number> {
-    const rows = await this.#db
-      .selectFrom('responses')
-      .select(['tenant', 'id'])
-      .where('expires_at_ms', '<=', nowMs)
-      .limit(limit)
-      .execute();
-    for (const row of rows) await this.remove(row);
-    await this.#expireEvents(nowMs, limit);
-    return rows.length;
-  }
-
-  async #expireEvents(nowMs: number, limit: number): Promise<void> {
-    const rows = await this.#db
-      .selectFrom('responses')
-      .select(['tenant', 'id'])
-      .where('events_until_ms', '<=', nowMs)
-      .limit(limit)
-      .execute();
-    for (const { tenant, id } of rows) {
-      await this.#db
-        .deleteFrom('response_events')
-        .where('tenant', '=', tenant)
-        .where('response_id', '=', id)
-        .execute();
-      await this.#db
+    const refs = await this.#due('expires_at_ms', nowMs, limit);
+    for (const ref of refs) await this.remove(ref);
+    for (const ref of await this.#due('events_until_ms', nowMs, limit)) {
+      await removeEvents(this.db, ref);
+      await this.db
         .updateTable('responses')
         .set({ events_until_ms: NEVER_MS })
-        .where('tenant', '=', tenant)
-        .where('id', '=', id)
+        .where(equals({ tenant: ref.tenant, id: ref.id }))
         .execute();
     }
+    return refs.length;
+  }
+
+  #due(
+    column: 'expires_at_ms' | 'events_until_ms',
+    nowMs: number,
+    limit: number,
+  ): Promise<ResponseRef[]> {
+    return this.db
+      .selectFrom('responses')
+      .select(['tenant', 'id'])
+      .where(column, '<=', nowMs)
+      .limit(limit)
+      .execute();
   }
 }
 
@@ -252,7 +232,7 @@ async function appendOne(
   db: Transaction<Database>,
   { run, first, events, ending }: ResponseAppend,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
+  const update = db
     .updateTable('responses')
     .set(({ eb }) => ({
       next_sequence: first + events.length,
@@ -265,13 +245,10 @@ async function appendOne(
         bytes: eb('bytes', '+', ending.outputBytes),
       }),
     }))
-    .where('tenant', '=', run.tenant)
-    .where('id', '=', run.id)
-    .where('epoch', '=', run.epoch)
+    .where(equals({ tenant: run.tenant, id: run.id, epoch: run.epoch }))
     .where('status', 'in', OPEN)
-    .where('next_sequence', '=', first)
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) return isWritten(db, run, first + events.length);
+    .where('next_sequence', '=', first);
+  if (!(await hasUpdated(update))) return isWritten(db, run, first + events.length);
   if (events.length > 0)
     await db
       .insertInto('response_events')
@@ -292,30 +269,18 @@ async function isWritten(
   const row = await db
     .selectFrom('responses')
     .select('id')
-    .where('tenant', '=', run.tenant)
-    .where('id', '=', run.id)
-    .where('epoch', '=', run.epoch)
-    .where('next_sequence', '=', next)
+    .where(
+      equals({ tenant: run.tenant, id: run.id, epoch: run.epoch, next_sequence: next }),
+    )
     .executeTakeFirst();
   return row !== undefined;
 }
 
-async function removeOne(
-  db: Transaction<Database>,
-  { tenant, id }: ResponseRef,
-): Promise<boolean> {
-  const { numDeletedRows } = await db
-    .deleteFrom('responses')
-    .where('tenant', '=', tenant)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  await db
+const removeEvents = (db: Kysely<Database>, { tenant, id }: ResponseRef) =>
+  db
     .deleteFrom('response_events')
-    .where('tenant', '=', tenant)
-    .where('response_id', '=', id)
+    .where(equals({ tenant, response_id: id }))
     .execute();
-  return numDeletedRows > 0n;
-}
 
 const orderOf = ({ tenant, id }: ResponseRef): string => JSON.stringify([tenant, id]);
 

@@ -1,7 +1,6 @@
 import {
   type ExpressionBuilder,
   type ExpressionWrapper,
-  type Kysely,
   type RawBuilder,
   sql,
   type SqlBool,
@@ -18,7 +17,7 @@ import {
   type NewStoredRequest,
   type Opened,
 } from '../../core/request/stored-request.port.js';
-import { type OpenDatabase } from './open-database.js';
+import { DatabaseStore, equals, hasUpdated } from './database-store.js';
 import { recordOf, rowOf } from './records.js';
 import { COUNTED_REQUESTS, type Database } from './schema.js';
 
@@ -31,27 +30,22 @@ const RELEASED_MS = sql<number>`0`;
  * Stored requests on SQLite or Postgres. Every step is one statement; the primary key
  * decides between two that come at once.
  */
-export class KyselyStoredRequestStore implements StoredRequestStore {
-  readonly #db: Kysely<Database>;
-  readonly #skipsLocked: boolean;
+export class KyselyStoredRequestStore
+  extends DatabaseStore
+  implements StoredRequestStore
+{
   /**
    * Unix milliseconds by the clock that all gateways share, when the statement begins: it
    * may have waited long.
    */
-  readonly #now: RawBuilder<number>;
-
-  constructor({ db, dialect }: OpenDatabase) {
-    this.#db = db;
-    this.#skipsLocked = dialect === 'postgres';
-    this.#now = this.#skipsLocked
-      ? sql`(extract(epoch from now()) * 1000)::bigint`
-      : sql`cast(unixepoch('subsec') * 1000 as integer)`;
-  }
+  readonly #now: RawBuilder<number> = this.locksRows
+    ? sql`(extract(epoch from now()) * 1000)::bigint`
+    : sql`cast(unixepoch('subsec') * 1000 as integer)`;
 
   async open(request: NewStoredRequest, lease: StoredLease): Promise<Opened> {
     for (;;) {
       const replaced = await this.#makeRoom(request, lease.isPatient);
-      const row = await this.#db
+      const row = await this.db
         .insertInto('kept_requests')
         .values({
           ...rowOf(COUNTED_REQUESTS, {
@@ -73,12 +67,11 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
   }
 
   async find({ tenant, name }: StoredRef): Promise<StoredRequest | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('kept_requests')
       .selectAll()
       .select(this.#now.as('now_ms'))
-      .where('tenant', '=', tenant)
-      .where('name', '=', name)
+      .where(equals({ tenant, name }))
       .executeTakeFirst();
     return row && storedRequestOf(row, row.now_ms);
   }
@@ -87,7 +80,7 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
     requestId: string,
     tenant: string | undefined,
   ): Promise<StoredRequest | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('kept_requests')
       .selectAll()
       .where('request_id', '=', requestId)
@@ -99,11 +92,11 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
   }
 
   async markReceived(attempt: StoredAttempt, fingerprint: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#open(attempt)
-      .where('attempts', '=', attempt.attempts)
-      .set({ status: 'running', fingerprint })
-      .executeTakeFirst();
-    return numUpdatedRows > 0n;
+    return hasUpdated(
+      this.#open(attempt)
+        .where('attempts', '=', attempt.attempts)
+        .set({ status: 'running', fingerprint }),
+    );
   }
 
   async renewLeases({ owner, leaseMs }: StoredLease): Promise<readonly StoredRequest[]> {
@@ -116,36 +109,34 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
 
   async end(attempt: StoredAttempt, ending: StoredEnding): Promise<EndOutcome> {
     const { status, answer, keepMs, fingerprint } = ending;
-    const { numUpdatedRows } = await this.#open(attempt)
-      .$if(status === 'failed', query => query.where('attempts', '=', attempt.attempts))
-      .$if(status === 'completed', query => query.where('cancelling', '=', 0))
-      .set({
-        ...(fingerprint !== undefined && { fingerprint }),
-        status,
-        attempts: attempt.attempts,
-        answer: JSON.stringify(answer),
-        ended_at_ms: this.#now,
-        expires_at_ms: this.#in(keepMs),
-        owner: null,
-      })
-      .executeTakeFirst();
-    return numUpdatedRows > 0n ? 'ended' : this.#outcome(attempt, status);
+    const isEnded = await hasUpdated(
+      this.#open(attempt)
+        .$if(status === 'failed', query => query.where('attempts', '=', attempt.attempts))
+        .$if(status === 'completed', query => query.where('cancelling', '=', 0))
+        .set({
+          ...(fingerprint !== undefined && { fingerprint }),
+          status,
+          attempts: attempt.attempts,
+          answer: JSON.stringify(answer),
+          ended_at_ms: this.#now,
+          expires_at_ms: this.#in(keepMs),
+          owner: null,
+        }),
+    );
+    return isEnded ? 'ended' : this.#outcome(attempt, status);
   }
 
   async drop({ tenant, name, blob, attempts }: StoredAttempt): Promise<void> {
-    await this.#db
+    await this.db
       .deleteFrom('kept_requests')
-      .where('tenant', '=', tenant)
-      .where('name', '=', name)
-      .where('blob', '=', blob)
-      .where('attempts', '=', attempts)
+      .where(equals({ tenant, name, blob, attempts }))
       .execute();
   }
 
   async release(owner: string, attempt?: StoredAttempt): Promise<void> {
     await this.#heldBy(owner)
       .$if(attempt !== undefined, query =>
-        query.where('blob', '=', attempt!.blob).where('attempts', '=', attempt!.attempts),
+        query.where(equals({ blob: attempt!.blob, attempts: attempt!.attempts })),
       )
       .set(({ eb }) => ({
         lease_until_ms: RELEASED_MS,
@@ -156,10 +147,12 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
   }
 
   async takeOver({ owner, leaseMs }: StoredLease): Promise<StoredRequest | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .updateTable('kept_requests')
       .set(({ eb }) => ({
-        ...{ owner, lease_until_ms: this.#in(leaseMs), attempts: eb('attempts', '+', 1) },
+        owner,
+        lease_until_ms: this.#in(leaseMs),
+        attempts: eb('attempts', '+', 1),
         losses: eb
           .case()
           .when('owner', 'is', null)
@@ -174,12 +167,11 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
           row
             .selectFrom('kept_requests')
             .select(['tenant', 'name'])
-            .where('mode', '=', 'async')
-            .where('status', '=', 'running')
+            .where(equals({ mode: 'async', status: 'running' }))
             .where('lease_until_ms', '<=', this.#now)
             .orderBy('created_at_ms')
             .limit(1)
-            .$if(this.#skipsLocked, query => query.forUpdate().skipLocked())
+            .$if(this.locksRows, query => query.forUpdate().skipLocked())
             .$asTuple('tenant', 'name'),
         ),
       )
@@ -189,20 +181,19 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
   }
 
   async requestCancel(tenant: string, requestId: string): Promise<boolean> {
-    const { numUpdatedRows } = await this.#db
-      .updateTable('kept_requests')
-      .set({ cancelling: 1 })
-      .where('tenant', '=', tenant)
-      .where('request_id', '=', requestId)
-      .where('mode', '=', 'async')
-      .where('status', '=', 'running')
-      .executeTakeFirst();
-    return numUpdatedRows > 0n;
+    return hasUpdated(
+      this.db
+        .updateTable('kept_requests')
+        .set({ cancelling: 1 })
+        .where(
+          equals({ tenant, request_id: requestId, mode: 'async', status: 'running' }),
+        ),
+    );
   }
 
   async referenced(blobs: readonly string[]): Promise<ReadonlySet<string>> {
     if (blobs.length === 0) return new Set();
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('kept_requests')
       .select('blob')
       .where('blob', 'in', blobs)
@@ -211,7 +202,7 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
   }
 
   async expire(limit: number): Promise<readonly StoredRequest[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('kept_requests')
       .select(['tenant', 'name', 'created_at_ms'])
       .where(row => isOver(row, this.#now))
@@ -219,11 +210,9 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
       .execute();
     const removed: StoredRequest[] = [];
     for (const { tenant, name, created_at_ms } of rows) {
-      const gone = await this.#db
+      const gone = await this.db
         .deleteFrom('kept_requests')
-        .where('tenant', '=', tenant)
-        .where('name', '=', name)
-        .where('created_at_ms', '=', created_at_ms)
+        .where(equals({ tenant, name, created_at_ms }))
         .where(row => isOver(row, this.#now))
         .returningAll()
         .executeTakeFirst();
@@ -237,10 +226,9 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
     isPatient = false,
   ): Promise<readonly StoredRequest[]> {
     const lapsedMs = isPatient ? RELEASED_MS : this.#now;
-    const rows = await this.#db
+    const rows = await this.db
       .deleteFrom('kept_requests')
-      .where('tenant', '=', tenant)
-      .where('name', '=', name)
+      .where(equals({ tenant, name }))
       .where(row =>
         row.or([row('status', 'in', BAD_ENDS), isOver(row, this.#now, lapsedMs)]),
       )
@@ -265,18 +253,16 @@ export class KyselyStoredRequestStore implements StoredRequestStore {
   }
 
   #heldBy(owner: string) {
-    return this.#db
+    return this.db
       .updateTable('kept_requests')
       .where('owner', '=', owner)
       .where('status', 'not in', ENDED);
   }
 
   #open({ tenant, name, blob }: StoredAttempt) {
-    return this.#db
+    return this.db
       .updateTable('kept_requests')
-      .where('tenant', '=', tenant)
-      .where('name', '=', name)
-      .where('blob', '=', blob)
+      .where(equals({ tenant, name, blob }))
       .where('status', 'not in', ENDED);
   }
 }

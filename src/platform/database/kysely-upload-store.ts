@@ -4,41 +4,29 @@ import {
   type UploadPart,
   type UploadStore,
 } from '../../core/jobs/job.ports.js';
-import { type OpenDatabase } from './open-database.js';
+import { DatabaseStore, equals, hasUpdated } from './database-store.js';
 import { recordOf, rowOf } from './records.js';
 import { type Database, UPLOAD_PARTS, UPLOADS } from './schema.js';
 
 /** Multi-part uploads. */
-export class KyselyUploadStore implements UploadStore {
-  readonly #db: Kysely<Database>;
-
-  constructor({ db }: OpenDatabase) {
-    this.#db = db;
-  }
-
+export class KyselyUploadStore extends DatabaseStore implements UploadStore {
   async create(upload: Upload): Promise<void> {
-    await this.#db.insertInto('uploads').values(rowOf(UPLOADS, upload)).execute();
+    await this.db.insertInto('uploads').values(rowOf(UPLOADS, upload)).execute();
   }
 
   async find(tenant: string, id: string): Promise<Upload | undefined> {
-    const row = await this.#db
+    const row = await this.db
       .selectFrom('uploads')
       .selectAll()
-      .where('tenant', '=', tenant)
-      .where('id', '=', id)
+      .where(equals({ tenant, id }))
       .executeTakeFirst();
     return row && uploadOf(row);
   }
 
   async addPart(part: UploadPart): Promise<boolean> {
-    return await this.#db.transaction().execute(async transaction => {
-      const { numUpdatedRows } = await transaction
-        .updateTable('uploads')
-        .set({ status: 'pending' })
-        .where('id', '=', part.uploadId)
-        .where('status', '=', 'pending')
-        .executeTakeFirst();
-      if (numUpdatedRows === 0n) return false;
+    return await this.db.transaction().execute(async transaction => {
+      const { uploadId: id } = part;
+      if (!(await setPending(transaction, id, { status: 'pending' }))) return false;
       await transaction
         .insertInto('upload_parts')
         .values(rowOf(UPLOAD_PARTS, part))
@@ -48,7 +36,7 @@ export class KyselyUploadStore implements UploadStore {
   }
 
   async parts(uploadId: string): Promise<readonly UploadPart[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('upload_parts')
       .selectAll()
       .where('upload_id', '=', uploadId)
@@ -62,21 +50,16 @@ export class KyselyUploadStore implements UploadStore {
     status: 'completed' | 'cancelled' | 'expired',
     fileId?: string,
   ): Promise<boolean> {
-    return await this.#db.transaction().execute(async transaction => {
-      const { numUpdatedRows } = await transaction
-        .updateTable('uploads')
-        .set({ status, file_id: fileId ?? null })
-        .where('id', '=', id)
-        .where('status', '=', 'pending')
-        .executeTakeFirst();
-      if (numUpdatedRows === 0n) return false;
+    return await this.db.transaction().execute(async transaction => {
+      const ended = { status, file_id: fileId ?? null };
+      if (!(await setPending(transaction, id, ended))) return false;
       await transaction.deleteFrom('upload_parts').where('upload_id', '=', id).execute();
       return true;
     });
   }
 
   async expired(nowMs: number, limit: number): Promise<readonly Upload[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .selectFrom('uploads')
       .selectAll()
       .where('status', '=', 'pending')
@@ -86,5 +69,18 @@ export class KyselyUploadStore implements UploadStore {
     return rows.map(uploadOf);
   }
 }
+
+/** False: it is not pending. */
+const setPending = (
+  db: Kysely<Database>,
+  id: string,
+  values: Partial<Database['uploads']>,
+): Promise<boolean> =>
+  hasUpdated(
+    db
+      .updateTable('uploads')
+      .set(values)
+      .where(equals({ id, status: 'pending' })),
+  );
 
 const uploadOf = (row: object): Upload => recordOf(UPLOADS, row);

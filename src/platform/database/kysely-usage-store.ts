@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { sql } from 'kysely';
 import {
   USAGE_SUMS,
   type UsageGroup,
@@ -8,27 +8,21 @@ import {
   type UsageStore,
   type UsageSums,
 } from '../../core/access/usage-store.port.js';
-import { type OpenDatabase } from './open-database.js';
 import { snakeCase } from '../config/model-spec.js';
+import { DatabaseStore } from './database-store.js';
 import { type Database } from './schema.js';
 
 const columnOf = (name: keyof UsageSums | keyof UsageGroup): keyof Database['usage'] =>
   name === 'key' ? 'key_id' : (snakeCase(name) as keyof Database['usage']);
 
 /** The table of usage, one row per day, tenant, key and model. */
-export class KyselyUsageStore implements UsageStore {
-  readonly #db: Kysely<Database>;
-
-  constructor({ db }: OpenDatabase) {
-    this.#db = db;
-  }
-
+export class KyselyUsageStore extends DatabaseStore implements UsageStore {
   /** Rows are written in one order, so that two gateways cannot wait for each other. */
   async add(rows: readonly UsageRow[]): Promise<void> {
     const ordered = rows
       .map(row => ({ row: rowOfUsage(row), name: usageGroupName(row) }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
-    await this.#db.transaction().execute(async db => {
+    await this.db.transaction().execute(async db => {
       for (const { row } of ordered) {
         await db
           .insertInto('usage')
@@ -62,7 +56,7 @@ export class KyselyUsageStore implements UsageStore {
     limit,
   }: UsageQuery): Promise<readonly (Partial<UsageGroup> & UsageSums)[]> {
     const columns = groupBy.map(name => columnOf(name));
-    let query = this.#db
+    let query = this.db
       .selectFrom('usage')
       .select(columns)
       .select(
@@ -84,7 +78,7 @@ export class KyselyUsageStore implements UsageStore {
   }
 
   async removeBefore(day: string): Promise<void> {
-    await this.#db.deleteFrom('usage').where('day', '<', day).execute();
+    await this.db.deleteFrom('usage').where('day', '<', day).execute();
   }
 }
 

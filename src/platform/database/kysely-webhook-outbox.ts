@@ -1,28 +1,19 @@
-import { type Kysely } from 'kysely';
 import { type OutboxEntry, type WebhookOutbox } from '../../core/jobs/job.ports.js';
-import { type OpenDatabase } from './open-database.js';
+import { DatabaseStore } from './database-store.js';
 import { recordOf } from './records.js';
-import { type Database, OUTBOX } from './schema.js';
+import { OUTBOX } from './schema.js';
 
 /**
  * Webhooks to send: written with a job's end, hidden while one sender tries, gone when
  * taken or given up.
  */
-export class KyselyWebhookOutbox implements WebhookOutbox {
-  readonly #db: Kysely<Database>;
-  readonly #skipsLocked: boolean;
-
-  constructor({ db, dialect }: OpenDatabase) {
-    this.#db = db;
-    this.#skipsLocked = dialect === 'postgres';
-  }
-
+export class KyselyWebhookOutbox extends DatabaseStore implements WebhookOutbox {
   async claim(
     nowMs: number,
     hideMs: number,
     limit: number,
   ): Promise<readonly OutboxEntry[]> {
-    const rows = await this.#db
+    const rows = await this.db
       .updateTable('webhook_outbox')
       .set(({ eb }) => ({ due_at_ms: nowMs + hideMs, attempts: eb('attempts', '+', 1) }))
       .where('id', 'in', outbox =>
@@ -32,7 +23,7 @@ export class KyselyWebhookOutbox implements WebhookOutbox {
           .where('due_at_ms', '<=', nowMs)
           .orderBy('due_at_ms')
           .limit(limit)
-          .$if(this.#skipsLocked, query => query.forUpdate().skipLocked()),
+          .$if(this.locksRows, query => query.forUpdate().skipLocked()),
       )
       .returningAll()
       .execute();
@@ -48,7 +39,7 @@ export class KyselyWebhookOutbox implements WebhookOutbox {
   }
 
   async retry(id: string, atMs: number): Promise<void> {
-    await this.#db
+    await this.db
       .updateTable('webhook_outbox')
       .set({ due_at_ms: atMs })
       .where('id', '=', id)
@@ -56,7 +47,7 @@ export class KyselyWebhookOutbox implements WebhookOutbox {
   }
 
   async #remove(id: string): Promise<void> {
-    await this.#db.deleteFrom('webhook_outbox').where('id', '=', id).execute();
+    await this.db.deleteFrom('webhook_outbox').where('id', '=', id).execute();
   }
 }
 

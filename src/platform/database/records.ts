@@ -1,5 +1,4 @@
 import { type Insertable } from 'kysely';
-import { type Page, type PageRequest } from '../../core/jobs/job.ports.js';
 import { camelCase } from '../config/model-spec.js';
 import { type Columns, type ColumnType, type TableOf } from './schema.js';
 
@@ -40,21 +39,3 @@ function valueOf(type: ColumnType, cell: unknown): unknown {
   if (type.startsWith('json')) return JSON.parse(String(cell));
   return type === 'flag' ? cell === 1 : cell;
 }
-
-/** Rows are read one beyond the limit, which shows whether more follow. */
-export const pageOf = <Row, T>(
-  rows: readonly Row[],
-  limit: number,
-  read: (row: Row) => T,
-): Page<T> => ({
-  data: rows.slice(0, limit).map(read),
-  hasMore: rows.length > limit,
-});
-
-/** Ids grow with time: newest first is by descending id. */
-export const idOrder = ({
-  order = 'desc',
-}: PageRequest): { direction: 'asc' | 'desc'; beyond: '>' | '<' } => ({
-  direction: order,
-  beyond: order === 'asc' ? '>' : '<',
-});

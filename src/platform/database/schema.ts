@@ -1,32 +1,28 @@
 import { type Generated } from 'kysely';
 
 /**
- * What a column holds; `?`: or NULL. `key`: text, the primary key. `json`: a structured
- * value as text. `flag`: 0 or 1. `counter`: a whole number, 0 in a new row.
+ * What a column holds, and the type of its cells; `?`: or NULL. `key`: text, the primary
+ * key. `json`: a structured value as text. `flag`: 0 or 1. `counter`: a whole number, 0 in
+ * a new row.
  */
-export type ColumnType =
-  | 'key'
-  | 'unique'
-  | 'text'
-  | 'bigint'
-  | 'json'
-  | 'flag'
-  | 'counter'
-  | `${'text' | 'bigint' | 'json'}?`;
+interface Cells {
+  key: string;
+  unique: string;
+  text: string;
+  bigint: number;
+  json: string;
+  flag: number;
+  counter: Generated<number>;
+  'text?': string | null;
+  'bigint?': number | null;
+  'json?': string | null;
+}
+
+export type ColumnType = keyof Cells;
 
 export type Columns = Readonly<Record<string, ColumnType>>;
 
-type Cell<T extends ColumnType> = T extends 'bigint' | 'flag'
-  ? number
-  : T extends 'counter'
-    ? Generated<number>
-    : T extends 'bigint?'
-      ? number | null
-      : T extends 'text?' | 'json?'
-        ? string | null
-        : string;
-
-export type TableOf<C extends Columns> = { -readonly [K in keyof C]: Cell<C[K]> };
+export type TableOf<C extends Columns> = { -readonly [K in keyof C]: Cells[C[K]] };
 
 /*
  * Tables of both dialects, as their first migration makes them. Instants and sizes are whole numbers, structured values

@@ -1,0 +1,84 @@
+import {
+  type DeleteResult,
+  type ExpressionBuilder,
+  type ExpressionWrapper,
+  type FilterObject,
+  type Kysely,
+  type SqlBool,
+  type UpdateResult,
+} from 'kysely';
+import { type Page, type PageRequest } from '../../core/jobs/job.ports.js';
+import { type OpenDatabase } from './open-database.js';
+import { type Database } from './schema.js';
+
+/** What the stores of all tables share. */
+export abstract class DatabaseStore {
+  protected readonly db: Kysely<Database>;
+  /**
+   * PostgreSQL locks rows; SQLite's transactions keep all other writers away.
+   */
+  protected readonly locksRows: boolean;
+
+  constructor({ db, dialect }: OpenDatabase) {
+    this.db = db;
+    this.locksRows = dialect === 'postgres';
+  }
+
+  /** The sum of the column `bytes`. */
+  protected async bytesIn(table: 'files' | 'responses', tenant: string): Promise<number> {
+    const { total } = await this.db
+      .selectFrom(table as 'files')
+      .select(row => row.fn.sum<number | string | null>('bytes').as('total'))
+      .where('tenant', '=', tenant)
+      .executeTakeFirstOrThrow();
+    return Number(total ?? 0);
+  }
+}
+
+/** Every column has that value. */
+export const equals =
+  <T extends keyof Database>(values: Readonly<FilterObject<Database, T>>) =>
+  (row: ExpressionBuilder<Database, T>): ExpressionWrapper<Database, T, SqlBool> =>
+    row.and(values);
+
+/** Whether an update found its row. */
+export async function hasUpdated(update: {
+  executeTakeFirst(): Promise<UpdateResult>;
+}): Promise<boolean> {
+  const { numUpdatedRows } = await update.executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Whether a removal found its row. */
+export async function hasDeleted(removal: {
+  executeTakeFirst(): Promise<DeleteResult>;
+}): Promise<boolean> {
+  const { numDeletedRows } = await removal.executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Rows with ids that grow with time. */
+interface RowsById<Row> {
+  where(column: 'id', operator: '<' | '>', id: string): RowsById<Row>;
+  orderBy(column: 'id', direction: 'asc' | 'desc'): RowsById<Row>;
+  limit(limit: number): RowsById<Row>;
+  execute(): Promise<Row[]>;
+}
+
+/**
+ * One page, newest first unless asked otherwise. One row more than the limit is read: it
+ * shows whether more follow.
+ */
+export async function pageOf<Row, T>(
+  rows: RowsById<Row>,
+  { order = 'desc', after, limit }: PageRequest,
+  read: (row: Row) => T,
+): Promise<Page<T>> {
+  const rest =
+    after === undefined ? rows : rows.where('id', order === 'asc' ? '>' : '<', after);
+  const found = await rest
+    .orderBy('id', order)
+    .limit(limit + 1)
+    .execute();
+  return { data: found.slice(0, limit).map(read), hasMore: found.length > limit };
+}
