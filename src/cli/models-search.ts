@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_NAMES, MODEL_KINDS } from '../platform/config/model-spec.js';
+import { missingEngine } from './catalogue/add-plan.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import {
   type CatalogueEntry,
@@ -39,9 +40,16 @@ export const modelsSearchCommand = (): Command =>
       '\nExamples:\n  switchyard models search whisper\n  switchyard models search --kind tts --language de',
     )
     .action((words: string[], options: SearchOptions) => {
-      const catalogue = Catalogue.load(loadConfig().settings.hub.catalogueFile);
+      const { settings } = loadConfig();
+      const catalogue = Catalogue.load(settings.hub.catalogueFile);
       const found = catalogue.entries.filter(entry => matches(entry, words, options));
-      if (options.json) printJson({ models: found });
+      if (options.json)
+        printJson({
+          models: found.map(entry => ({
+            ...entry,
+            unavailable: missingEngine(entry, settings),
+          })),
+        });
       else if (found.length === 0) say(nothingFound(catalogue, words));
       else print(table(found));
     });

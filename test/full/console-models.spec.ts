@@ -68,8 +68,13 @@ describeWith(BROWSER, CONSOLE)('the console of a gateway without models', () => 
   const add = async () => {
     await page.getByRole('button', { name: 'Add from the catalogue' }).click();
     const models = page.getByRole('combobox', { name: 'Model' });
-    expect(await models.getByText('whisper-small').textContent()).toMatch(
-      /^whisper-small · [\d.]+ MiB · MIT$/,
+    const whisper = models.getByText('whisper-small');
+    expect(await whisper.textContent()).toContain(
+      'whisper-small needs ctranslate2, which is not installed: ',
+    );
+    expect(await whisper.isDisabled()).toBe(true);
+    expect(await models.getByText('qwen3-8b').textContent()).toMatch(
+      /^qwen3-8b · [\d.]+ GiB · /,
     );
     expect(await models.getByText(NAME).textContent()).toContain(
       `${NAME} · size unknown · `,

@@ -1876,6 +1876,8 @@ export interface components {
             /** @example whisper-small */
             name: string;
             summary: string;
+            /** @description Why it cannot run here; absent: it can. */
+            unavailable?: string;
         };
         ChangePriorityDto: {
             /**

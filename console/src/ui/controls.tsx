@@ -21,7 +21,8 @@ export const Button = ({ act, kind, ...rest }: ButtonProps) => (
   />
 );
 
-export type Option = string | readonly [value: string, name: string];
+export type Option =
+  string | readonly [value: string, name: string, isDisabled?: boolean];
 
 interface SelectProps {
   readonly label: string;
@@ -40,9 +41,10 @@ export function Select({ label, value, of, onChange, bare }: SelectProps) {
       onChange={event => onChange(event.currentTarget.value)}
     >
       {of.map(option => {
-        const [key, name] = typeof option === 'string' ? [option, option] : option;
+        const [key, name, isDisabled] =
+          typeof option === 'string' ? [option, option] : option;
         return (
-          <option key={key} value={key}>
+          <option key={key} value={key} disabled={isDisabled}>
             {name}
           </option>
         );

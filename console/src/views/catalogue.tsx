@@ -49,14 +49,19 @@ export function AddModel() {
   );
 }
 
-/** What a person decides by, as far as the catalogue knows. */
-const needsOf = ({
+/** What a person decides by, as far as the catalogue knows; or why there is no choice. */
+const textOf = ({
+  name,
   bytes: size,
   licence = 'licence not stated',
+  unavailable,
 }: {
+  name: string;
   bytes: number;
   licence?: string;
-}): string => `${size > 0 ? bytes(size) : 'size unknown'} · ${licence}`;
+  unavailable?: string;
+}): string =>
+  unavailable ?? `${name} · ${size > 0 ? bytes(size) : 'size unknown'} · ${licence}`;
 
 function Choose({ close }: { close: () => void }) {
   const catalogue = useGet('/admin/v1/catalogue');
@@ -64,7 +69,9 @@ function Choose({ close }: { close: () => void }) {
   return (
     <Loaded from={catalogue}>
       {({ data }) => {
-        const chosen = data.find(each => each.name === name.value) ?? data[0];
+        const chosen =
+          data.find(each => each.name === name.value) ??
+          data.find(each => each.unavailable === undefined);
         const add = async () => {
           const act = () =>
             post('/admin/v1/catalogue/{name}/add', { id: chosen?.name ?? '' });
@@ -74,7 +81,11 @@ function Choose({ close }: { close: () => void }) {
           <div class="stack">
             <Select
               label="Model"
-              of={data.map(each => [each.name, `${each.name} · ${needsOf(each)}`])}
+              of={data.map(each => [
+                each.name,
+                textOf(each),
+                each.unavailable !== undefined,
+              ])}
               value={chosen?.name ?? ''}
               onChange={value => (name.value = value)}
             />

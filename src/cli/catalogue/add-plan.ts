@@ -71,7 +71,9 @@ export async function planAdd(
   context: PlanContext,
 ): Promise<AddPlan> {
   const { settings, models } = context;
-  demandEngine(entry, settings);
+  // Before a byte is downloaded that no engine could load.
+  const missing = missingEngine(entry, settings);
+  if (missing !== undefined) throw new CliError(missing);
   const id = options.as ?? entry.name;
   const stays = models.some(model => model.id === id) && options.replace !== true;
   const names = stays
@@ -96,8 +98,11 @@ export async function planAdd(
   return { entry, id, sources, model, ...names };
 }
 
-/** Before a byte is downloaded that no engine could load. */
-function demandEngine(entry: CatalogueEntry, { data }: Settings): void {
+/** Why no engine here could load it; undefined: one could. */
+export function missingEngine(
+  entry: CatalogueEntry,
+  { data }: Settings,
+): string | undefined {
   const { name, engine = engineOf(entry) } = entry;
   const python = entry.engine !== undefined;
   const packaged = PACKAGED_ENGINES.includes(engine);
@@ -106,10 +111,8 @@ function demandEngine(entry: CatalogueEntry, { data }: Settings): void {
       ? existsSync(join(data.dir, 'engines', engine))
       : !packaged || engineVersion(engine) !== undefined
   )
-    return;
-  throw new CliError(
-    `${name} needs ${engine}, which is not installed: ${ownName()} engines install ${engine}`,
-  );
+    return undefined;
+  return `${name} needs ${engine}, which is not installed: ${ownName()} engines install ${engine}`;
 }
 
 function takenAliases(

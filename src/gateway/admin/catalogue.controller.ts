@@ -21,6 +21,7 @@ const CatalogueModelDto = view('CatalogueModelDto', {
   summary: textField(),
   licence: optionalField(textField({ example: 'MIT' })),
   bytes: numberField('Of its files, as far as known.'),
+  unavailable: optionalField(textField('Why it cannot run here; absent: it can.')),
 });
 
 export const CatalogueDto = listView('CatalogueDto', CatalogueModelDto);
@@ -44,6 +45,7 @@ interface Listed {
     readonly name: string;
     readonly summary: string;
     readonly licence?: string;
+    readonly unavailable?: string;
     readonly sources?: Readonly<
       Record<string, { readonly files: Readonly<Record<string, { bytes?: number }>> }>
     >;
@@ -62,10 +64,11 @@ export class AdminCatalogueController {
   @Answers(CatalogueDto)
   async list() {
     const { models } = await ownCommand<Listed>('models', 'search');
-    const data = models.flatMap(({ name, summary, licence, sources = {} }) => {
+    const data = models.flatMap(({ sources = {}, ...model }) => {
+      const { name, summary, licence, unavailable } = model;
       const files = Object.values(sources).flatMap(source => Object.values(source.files));
       const bytes = files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
-      return files.length === 0 ? [] : [{ name, summary, licence, bytes }];
+      return files.length === 0 ? [] : [{ name, summary, licence, bytes, unavailable }];
     });
     return { object: 'list', data };
   }

@@ -124,6 +124,7 @@ describe('the command line of the product, over HTTP', () => {
     >;
     expect(data.find(({ name }) => name === 'whisper-small')).toMatchObject({
       licence: expect.any(String),
+      unavailable: expect.stringContaining('needs ctranslate2, which is not installed'),
     });
     expect(data.every(({ bytes }) => bytes >= 0)).toBe(true);
   });

@@ -190,6 +190,14 @@ describe('switchyard models add', () => {
       (await run('search', '--kind', 'tts', '--language', 'de', '--json')).stdout,
     );
     expect(found).toMatchObject({ models: [{ name: 'piper-de-thorsten' }] });
+    const { models } = JSON.parse((await run('search', '--json')).stdout) as {
+      models: { name: string; unavailable?: string }[];
+    };
+    const reasonOf = (name: string) => models.find(one => one.name === name)!.unavailable;
+    expect([reasonOf('sense-voice-small'), reasonOf('whisper-small')]).toEqual([
+      undefined,
+      expect.stringContaining('needs ctranslate2, which is not installed: '),
+    ]);
     const unknown = await run('add', 'qwen3-9b');
     expect([unknown.code, unknown.stderr]).toEqual([
       2,
