@@ -25,100 +25,81 @@ export class EngineOptionsError extends Error {
   }
 }
 
-interface NumberRule {
-  readonly min: number;
-  readonly max: number;
-  readonly fallback: number;
+/** What one option may be. */
+export interface OptionRule<T> {
+  readonly schema: z.ZodType<T>;
+  /** As its problem says it: `a whole number from 1 to 8`. */
+  readonly allowed: string;
+  /** For an option that is absent or null. It is checked too: a required text has ''. */
+  readonly fallback: unknown;
 }
 
+export const optionOf = <T>(
+  schema: z.ZodType<T>,
+  allowed: string,
+  fallback?: unknown,
+): OptionRule<T> => ({ schema, allowed, fallback });
+
+export const integerOption = (min: number, max: number, fallback?: number) =>
+  optionOf(z.int().min(min).max(max), `a whole number from ${min} to ${max}`, fallback);
+
+export const numberOption = (min: number, max: number, fallback: number) =>
+  optionOf(z.number().min(min).max(max), `a number from ${min} to ${max}`, fallback);
+
+export const textOption = (fallback: string) =>
+  optionOf(z.string().min(1), 'text, not empty', fallback);
+
+export const FLAG_OPTION = optionOf(z.boolean(), 'true or false', false);
+
+export const choiceOption = <const T extends string>(
+  choices: readonly T[],
+  fallback: NoInfer<T>,
+) => optionOf(z.literal(choices), choices.join(', '), fallback);
+
+type OptionRules = Readonly<Record<string, OptionRule<unknown>>>;
+
+type Value<R> = R extends OptionRule<infer T> ? T : never;
+type Absent<R> = { [K in keyof R]: undefined extends Value<R[K]> ? K : never }[keyof R];
+
+/** What is read by rules; without those that are undefined. */
+export type OptionsOf<R extends OptionRules> = {
+  readonly [K in Exclude<keyof R, Absent<R>>]: Value<R[K]>;
+} & { readonly [K in Absent<R>]?: Value<R[K]> };
+
+/** Reports one more problem of an option. */
+export type RejectOption = (name: string, value: unknown, allowed: string) => void;
+
 /**
- * Reads a model's `options` once. Every problem names field, value and what is allowed;
- * `done()` reports all of them together and refuses unknown names, so that a misspelt
- * option never passes as accepted.
+ * A model's options by their rules. Unknown names are refused, so that a misspelt option
+ * never passes as accepted.
+ * @param check what options are to each other; a wrong one stands there as its fallback
+ * @throws EngineOptionsError all problems together
  */
-export class EngineOptions {
-  readonly #values: Readonly<Record<string, unknown>>;
-  readonly #read = new Set<string>();
-  readonly #problems: string[] = [];
-
-  constructor(private readonly spec: EngineModel) {
-    this.#values = spec.options;
-  }
-
-  integer(name: string, { min, max, fallback }: NumberRule): number {
-    return this.#checked(
-      name,
-      z.int().min(min).max(max),
-      `a whole number from ${min} to ${max}`,
-      fallback,
-    );
-  }
-
-  number(name: string, { min, max, fallback }: NumberRule): number {
-    return this.#checked(
-      name,
-      z.number().min(min).max(max),
-      `a number from ${min} to ${max}`,
-      fallback,
-    );
-  }
-
-  text(name: string, fallback: string): string {
-    return this.#checked(name, z.string().min(1), 'text, not empty', fallback);
-  }
-
-  flag(name: string): boolean {
-    return this.#checked(name, z.boolean(), 'true or false', false);
-  }
-
-  choice<const T extends string>(name: string, choices: readonly T[], fallback: T): T {
-    return this.#checked(name, z.literal(choices), choices.join(', '), fallback);
-  }
-
-  /**
-   * The raw value of an option with a shape of its own; the caller calls `reject` when it
-   * does not fit.
-   */
-  raw(name: string): unknown {
-    return this.#take(name);
-  }
-
-  reject(name: string, value: unknown, allowed: string): void {
-    this.#problems.push(
-      `options.${name} is ${JSON.stringify(value)}; allowed: ${allowed}`,
-    );
-  }
-
-  done(): void {
-    const known = [...this.#read].join(', ');
-    for (const name of Object.keys(this.#values)) {
-      if (!this.#read.has(name)) {
-        const allowed =
-          known === ''
-            ? `the ${this.spec.engine} engine has no options`
-            : `known options are ${known}`;
-        this.#problems.push(
-          `options.${name} is unknown${didYouMean(name, [...this.#read])}; ${allowed}`,
-        );
-      }
-    }
-    if (this.#problems.length > 0)
-      throw new EngineOptionsError(this.spec.id, this.#problems);
-  }
-
-  #take(name: string): unknown {
-    this.#read.add(name);
-    return this.#values[name];
-  }
-
-  /**
-   * @param rule also of the fallback, which may be missing from it: a required text is ''
-   */
-  #checked<T>(name: string, rule: z.ZodType<T>, allowed: string, fallback: T): T {
-    const value = this.#take(name) ?? fallback;
-    const { success, data } = rule.safeParse(value);
-    if (success) return data;
-    this.reject(name, value, allowed);
-    return fallback;
-  }
+export function readOptions<R extends OptionRules>(
+  { id, engine, options }: EngineModel,
+  rules: R,
+  check: (read: OptionsOf<R>, reject: RejectOption) => void = () => undefined,
+): OptionsOf<R> {
+  const problems: string[] = [];
+  const reject: RejectOption = (name, value, allowed) =>
+    problems.push(`options.${name} is ${JSON.stringify(value)}; allowed: ${allowed}`);
+  const names = Object.keys(rules);
+  const read = names.map(name => {
+    const { schema, allowed, fallback } = rules[name]!;
+    const value = options[name] ?? fallback;
+    const { success, data } = schema.safeParse(value);
+    if (!success) reject(name, value, allowed);
+    return [name, success ? data : fallback] as const;
+  });
+  const given = read.filter(([, value]) => value !== undefined);
+  const values = Object.fromEntries(given) as OptionsOf<R>;
+  check(values, reject);
+  const known =
+    names.length === 0
+      ? `the ${engine} engine has no options`
+      : `known options are ${names.join(', ')}`;
+  for (const name of Object.keys(options).filter(one => !names.includes(one)))
+    problems.push(`options.${name} is unknown${didYouMean(name, names)}; ${known}`);
+  if (problems.length > 0) throw new EngineOptionsError(id, problems);
+  return values;
 }

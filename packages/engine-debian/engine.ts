@@ -1,7 +1,4 @@
-import {
-  type EngineModel,
-  EngineOptions,
-} from '@switchyard/engine-api/engine-options.js';
+import { type EngineModel, readOptions } from '@switchyard/engine-api/engine-options.js';
 import { FliteSynthesizer } from './flite/synthesizer.js';
 import { readPocketSphinxOptions } from './pocketsphinx/options.js';
 import { PocketSphinxRecognizer } from './pocketsphinx/recognizer.js';
@@ -12,6 +9,6 @@ export function createEngine(
 ): PocketSphinxRecognizer | FliteSynthesizer {
   if (model.engine === 'pocketsphinx')
     return new PocketSphinxRecognizer(readPocketSphinxOptions(model));
-  new EngineOptions(model).done();
+  readOptions(model, {});
   return new FliteSynthesizer();
 }

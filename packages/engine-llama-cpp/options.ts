@@ -1,78 +1,17 @@
 import { availableParallelism } from 'node:os';
+import { z } from 'zod';
 import {
+  choiceOption,
   type EngineModel,
-  EngineOptions,
+  FLAG_OPTION,
+  integerOption,
+  numberOption,
+  optionOf,
+  type OptionsOf,
+  readOptions,
+  textOption,
 } from '@switchyard/engine-api/engine-options.js';
-import { type LlamaDevice, type Pooling, POOLINGS } from './protocol.js';
-
-export interface LlamaEmbeddingOptions extends Omit<
-  LlamaOptions,
-  'rows' | 'kvTokens' | 'stepTokens' | 'contextTokens'
-> {
-  /** Tokens of one native run; no text may be longer. */
-  readonly batchTokens: number;
-  /** Texts in one native run. */
-  readonly batchTexts: number;
-  /** Requests in one engine call. */
-  readonly maxBatch: number;
-  readonly pooling: Pooling;
-  /** `dimensions` may be asked for: the model was trained for it (Matryoshka). */
-  readonly shortenable: boolean;
-}
-
-/** Of a model of kind embedding. Throws EngineOptionsError. */
-export function readLlamaEmbeddingOptions(spec: EngineModel): LlamaEmbeddingOptions {
-  const options = new EngineOptions(spec);
-  const read: LlamaEmbeddingOptions = {
-    ...readShared(options),
-    batchTokens: options.integer('batchTokens', { min: 16, max: 65_536, fallback: 2048 }),
-    batchTexts: options.integer('batchTexts', { min: 1, max: 256, fallback: 32 }),
-    maxBatch: options.integer('maxBatch', { min: 1, max: 256, fallback: 16 }),
-    pooling: options.choice('pooling', POOLINGS, 'model'),
-    shortenable: options.flag('shortenable'),
-  };
-  options.done();
-  return read;
-}
-
-export interface LlamaOptions {
-  /** A GGUF file. */
-  readonly modelFile: string;
-  readonly device: LlamaDevice;
-  /** Which CUDA device; absent: all that the driver shows. */
-  readonly deviceIndex?: number;
-  /** Layers on the GPU; absent: as many as fit. */
-  readonly gpuLayers?: number;
-  /** Tokens of one sequence: prompt and answer. */
-  readonly contextTokens: number;
-  /** Sequences that run at the same time. */
-  readonly rows: number;
-  /**
-   * Tokens of KV memory, which all sequences share: `contextTokens` to `rows` times
-   * `contextTokens`. Absent: the latter, divided equally.
-   */
-  readonly kvTokens?: number;
-  /** Most tokens of one native decode. */
-  readonly stepTokens: number;
-  /**
-   * Milliseconds that a step may take while a caller waits for the next token; chunks of
-   * prompts are cut to fit. Absent: 50.
-   */
-  readonly stepTargetMs?: number;
-  /**
-   * Attention and its memory in 32 bits: what differs with who else is in a run differs
-   * in the seventh digit, not in the fourth, so a draw does practically never. Takes
-   * twice the memory, and is slower.
-   */
-  readonly exact?: boolean;
-  readonly threads: number;
-  /**
-   * A step may take so long, and 250 ms for each of its tokens, before the process is
-   * taken as hung.
-   */
-  readonly stepTimeoutMs: number;
-  readonly loadTimeoutMs: number;
-}
+import { type LlamaDevice, POOLINGS } from './protocol.js';
 
 /**
  * Threads of a native run wait for each other by spinning: one too many on a busy machine
@@ -99,97 +38,101 @@ export const drawThreads = (
 
 const DEVICES = /^(auto|cpu|cuda(:\d{1,2})?|vulkan)$/;
 
-/** Of a model of kind llm. Throws EngineOptionsError. */
-export function readLlamaOptions(spec: EngineModel): LlamaOptions {
-  const options = new EngineOptions(spec);
-  const read = readShared(options);
-  const rows = options.integer('rows', { min: 1, max: 256, fallback: 8 });
-  const stepTokens = options.integer('stepTokens', { min: 16, max: 8192, fallback: 512 });
-  if (stepTokens < rows)
-    options.reject('stepTokens', stepTokens, `at least \`rows\` (${rows})`);
-  const contextTokens = options.integer('contextTokens', {
-    min: 64,
-    max: 1_048_576,
-    fallback: 4096,
-  });
-  const kvTokens = readKvTokens(options, rows, contextTokens);
-  const stepTargetMs = options.number('stepTargetMs', {
-    min: 1,
-    max: 3_600_000,
-    fallback: 50,
-  });
-  const exact = options.flag('exact');
-  options.done();
-  const optional = {
-    ...(kvTokens !== undefined && { kvTokens }),
-    ...(exact && { exact }),
-  };
-  return { ...read, rows, stepTokens, contextTokens, stepTargetMs, ...optional };
-}
-
-function readKvTokens(
-  options: EngineOptions,
-  rows: number,
-  contextTokens: number,
-): number | undefined {
-  const tokens = options.raw('kvTokens');
-  if (tokens === undefined) return undefined;
-  const most = rows * contextTokens;
-  if (
-    Number.isInteger(tokens) &&
-    Number(tokens) >= contextTokens &&
-    Number(tokens) <= most
-  )
-    return Number(tokens);
-  options.reject(
-    'kvTokens',
-    tokens,
-    `a whole number from \`contextTokens\` (${contextTokens}) to ${most}`,
-  );
-  return undefined;
-}
-
 /** What a language model and an embedding model have in common. */
-export function readShared(
-  options: EngineOptions,
-): Omit<
-  LlamaOptions,
-  'rows' | 'kvTokens' | 'stepTokens' | 'contextTokens' | 'exact' | 'stepTargetMs'
-> {
-  const modelFile = options.text('modelFile', '');
-  const device = readDevice(options);
-  const layers = options.raw('gpuLayers');
-  if (
-    layers !== undefined &&
-    !(Number.isInteger(layers) && Number(layers) >= 0 && Number(layers) <= 1000)
-  )
-    options.reject('gpuLayers', layers, 'a whole number from 0 to 1000');
-  return {
-    modelFile,
-    ...device,
-    ...(typeof layers === 'number' && { gpuLayers: layers }),
-    threads: options.integer('threads', { min: 1, max: 256, fallback: halfOfTheCores() }),
-    stepTimeoutMs: options.integer('stepTimeoutMs', {
-      min: 100,
-      max: 3_600_000,
-      fallback: 30_000,
-    }),
-    loadTimeoutMs: options.integer('loadTimeoutMs', {
-      min: 1000,
-      max: 3_600_000,
-      fallback: 600_000,
-    }),
-  };
+const SHARED = {
+  // A GGUF file.
+  modelFile: textOption(''),
+  device: optionOf(
+    z.string().regex(DEVICES),
+    'auto, cpu, cuda, cuda:0, cuda:1, ..., vulkan',
+    'auto',
+  ),
+  // Layers on the GPU; absent: as many as fit.
+  gpuLayers: optionOf(
+    z.int().min(0).max(1000).optional(),
+    'a whole number from 0 to 1000',
+  ),
+  threads: integerOption(1, 256, halfOfTheCores()),
+  // A step may take so long, and 250 ms for each of its tokens, before the process is
+  // taken as hung.
+  stepTimeoutMs: integerOption(100, 3_600_000, 30_000),
+  loadTimeoutMs: integerOption(1000, 3_600_000, 600_000),
+};
+
+const EMBEDDING = {
+  ...SHARED,
+  // Tokens of one native run; no text may be longer.
+  batchTokens: integerOption(16, 65_536, 2048),
+  // Texts in one native run.
+  batchTexts: integerOption(1, 256, 32),
+  // Requests in one engine call.
+  maxBatch: integerOption(1, 256, 16),
+  pooling: choiceOption(POOLINGS, 'model'),
+  // `dimensions` may be asked for: the model was trained for it (Matryoshka).
+  shortenable: FLAG_OPTION,
+};
+
+const GENERATION = {
+  ...SHARED,
+  // Sequences that run at the same time.
+  rows: integerOption(1, 256, 8),
+  // Most tokens of one native decode.
+  stepTokens: integerOption(16, 8192, 512),
+  // Tokens of one sequence: prompt and answer.
+  contextTokens: integerOption(64, 1_048_576, 4096),
+  // Tokens of KV memory, which all sequences share: `contextTokens` to `rows` times
+  // `contextTokens`. Absent: the latter, divided equally.
+  kvTokens: optionOf(z.custom<number | undefined>(), 'a whole number'),
+  // Milliseconds that a step may take while a caller waits for the next token; chunks of
+  // prompts are cut to fit.
+  stepTargetMs: numberOption(1, 3_600_000, 50),
+  // Attention and its memory in 32 bits: what differs with who else is in a run differs
+  // in the seventh digit, not in the fourth, so a draw does practically never. Takes
+  // twice the memory, and is slower.
+  exact: FLAG_OPTION,
+};
+
+interface DeviceChoice {
+  readonly device: LlamaDevice;
+  /** Which CUDA device; absent: all that the driver shows. */
+  readonly deviceIndex?: number;
 }
 
-function readDevice(
-  options: EngineOptions,
-): Pick<LlamaOptions, 'device' | 'deviceIndex'> {
-  const value = options.raw('device') ?? 'auto';
-  if (typeof value !== 'string' || !DEVICES.test(value)) {
-    options.reject('device', value, 'auto, cpu, cuda, cuda:0, cuda:1, ..., vulkan');
-    return { device: 'auto' };
-  }
+export type LlamaEmbeddingOptions = DeviceChoice &
+  Omit<OptionsOf<typeof EMBEDDING>, 'device'>;
+
+type GenerationOptions = OptionsOf<typeof GENERATION>;
+type Unset = 'stepTargetMs' | 'exact';
+
+export type LlamaOptions = DeviceChoice &
+  Omit<GenerationOptions, 'device' | Unset> &
+  Partial<Pick<GenerationOptions, Unset>>;
+
+/** Of a model of kind embedding. @throws EngineOptionsError */
+export function readLlamaEmbeddingOptions(model: EngineModel): LlamaEmbeddingOptions {
+  const read = readOptions(model, EMBEDDING);
+  return { ...read, ...deviceIn(read.device) };
+}
+
+/** Of a model of kind llm. @throws EngineOptionsError */
+export function readLlamaOptions(model: EngineModel): LlamaOptions {
+  const read = readOptions(model, GENERATION, (options, reject) => {
+    const { rows, stepTokens, contextTokens, kvTokens } = options;
+    if (stepTokens < rows)
+      reject('stepTokens', stepTokens, `at least \`rows\` (${rows})`);
+    const most = rows * contextTokens;
+    const fits = z.int().min(contextTokens).max(most).optional();
+    if (!fits.safeParse(kvTokens).success)
+      reject(
+        'kvTokens',
+        kvTokens,
+        `a whole number from \`contextTokens\` (${contextTokens}) to ${most}`,
+      );
+  });
+  return { ...read, ...deviceIn(read.device) };
+}
+
+function deviceIn(value: string): DeviceChoice {
   const [device, index] = value.split(':') as [LlamaDevice, string | undefined];
   return { device, ...(index !== undefined && { deviceIndex: Number(index) }) };
 }

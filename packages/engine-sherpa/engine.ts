@@ -1,10 +1,7 @@
-import {
-  type EngineModel,
-  EngineOptions,
-} from '@switchyard/engine-api/engine-options.js';
+import { type EngineModel } from '@switchyard/engine-api/engine-options.js';
 import { SherpaDiarizer } from './diarizer.js';
 import {
-  readDiarization,
+  readDiarizationOptions,
   readSherpaOptions,
   readSherpaSpeechOptions,
 } from './options.js';
@@ -26,9 +23,6 @@ export const createEngine = (model: EngineModel): SherpaRecognizer | SherpaSynth
  *   @throws EngineOptionsError
  */
 export function createDiarizer(model: EngineModel): SherpaDiarizer | undefined {
-  const options = new EngineOptions(model);
-  options.text('device', 'cpu');
-  const diarization = model.kind === 'stt' ? readDiarization(options) : undefined;
-  options.done();
-  return diarization && new SherpaDiarizer(diarization);
+  const options = readDiarizationOptions(model);
+  return options && new SherpaDiarizer(options);
 }

@@ -1,6 +1,14 @@
+import { z } from 'zod';
 import {
+  choiceOption,
   type EngineModel,
-  EngineOptions,
+  integerOption,
+  numberOption,
+  optionOf,
+  type OptionsOf,
+  readOptions,
+  type RejectOption,
+  textOption,
 } from '@switchyard/engine-api/engine-options.js';
 import { type Precision } from './model-files.js';
 import { RECOGNIZER_TYPES } from './recognizer-model.js';
@@ -37,114 +45,91 @@ export interface SherpaSpeechOptions extends CommonOptions {
   readonly language: string;
 }
 
-const CPU_ONLY =
-  'cpu (the npm build of sherpa-onnx has no CUDA and runs on the CPU whatever it is asked for)';
-
 /**
  * libuv has four threads; with three in decodes, files and names can still be looked up.
  */
 const MOST_DECODES = 3;
 
-export function readSherpaOptions(spec: EngineModel): SherpaRecognizerOptions {
-  const options = new EngineOptions(spec);
-  const read: SherpaRecognizerOptions = {
-    ...readCommon(options, RECOGNIZER_TYPES),
-    maxBatch: options.integer('maxBatch', { min: 1, max: MOST_DECODES, fallback: 1 }),
-    streams: options.integer('streams', { min: 0, max: 256, fallback: 0 }),
-    language: optionalText(options, 'language'),
-    diarization: readDiarization(options),
-    languages: spec.languages,
-  };
-  options.done();
-  return read;
+const TEXT = optionOf(z.string(), 'a text', '');
+const CPU_ONLY = optionOf(
+  z.literal('cpu'),
+  'cpu (the npm build of sherpa-onnx has no CUDA and runs on the CPU whatever it is asked for)',
+  'cpu',
+);
+
+const commonRules = (types: readonly string[]) => ({
+  type: optionOf(z.literal(['', ...types]), types.join(', '), ''),
+  // `device` comes from the replica's entry; `provider` is what sherpa-onnx's own
+  // documents call it.
+  device: CPU_ONLY,
+  provider: CPU_ONLY,
+  modelDir: optionOf(
+    z.string().min(1),
+    'the path of a folder with one sherpa-onnx model',
+    null,
+  ),
+  precision: choiceOption(['int8', 'float32'], 'int8'),
+  threads: integerOption(1, 64, 1),
+});
+
+const DIARIZATION = {
+  segmentationModel: TEXT,
+  embeddingModel: TEXT,
+  clusterThreshold: numberOption(0, 1, 0.5),
+  knownThreshold: numberOption(0, 1, 0.5),
+};
+
+const RECOGNITION = {
+  ...commonRules(RECOGNIZER_TYPES),
+  maxBatch: integerOption(1, MOST_DECODES, 1),
+  streams: integerOption(0, 256, 0),
+  language: TEXT,
+  ...DIARIZATION,
+};
+
+const SPEECH = {
+  ...commonRules(SPEECH_TYPES),
+  speakers: optionOf(
+    z.array(z.string().min(1)),
+    "a list of voice names in the order of the model's speakers",
+    [],
+  ),
+};
+
+/** @throws EngineOptionsError */
+export function readSherpaOptions(model: EngineModel): SherpaRecognizerOptions {
+  const read = readOptions(model, RECOGNITION, checkModels);
+  return { ...read, diarization: diarizationOf(read), languages: model.languages };
 }
 
-export function readSherpaSpeechOptions(spec: EngineModel): SherpaSpeechOptions {
-  const options = new EngineOptions(spec);
-  const read: SherpaSpeechOptions = {
-    ...readCommon(options, SPEECH_TYPES),
-    speakers: readSpeakers(options),
-    language: spec.languages.length === 1 ? (spec.languages[0] ?? '') : '',
-  };
-  options.done();
-  return read;
-}
+/** @throws EngineOptionsError */
+export const readSherpaSpeechOptions = (model: EngineModel): SherpaSpeechOptions => ({
+  ...readOptions(model, SPEECH),
+  language: model.languages.length === 1 ? model.languages[0]! : '',
+});
 
-/** Undefined without models. Wrong values are rejected by `options`. */
-export function readDiarization(options: EngineOptions): DiarizationOptions | undefined {
-  const read: DiarizationOptions = {
-    segmentationModel: optionalText(options, 'segmentationModel'),
-    embeddingModel: optionalText(options, 'embeddingModel'),
-    clusterThreshold: options.number('clusterThreshold', {
-      min: 0,
-      max: 1,
-      fallback: 0.5,
-    }),
-    knownThreshold: options.number('knownThreshold', { min: 0, max: 1, fallback: 0.5 }),
-  };
-  if (read.segmentationModel !== '' && read.embeddingModel !== '') return read;
-  if (read.segmentationModel !== '')
-    options.reject(
-      'embeddingModel',
-      '',
-      'the path of an .onnx file, beside segmentationModel',
-    );
-  if (read.embeddingModel !== '')
-    options.reject(
-      'segmentationModel',
-      '',
-      'the path of an .onnx file, beside embeddingModel',
-    );
+/**
+ * Of a program that is not ours. Undefined without models. @throws EngineOptionsError
+ */
+export function readDiarizationOptions(
+  model: EngineModel,
+): DiarizationOptions | undefined {
+  const device = textOption('cpu');
+  if (model.kind === 'stt')
+    return diarizationOf(readOptions(model, { device, ...DIARIZATION }, checkModels));
+  readOptions(model, { device });
   return undefined;
 }
 
-function readCommon(options: EngineOptions, types: readonly string[]): CommonOptions {
-  const type = optionalText(options, 'type');
-  if (type !== '' && !types.includes(type))
-    options.reject('type', type, types.join(', '));
-  // `device` comes from the replica's entry; `provider` is what sherpa-onnx's own
-  // documents call it.
-  for (const name of ['device', 'provider']) {
-    const wanted = options.raw(name) ?? 'cpu';
-    if (wanted !== 'cpu') options.reject(name, wanted, CPU_ONLY);
-  }
-  return {
-    modelDir: readModelDir(options),
-    type,
-    precision: options.choice('precision', ['int8', 'float32'], 'int8'),
-    threads: options.integer('threads', { min: 1, max: 64, fallback: 1 }),
-  };
-}
+const diarizationOf = (read: DiarizationOptions): DiarizationOptions | undefined =>
+  read.segmentationModel === '' ? undefined : read;
 
-function readModelDir(options: EngineOptions): string {
-  const value = options.raw('modelDir');
-  if (typeof value === 'string' && value !== '') return value;
-  options.reject(
-    'modelDir',
-    value ?? null,
-    'the path of a folder with one sherpa-onnx model',
-  );
-  return '';
-}
-
-function optionalText(options: EngineOptions, name: string): string {
-  const value = options.raw(name) ?? '';
-  if (typeof value === 'string') return value;
-  options.reject(name, value, 'a text');
-  return '';
-}
-
-function readSpeakers(options: EngineOptions): readonly string[] {
-  const value: unknown = options.raw('speakers') ?? [];
-  if (
-    Array.isArray(value) &&
-    value.every(item => typeof item === 'string' && item !== '')
-  )
-    return value as string[];
-  options.reject(
-    'speakers',
-    value,
-    "a list of voice names in the order of the model's speakers",
-  );
-  return [];
+function checkModels(
+  { segmentationModel, embeddingModel }: OptionsOf<typeof DIARIZATION>,
+  reject: RejectOption,
+): void {
+  if (segmentationModel !== '' && embeddingModel === '')
+    reject('embeddingModel', '', 'the path of an .onnx file, beside segmentationModel');
+  if (embeddingModel !== '' && segmentationModel === '')
+    reject('segmentationModel', '', 'the path of an .onnx file, beside embeddingModel');
 }

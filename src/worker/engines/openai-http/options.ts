@@ -1,32 +1,70 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import { type ModelSpec } from '../../../platform/config/model-spec.js';
+import { z } from 'zod';
 import {
-  EngineOptions,
   EngineOptionsError,
+  FLAG_OPTION,
+  integerOption,
+  optionOf,
+  type OptionsOf,
+  readOptions,
+  type RejectOption,
+  textOption,
 } from '@switchyard/engine-api/engine-options.js';
+import { type ModelSpec } from '../../../platform/config/model-spec.js';
+
+const PATH = optionOf(
+  z.string().min(1).optional(),
+  'the path of a file, or leave it out',
+);
+const URL_FORM =
+  'an http or https URL without credentials, query and fragment, such as http://127.0.0.1:8000/v1';
+/** Stands for a value that would quote a password. */
+const WITH_CREDENTIALS = 'a URL with credentials';
+
+const BASE_URL = z
+  .url({ protocol: /^https?$/ })
+  .transform(text => new URL(text))
+  .refine(({ search, hash }) => search === '' && hash === '')
+  .transform(({ username, password, href }) =>
+    username + password === '' ? href.replace(/\/+$/, '') : WITH_CREDENTIALS,
+  );
+
+const connectionRules = (id: string) => ({
+  // Without a slash at the end, such as `https://gpu-7:8000/v1`.
+  baseUrl: optionOf(BASE_URL, URL_FORM),
+  // The upstream's name of the model.
+  model: textOption(id),
+  // A file that holds the bearer key and nothing else.
+  apiKeyFile: PATH,
+  // Longest silence of the upstream within one attempt: no byte taken, none sent.
+  timeoutMs: integerOption(1, 3_600_000, 300_000),
+  // Requests at the upstream at the same time.
+  maxConcurrent: integerOption(1, 1024, 8),
+  // Attempts after the first one.
+  retries: integerOption(0, 10, 2),
+  // Longest wait before another attempt, whatever `Retry-After` says.
+  maxRetryWaitMs: integerOption(0, 600_000, 30_000),
+  caFile: PATH,
+  insecureSkipVerify: FLAG_OPTION,
+  headers: optionOf(
+    z.record(z.string(), z.custom<string>()),
+    'pairs of a header name and its text',
+    {},
+  ),
+});
+
+const groupRules = (id: string) => ({
+  ...connectionRules(id),
+  // Group members of one engine call, sent side by side.
+  maxBatch: optionOf(z.custom<number>(), 'a whole number', 1),
+});
+
+type Connection = OptionsOf<ReturnType<typeof connectionRules>>;
 
 /** An OpenAI-compatible server, and how to call it. */
-export interface OpenAiHttpOptions {
+export interface OpenAiHttpOptions extends Connection {
   readonly modelId: string;
-  /** Without a slash at the end, such as `https://gpu-7:8000/v1`. */
-  readonly baseUrl: string;
-  /** The upstream's name of the model. */
-  readonly model: string;
-  /** A file that holds the bearer key and nothing else. */
-  readonly apiKeyFile: string | undefined;
-  /** Longest silence of the upstream within one attempt: no byte taken, none sent. */
-  readonly timeoutMs: number;
-  /** Requests at the upstream at the same time. */
-  readonly maxConcurrent: number;
-  /** Group members of one engine call, sent side by side. */
   readonly maxBatch: number;
-  /** Attempts after the first one. */
-  readonly retries: number;
-  /** Longest wait before another attempt, whatever `Retry-After` says. */
-  readonly maxRetryWaitMs: number;
-  readonly caFile: string | undefined;
-  readonly insecureSkipVerify: boolean;
-  readonly headers: Readonly<Record<string, string>>;
   readonly capabilities: readonly string[];
   readonly languages: readonly string[];
 }
@@ -38,166 +76,99 @@ export interface OpenAiHttpSpeechOptions extends OpenAiHttpOptions {
   readonly sampleRate: number;
 }
 
-const DEFAULT_SAMPLE_RATE = 24_000;
-
 /**
  * Written by the engine itself; a key belongs in a file, where no log and no error
  * message quotes it.
  */
 const OWN_HEADERS = [
-  ...[
-    'authorization',
-    'accept',
-    'connection',
-    'content-length',
-    'content-type',
-    'expect',
-    'host',
-    'keep-alive',
-  ],
-  ...['transfer-encoding', 'upgrade'],
+  'accept',
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
 ];
 
+const entryOf = ({ id, capabilities, languages }: ModelSpec) => ({
+  modelId: id,
+  capabilities,
+  languages,
+});
+
 /** @throws EngineOptionsError */
-export function readOpenAiHttpOptions(spec: ModelSpec): OpenAiHttpOptions {
-  const options = new EngineOptions(spec);
-  const read = readCommon(options, spec);
-  options.done();
-  return read;
-}
+export const readOpenAiHttpOptions = (spec: ModelSpec): OpenAiHttpOptions => ({
+  ...readOptions(spec, groupRules(spec.id), checkGroup),
+  ...entryOf(spec),
+});
 
 /**
  * Generations are calls of their own: no groups, so no `maxBatch`.
  * @throws EngineOptionsError
  */
-export function readOpenAiHttpTextOptions(spec: ModelSpec): OpenAiHttpOptions {
-  const options = new EngineOptions(spec);
-  const read = { ...readConnection(options, spec), maxBatch: 1 };
-  options.done();
-  return read;
-}
+export const readOpenAiHttpTextOptions = (spec: ModelSpec): OpenAiHttpOptions => ({
+  ...readOptions(spec, connectionRules(spec.id), checkConnection),
+  ...entryOf(spec),
+  maxBatch: 1,
+});
 
 /** @throws EngineOptionsError */
 export function readOpenAiHttpSpeechOptions(spec: ModelSpec): OpenAiHttpSpeechOptions {
-  const options = new EngineOptions(spec);
-  const common = readCommon(options, spec);
-  const sampleRate = options.integer('sampleRate', {
-    min: 8000,
-    max: 48_000,
-    fallback: DEFAULT_SAMPLE_RATE,
-  });
-  options.done();
+  const sampleRate = integerOption(8000, 48_000, 24_000);
+  const rules = { ...groupRules(spec.id), sampleRate };
+  const read = readOptions(spec, rules, checkGroup);
   const voices = [...new Set(Object.values(spec.voices))];
-  if (voices.length > 0) return { ...common, sampleRate, voices };
+  if (voices.length > 0) return { ...read, ...entryOf(spec), voices };
   const allowed =
     "at least one pair of a client's voice name and the upstream's, such as alloy: af_heart";
   throw new EngineOptionsError(spec.id, [`voices is {}; allowed: ${allowed}`]);
 }
 
-function readCommon(options: EngineOptions, spec: ModelSpec): OpenAiHttpOptions {
-  const read = readConnection(options, spec);
-  return {
-    ...read,
-    maxBatch: options.integer('maxBatch', {
-      min: 1,
-      max: read.maxConcurrent,
-      fallback: 1,
-    }),
-  };
+function checkGroup(
+  read: OptionsOf<ReturnType<typeof groupRules>>,
+  reject: RejectOption,
+): void {
+  checkConnection(read, reject);
+  const { maxBatch, maxConcurrent } = read;
+  const { schema, allowed } = integerOption(1, maxConcurrent);
+  if (!schema.safeParse(maxBatch).success) reject('maxBatch', maxBatch, allowed);
 }
 
-function readConnection(
-  options: EngineOptions,
-  spec: ModelSpec,
-): Omit<OpenAiHttpOptions, 'maxBatch'> {
-  const baseUrl = readBaseUrl(options);
-  return {
-    modelId: spec.id,
-    baseUrl,
-    model: options.text('model', spec.id),
-    apiKeyFile: optionalText(options, 'apiKeyFile'),
-    timeoutMs: options.integer('timeoutMs', {
-      min: 1,
-      max: 3_600_000,
-      fallback: 300_000,
-    }),
-    maxConcurrent: options.integer('maxConcurrent', { min: 1, max: 1024, fallback: 8 }),
-    retries: options.integer('retries', { min: 0, max: 10, fallback: 2 }),
-    maxRetryWaitMs: options.integer('maxRetryWaitMs', {
-      min: 0,
-      max: 600_000,
-      fallback: 30_000,
-    }),
-    ...readTls(options, baseUrl),
-    headers: readHeaders(options),
-    capabilities: spec.capabilities,
-    languages: spec.languages,
-  };
-}
-
-function readBaseUrl(options: EngineOptions): string {
-  const value = options.raw('baseUrl');
-  const allowed =
-    'an http or https URL without credentials, query and fragment, such as http://127.0.0.1:8000/v1';
-  const url =
-    typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
-  if (url && (url.username !== '' || url.password !== '')) {
-    // The value would quote the password.
-    options.reject(
+function checkConnection(
+  { baseUrl = '', caFile, insecureSkipVerify, headers }: Partial<Connection>,
+  reject: RejectOption,
+): void {
+  if (baseUrl === WITH_CREDENTIALS)
+    reject(
       'baseUrl',
-      'a URL with credentials',
-      `${allowed}; put the key into the file of options.apiKeyFile`,
+      baseUrl,
+      `${URL_FORM}; put the key into the file of options.apiKeyFile`,
     );
-  } else if (
-    !url ||
-    !/^https?:$/.test(url.protocol) ||
-    url.search !== '' ||
-    url.hash !== ''
-  ) {
-    options.reject('baseUrl', value, allowed);
-  } else return url.href.replace(/\/+$/, '');
-  return 'http://127.0.0.1';
-}
-
-function readTls(
-  options: EngineOptions,
-  baseUrl: string,
-): Pick<OpenAiHttpOptions, 'caFile' | 'insecureSkipVerify'> {
-  const caFile = optionalText(options, 'caFile');
-  const insecureSkipVerify = options.flag('insecureSkipVerify');
-  if (caFile !== undefined && insecureSkipVerify) {
-    options.reject(
+  if (caFile !== undefined && insecureSkipVerify)
+    reject(
       'insecureSkipVerify',
       true,
       'false while options.caFile is set, which would not be used',
     );
-  }
-  if (!baseUrl.startsWith('https:')) {
-    if (caFile !== undefined)
-      options.reject('caFile', caFile, 'nothing, unless options.baseUrl is https');
-    if (insecureSkipVerify)
-      options.reject(
-        'insecureSkipVerify',
-        true,
-        'false, unless options.baseUrl is https',
-      );
-  }
-  return { caFile, insecureSkipVerify };
+  const isSecure = baseUrl.startsWith('https:');
+  if (caFile !== undefined && !isSecure)
+    reject('caFile', caFile, 'nothing, unless options.baseUrl is https');
+  if (insecureSkipVerify && !isSecure)
+    reject('insecureSkipVerify', true, 'false, unless options.baseUrl is https');
+  checkHeaders(headers ?? {}, reject);
 }
 
-function readHeaders(options: EngineOptions): Record<string, string> {
-  const value = options.raw('headers') ?? {};
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    options.reject('headers', value, 'pairs of a header name and its text');
-    return {};
-  }
-  const entries = Object.entries(value as Record<string, unknown>);
-  for (const [name, text] of entries) {
+function checkHeaders(
+  headers: Readonly<Record<string, string>>,
+  reject: RejectOption,
+): void {
+  for (const [name, text] of Object.entries(headers)) {
     const problem = headerProblem(name, text);
     // Only the name is told: a value may be a secret.
-    if (problem !== undefined) options.reject('headers', name, problem);
+    if (problem !== undefined) reject('headers', name, problem);
   }
-  return Object.fromEntries(entries) as Record<string, string>;
 }
 
 function headerProblem(name: string, text: unknown): string | undefined {
@@ -213,11 +184,4 @@ function headerProblem(name: string, text: unknown): string | undefined {
   } catch {
     return 'names and values that HTTP can carry (RFC 9110)';
   }
-}
-
-function optionalText(options: EngineOptions, name: string): string | undefined {
-  const value = options.raw(name);
-  if (value === undefined || (typeof value === 'string' && value !== '')) return value;
-  options.reject(name, value, 'the path of a file, or leave it out');
-  return undefined;
 }
