@@ -12,26 +12,30 @@ function device(options: ModelSpec['options'], crash?: () => void): SyntheticDev
   );
 }
 
-describe('SyntheticDevice', () => {
-  it('counts engine calls, items and the largest group', async () => {
-    const gpu = device({});
-    await gpu.run([{ signal, content: 'a' }]);
-    await gpu.run(['b', 'c', 'd'].map(content => ({ signal, content })));
-    expect(gpu.counters).toEqual({ calls: 2, items: 4, largestGroup: 3 });
-  });
+const item = (content: Buffer | string, own = signal) => ({
+  requestId: 'r',
+  signal: own,
+  content,
+});
+type Item = ReturnType<typeof item>;
+const contentOf = ({ content }: Item) => content;
+const run = (
+  gpu: SyntheticDevice,
+  items: readonly Item[],
+  onStep?: (done: number) => void,
+) => gpu.run(items, { contentOf, onStep });
 
+describe('SyntheticDevice', () => {
   it('costs no timer and no turn of the loop when the cost is 0', async () => {
     const turn = jest.fn();
     setImmediate(turn);
-    await device({ steps: 100 }).run([{ signal, content: 'a' }]);
+    await run(device({ steps: 100 }), [item('a')]);
     expect(turn).not.toHaveBeenCalled();
   });
 
   it('takes at least baseMs + perItemMs per item', async () => {
     const started = performance.now();
-    await device({ baseMs: 5, perItemMs: 5 }).run(
-      ['a', 'b', 'c'].map(content => ({ signal, content })),
-    );
+    await run(device({ baseMs: 5, perItemMs: 5 }), [item('a'), item('b'), item('c')]);
     expect(performance.now() - started).toBeGreaterThanOrEqual(20);
   });
 
@@ -39,8 +43,9 @@ describe('SyntheticDevice', () => {
     const abort = new AbortController();
     const done: number[] = [];
     const gpu = device({ baseMs: 4, steps: 4 });
-    await gpu.run(
-      [{ signal: abort.signal, content: 'a' }],
+    await run(
+      gpu,
+      [item('a', abort.signal)],
       share => done.push(share) === 2 && abort.abort(),
     );
     expect(done).toEqual([0.25, 0.5]);
@@ -53,23 +58,25 @@ describe('SyntheticDevice', () => {
       { marker: 'KILL', action: 'crash' },
     ];
     const gpu = device({ faults }, crash);
-    const call = await gpu.run(
-      [Buffer.from('good'), Buffer.from('a BAD one')].map(content => ({
-        signal,
-        content,
-      })),
-    );
-    expect(call.faults.map(fault => fault?.action)).toEqual([undefined, 'fail']);
+    const errors = await run(gpu, [
+      item(Buffer.from('good')),
+      item(Buffer.from('a BAD one')),
+    ]);
+    expect(errors).toEqual([
+      undefined,
+      expect.objectContaining({ message: "Scripted fault 'BAD'." }),
+    ]);
     expect(crash).not.toHaveBeenCalled();
-    await gpu.run([{ signal, content: 'KILL' }]);
+    await run(gpu, [item('KILL')]);
     expect(crash).toHaveBeenCalledTimes(1);
   });
 
   it('never ends a call that hangs', async () => {
     const settled = jest.fn();
-    void device({ faults: [{ marker: 'HANG', action: 'hang' }] })
-      .run([{ signal: AbortSignal.abort(), content: 'HANG' }])
-      .finally(settled);
+    const abort = new AbortController();
+    const gpu = device({ faults: [{ marker: 'HANG', action: 'hang' }] });
+    void run(gpu, [item('HANG', abort.signal)]).finally(settled);
+    abort.abort();
     for (let turn = 0; turn < 20; turn++)
       await new Promise(resolve => setImmediate(resolve));
     expect(settled).not.toHaveBeenCalled();

@@ -1,5 +1,12 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { type EngineInfo } from '@switchyard/engine-api/engine.js';
+import {
+  cancelledError,
+  type EngineInfo,
+  failed,
+  type ItemOutcome,
+  succeeded,
+} from '@switchyard/engine-api/engine.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
 import {
   type FaultAction,
   type ScriptedFault,
@@ -23,58 +30,57 @@ export async function sleepUntil(instantMs: number): Promise<void> {
   while (performance.now() < instantMs) await nextTurn();
 }
 
-/** What the device has done; proofs of batching count calls, not answers. */
-interface DeviceCounters {
-  readonly calls: number;
-  readonly items: number;
-  readonly largestGroup: number;
-}
-
 interface DeviceItem {
+  readonly requestId: string;
   readonly signal: AbortSignal;
-  /** What scripted faults look at. */
-  readonly content: Uint8Array | string;
 }
 
-interface DeviceCall {
-  /** The fault that strikes each item, in order. */
-  readonly faults: readonly (ScriptedFault | undefined)[];
+interface DeviceCall<Item> {
+  /** What scripted faults look at. */
+  readonly contentOf: (item: Item) => Uint8Array | string;
+  /** Told after each part, with the share of the work that is done. */
+  readonly onStep?: (done: number) => void;
 }
+
+/** No chance to clean up, as in a native crash. */
+export const crash = (): unknown => process.kill(process.pid, 'SIGKILL');
+
+export const scriptedFailure = ({ marker }: ScriptedFault): DomainError =>
+  new DomainError('engine_failed', `Scripted fault '${marker}'.`);
 
 /**
  * Pretends to be an accelerator: a call costs a + b·n milliseconds, whoever is still
  * interested in its answers.
  */
 export class SyntheticDevice {
-  readonly #counters = { calls: 0, items: 0, largestGroup: 0 };
   readonly #randomness = mulberry32(1);
 
   constructor(
     private readonly options: SyntheticOptions,
-    /** SIGKILL leaves no chance to clean up, as a native crash does. */
-    private readonly crash: () => void = () => process.kill(process.pid, 'SIGKILL'),
+    private readonly onCrash = crash,
   ) {}
 
-  get counters(): DeviceCounters {
-    return { ...this.#counters };
-  }
-
   /**
-   * One engine call. `onStep` is told after each part, with the share of the work
-   * that is done.
+   * One engine call.
+   * @returns why an item has no value; undefined: it has one. In order
    */
-  async run(
-    items: readonly DeviceItem[],
-    onStep: (done: number) => void = () => undefined,
-  ): Promise<DeviceCall> {
-    this.#count(items.length);
-    const faults = items.map(item => this.#faultOf(item));
-    const strikes = (action: FaultAction): boolean =>
-      faults.some(fault => fault?.action === action);
-    if (strikes('crash')) this.crash();
-    if (strikes('hang')) await new Promise<never>(() => undefined);
-    await this.#work(items, this.#costMs(items.length, faults), onStep);
-    return { faults };
+  async run<Item extends DeviceItem>(
+    items: readonly Item[],
+    { contentOf, onStep = () => undefined }: DeviceCall<Item>,
+  ): Promise<(Error | undefined)[]> {
+    const faults = items.map(item => this.#faultOf(contentOf(item)));
+    if (!areGone(items)) {
+      const strikes = (action: FaultAction): boolean =>
+        faults.some(fault => fault?.action === action);
+      if (strikes('crash')) this.onCrash();
+      if (strikes('hang')) await new Promise<never>(() => undefined);
+      await this.#work(items, this.#costMs(faults), onStep);
+    }
+    return items.map(({ signal, requestId }, at) => {
+      if (signal.aborted) return cancelledError(requestId);
+      const fault = faults[at];
+      return fault?.action === 'fail' ? scriptedFailure(fault) : undefined;
+    });
   }
 
   async #work(
@@ -85,35 +91,32 @@ export class SyntheticDevice {
     const startMs = performance.now();
     const { steps } = this.options;
     for (let step = 1; step <= steps; step++) {
-      if (items.every(item => item.signal.aborted)) return;
+      if (areGone(items)) return;
       if (costMs > 0) await sleepUntil(startMs + (costMs * step) / steps);
       onStep(step / steps);
     }
   }
 
-  #costMs(size: number, faults: DeviceCall['faults']): number {
+  #costMs(faults: readonly (ScriptedFault | undefined)[]): number {
     const { baseMs, perItemMs, jitter } = this.options;
     const slowMs = faults.reduce(
       (sum, fault) => sum + (fault?.action === 'slow' ? fault.ms : 0),
       0,
     );
     const factor = jitter === 0 ? 1 : 1 + jitter * (2 * this.#randomness() - 1);
-    return (baseMs + perItemMs * size) * factor + slowMs;
+    return (baseMs + perItemMs * faults.length) * factor + slowMs;
   }
 
-  #faultOf(item: DeviceItem): ScriptedFault | undefined {
-    if (this.options.faults.length === 0) return undefined;
-    const content =
-      typeof item.content === 'string' ? item.content : viewOf(item.content);
-    return this.options.faults.find(({ marker }) => content.includes(marker));
-  }
-
-  #count(size: number): void {
-    this.#counters.calls++;
-    this.#counters.items += size;
-    this.#counters.largestGroup = Math.max(this.#counters.largestGroup, size);
+  #faultOf(content: Uint8Array | string): ScriptedFault | undefined {
+    const { faults } = this.options;
+    if (faults.length === 0) return undefined;
+    const text = typeof content === 'string' ? content : viewOf(content);
+    return faults.find(({ marker }) => text.includes(marker));
   }
 }
+
+const areGone = (items: readonly DeviceItem[]): boolean =>
+  items.every(({ signal }) => signal.aborted);
 
 function viewOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -130,45 +133,28 @@ function mulberry32(seed: number): () => number {
   };
 }
 
-type Abilities = Pick<EngineInfo, 'capabilities'> & Partial<EngineInfo>;
-
-/**
- * What the synthetic engines say of themselves. `abilities` are those of one
- * kind of engine.
- */
-export const syntheticInfo = (
-  options: SyntheticOptions,
-  abilities: Abilities,
-): EngineInfo => ({
-  engine: 'synthetic',
-  device: options.device,
-  revision: 'synthetic 1',
-  maxBatch: options.maxBatch,
-  maxConcurrent: options.maxConcurrent,
-  streams: 0,
-  languages: [],
-  ...abilities,
-});
-
-/**
- * The life of an engine that works in groups on a pretended device: there is
- * nothing to load.
- */
+/** The life of an engine on a pretended device: there is nothing to load. */
 export abstract class SyntheticEngine {
   readonly info: EngineInfo;
   protected readonly device: SyntheticDevice;
 
+  /** @param abilities of this kind of engine */
   constructor(
     protected readonly options: SyntheticOptions,
-    abilities: Abilities,
-    crash?: () => void,
+    abilities: Pick<EngineInfo, 'capabilities'> & Partial<EngineInfo>,
   ) {
-    this.device = new SyntheticDevice(options, crash);
-    this.info = syntheticInfo(options, abilities);
-  }
-
-  get counters(): DeviceCounters {
-    return this.device.counters;
+    const { device, maxBatch, maxConcurrent } = options;
+    this.device = new SyntheticDevice(options);
+    this.info = {
+      engine: 'synthetic',
+      device,
+      revision: 'synthetic 1',
+      maxBatch,
+      maxConcurrent,
+      streams: 0,
+      languages: [],
+      ...abilities,
+    };
   }
 
   load(): Promise<void> {
@@ -179,3 +165,17 @@ export abstract class SyntheticEngine {
     return Promise.resolve();
   }
 }
+
+/** @param errors of an engine call, in order. @param valueOf may throw */
+export const outcomesOf = <Value>(
+  errors: readonly (Error | undefined)[],
+  valueOf: (at: number) => Value,
+): ItemOutcome<Value>[] =>
+  errors.map((error, at) => {
+    if (error) return failed(error);
+    try {
+      return succeeded(valueOf(at));
+    } catch (problem) {
+      return failed(problem);
+    }
+  });

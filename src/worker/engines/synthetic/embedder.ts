@@ -1,19 +1,13 @@
-import { DomainError } from '../../../core/errors/domain-error.js';
-import {
-  cancelledError,
-  failed,
-  type ItemOutcome,
-  succeeded,
-} from '@switchyard/engine-api/engine.js';
+import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
+import { rerankRequest } from '@switchyard/engine-api/rerank-request.js';
 import {
   type Embedding,
   type EmbedItem,
   type TextEmbedder,
 } from '@switchyard/engine-api/text-embedder.js';
-import { SyntheticEngine } from './device.js';
-import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { rerankRequest } from '@switchyard/engine-api/rerank-request.js';
-import { syntheticBody, inputsIn, vectorOf } from './text.js';
+import { outcomesOf, SyntheticEngine } from './device.js';
+import { type SyntheticOptions } from './options.js';
+import { inputsIn, syntheticBody, vectorOf } from './text.js';
 
 /**
  * Vectors with no model: directions that only the text decides, computed in groups at
@@ -22,33 +16,16 @@ import { syntheticBody, inputsIn, vectorOf } from './text.js';
 export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
   readonly kind = 'embedding';
 
-  constructor(options: SyntheticOptions, crash?: () => void) {
-    super(options, { capabilities: ['embeddings', 'dimensions', 'rerank'] }, crash);
+  constructor(options: SyntheticOptions) {
+    super(options, { capabilities: ['embeddings', 'dimensions', 'rerank'] });
   }
 
   async embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]> {
-    if (batch.every(({ signal }) => signal.aborted))
-      return batch.map(item => this.#outcome(item, undefined));
-    const { faults } = await this.device.run(
-      batch.map(({ signal, body }) => ({ signal, content: body })),
-    );
-    return batch.map((item, i) => this.#outcome(item, faults[i]));
-  }
-
-  #outcome(
-    { requestId, form, body, signal }: EmbedItem,
-    fault: ScriptedFault | undefined,
-  ): ItemOutcome<Embedding> {
-    if (signal.aborted) return failed(cancelledError(requestId));
-    if (fault?.action === 'fail')
-      return failed(
-        new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`),
-      );
-    try {
-      return succeeded(form === 'rerank' ? this.#scores(body) : this.#embedding(body));
-    } catch (error) {
-      return failed(error);
-    }
+    const errors = await this.device.run(batch, { contentOf: ({ body }) => body });
+    return outcomesOf(errors, at => {
+      const { form, body } = batch[at]!;
+      return form === 'rerank' ? this.#scores(body) : this.#embedding(body);
+    });
   }
 
   /** How alike the directions of the query and of each document are, from 0 to 1. */
@@ -56,31 +33,23 @@ export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
     const { dimensions } = this.options;
     const { query, documents } = rerankRequest(body);
     const asked = vectorOf(query, dimensions);
-    const alike = (document: string): number =>
-      vectorOf(document, dimensions).reduce(
-        (sum, part, at) => sum + part * asked[at]!,
-        0,
-      );
-    const vectors = Float32Array.from(documents, document => (1 + alike(document)) / 2);
+    const vectors = Float32Array.from(documents, document => {
+      const alike = vectorOf(document, dimensions).map((part, at) => part * asked[at]!);
+      return (1 + alike.reduce((sum, part) => sum + part, 0)) / 2;
+    });
     return { vectors, dimensions: 1 };
   }
 
   #embedding(body: Buffer): Embedding {
     const request = syntheticBody(body);
-    const dimensions =
-      typeof request.dimensions === 'number'
-        ? request.dimensions
-        : this.options.dimensions;
     const inputs = inputsIn(request);
+    const dimensions = request.dimensions ?? this.options.dimensions;
     const vectors = new Float32Array(inputs.length * dimensions);
     inputs.forEach((text, index) =>
       vectors.set(vectorOf(text, dimensions), index * dimensions),
     );
     const promptTokens = inputs.reduce((sum, text) => sum + text.split(/\s+/).length, 0);
-    return {
-      vectors,
-      dimensions,
-      usage: { promptTokens, completionTokens: 0, cachedTokens: 0 },
-    };
+    const usage = { promptTokens, completionTokens: 0, cachedTokens: 0 };
+    return { vectors, dimensions, usage };
   }
 }

@@ -1,14 +1,14 @@
 import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  type ChoiceDelta,
   generationBody,
   generationChunk,
   type GenerationHead,
   usageChunk,
 } from '../../../contracts/formats/generation-body.js';
 import { callersId } from '../../../core/request/request-key.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
-import { cancelledError, type EngineInfo } from '@switchyard/engine-api/engine.js';
+import { cancelledError } from '@switchyard/engine-api/engine.js';
 import {
   demandTokens,
   type GenerateItem,
@@ -16,9 +16,9 @@ import {
   type TextGenerator,
   type TokenItem,
 } from '../text-generator.js';
-import { sleepUntil, syntheticInfo } from './device.js';
+import { crash, scriptedFailure, sleepUntil, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { answerToken, begunTokens, syntheticBody, promptWords } from './text.js';
+import { answerToken, promptWords, syntheticBody } from './text.js';
 
 /** The rest is left to `sleepUntil`, which is exact and hears no abort. */
 const TIMER_SLACK_MS = 2;
@@ -29,27 +29,11 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
  * A language model with no model: the words of the prompt again, at a scripted pace,
  * with scripted faults.
  */
-export class SyntheticGenerator implements TextGenerator {
+export class SyntheticGenerator extends SyntheticEngine implements TextGenerator {
   readonly kind = 'llm';
-  readonly info: EngineInfo;
 
-  constructor(
-    private readonly options: SyntheticOptions,
-    /** SIGKILL leaves no chance to clean up, as a native crash does. */
-    private readonly crash: () => void = () => process.kill(process.pid, 'SIGKILL'),
-  ) {
-    this.info = syntheticInfo(options, {
-      maxBatch: 1,
-      capabilities: ['chat', 'completions'],
-    });
-  }
-
-  load(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  close(): Promise<void> {
-    return Promise.resolve();
+  constructor(options: SyntheticOptions) {
+    super(options, { maxBatch: 1, capabilities: ['chat', 'completions'] });
   }
 
   async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
@@ -89,9 +73,8 @@ export class SyntheticGenerator implements TextGenerator {
     signal: AbortSignal,
   ): Promise<void> {
     if (fault?.afterTokens !== token) return;
-    if (fault.action === 'fail')
-      throw new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`);
-    if (fault.action === 'crash') this.crash();
+    if (fault.action === 'fail') throw scriptedFailure(fault);
+    if (fault.action === 'crash') crash();
     if (fault.action === 'hang') await this.#step(signal, Infinity);
   }
 }
@@ -120,7 +103,7 @@ class SyntheticAnswer {
     const { form, requestId, maxTokens, n } = item;
     const body = syntheticBody(item.body);
     this.#words = promptWords(body);
-    this.begun = begunTokens(body);
+    this.begun = body.continue_token_ids?.length ?? 0;
     this.length = maxTokens === 0 ? tokens : Math.min(tokens, maxTokens);
     this.#reason = this.length < tokens ? 'length' : 'stop';
     this.#includeUsage = body.stream_options?.include_usage === true;
@@ -135,40 +118,42 @@ class SyntheticAnswer {
   }
 
   *chunksOf(at: number): Generator<GenerationEvent> {
+    const tokens = this.#tellsTokens && { tokenIds: [at] };
     for (let index = 0; index < this.item.n; index++) {
       const text = answerToken(this.#words, index, at);
       const delta = { index, text, first: at === this.begun, finishReason: null };
-      const tokens = this.#tellsTokens && { tokenIds: [at] };
-      yield this.#event(
-        generationChunk(this.#head, { ...delta, ...tokens }, this.#includeUsage),
-      );
+      yield this.#chunk({ ...delta, ...tokens });
     }
   }
 
   *last(): Generator<GenerationEvent> {
-    const { stream, n } = this.item;
-    if (!stream) return void (yield this.#event(this.#whole()));
-    for (let index = 0; index < n; index++) {
-      const delta = { index, text: '', first: false, finishReason: this.#reason };
-      yield this.#event(generationChunk(this.#head, delta, this.#includeUsage));
-    }
+    if (!this.item.stream) return void (yield this.#event(this.#whole()));
+    for (let index = 0; index < this.item.n; index++)
+      yield this.#chunk({ index, text: '', first: false, finishReason: this.#reason });
     if (this.#includeUsage) yield this.#event(usageChunk(this.#head, this.#usage));
   }
 
   done() {
-    const finishReasons = Array.from({ length: this.item.n }, () => this.#reason);
+    const finishReasons = this.#perChoice(() => this.#reason);
     return { type: 'done', usage: this.#usage, finishReasons } as const;
   }
 
   #whole(): object {
-    const choices = Array.from({ length: this.item.n }, (_, index) => {
-      const tokens = Array.from(
-        { length: Math.max(0, this.length - this.begun) },
-        (_unused, at) => answerToken(this.#words, index, this.begun + at),
-      );
-      return { text: tokens.join(''), finishReason: this.#reason };
+    const choices = this.#perChoice(index => {
+      let text = '';
+      for (let at = this.begun; at < this.length; at++)
+        text += answerToken(this.#words, index, at);
+      return { text, finishReason: this.#reason };
     });
     return generationBody(this.#head, choices, this.#usage);
+  }
+
+  #perChoice<T>(make: (index: number) => T): T[] {
+    return Array.from({ length: this.item.n }, (_, index) => make(index));
+  }
+
+  #chunk(delta: ChoiceDelta): GenerationEvent {
+    return this.#event(generationChunk(this.#head, delta, this.#includeUsage));
   }
 
   #event(chunk: object): GenerationEvent {

@@ -1,28 +1,31 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DomainError } from '../../../core/errors/domain-error.js';
+import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
 import {
-  cancelledError,
   type EngineCapability,
-  failed,
   type ItemOutcome,
-  succeeded,
 } from '@switchyard/engine-api/engine.js';
-import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   type PreparedAudio,
+  type RecognizedSegment,
+  type RecognizedTranscript,
+  type RecognizerEvent,
   type RecognizerStream,
   type RecognizerStreamOptions,
   type SpeechRecognizer,
   type TranscribeItem,
-  type RecognizedTranscript,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { SyntheticEngine } from './device.js';
+import {
+  type TokenLogprob,
+  type TranscriptWord,
+} from '@switchyard/engine-api/transcript.js';
+import { crash, outcomesOf, scriptedFailure, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { evenlySpread, syntheticText, syntheticTranscript } from './text.js';
+import { evenlySpread, syntheticText } from './text.js';
 
 const RATE = 16_000;
 
-export interface SyntheticStreamOptions {
+interface StreamOptions {
   readonly partials: boolean;
   /** What the text depends on besides the audio. */
   readonly conditions: readonly string[];
@@ -35,7 +38,7 @@ export interface SyntheticStreamOptions {
  * A live stream of synthetic text: a partial for every push, a final for every commit. A
  * scripted fault strikes the push that completes its marker in an utterance.
  */
-export class SyntheticStream implements RecognizerStream {
+class SyntheticStream implements RecognizerStream {
   #bytes = Buffer.alloc(0);
   #utterance = 0;
   /** Seconds of the stream before this utterance. */
@@ -43,15 +46,12 @@ export class SyntheticStream implements RecognizerStream {
   #lingerMs = 0;
   #closed: Promise<void> | undefined;
 
-  constructor(private readonly options: SyntheticStreamOptions) {}
+  constructor(private readonly options: StreamOptions) {}
 
   async push(samples: Int16Array): Promise<readonly RecognizerEvent[]> {
     if (this.#closed) return closed();
     const heard = this.#bytes.length;
-    this.#bytes = Buffer.concat([
-      this.#bytes,
-      Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength),
-    ]);
+    this.#bytes = Buffer.concat([this.#bytes, bytesOf(samples)]);
     await this.#suffer(heard);
     const text = this.#text();
     return this.options.partials && text
@@ -92,12 +92,11 @@ export class SyntheticStream implements RecognizerStream {
         Math.max(0, heardBytes - Buffer.byteLength(marker) + 1),
       );
     const fault = this.options.faults.find(completes);
-    if (fault?.action === 'fail')
-      throw new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`);
+    if (fault?.action === 'fail') throw scriptedFailure(fault);
     if (fault?.action === 'linger') this.#lingerMs = fault.ms;
     if (fault?.action === 'slow') await sleep(fault.ms);
     if (fault?.action === 'hang') await new Promise<never>(() => undefined);
-    if (fault?.action === 'crash') process.kill(process.pid, 'SIGKILL');
+    if (fault?.action === 'crash') crash();
   }
 }
 
@@ -120,13 +119,12 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
   readonly input: SyntheticOptions['input'];
   #openStreams = 0;
 
-  constructor(options: SyntheticOptions, crash?: () => void) {
+  constructor(options: SyntheticOptions) {
     const { streams } = options;
-    super(
-      options,
-      { streams, capabilities: streams > 0 ? [...CAPABILITIES, 'stream'] : CAPABILITIES },
-      crash,
-    );
+    super(options, {
+      streams,
+      capabilities: streams > 0 ? [...CAPABILITIES, 'stream'] : CAPABILITIES,
+    });
     this.input = options.input;
   }
 
@@ -139,18 +137,11 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
   async transcribe(
     batch: readonly TranscribeItem[],
   ): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
-    if (batch.every(({ signal }) => signal.aborted))
-      return batch.map(item => failed(cancelledError(item.requestId)));
-    const items = batch.map(item => ({
-      signal: item.signal,
-      content: contentOf(item.audio),
-    }));
-    const call = this.device.run(items);
+    const call = this.device.run(batch, { contentOf });
     // Made up while the device works, so that the call costs what the script says
     // and no more.
     const transcripts = batch.map(transcriptOf);
-    const { faults } = await call;
-    return batch.map((item, i) => outcome(item, transcripts[i]!, faults[i]));
+    return outcomesOf(await call, at => transcripts[at]!);
   }
 
   openStream(options: RecognizerStreamOptions): Promise<RecognizerStream> {
@@ -172,52 +163,60 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
   }
 }
 
-function outcome(
-  item: TranscribeItem,
-  transcript: RecognizedTranscript,
-  fault: ScriptedFault | undefined,
-): ItemOutcome<RecognizedTranscript> {
-  if (item.signal.aborted) return failed(cancelledError(item.requestId));
-  if (fault?.action === 'fail')
-    return failed(new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`));
-  return succeeded(transcript);
-}
+const LOGPROB = -0.1;
+const TURN_WORDS = 2;
 
+/** Depends on all that a real model's answer would depend on. */
 function transcriptOf(item: TranscribeItem): RecognizedTranscript {
-  const { wordTimestamps, logprobs = false, diarize = false, knownSpeakers = [] } = item;
-  return syntheticTranscript({
-    bytes: contentOf(item.audio),
-    durationS: item.audio.durationS,
-    conditions: conditionsOf(item),
-    wordTimestamps,
-    logprobs,
-    speakers: diarize ? speakersOf(knownSpeakers.map(({ name }) => name)) : [],
-  });
-}
-
-function conditionsOf({
-  task,
-  language,
-  prompt,
-  temperature,
-  hotWords = [],
-  knownSpeakers = [],
-}: TranscribeItem) {
+  const { task, language, prompt, temperature, hotWords = [], knownSpeakers = [] } = item;
+  const { durationS } = item.audio;
   const voices = knownSpeakers.map(
     ({ name, samples }) => `${name} ${samples.length} samples`,
   );
-  return [task, language, prompt, String(temperature), ...hotWords, ...voices];
+  const conditions = [task, language, prompt, String(temperature), ...hotWords];
+  const text = syntheticText(contentOf(item), [...conditions, ...voices]);
+  const words = evenlySpread(text, 0, durationS);
+  const whole = { start: 0, end: durationS, text, avgLogprob: LOGPROB, noSpeechProb: 0 };
+  const speakers = speakersOf(knownSpeakers.map(({ name }) => name));
+  return {
+    text,
+    language: 'en',
+    segments: text === '' ? [] : item.diarize ? turnsOf(words, speakers) : [whole],
+    words: item.wordTimestamps ? words : [],
+    ...(item.logprobs && {
+      logprobs: words.map(({ word }, i) => tokenOf(i === 0 ? word : ` ${word}`)),
+    }),
+  };
 }
+
+/** Two words each in turn. */
+function turnsOf(
+  words: readonly TranscriptWord[],
+  speakers: readonly string[],
+): RecognizedSegment[] {
+  return Array.from({ length: Math.ceil(words.length / TURN_WORDS) }, (_, turn) => {
+    const said = words.slice(turn * TURN_WORDS, (turn + 1) * TURN_WORDS);
+    return {
+      start: said[0]!.start,
+      end: said.at(-1)!.end,
+      text: said.map(({ word }) => word).join(' '),
+      avgLogprob: LOGPROB,
+      noSpeechProb: 0,
+      speaker: speakers[turn % speakers.length]!,
+    };
+  });
+}
+
+const tokenOf = (token: string): TokenLogprob => ({
+  token,
+  logprob: LOGPROB,
+  bytes: Buffer.from(token),
+});
 
 /** Who takes turns: the known ones, and a stranger or two. */
 const speakersOf = (known: readonly string[]): readonly string[] =>
   known.length === 0 ? ['A', 'B'] : known.length === 1 ? [...known, 'A'] : known;
 
-function contentOf(audio: PreparedAudio): Uint8Array {
-  if (audio.kind === 'encoded') return audio.bytes;
-  return new Uint8Array(
-    audio.samples.buffer,
-    audio.samples.byteOffset,
-    audio.samples.byteLength,
-  );
+function contentOf({ audio }: TranscribeItem): Uint8Array {
+  return audio.kind === 'encoded' ? audio.bytes : bytesOf(audio.samples);
 }

@@ -1,20 +1,12 @@
-import { DomainError } from '../../../core/errors/domain-error.js';
-import {
-  cancelledError,
-  failed,
-  type ItemOutcome,
-  succeeded,
-} from '@switchyard/engine-api/engine.js';
+import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {
   checkSpeechItem,
   nothingToSpeak,
   type SpeechSynthesizer,
   type SynthesizeItem,
 } from '@switchyard/engine-api/speech-synthesizer.js';
-import { SyntheticEngine } from './device.js';
-import { type ScriptedFault, type SyntheticOptions } from './options.js';
-
-type Spoken = ItemOutcome<{ readonly durationS: number }>;
+import { outcomesOf, SyntheticEngine } from './device.js';
+import { type SyntheticOptions } from './options.js';
 
 const RATE = 16_000;
 /** One second of a 440 Hz tone, repeated for as long as the text would take to say. */
@@ -30,66 +22,63 @@ export class SyntheticSynthesizer extends SyntheticEngine implements SpeechSynth
     { id: 'synthetic', name: 'Synthetic tone', language: '', gender: '' },
   ] as const;
 
-  constructor(options: SyntheticOptions, crash?: () => void) {
-    super(options, { capabilities: ['speech', 'speed'] }, crash);
+  constructor(options: SyntheticOptions) {
+    super(options, { capabilities: ['speech', 'speed'] });
   }
 
-  async synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
+  async synthesize(
+    batch: readonly SynthesizeItem[],
+  ): Promise<readonly ItemOutcome<{ readonly durationS: number }>[]> {
     const tones = batch.map(item => new Tone(item, this.options.charactersPerSecond));
-    if (batch.every(({ signal }) => signal.aborted))
-      return tones.map(tone => tone.outcome(undefined));
-    const items = batch.map(({ signal, text }) => ({ signal, content: text }));
-    const { faults } = await this.device.run(items, done =>
-      tones.forEach(tone => tone.emitUpTo(done)),
-    );
-    return tones.map((tone, i) => tone.outcome(faults[i]));
+    const errors = await this.device.run(batch, {
+      contentOf: ({ text }) => text,
+      onStep: done => tones.forEach(tone => tone.emitUpTo(done)),
+    });
+    return outcomesOf(errors, at => ({ durationS: tones[at]!.end() }));
   }
 }
 
 /** The audio of one item, let out part by part. */
 class Tone {
   readonly #total: number;
-  #problem: Error | undefined;
+  #problem: unknown;
   #emitted = 0;
 
   constructor(
     private readonly item: SynthesizeItem,
     charactersPerSecond: number,
   ) {
-    this.#total = Math.ceil((RATE * item.text.length) / charactersPerSecond / item.speed);
-    this.#problem = problemOf(item);
+    const { text, speed } = item;
+    this.#total = Math.ceil((RATE * text.length) / charactersPerSecond / speed);
+    this.#attempt(() => {
+      checkSpeechItem(item, ['synthetic']);
+      if (text.trim() === '') throw nothingToSpeak();
+    });
   }
 
   emitUpTo(done: number): void {
     const until = Math.round(this.#total * done);
-    try {
+    this.#attempt(() => {
       while (!this.#problem && !this.item.signal.aborted && this.#emitted < until) {
         const samples = TONE.slice(0, Math.min(RATE, until - this.#emitted));
         this.#emitted += samples.length;
         this.item.emit(samples);
       }
+    });
+  }
+
+  /** Its length in seconds. @throws what was wrong with it, or with its consumer */
+  end(): number {
+    if (this.#problem) throw this.#problem as Error;
+    return this.#total / RATE;
+  }
+
+  /** A consumer that fails takes its own item down, not the group. */
+  #attempt(work: () => void): void {
+    try {
+      work();
     } catch (error) {
-      // A consumer that fails takes its own item down, not the group.
-      this.#problem = error instanceof Error ? error : new Error(String(error));
+      this.#problem = error;
     }
   }
-
-  outcome(fault: ScriptedFault | undefined): Spoken {
-    if (this.item.signal.aborted) return failed(cancelledError(this.item.requestId));
-    if (this.#problem) return failed(this.#problem);
-    if (fault?.action === 'fail')
-      return failed(
-        new DomainError('engine_failed', `Scripted fault '${fault.marker}'.`),
-      );
-    return succeeded({ durationS: this.#total / RATE });
-  }
-}
-
-function problemOf(item: SynthesizeItem): Error | undefined {
-  try {
-    checkSpeechItem(item, ['synthetic']);
-  } catch (error) {
-    return error as Error;
-  }
-  return item.text.trim() === '' ? nothingToSpeak() : undefined;
 }

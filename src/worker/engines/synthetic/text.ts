@@ -1,30 +1,8 @@
 import { createHash } from 'node:crypto';
-import {
-  type TokenLogprob,
-  type TranscriptWord,
-} from '@switchyard/engine-api/transcript.js';
-import {
-  type RecognizedTranscript,
-  type RecognizedSegment,
-} from '@switchyard/engine-api/speech-recognizer.js';
+import { type TranscriptWord } from '@switchyard/engine-api/transcript.js';
 
 /** Enough to tell inputs apart, little enough to cost nothing at 25 MB. */
 const HASHED_BYTES = 65_536;
-const LOGPROB = -0.1;
-const TURN_WORDS = 2;
-
-interface TranscriptSource {
-  readonly bytes: Uint8Array;
-  readonly durationS: number;
-  /** Everything else that a real model's answer would depend on. */
-  readonly conditions: readonly string[];
-  readonly wordTimestamps: boolean;
-  readonly logprobs: boolean;
-  /**
-   * Two words each in turn; empty: speakers are not told apart, and all is one segment.
-   */
-  readonly speakers: readonly string[];
-}
 
 /**
  * Says what it is, and depends on all it was given: "synthetic transcript 1f3a9c02 5
@@ -41,45 +19,6 @@ export function syntheticText(
   return `synthetic transcript ${hash.digest('hex').slice(0, 8)} ${bytes.length} bytes`;
 }
 
-export function syntheticTranscript(source: TranscriptSource): RecognizedTranscript {
-  const { durationS, speakers } = source;
-  const text = syntheticText(source.bytes, source.conditions);
-  const words = evenlySpread(text, 0, durationS);
-  const whole = { start: 0, end: durationS, text, avgLogprob: LOGPROB, noSpeechProb: 0 };
-  return {
-    text,
-    language: 'en',
-    segments: text === '' ? [] : speakers.length > 0 ? turnsOf(words, speakers) : [whole],
-    words: source.wordTimestamps ? words : [],
-    ...(source.logprobs && {
-      logprobs: words.map(({ word }, i) => tokenOf(i === 0 ? word : ` ${word}`)),
-    }),
-  };
-}
-
-function turnsOf(
-  words: readonly TranscriptWord[],
-  speakers: readonly string[],
-): RecognizedSegment[] {
-  return Array.from({ length: Math.ceil(words.length / TURN_WORDS) }, (_, turn) => {
-    const said = words.slice(turn * TURN_WORDS, (turn + 1) * TURN_WORDS);
-    return {
-      start: said[0]!.start,
-      end: said.at(-1)!.end,
-      text: said.map(({ word }) => word).join(' '),
-      avgLogprob: LOGPROB,
-      noSpeechProb: 0,
-      speaker: speakers[turn % speakers.length]!,
-    };
-  });
-}
-
-const tokenOf = (token: string): TokenLogprob => ({
-  token,
-  logprob: LOGPROB,
-  bytes: Buffer.from(token),
-});
-
 /** The words of the text, each with an equal part of the time. Seconds. */
 export function evenlySpread(text: string, start: number, end: number): TranscriptWord[] {
   const words = text === '' ? [] : text.split(' ');
@@ -93,15 +32,16 @@ export function evenlySpread(text: string, start: number, end: number): Transcri
 }
 
 interface Body {
-  readonly continue_token_ids?: unknown;
+  readonly continue_token_ids?: readonly number[] | null;
   readonly return_token_ids?: unknown;
-  readonly messages?: unknown;
+  readonly messages?: readonly { readonly content?: unknown }[];
   readonly prompt?: unknown;
   readonly input?: unknown;
   readonly stream_options?: { readonly include_usage?: unknown } | null;
-  readonly dimensions?: unknown;
+  readonly dimensions?: number;
 }
 
+/** As the gateway has checked it. */
 export const syntheticBody = (json: Buffer): Body =>
   JSON.parse(json.toString('utf8')) as Body;
 
@@ -109,18 +49,8 @@ export const syntheticBody = (json: Buffer): Body =>
  * Words of what was last said: those that the answer is made of, and that count as the
  * tokens of the prompt.
  */
-export const promptWords = ({ messages, prompt }: Body): readonly string[] =>
-  wordsOf(
-    Array.isArray(messages)
-      ? (messages.at(-1) as { content?: unknown } | undefined)?.content
-      : prompt,
-  );
-
-/** Tokens of the answer that is continued: 0 when it begins. */
-export const begunTokens = ({ continue_token_ids: begun }: Body): number =>
-  Array.isArray(begun) ? begun.length : 0;
-
-function wordsOf(content: unknown): readonly string[] {
+export function promptWords({ messages, prompt }: Body): readonly string[] {
+  const content = messages ? messages.at(-1)?.content : prompt;
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? '');
   return text.split(/\s+/).filter(word => word !== '');
 }
