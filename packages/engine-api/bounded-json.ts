@@ -23,13 +23,17 @@ export const BODY_BOUNDS: JsonBounds = {
 export const EVENT_BOUNDS: JsonBounds = { levels: 64, nodes: 10_000, entries: 10_000 };
 
 const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
 const BACKSLASH = 0x5c;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
+
+/** By its code, what a character outside of strings adds to levels, nodes and entries. */
+const COUNTED: Readonly<Record<number, readonly [number, number, number]>> = {
+  0x2c: [0, 0, 1], // ,
+  0x3a: [0, 1, 0], // :
+  0x5b: [1, 1, 0], // [
+  0x5d: [-1, 0, 0], // ]
+  0x7b: [1, 1, 0], // {
+  0x7d: [-1, 0, 0], // }
+};
 
 /**
  * Characters of a string that are checked one by one before `indexOf` searches
@@ -45,14 +49,9 @@ export function parseBoundedJson(
   text: string,
   bounds: JsonBounds = BODY_BOUNDS,
 ): unknown {
-  demandBounds(text, bounds);
-  return JSON.parse(text) as unknown;
-}
-
-/** @throws EngineError `invalid_json` naming the bound that the text exceeds */
-export function demandBounds(text: string, bounds: JsonBounds = BODY_BOUNDS): void {
   const excess = jsonExcess(text, bounds);
   if (excess !== undefined) throw new EngineError('invalid_json', `The JSON ${excess}.`);
+  return JSON.parse(text) as unknown;
 }
 
 /**
@@ -68,15 +67,13 @@ export function jsonExcess(
   let nodeCount = 0;
   let entryCount = 0;
   for (let at = 0; at < text.length; at += 1) {
-    const character = text.charCodeAt(at);
-    if (character === QUOTE) at = endOfText(text, at);
-    else if (character === COMMA) entryCount += 1;
-    else if (character === COLON) nodeCount += 1;
-    else if (character === CLOSE_LIST || character === CLOSE_OBJECT) depth -= 1;
-    else if (character === OPEN_LIST || character === OPEN_OBJECT) {
-      depth += 1;
-      nodeCount += 1;
-    } else continue;
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = endOfText(text, at);
+    const counted = COUNTED[code];
+    if (counted === undefined) continue;
+    depth += counted[0];
+    nodeCount += counted[1];
+    entryCount += counted[2];
     if (depth > levels) return `is nested deeper than ${levels} levels`;
     if (nodeCount > nodes) return `has more than ${nodes} objects, lists and fields`;
     if (entryCount > entries) return `has more than ${entries} entries`;

@@ -26,19 +26,19 @@ export class EngineOptionsError extends Error {
 }
 
 /** What one option may be. */
-export interface OptionRule<T> {
-  readonly schema: z.ZodType<T>;
+export interface OptionRule<S extends z.ZodType> {
+  readonly schema: S;
   /** As its problem says it: `a whole number from 1 to 8`. */
   readonly allowed: string;
   /** For an option that is absent or null. It is checked too: a required text has ''. */
   readonly fallback: unknown;
 }
 
-export const optionOf = <T>(
-  schema: z.ZodType<T>,
+export const optionOf = <S extends z.ZodType>(
+  schema: S,
   allowed: string,
   fallback?: unknown,
-): OptionRule<T> => ({ schema, allowed, fallback });
+): OptionRule<S> => ({ schema, allowed, fallback });
 
 export const integerOption = (min: number, max: number, fallback?: number) =>
   optionOf(z.int().min(min).max(max), `a whole number from ${min} to ${max}`, fallback);
@@ -56,15 +56,12 @@ export const choiceOption = <const T extends string>(
   fallback: NoInfer<T>,
 ) => optionOf(z.literal(choices), choices.join(', '), fallback);
 
-type OptionRules = Readonly<Record<string, OptionRule<unknown>>>;
-
-type Value<R> = R extends OptionRule<infer T> ? T : never;
-type Absent<R> = { [K in keyof R]: undefined extends Value<R[K]> ? K : never }[keyof R];
+type OptionRules = Readonly<Record<string, OptionRule<z.ZodType>>>;
 
 /** What is read by rules; without those that are undefined. */
-export type OptionsOf<R extends OptionRules> = {
-  readonly [K in Exclude<keyof R, Absent<R>>]: Value<R[K]>;
-} & { readonly [K in Absent<R>]?: Value<R[K]> };
+export type OptionsOf<R extends OptionRules> = z.output<
+  z.ZodObject<{ [K in keyof R]: R[K]['schema'] }>
+>;
 
 /** Reports one more problem of an option. */
 export type RejectOption = (name: string, value: unknown, allowed: string) => void;

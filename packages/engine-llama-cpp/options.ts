@@ -82,7 +82,7 @@ const GENERATION = {
   contextTokens: integerOption(64, 1_048_576, 4096),
   // Tokens of KV memory, which all sequences share: `contextTokens` to `rows` times
   // `contextTokens`. Absent: the latter, divided equally.
-  kvTokens: optionOf(z.custom<number | undefined>(), 'a whole number'),
+  kvTokens: optionOf(z.custom<number>().optional(), 'a whole number'),
   // Milliseconds that a step may take while a caller waits for the next token; chunks of
   // prompts are cut to fit.
   stepTargetMs: numberOption(1, 3_600_000, 50),

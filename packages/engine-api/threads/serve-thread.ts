@@ -41,6 +41,8 @@ export function serveThread<P extends ThreadProtocol<P>, Info>(
   void serve(parentPort, open);
 }
 
+type Call<P extends ThreadProtocol<P>> = Extract<ToThread<P>, { type: 'call' }>;
+
 async function serve<P extends ThreadProtocol<P>, Info>(
   port: MessagePort,
   open: Open<P, Info>,
@@ -57,9 +59,12 @@ async function serve<P extends ThreadProtocol<P>, Info>(
     return;
   }
   const running = new Set<Promise<void>>();
-  const answer = async (id: number, reply: unknown): Promise<void> => {
+  const answer = async ({ id, operation, request }: Call<P>): Promise<void> => {
     try {
-      send({ type: 'reply', id, reply: await reply });
+      const notify: Notify<unknown> = (notice, transfer) =>
+        send({ type: 'notice', id, notice }, transfer);
+      const reply = await service.operations[operation](request, notify);
+      send({ type: 'reply', id, reply });
     } catch (error) {
       send({ type: 'failed', id, message: errorMessage(error) });
     }
@@ -71,17 +76,8 @@ async function serve<P extends ThreadProtocol<P>, Info>(
   };
   port.on('message', (message: ToThread<P>) => {
     if (message.type === 'close') return void close();
-    const { id, operation, request } = message;
-    try {
-      const notify: Notify<unknown> = (notice, transfer) =>
-        send({ type: 'notice', id, notice }, transfer);
-      const reply = service.operations[operation](request, notify);
-      if (!(reply instanceof Promise)) return send({ type: 'reply', id, reply });
-      const answered = answer(id, reply).finally(() => running.delete(answered));
-      running.add(answered);
-    } catch (error) {
-      send({ type: 'failed', id, message: errorMessage(error) });
-    }
+    const answered = answer(message).finally(() => running.delete(answered));
+    running.add(answered);
   });
   send({ type: 'ready', info: service.info });
 }

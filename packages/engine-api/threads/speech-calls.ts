@@ -23,12 +23,10 @@ export class SpeechCalls {
   /** Whatever goes wrong is the outcome of this item (D-05). @param sampleRate in Hz */
   async outcome(item: SynthesizeItem, sampleRate: number, speak: Speak): Promise<Spoken> {
     try {
-      if (item.signal.aborted) return failed(cancelledError(item.requestId));
-      const samples = await this.#speak(item, speak);
-      if (item.signal.aborted) return failed(cancelledError(item.requestId));
-      return succeeded({ durationS: samples / sampleRate });
+      item.signal.throwIfAborted();
+      return succeeded({ durationS: (await this.#speak(item, speak)) / sampleRate });
     } catch (error) {
-      return failed(error);
+      return failed(item.signal.aborted ? cancelledError(item.requestId) : error);
     }
   }
 
@@ -41,19 +39,19 @@ export class SpeechCalls {
     const raise = (): void => flag.raise();
     item.signal.addEventListener('abort', raise, { once: true });
     this.#cancels.add(flag);
-    let consumerProblem: Error | undefined;
+    let consumerProblem: unknown;
     const onNotice = (samples: Int16Array): void => {
       if (flag.raised) return;
       try {
         item.emit(samples);
       } catch (error) {
-        consumerProblem = error instanceof Error ? error : new Error(String(error));
+        consumerProblem = error;
         flag.raise();
       }
     };
     try {
       const samples = await speak(flag.memory, onNotice);
-      if (consumerProblem) throw consumerProblem;
+      if (consumerProblem) throw consumerProblem as Error;
       if (flag.raised) throw cancelledError(item.requestId);
       return samples;
     } finally {
