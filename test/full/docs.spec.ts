@@ -62,6 +62,15 @@ suite('Swagger UI: what stands there runs as it stands', () => {
       200,
       'audio/wav',
     ]);
+    const seconds = await page.locator('audio').evaluate(
+      (player: { readonly duration: number }) =>
+        new Promise(resolve => {
+          const look = () =>
+            player.duration > 0 ? resolve(player.duration) : setTimeout(look, 20);
+          look();
+        }),
+    );
+    expect(seconds).toBeGreaterThan(0.5);
     const file = join(folder, 'fox.wav');
     const body = {
       model: 'tts-1',

@@ -97,6 +97,40 @@ function withSummaries(document: OpenAPIObject): OpenAPIObject {
 
 const METHODS = { GET: 'get', POST: 'post', DELETE: 'delete' } as const;
 
+interface Answer {
+  readonly contentType?: string;
+  readonly content: Blob;
+}
+
+interface React {
+  useMemo<T>(make: () => T, on: readonly unknown[]): T;
+  createElement(type: unknown, props: object | null, ...children: unknown[]): unknown;
+}
+
+/**
+ * A plugin of Swagger UI: audio of an answer can be played. Its own player asks the route
+ * again, with GET. The page gets this function as text, so it uses nothing from here.
+ */
+const audioPlayer = () => ({
+  wrapComponents: {
+    responseBody:
+      (original: unknown, { React }: { readonly React: React }) =>
+      (props: Answer) => {
+        const { contentType = '', content } = props;
+        const src = React.useMemo(
+          () =>
+            /^audio\/(?!pcm)/.test(contentType) && content instanceof Blob
+              ? URL.createObjectURL(content)
+              : undefined,
+          [content],
+        );
+        const answer = React.createElement(original, props);
+        const player = src && React.createElement('audio', { controls: true, src });
+        return React.createElement('div', null, player, answer);
+      },
+  },
+});
+
 /**
  * Swagger UI at `/docs`, the document at `/docs-json`. Built on first use: starting up
  * does not wait for it.
@@ -111,6 +145,7 @@ export function serveDocs(app: INestApplication): void {
       defaultModelsExpandDepth: 0,
       filter: true,
       persistAuthorization: true,
+      plugins: [audioPlayer],
     },
   });
 }
