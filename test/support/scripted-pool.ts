@@ -262,10 +262,6 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     throw new Error('scripted workers have no streams');
   }
 
-  isServed(): boolean {
-    return true;
-  }
-
   start(): Promise<void> {
     return Promise.resolve();
   }

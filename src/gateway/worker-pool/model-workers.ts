@@ -61,8 +61,11 @@ export class ModelWorkers {
   #security: ChannelSecurity = UNPROTECTED;
   #life: Life = 'unloaded';
   #unloading: Promise<void> | undefined;
-  /** An operator unloaded it: requests do not load it again. */
-  #held = false;
+  /**
+   * It is unloaded or unloading, and only an operator loads it again. Only this class
+   * writes it.
+   */
+  isHeld = false;
   /**
    * Ids of workers that an operator drained: they stay so when their address or
    * model comes back.
@@ -94,11 +97,6 @@ export class ModelWorkers {
     return this.options.model.id;
   }
 
-  /** It is unloaded or unloading, and only an operator loads it again. */
-  get isHeld(): boolean {
-    return this.#held;
-  }
-
   /** @returns false when it is not supervised here and so cannot be restarted */
   order(worker: PooledWorker, order: WorkerOrder): boolean {
     if (!worker.order(order)) return false;
@@ -117,7 +115,7 @@ export class ModelWorkers {
    * are ready. Idempotent.
    */
   load(): void {
-    this.#held = false;
+    this.isHeld = false;
     this.#usedAtMs = this.options.nowMs();
     if (this.#life === 'unloaded' && !this.#closed) this.#detached(() => this.#start());
     else if (this.#life === 'unloading') void this.#unloading?.then(() => this.load());
@@ -126,7 +124,7 @@ export class ModelWorkers {
   /** A request waits for it: starts its workers unless an operator unloaded it. */
   demand(): void {
     this.#usedAtMs = this.options.nowMs();
-    if (this.#life === 'unloaded' && !this.#held && this.#problem === undefined)
+    if (this.#life === 'unloaded' && !this.isHeld && this.#problem === undefined)
       this.load();
   }
 
@@ -136,7 +134,7 @@ export class ModelWorkers {
    * @param hold requests do not load it again
    */
   unload(hold: boolean): Promise<void> {
-    this.#held = hold;
+    this.isHeld = hold;
     this.#problem = undefined;
     if (this.#life === 'unloaded') return Promise.resolve();
     return (this.#unloading ??= this.#detached(() => this.#stop()).finally(
@@ -170,6 +168,7 @@ export class ModelWorkers {
     }
     const offers =
       avoid.length === 0 ? all : withoutAvoided(all, this.#fileWorkers, avoid);
+    if (offers.length < 2) return offers[0]?.offer;
     const trial = offers.find(({ isTrial }) => isTrial);
     if (trial) return trial.offer;
     return affinity === undefined ? leastLoaded(offers) : favourite(offers, affinity);
@@ -190,11 +189,6 @@ export class ModelWorkers {
     return first;
   }
 
-  /** A worker is configured, up or not. */
-  get isServed(): boolean {
-    return this.options.model.addresses.length > 0 || this.workers.size > 0;
-  }
-
   /** One takes requests now that are no live streams. */
   hasReady(): boolean {
     return this.#fileWorkers.some(isReady);
@@ -212,7 +206,7 @@ export class ModelWorkers {
       id: this.id,
       ...modelState({ life: this.#life, workers, problem: this.#problem }),
       autostart,
-      startsOnRequest: !this.#held,
+      startsOnRequest: !this.isHeld,
       idleUnloadS,
       running,
       idleMs: running > 0 ? 0 : this.options.nowMs() - this.#usedAtMs,

@@ -1,8 +1,7 @@
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
 import { type ProcessLog } from '../../platform/process/process-log.js';
 import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
-import { type GenerationCounts } from './generation-counts.js';
+import { type PoolActivity } from './pool-activity.js';
 import { type BreakerOptions } from './service-record.js';
 import { type ConnectionSettings } from './worker-connection.js';
 import { type WorkerLocation } from './worker-location.js';
@@ -27,14 +26,12 @@ export interface PooledWorkerOptions {
   /** Asked for each new connection. */
   security(): ChannelSecurity;
   /** Monotonic milliseconds. */
-  nowMs(): number;
+  readonly nowMs: () => number;
   /** Slots of this worker became more, free or urgent. Synchronous. */
-  onCapacity(): void;
+  readonly onCapacity: () => void;
   /** A slot or a place for a live stream was released. */
-  onReturn(): void;
-  onExecuted(execution: CallExecution): void;
-  /** What continuous batching did since the last report. */
-  onGeneration(counts: GenerationCounts): void;
+  readonly onReturn: () => void;
+  readonly onActivity: (activity: PoolActivity) => void;
 }
 
 /**

@@ -44,7 +44,7 @@ export class PooledWorker {
 
   constructor(readonly options: PooledWorkerOptions) {
     this.id = options.id;
-    this.#record = new ServiceRecord(options.breaker, () => options.onCapacity());
+    this.#record = new ServiceRecord(options.breaker, options.onCapacity);
   }
 
   get state(): WorkerStatus {
@@ -201,7 +201,8 @@ export class PooledWorker {
     try {
       const { execution } = await reply;
       this.#record.answered(this.options.nowMs() - startedAtMs);
-      this.options.onExecuted(execution);
+      const { model, onActivity } = this.options;
+      onActivity({ type: 'executed', model, execution });
     } catch (error) {
       if (connection === this.#connection && this.#record.failed(error))
         this.#onDraining(error as Error);
@@ -225,7 +226,7 @@ export class PooledWorker {
         onUnhealthy: () => this.#onUnhealthy(),
         onConnectionLost: () => this.#onConnectionLost(),
         onUnended: () => this.#onUnended(),
-        onCapacity: () => this.options.onCapacity(),
+        onCapacity: this.options.onCapacity,
         onReturn: () => {
           this.options.onReturn();
           this.#onReturn();
@@ -237,7 +238,8 @@ export class PooledWorker {
 
   #onReport(report: WorkerHealthReport): void {
     this.#report = report;
-    const { model, kind, role, neededMessageBytes: maxMessageBytes } = this.options;
+    const { model, kind, role, onActivity } = this.options;
+    const maxMessageBytes = this.options.neededMessageBytes;
     const problem = reportProblem(report, { model, kind, maxMessageBytes });
     const isSound = problem === undefined;
     this.#explain(
@@ -245,8 +247,10 @@ export class PooledWorker {
         (isUpstreamAway(report) ? (this.#problem ?? whyNotReady(report)) : undefined),
     );
     this.options.location.onProbe?.(problem ?? whyNotReady(report));
-    if (isSound && report.generation && this.#connection)
-      this.options.onGeneration(this.#connection.generated(report.generation));
+    if (isSound && report.generation && this.#connection) {
+      const counts = this.#connection.generated(report.generation);
+      onActivity({ type: 'generated', worker: this.id, model, counts });
+    }
     this.#on(eventOf(report, isSound, this.#held !== undefined));
     if (PHASES[this.#phase].offers) this.#connection?.resize(report, role);
   }
@@ -317,8 +321,8 @@ export class PooledWorker {
   }
 
   #onReturn(): void {
-    if (this.isClosing && this.running === 0) this.#drained.resolve();
-    if (this.#connection) this.#restartWhenIdle();
+    if (this.#phase === 'closing' && this.running === 0) this.#drained.resolve();
+    if (this.#connection && this.#held === 'restart') this.#restartWhenIdle();
   }
 
   #restartWhenIdle(): void {

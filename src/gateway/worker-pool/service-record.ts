@@ -24,13 +24,18 @@ const WEIGHT = 0.2;
  * request: a caller cannot open the breaker with bad input.
  */
 export class ServiceRecord {
-  #breaker: BreakerState = 'closed';
+  /** Only the record writes these two. */
+  breaker: BreakerState = 'closed';
+  /**
+   * Exponentially weighted mean of how long its calls took; 0 before the first answer: a
+   * new worker is tried first.
+   */
+  latencyMs = 0;
   #failures = 0;
   #pauseMs = 0;
   #reason = '';
   #onTrial = false;
   #timer: NodeJS.Timeout | undefined;
-  #latencyMs: number | undefined;
   /** It rejected the last request that it answered. */
   #refuses = false;
 
@@ -40,18 +45,6 @@ export class ServiceRecord {
     private readonly onRoom: () => void,
   ) {}
 
-  get breaker(): BreakerState {
-    return this.#breaker;
-  }
-
-  /**
-   * Exponentially weighted mean of how long its calls took; 0 before the first answer: a
-   * new worker is tried first.
-   */
-  get latencyMs(): number {
-    return this.#latencyMs ?? 0;
-  }
-
   /** It may get a request that it gave back: it has answered others since. */
   get isTrusted(): boolean {
     return !this.#refuses;
@@ -59,12 +52,12 @@ export class ServiceRecord {
 
   /** Why no or few requests are sent; undefined while the breaker is closed. */
   get problem(): string | undefined {
-    if (this.#breaker === 'closed') return undefined;
+    if (this.breaker === 'closed') return undefined;
     const next =
-      this.#breaker === 'open'
+      this.breaker === 'open'
         ? `next trial within ${this.#pauseMs} ms`
         : 'one request is tried';
-    const state = this.#breaker.replace('_', ' ');
+    const state = this.breaker.replace('_', ' ');
     return `circuit breaker ${state} after ${this.#failures} failures in a row, ${next}: ${this.#reason}`;
   }
 
@@ -74,8 +67,8 @@ export class ServiceRecord {
    */
   limit(offer: SlotOffer, total: number): WorkerOffer | undefined {
     const { latencyMs } = this;
-    if (this.#breaker === 'closed') return { offer, total, latencyMs };
-    if (this.#breaker === 'open' || this.#onTrial || offer.free === 0) return undefined;
+    if (this.breaker === 'closed') return { offer, total, latencyMs };
+    if (this.breaker === 'open' || this.#onTrial || offer.free === 0) return undefined;
     return {
       offer: { ...offer, free: 1, urgent: 1, maxBatch: 1 },
       total: 1,
@@ -86,7 +79,7 @@ export class ServiceRecord {
 
   /** To be called with every lease that is taken. */
   lease(leases: readonly Lease[]): readonly Lease[] {
-    return this.#breaker === 'half_open'
+    return this.breaker === 'half_open'
       ? leases.map(lease => this.#trial(lease))
       : leases;
   }
@@ -96,12 +89,13 @@ export class ServiceRecord {
    * how long the call took
    */
   answered(tookMs?: number): void {
-    if (tookMs !== undefined) this.#latencyMs = blended(this.#latencyMs, tookMs, WEIGHT);
+    if (tookMs !== undefined)
+      this.latencyMs = blended(this.latencyMs || undefined, tookMs, WEIGHT);
     this.#refuses = false;
-    if (this.#breaker === 'open') return;
-    const wasHalfOpen = this.#breaker === 'half_open';
+    if (this.breaker === 'closed') this.#failures = 0;
+    if (this.breaker !== 'half_open') return;
     this.clear();
-    if (wasHalfOpen) this.onRoom();
+    this.onRoom();
   }
 
   /**
@@ -120,17 +114,17 @@ export class ServiceRecord {
 
   /** The worker failed. */
   note(failure: string): void {
-    if (this.#breaker === 'open') return;
+    if (this.breaker === 'open') return;
     this.#failures += 1;
     this.#reason = failure;
-    if (this.#breaker === 'half_open' || this.#failures >= this.options.failures)
+    if (this.breaker === 'half_open' || this.#failures >= this.options.failures)
       this.#open();
   }
 
   /** As for a new process, but for its latency. Holds no timer afterwards. */
   clear(): void {
     clearTimeout(this.#timer);
-    this.#breaker = 'closed';
+    this.breaker = 'closed';
     this.#failures = 0;
     this.#pauseMs = 0;
     this.#onTrial = false;
@@ -139,10 +133,10 @@ export class ServiceRecord {
 
   #open(): void {
     const { minMs, maxMs } = this.options;
-    this.#breaker = 'open';
+    this.breaker = 'open';
     this.#pauseMs = Math.min(Math.max(minMs, 2 * this.#pauseMs), maxMs);
     this.#timer = setTimeout(() => {
-      this.#breaker = 'half_open';
+      this.breaker = 'half_open';
       this.onRoom();
     }, this.#pauseMs);
   }
@@ -153,7 +147,7 @@ export class ServiceRecord {
     return new Lease(() => {
       lease.release();
       this.#onTrial = false;
-      if (this.#breaker === 'half_open') this.onRoom();
+      if (this.breaker === 'half_open') this.onRoom();
     });
   }
 }

@@ -13,9 +13,14 @@ import { Lease } from '../../core/dispatch/lease.js';
  * released without effect.
  */
 export class SlotLedger {
-  #total = 0;
+  /** Only the ledger writes it. */
+  total = 0;
+  /**
+   * May exceed the total, by the overdraft at most; after a shrink by whatever is out.
+   * Only the ledger writes it.
+   */
+  inUse = 0;
   #overdraft = 0;
-  #inUse = 0;
   /** Largest group of suspects. */
   #group = Infinity;
   /** Of the suspects that have leases; undefined: no suspect has one. */
@@ -27,27 +32,16 @@ export class SlotLedger {
    *   a slot; synchronous
    */
   constructor(
-    private readonly onGrowth: () => void,
+    private readonly onGrowth: () => void = () => undefined,
     private readonly onReturn: () => void = () => undefined,
   ) {}
 
-  get total(): number {
-    return this.#total;
-  }
-
-  /**
-   * May exceed the total, by the overdraft at most; after a shrink by whatever is out.
-   */
-  get inUse(): number {
-    return this.#inUse;
-  }
-
   get free(): number {
-    return Math.max(0, this.#total - this.#inUse);
+    return Math.max(0, this.total - this.inUse);
   }
 
   get urgent(): number {
-    return Math.max(0, this.#total + this.#overdraft - this.#inUse);
+    return Math.max(0, this.total + this.#overdraft - this.inUse);
   }
 
   /**
@@ -57,17 +51,20 @@ export class SlotLedger {
   creditsFor(mostTogether: number | undefined): Readonly<Record<SlotCredit, number>> {
     const [free, urgent] = [this.free, this.urgent];
     const isAlike = (mostTogether === undefined) === (this.#mostTogether === undefined);
-    if (this.#inUse > 0 && !isAlike) return { free: 0, urgent: 0 };
+    if (this.inUse > 0 && !isAlike) return { free: 0, urgent: 0 };
     if (mostTogether === undefined) return { free, urgent };
     const most = Math.min(mostTogether, this.#mostTogether ?? mostTogether, this.#group);
-    const left = Math.max(0, most - this.#inUse);
+    const left = Math.max(0, most - this.inUse);
     return { free: Math.min(free, left), urgent: Math.min(urgent, left) };
   }
 
   /** @param group largest group of suspects */
   resize(total: number, overdraft = 0, group = Infinity): void {
+    const { free, urgent } = this;
     this.#group = group;
-    this.#change(() => ([this.#total, this.#overdraft] = [total, overdraft]));
+    this.total = total;
+    this.#overdraft = overdraft;
+    this.#reportGrowth(free, urgent);
   }
 
   /**
@@ -82,25 +79,26 @@ export class SlotLedger {
     const left = this[credit];
     if (count > left)
       throw new Error(
-        `${count} slots wanted, ${left} ${credit} of ${this.#total} + ${this.#overdraft}`,
+        `${count} slots wanted, ${left} ${credit} of ${this.total} + ${this.#overdraft}`,
       );
     this.#mostTogether =
       mostTogether && Math.min(mostTogether, this.#mostTogether ?? mostTogether);
-    this.#inUse += count;
-    return Array.from({ length: count }, () => new Lease(() => this.#release()));
+    this.inUse += count;
+    const leases: Lease[] = [];
+    while (leases.length < count) leases.push(new Lease(this.#release));
+    return leases;
   }
 
-  #release(): void {
-    this.#change(() => {
-      this.#inUse -= 1;
-      if (this.#inUse === 0) this.#mostTogether = undefined;
-    });
-    this.onReturn();
-  }
-
-  #change(apply: () => void): void {
+  readonly #release = (): void => {
     const { free, urgent } = this;
-    apply();
+    this.inUse -= 1;
+    if (this.inUse === 0) this.#mostTogether = undefined;
+    this.#reportGrowth(free, urgent);
+    this.onReturn();
+  };
+
+  /** @param free before the change; the same for `urgent` */
+  #reportGrowth(free: number, urgent: number): void {
     if (this.free > free || this.urgent > urgent) this.onGrowth();
   }
 }

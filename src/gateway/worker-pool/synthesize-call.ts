@@ -19,52 +19,38 @@ export async function synthesize(
   { request, group }: CallRequest,
   task: SynthesizeTask,
 ): Promise<WorkerReply> {
-  const { text, voice, speed, format, sink } = task;
+  const { sink, ...params } = task;
   const { key: requestId, priority } = request;
-  const message = encodeSynthesizeCall({
-    requestId,
-    priority,
-    group,
-    text,
-    voice,
-    speed,
-    format,
-  });
+  const message = encodeSynthesizeCall({ ...params, requestId, priority, group });
   const stream = channel.track(() => channel.tts.synthesize(message), call);
   const writer = call.writeTo(sink.audio);
   let done: Extract<SpeechMessage, { $case: 'done' }>['value'] | undefined;
-  let sinkError: unknown;
   let succeeded = false;
+  const receive = async (part: SpeechMessage): Promise<void> => {
+    if (part.$case === 'audio') await writer.write(part.value);
+    else if (part.$case === 'done') done = corrected(part.value);
+    else if (!writer.gone) sink.header(part.value);
+  };
+  let sinkError: unknown;
   try {
     // Read to the end even when the sink has closed: stopping early would leave
     // the call open.
-    for await (const { message: part } of stream as AsyncIterable<SynthesizeResponse>) {
-      if (part?.$case === 'audio') await writer.write(part.value);
-      else if (part?.$case === 'done') done = corrected(part.value);
-      else if (part && !writer.gone) {
-        try {
-          sink.header(part.value);
-        } catch (error) {
+    for await (const { message: part } of stream as AsyncIterable<SynthesizeResponse>)
+      if (part)
+        await receive(part).catch((error: unknown) => {
           sinkError = error;
           writer.abandon();
-        }
-      }
-    }
+        });
     if (sinkError !== undefined) throw sinkError as Error;
     if (writer.gone)
       throw new DomainError('request_cancelled', 'The caller disconnected.');
-    if (!done)
-      throw new DomainError(
-        'engine_failed',
-        'The worker ended the audio without reporting it as complete.',
-      );
+    if (!done) throw new DomainError('engine_failed', UNFINISHED);
     succeeded = true;
-    return {
-      kind: 'speech',
-      durationS: done.durationS,
-      execution: decodeExecution(done.execution),
-    };
+    const execution = decodeExecution(done.execution);
+    return { kind: 'speech', durationS: done.durationS, execution };
   } finally {
     writer.finish(succeeded);
   }
 }
+
+const UNFINISHED = 'The worker ended the audio without reporting it as complete.';

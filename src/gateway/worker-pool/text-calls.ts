@@ -112,8 +112,7 @@ export async function receiveText(
   const writer = sink && call.writeTo(sink.chunks);
   let begun = false;
   let answer: Buffer = EMPTY;
-  let done: Extract<GenerationMessage, { $case: 'done' }>['value'] | undefined;
-  let succeeded = false;
+  let done: Done | undefined;
   const take: MessageSink = async ({ $case, value }) => {
     if ($case === 'done') done = corrected(value);
     else if (!writer) answer = value;
@@ -123,25 +122,22 @@ export async function receiveText(
       await writer.write(value);
     }
   };
+  let reply: WorkerReply | undefined;
   try {
     await run(take);
     if (writer?.gone)
       throw new DomainError('request_cancelled', 'The caller disconnected.');
-    if (!writer && answer.length === 0)
-      throw new DomainError('engine_failed', 'The worker sent no answer.');
+    if (!writer && answer.length === 0) throw failed('The worker sent no answer.');
     if (!done)
-      throw new DomainError(
-        'engine_failed',
-        'The worker ended the text without reporting it as complete.',
-      );
-    succeeded = true;
-    return {
-      kind: 'generation',
-      answer,
-      ...done,
-      execution: decodeExecution(done.execution),
-    };
+      throw failed('The worker ended the text without reporting it as complete.');
+    const execution = decodeExecution(done.execution);
+    return (reply = { kind: 'generation', answer, ...done, execution });
   } finally {
-    writer?.finish(succeeded);
+    writer?.finish(reply !== undefined);
   }
 }
+
+type Done = Extract<GenerationMessage, { $case: 'done' }>['value'];
+
+const failed = (message: string): DomainError =>
+  new DomainError('engine_failed', message);

@@ -63,10 +63,7 @@ export class CallProgress {
   #rpc: { cancel(): void } | undefined;
   #writer: SinkWriter | undefined;
   readonly #end = Promise.withResolvers<void>();
-
-  get finished(): Promise<void> {
-    return this.#end.promise;
-  }
+  readonly finished = this.#end.promise;
 
   began(rpc: { cancel(): void }): void {
     this.#rpc = rpc;

@@ -60,9 +60,9 @@ export interface ConnectionEvents {
    */
   onUnended?(): void;
   /** More slots than before, free or urgent. Synchronous. */
-  onCapacity?(): void;
+  readonly onCapacity?: () => void;
   /** A slot or a place for a live stream was released. Synchronous. */
-  onReturn?(): void;
+  readonly onReturn?: () => void;
 }
 
 export interface ConnectionOptions {
@@ -127,9 +127,8 @@ export class WorkerConnection {
         events.onUnhealthy();
       },
     });
-    const onReturn = () => events.onReturn?.();
-    this.slots = new SlotLedger(() => events.onCapacity?.(), onReturn);
-    this.streams = new SlotLedger(() => undefined, onReturn);
+    this.slots = new SlotLedger(events.onCapacity, events.onReturn);
+    this.streams = new SlotLedger(undefined, events.onReturn);
   }
 
   /** Leases out and live streams. */
@@ -240,10 +239,10 @@ export class WorkerConnection {
   }
 
   #start(call: CallProgress, request: CallRequest): Promise<WorkerReply> {
+    if (this.#retired) throw wentAway(this.address ?? 'in this process');
+    if (this.#inner) return generateInside(call, this.#inner, request);
     const { payload } = request.request;
-    const channel = this.#channel;
-    if (this.#inner && !this.#retired) return generateInside(call, this.#inner, request);
-    if (this.#retired || !channel) throw wentAway(this.address ?? 'in this process');
+    const channel = this.#channel!;
     switch (payload.kind) {
       case 'synthesize':
         return synthesize(call, channel, request, payload);

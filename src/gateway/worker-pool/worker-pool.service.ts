@@ -272,11 +272,6 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     this.#activity.next({ type: 'executed', model, execution });
   }
 
-  /** A worker is configured for the model, up or not. */
-  isServed(model: string): boolean {
-    return this.#models.get(model)?.isServed ?? false;
-  }
-
   /** A worker of the model takes requests now that are no live streams. */
   hasReady(model: string): boolean {
     return this.#models.get(model)?.hasReady() ?? false;

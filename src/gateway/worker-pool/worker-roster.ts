@@ -285,10 +285,7 @@ function pooledWorker(
     nowMs: options.nowMs,
     onCapacity: options.onCapacity,
     onReturn: options.onReturn,
-    onExecuted: execution =>
-      options.onActivity({ type: 'executed', model: model.id, execution }),
-    onGeneration: counts =>
-      options.onActivity({ type: 'generated', worker: id, model: model.id, counts }),
+    onActivity: options.onActivity,
   });
 }
 

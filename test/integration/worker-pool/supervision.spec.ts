@@ -162,7 +162,6 @@ describe('supervised workers', () => {
     });
     expect(view.lastExit?.lines).toContain('cannot load the model: no such file');
     expect(pool.offer('m')).toBeUndefined();
-    expect(pool.isServed('m')).toBe(true);
   });
 
   it('one whose program is missing is tried again, and says why', async () => {
