@@ -102,3 +102,8 @@ export type DispatchEvent =
       readonly usage?: WorkUsage;
       readonly attempts: number;
     });
+
+export type EventOf<T extends DispatchEvent['type']> = Extract<
+  DispatchEvent,
+  { readonly type: T }
+>;

@@ -1,4 +1,4 @@
-import { type DispatchEvent } from '../dispatch/dispatch-event.js';
+import { type EventOf } from '../dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../request/request-key.js';
 import { priorityLevel, RequestPriority } from '../request/request-priority.js';
 
@@ -63,13 +63,7 @@ export class DecisionLog {
   readonly #ring: Decision[] = [];
   #made = 0;
 
-  add({
-    key,
-    tenant,
-    priority,
-    atMs,
-    queueWaitMs,
-  }: Extract<DispatchEvent, { type: 'leased' }>): void {
+  add({ key, tenant, priority, atMs, queueWaitMs }: EventOf<'leased'>): void {
     const enqueuedAtMs = atMs - queueWaitMs;
     this.#ring[this.#made % KEPT] = {
       key,

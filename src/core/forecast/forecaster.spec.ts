@@ -46,7 +46,8 @@ function apply<T extends DispatchEvent['type']>(
     priority: priorityLabel(request.priority),
     atMs,
   };
-  forecaster.apply({ ...base, ...fields } as unknown as DispatchEvent);
+  const event = { ...base, ...fields } as unknown as DispatchEvent;
+  forecaster.apply(event, records.get(key));
 }
 
 function came(

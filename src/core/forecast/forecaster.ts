@@ -8,8 +8,6 @@ import { type ForecastDeps, ModelForecast } from './model-forecast.js';
 import { type WaitExplanation } from './wait-explanation.js';
 import { type ProspectiveRequest, type WaitForecast } from './wait-forecast.js';
 
-type EventOf<T extends DispatchEvent['type']> = Extract<DispatchEvent, { type: T }>;
-
 /**
  * Forecasts of one gateway's embedded queue: learns service times, arrivals and its own
  * errors from the dispatch events (D-23), and runs the queue forward when it is asked
@@ -55,13 +53,13 @@ export class Forecaster {
     };
   }
 
-  apply(event: DispatchEvent): void {
-    const record = this.deps.record(event.key);
-    if (event.type === 'settled') return this.#settled(event, record);
-    // Undefined: it waits in a queue that is ordered elsewhere.
-    if (record === undefined) return;
-    if (event.type === 'accepted') this.#accepted(record.request, record, event.atMs);
-    else if (event.type === 'leased') this.#leased(event, record);
+  /** @param record absent: its request waits in a queue that is ordered elsewhere */
+  apply(event: DispatchEvent, record: RequestRecord | undefined): void {
+    const model = this.modelOf(event.model);
+    if (event.type === 'settled') model.settled(event, record);
+    else if (record === undefined) return;
+    else if (event.type === 'accepted') model.accepted(record, event.atMs);
+    else if (event.type === 'leased') model.leased(event, record);
     // What was forecast of it with another priority shows no error.
     else if (event.type === 'reprioritized') record.forecast = undefined;
   }
@@ -90,32 +88,5 @@ export class Forecaster {
       leasedAtMs: record.leasedAtMs,
     };
     return this.modelOf(model).ofRunning(running, nowMs);
-  }
-
-  #accepted(request: ScheduledRequest, record: RequestRecord, nowMs: number): void {
-    const model = this.modelOf(request.model);
-    const forecast = model.sample(request, nowMs);
-    if (forecast !== undefined) record.forecast = forecast;
-    model.arrivals[request.priority].came(request, nowMs);
-  }
-
-  #leased(event: EventOf<'leased'>, { request, forecast }: RequestRecord): void {
-    const model = this.modelOf(request.model);
-    model.decisions.add(event);
-    if (forecast !== undefined && event.attempt === 1)
-      model.happened(forecast, request.priority, { waitMs: event.queueWaitMs });
-  }
-
-  #settled(
-    { model: id, atMs, status, phases, batchSize }: EventOf<'settled'>,
-    record: RequestRecord | undefined,
-  ): void {
-    const model = this.modelOf(id);
-    const request = record?.request;
-    if (status === 'completed')
-      model.service.observe({ phases, batchSize, costMs: request && costOf(request) });
-    if (record?.workerId !== undefined) model.done(record.workerId, atMs);
-    if (status === 'completed' && request && record.forecast !== undefined)
-      model.happened(record.forecast, request.priority, { totalMs: phases.totalMs });
   }
 }

@@ -1,4 +1,5 @@
 import { type BatchWindow } from '../batching/batch-window.js';
+import { type EventOf } from '../dispatch/dispatch-event.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 import { costOf, orderMsOf, ownerOf } from '../queue/request-place.js';
 import { type RequestKey } from '../request/request-key.js';
@@ -42,11 +43,6 @@ type RunningRequest = Omit<RequestInFlight, 'workerId'> & {
 interface RawForecast {
   readonly startMs: number;
   readonly endMs: number;
-}
-
-interface ActualTimes {
-  readonly waitMs?: number | undefined;
-  readonly totalMs?: number | undefined;
 }
 
 /**
@@ -111,35 +107,43 @@ export class ModelForecast {
     private readonly deps: ForecastDeps,
   ) {}
 
-  /**
-   * A request waited and was answered as long as this after such a forecast was made.
-   * Absent: neither is judged.
-   */
-  happened(
+  /** Its forecast is judged later; where nothing else waits, there is no error. */
+  accepted(record: RequestRecord, nowMs: number): void {
+    const { request } = record;
+    this.arrivals[request.priority].came(request, nowMs);
+    if (this.deps.queue.depth <= 1) return;
+    const { realtime, batch } = this.deps.queue.depthOf(this.model);
+    const raw = realtime + batch > 1 && this.ofNew(request, nowMs, costOf(request));
+    if (!raw) return;
+    const { startInMs, endInMs } = this.corrected(raw, request.priority);
+    record.forecast = { ...raw, startP90Ms: startInMs.p90, endP90Ms: endInMs.p90 };
+  }
+
+  leased(event: EventOf<'leased'>, { request, forecast }: RequestRecord): void {
+    this.decisions.add(event);
+    if (forecast !== undefined && event.attempt === 1)
+      this.#judge(forecast, request.priority, event.queueWaitMs, 0);
+  }
+
+  settled(event: EventOf<'settled'>, record: RequestRecord | undefined): void {
+    const { atMs, status, phases, batchSize } = event;
+    if (record?.workerId !== undefined) this.#lastDoneMs.set(record.workerId, atMs);
+    if (status !== 'completed') return;
+    const { request, forecast } = record ?? {};
+    this.service.observe({ phases, batchSize, costMs: request && costOf(request) });
+    if (request && forecast)
+      this.#judge(forecast, request.priority, 0, phases.totalMs ?? 0);
+  }
+
+  /** @param waitMs 0: not judged; the same for `totalMs` */
+  #judge(
     forecast: ForecastSample,
     priority: RequestPriority,
-    { waitMs = 0, totalMs = 0 }: ActualTimes,
+    waitMs: number,
+    totalMs: number,
   ): void {
     this.#startError[priority].observe(forecast.startMs, forecast.startP90Ms, waitMs);
     this.#endError[priority].observe(forecast.endMs, forecast.endP90Ms, totalMs);
-  }
-
-  /**
-   * The forecast of a request that came, to be judged later; undefined: nothing else
-   * waits, so there is no error.
-   */
-  sample(request: ScheduledRequest, nowMs: number): ForecastSample | undefined {
-    const { realtime, batch } = this.deps.queue.depthOf(this.model);
-    if (realtime + batch <= 1) return undefined;
-    const raw = this.ofNew(request, nowMs, costOf(request));
-    if (raw === undefined) return undefined;
-    const { startInMs, endInMs } = this.corrected(raw, request.priority);
-    return { ...raw, startP90Ms: startInMs.p90, endP90Ms: endInMs.p90 };
-  }
-
-  /** A worker answered. */
-  done(workerId: string, nowMs: number): void {
-    this.#lastDoneMs.set(workerId, nowMs);
   }
 
   /** @param own cost of the request itself when it waits already */

@@ -87,11 +87,16 @@ export class RequestHistory {
   constructor(private readonly options: HistoryOptions) {}
 
   apply(event: DispatchEvent): void {
-    if (event.type === 'accepted') this.#tally(event.model).arrived++;
-    else if (event.type === 'rejected') this.#tally(event.model).refused++;
-    else if (event.type === 'settled') this.#settle(event);
+    const tally = this.#tally(event.model);
+    if (event.type === 'accepted') tally.arrived++;
+    else if (event.type === 'rejected') tally.refused++;
     else if (event.type === 'leased' && event.attempt === 1)
-      this.#tally(event.model).waits.add(event.queueWaitMs);
+      tally.waits.add(event.queueWaitMs);
+    else if (event.type === 'settled') {
+      tally[event.status]++;
+      if (event.status === 'failed' && event.code)
+        tally.failures.set(event.code, (tally.failures.get(event.code) ?? 0) + 1);
+    }
   }
 
   /** Ends the step. @param at as `HistoryPoint.at` */
@@ -140,17 +145,6 @@ export class RequestHistory {
       ...{ cancelled: rate('cancelled'), refused: rate('refused') },
       ...(commonestFailure && { commonestFailure }),
     };
-  }
-
-  #settle({
-    model,
-    status,
-    code,
-  }: Extract<DispatchEvent, { readonly type: 'settled' }>): void {
-    const tally = this.#tally(model);
-    tally[status]++;
-    if (status === 'failed' && code)
-      tally.failures.set(code, (tally.failures.get(code) ?? 0) + 1);
   }
 
   #tally(model: string): Tally {

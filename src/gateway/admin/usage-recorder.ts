@@ -13,7 +13,7 @@ import {
   type UsageStore,
   type UsageSums,
 } from '../../core/access/usage-store.port.js';
-import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { type EventOf } from '../../core/dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -24,7 +24,6 @@ import {
   SessionActivity,
 } from '../realtime/session/session-activity.js';
 
-type Settled = Extract<DispatchEvent, { readonly type: 'settled' }>;
 /** A row that is added to in place. */
 type Sums = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
 type Recognised = Extract<ActivityEvent, { readonly type: 'recognised' }>;
@@ -61,9 +60,9 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.#events = this.bus.events$.subscribe(event => {
-      if (event.type === 'settled') this.#add(rowOf(event, this.#today()));
-    });
+    this.#events = this.bus.on('settled', event =>
+      this.#add(rowOf(event, this.#today())),
+    );
     this.#events.add(
       this.sessions.events$.subscribe(event => {
         if (event.type === 'recognised') this.#add(rowOfLive(event, this.#today()));
@@ -133,7 +132,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
 }
 
 /** An engine call is shared by its group: each member has an equal part of its time. */
-function rowOf(event: Settled, day: string): UsageRow {
+function rowOf(event: EventOf<'settled'>, day: string): UsageRow {
   const {
     tenant = DEFAULT_TENANT,
     keyId: key = '',

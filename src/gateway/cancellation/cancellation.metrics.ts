@@ -15,9 +15,8 @@ export class CancellationMetrics {
     events: DispatchEventBus,
     @InjectMetric('scheduler_cancel_latency_seconds') private readonly latency: Histogram,
   ) {
-    events.events$.subscribe(event => {
-      if (event.type === 'cancel_signalled')
-        this.latency.observe({ stage: event.stage }, event.latencyMs / 1000);
-    });
+    events.on('cancel_signalled', ({ stage, latencyMs }) =>
+      this.latency.observe({ stage }, latencyMs / 1000),
+    );
   }
 }

@@ -15,7 +15,7 @@ import {
 } from '@opentelemetry/api';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Subscription } from 'rxjs';
-import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { type DispatchEvent, type EventOf } from '../../core/dispatch/dispatch-event.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { tracingWanted } from '../../platform/config/process-environment.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
@@ -27,8 +27,6 @@ import {
   traceparentOf,
 } from '../../platform/tracing/tracing.module.js';
 import { TRACER } from '../../platform/tracing/tracing.js';
-
-type Event<T extends DispatchEvent['type']> = Extract<DispatchEvent, { type: T }>;
 
 /** Where a request is: in its queue, or with a worker. */
 interface Stage {
@@ -115,13 +113,13 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  #accepted(event: Event<'accepted'>): void {
+  #accepted(event: EventOf<'accepted'>): void {
     const { traceparent, model, tenant, priority } = event;
     if (traceparent === undefined) return;
     this.#enter('queue', contextAfter(traceparent), event, { model, tenant, priority });
   }
 
-  #leased(stage: Stage, event: Event<'leased'>): void {
+  #leased(stage: Stage, event: EventOf<'leased'>): void {
     const { atMs, batchWaitMs, workerId, attempt, groupSize } = event;
     if (batchWaitMs > 0) this.#part(stage, 'window', [atMs - batchWaitMs, atMs]);
     end(stage, { atMs });
@@ -132,7 +130,7 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
     });
   }
 
-  #settled(stage: Stage, event: Event<'settled'>): void {
+  #settled(stage: Stage, event: EventOf<'settled'>): void {
     const { key, atMs, batchSize, deviceMs, phases } = event;
     this.#stages.delete(key);
     if (phases.readyMs !== undefined) {

@@ -1,7 +1,6 @@
 import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Histogram } from 'prom-client';
-import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
@@ -19,21 +18,11 @@ export class LatencyMetrics {
     events: DispatchEventBus,
     @InjectMetric('scheduler_grpc_duration_seconds') private readonly grpc: Histogram,
   ) {
-    events.events$.subscribe(event => this.#observe(event));
-  }
-
-  #observe(event: DispatchEvent): void {
-    // A cancelled caller left before the call ended: its time does not show how
-    // long calls take.
-    if (
-      event.type !== 'settled' ||
-      event.status === 'cancelled' ||
-      event.phases.grpcMs === undefined
-    )
-      return;
-    this.grpc.observe(
-      { priority: event.priority, model: event.model },
-      event.phases.grpcMs / 1000,
-    );
+    events.on('settled', ({ status, priority, model, phases: { grpcMs } }) => {
+      // A cancelled caller left before the call ended: its time does not show how
+      // long calls take.
+      if (status !== 'cancelled' && grpcMs !== undefined)
+        this.grpc.observe({ priority, model }, grpcMs / 1000);
+    });
   }
 }

@@ -22,9 +22,7 @@ export class IntakeBound implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.bus.events$.subscribe(
-      ({ type, requestId }) => type === 'accepted' && this.#receiving.delete(requestId),
-    );
+    this.bus.on('accepted', ({ requestId }) => this.#receiving.delete(requestId));
   }
 
   /** @throws DomainError `queue_full` */

@@ -121,8 +121,8 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
 
   /** Work is charged when it settles, to the admission under the request's key. */
   onModuleInit(): void {
-    this.#events = this.bus.events$.subscribe(event => {
-      if (event.type === 'settled' && event.usage) this.#charge(event.key, event.usage);
+    this.#events = this.bus.on('settled', ({ key, usage }) => {
+      if (usage) this.#charge(key, usage);
     });
     this.#renewal = setInterval(() => this.#renew(), SLOT_LEASE_MS / 3).unref();
   }

@@ -32,7 +32,10 @@ export class LiveFeed implements OnApplicationShutdown {
     private readonly source: LiveSource,
     private readonly rooms: LiveRooms,
   ) {
-    bus.events$.subscribe(event => this.#apply(event));
+    bus.events$.subscribe(event => {
+      const isQueueChanged = this.source.apply(event);
+      if (this.rooms.size > 0) this.#publish(event, isQueueChanged);
+    });
   }
 
   onApplicationShutdown(): void {
@@ -90,10 +93,8 @@ export class LiveFeed implements OnApplicationShutdown {
     }
   }
 
-  #apply(event: DispatchEvent): void {
-    const queueChanged = this.source.apply(event);
-    if (this.rooms.size === 0) return;
-    if (queueChanged && this.rooms.find('queue')) this.#queueChanged(event.model);
+  #publish(event: DispatchEvent, isQueueChanged: boolean): void {
+    if (isQueueChanged && this.rooms.find('queue')) this.#queueChanged(event.model);
     const room = this.rooms.find(`request:${event.requestId}`);
     const request = room && this.source.find(event.key);
     if (room && request)

@@ -1,7 +1,6 @@
 import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Histogram } from 'prom-client';
-import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
@@ -27,7 +26,7 @@ export class CountedCalls {
     const left = (awaited ?? size) - 1;
     if (left > 0) this.#awaited.set(batchId, left);
     else this.#awaited.delete(batchId);
-    this.#forgetOldest();
+    if (this.#awaited.size > REMEMBERED) this.#forgetOldest();
     return awaited === undefined;
   }
 
@@ -36,7 +35,6 @@ export class CountedCalls {
   }
 
   #forgetOldest(): void {
-    if (this.#awaited.size <= REMEMBERED) return;
     const oldest = this.#awaited.keys().next();
     if (!oldest.done) this.#awaited.delete(oldest.value);
   }
@@ -60,29 +58,16 @@ export class QueueMetrics {
     @InjectMetric('scheduler_aging_promotions_total')
     private readonly promotions: Counter,
   ) {
-    events.events$.subscribe(event => this.#observe(event));
-  }
-
-  #observe(event: DispatchEvent): void {
-    const { model, priority } = event;
     // A second lease follows a worker's death: its wait is not one that the queue caused.
-    if (event.type === 'leased' && event.attempt === 1) {
-      this.waits.observe({ priority, model }, event.queueWaitMs / 1000);
-    } else if (event.type === 'promoted') {
-      this.promotions.inc({ model });
-    } else if (event.type === 'settled') {
-      this.#observeSize(model, event.batchSize, event.batchId);
-    }
-  }
-
-  /** Once per engine call. An answer without a call id is counted per request. */
-  #observeSize(
-    model: string,
-    size: number | undefined,
-    batchId: string | undefined,
-  ): void {
-    if (size === undefined || size < 1) return;
-    if (!batchId || this.#calls.firstOf(batchId, size))
-      this.sizes.observe({ model }, size);
+    events.on('leased', ({ model, priority, attempt, queueWaitMs }) => {
+      if (attempt === 1) this.waits.observe({ priority, model }, queueWaitMs / 1000);
+    });
+    events.on('promoted', ({ model }) => this.promotions.inc({ model }));
+    // Once per engine call. An answer without a call id is counted per request.
+    events.on('settled', ({ model, batchSize = 0, batchId }) => {
+      if (batchSize < 1) return;
+      if (!batchId || this.#calls.firstOf(batchId, batchSize))
+        this.sizes.observe({ model }, batchSize);
+    });
   }
 }

@@ -1,7 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import { WindowTimers } from '../../core/batching/window-timers.js';
-import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { type PriorityQueue } from '../../core/queue/priority-queue.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
@@ -11,11 +10,7 @@ import type { WorkerTask } from '../worker-pool/worker-task.js';
 import { WorkerCalls } from './worker-calls.js';
 
 /** Events after which another request may be the next. */
-const WORK: ReadonlySet<DispatchEvent['type']> = new Set([
-  'accepted',
-  'requeued',
-  'reprioritized',
-]);
+const WORK = ['accepted', 'requeued', 'reprioritized'] as const;
 
 /**
  * Asks the dispatcher for plans and runs them, whenever something could have changed
@@ -51,11 +46,9 @@ export class DispatchLoop {
   /** Runs the first turn at once. Idempotent. */
   start(): void {
     if (this.#wakes) return;
-    const wake = () => this.wake();
-    this.#wakes = this.pool.capacity$.subscribe(wake);
-    this.#wakes.add(this.timers.wakes$.subscribe(wake));
-    const onEvent = ({ type }: DispatchEvent) => WORK.has(type) && this.wake();
-    this.#wakes.add(this.events.events$.subscribe(onEvent));
+    this.#wakes = this.pool.capacity$.subscribe(this.wake);
+    this.#wakes.add(this.timers.wakes$.subscribe(this.wake));
+    for (const type of WORK) this.#wakes.add(this.events.on(type, this.wake));
     this.#turn();
   }
 
@@ -69,13 +62,13 @@ export class DispatchLoop {
   }
 
   /** Asks for a turn. Any number of calls until it comes are one. */
-  wake(): void {
-    if (!this.#wakes) return;
-    this.#pending ??= setImmediate(() => {
-      this.#pending = undefined;
-      this.#turn();
-    });
-  }
+  readonly wake = (): void => {
+    if (this.#wakes)
+      this.#pending ??= setImmediate(() => {
+        this.#pending = undefined;
+        this.#turn();
+      });
+  };
 
   /** From now on windows close at once: the queue is sent while time remains. */
   flush(): void {

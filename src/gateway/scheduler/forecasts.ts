@@ -18,7 +18,6 @@ import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { isReady, type WorkerView } from '../worker-pool/worker-view.js';
 import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestRegistry } from './request-registry.js';
-import { type TrackedRequest } from './tracked-request.js';
 
 /** Of the time that a place in a shared queue takes at the recent rate. */
 const DRAIN_P90 = 2;
@@ -41,11 +40,17 @@ export class Forecasts {
   ) {
     const workers = (model: string) =>
       (pool.model(model)?.workers ?? []).flatMap(worker => capacityOf(worker) ?? []);
-    const record = (key: RequestKey) => embedded(registry.record(key));
+    // Not of those that wait in the shared queue, or were taken from there.
+    const record = (key: RequestKey) => {
+      const found = registry.record(key);
+      return found?.queue.isEmbedded ? found : undefined;
+    };
     const running = (model: string) =>
       registry
         .live()
-        .filter(one => one.model === model && one.state === 'leased' && embedded(one));
+        .filter(
+          one => one.model === model && one.state === 'leased' && one.queue.isEmbedded,
+        );
     this.#forecaster = new Forecaster({
       queue,
       window,
@@ -54,7 +59,7 @@ export class Forecasts {
       record,
       running,
     });
-    events.events$.subscribe(event => this.#forecaster.apply(event));
+    events.events$.subscribe(event => this.#forecaster.apply(event, record(event.key)));
   }
 
   ofNew(request: ProspectiveRequest, nowMs: number): WaitForecast | undefined {
@@ -91,10 +96,6 @@ export class Forecasts {
     };
   }
 }
-
-/** Undefined: it waits in the shared queue, or was taken from there. */
-const embedded = (record: TrackedRequest | undefined): TrackedRequest | undefined =>
-  record?.queue.isEmbedded ? record : undefined;
 
 /** Undefined: it takes no requests now. */
 function capacityOf(worker: WorkerView): WorkerCapacity | undefined {

@@ -1,9 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { type EventOf, type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
 import { ERROR_REGISTRY } from '../../contracts/errors/error-registry.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-
-type Settled = Extract<DispatchEvent, { type: 'settled' }>;
 
 /**
  * One log line per settled request, with its phases, and one when its worker gave it back
@@ -14,25 +12,17 @@ export class RequestLog {
   readonly #logger = new Logger('Request');
 
   constructor(events: DispatchEventBus) {
-    events.events$.subscribe(event => {
-      if (event.type === 'settled') this.#settled(event);
-      else if (event.type === 'requeued') this.#requeued(event);
+    events.on('settled', ({ type: _type, atMs: _atMs, key: _key, phases, ...fields }) => {
+      const { status, code } = fields;
+      const line = { ...fields, ...rounded(phases) };
+      const isServerFault = code !== undefined && ERROR_REGISTRY[code].status >= 500;
+      this.#logger[isServerFault ? 'warn' : 'log'](line, `request ${status}`);
     });
-  }
-
-  #settled({ type: _type, atMs: _atMs, key: _key, phases, ...fields }: Settled): void {
-    const line = { ...fields, ...rounded(phases) };
-    if (isServerFault(fields)) this.#logger.warn(line, `request ${fields.status}`);
-    else this.#logger.log(line, `request ${fields.status}`);
+    events.on('requeued', event => this.#requeued(event));
   }
 
   /** What a worker gives back is no warning: nothing was lost. */
-  #requeued({
-    requestId,
-    model,
-    workerId,
-    code,
-  }: Extract<DispatchEvent, { type: 'requeued' }>): void {
+  #requeued({ requestId, model, workerId, code }: EventOf<'requeued'>): void {
     const line = { requestId, model, workerId };
     if (code === 'shutting_down')
       this.#logger.log(
@@ -47,14 +37,10 @@ export class RequestLog {
   }
 }
 
-function isServerFault({ code }: Pick<Settled, 'code'>): boolean {
-  return code !== undefined && ERROR_REGISTRY[code].status >= 500;
-}
-
 /** Microseconds are enough, and keep the line readable. */
-function rounded(phases: Settled['phases']): Record<string, number> {
-  const entries = Object.entries(phases) as [string, number][];
-  return Object.fromEntries(
-    entries.map(([phase, ms]) => [phase, Math.round(ms * 1000) / 1000]),
-  );
+function rounded(phases: LatencyPhases): Record<string, number> {
+  const line: Record<string, number> = {};
+  for (const [phase, ms] of Object.entries(phases) as [string, number][])
+    line[phase] = Math.round(ms * 1000) / 1000;
+  return line;
 }

@@ -1,7 +1,6 @@
 import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Gauge } from 'prom-client';
-import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
@@ -102,29 +101,23 @@ export class SchedulerMetrics {
   ) {
     this.#settled = new ScrapedTotal(settled);
     this.#accepted = new ScrapedTotal(accepted);
-    events.events$.subscribe(event => this.#count(event));
+    events.on('accepted', ({ priority, model }) =>
+      this.#accepted.add({ priority, model }),
+    );
+    events.on('rejected', ({ code, model }) => {
+      this.rejected.inc({ code, model });
+      if (code === 'deadline_unreachable')
+        this.deadlines.inc({ outcome: 'refused', model });
+    });
+    events.on('requeued', ({ code, model }) => {
+      if (code === 'worker_lost') this.retried.inc({ model });
+    });
+    events.on('settled', ({ status, priority, model, metDeadline, code }) => {
+      this.#settled.add({ status, priority, model });
+      if (metDeadline !== undefined)
+        this.deadlines.inc({ outcome: metDeadline ? 'met' : 'late', model });
+      else if (code === 'deadline_missed')
+        this.deadlines.inc({ outcome: 'missed', model });
+    });
   }
-
-  #count(event: DispatchEvent): void {
-    const { model, priority } = event;
-    if (event.type === 'accepted') this.#accepted.add({ priority, model });
-    else if (event.type === 'settled')
-      this.#settled.add({ status: event.status, priority, model });
-    else if (event.type === 'rejected') this.rejected.inc({ code: event.code, model });
-    else if (event.type === 'requeued' && event.code === 'worker_lost')
-      this.retried.inc({ model });
-    const outcome = deadlineOutcome(event);
-    if (outcome !== undefined) this.deadlines.inc({ outcome, model });
-  }
-}
-
-/** Undefined: the request had no deadline, or ended for another reason. */
-function deadlineOutcome(
-  event: DispatchEvent,
-): 'met' | 'late' | 'missed' | 'refused' | undefined {
-  if (event.type === 'rejected')
-    return event.code === 'deadline_unreachable' ? 'refused' : undefined;
-  if (event.type !== 'settled') return undefined;
-  if (event.metDeadline !== undefined) return event.metDeadline ? 'met' : 'late';
-  return event.code === 'deadline_missed' ? 'missed' : undefined;
 }

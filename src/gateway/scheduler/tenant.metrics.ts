@@ -1,7 +1,7 @@
 import { Inject, Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
-import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { type DispatchEvent, type EventOf } from '../../core/dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -53,10 +53,7 @@ export class TenantMetrics {
       this.waits.observe({ tenant }, event.queueWaitMs / 1000);
   }
 
-  #settled(
-    tenant: string,
-    { status, deviceMs }: Extract<DispatchEvent, { type: 'settled' }>,
-  ): void {
+  #settled(tenant: string, { status, deviceMs }: EventOf<'settled'>): void {
     this.requests.inc({ tenant, status });
     if (deviceMs !== undefined) this.device.inc({ tenant }, deviceMs / 1000);
   }

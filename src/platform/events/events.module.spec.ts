@@ -49,6 +49,15 @@ describe('DispatchEventBus', () => {
     expect(seen).toEqual(['1:a', '2:a', '1:b', '2:b']);
   });
 
+  it('shows the events of one type to those who asked for that type', () => {
+    const events = bus();
+    const seen: string[] = [];
+    events.on('accepted', ({ requestId, bytes }) => seen.push(`${requestId}:${bytes}`));
+    events.on('promoted', ({ requestId }) => seen.push(requestId));
+    events.emit(accepted('a'));
+    expect(seen).toEqual(['a:1']);
+  });
+
   it('isolates a subscriber that throws: the emitter and the others continue, and the log has the error', async () => {
     const events = bus();
     const seen: string[] = [];

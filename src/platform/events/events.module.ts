@@ -6,8 +6,8 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { config as rxjsConfig, type Observable, Subject } from 'rxjs';
-import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { config as rxjsConfig, type Observable, Subject, type Subscription } from 'rxjs';
+import { type DispatchEvent, type EventOf } from '../../core/dispatch/dispatch-event.js';
 
 /**
  * What happened to requests, in order (D-23). Metrics, logs and the live feed subscribe
@@ -21,13 +21,25 @@ import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 export class DispatchEventBus implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(DispatchEventBus.name);
   readonly #subject = new Subject<DispatchEvent>();
+  readonly #byType = new Map<DispatchEvent['type'], Subject<DispatchEvent>>();
 
   /** Hot: a subscriber sees events from now on. Completes when the application closes. */
   readonly events$: Observable<DispatchEvent> = this.#subject.asObservable();
 
+  /** Calls `listener` with the events of one type, after the subscribers of all. */
+  on<T extends DispatchEvent['type']>(
+    type: T,
+    listener: (event: EventOf<T>) => void,
+  ): Subscription {
+    const subject = this.#byType.get(type) ?? new Subject();
+    this.#byType.set(type, subject);
+    return subject.subscribe(listener as (event: DispatchEvent) => void);
+  }
+
   /** Synchronous: when it returns, every subscriber has seen the event. Never throws. */
   emit(event: DispatchEvent): void {
     this.#subject.next(event);
+    this.#byType.get(event.type)?.next(event);
   }
 
   /**
@@ -44,6 +56,7 @@ export class DispatchEventBus implements OnModuleInit, OnApplicationShutdown {
    */
   onApplicationShutdown(): void {
     this.#subject.complete();
+    for (const subject of this.#byType.values()) subject.complete();
   }
 
   #report(error: unknown): void {

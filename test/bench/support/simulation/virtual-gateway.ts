@@ -319,7 +319,7 @@ export class VirtualGateway {
     if (!this.#forecasts) return;
     const { id: requestId, key, model, tenant, payload } = request;
     const { priority } = payload.came;
-    this.forecaster.apply({
+    const event = {
       ...fields,
       key,
       requestId,
@@ -327,6 +327,7 @@ export class VirtualGateway {
       priority,
       atMs: this.nowMs,
       ...(tenant && { tenant }),
-    });
+    } as DispatchEvent;
+    this.forecaster.apply(event, this.#lives.get(request.key));
   }
 }
