@@ -8,7 +8,7 @@ import { StorageOperations } from '../platform/storage/storage.metrics.js';
 import { metricValues } from '../../test/support/metric-values.js';
 import { BATCH_METRICS } from './batch.metrics.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
-import { TargetGates } from './execute/target-gates.js';
+import { TargetResolver } from './execute/target-resolver.js';
 import { JobMetrics, StoreMetrics } from './observe/job.metrics.js';
 import { LineMetrics, ModelLabels } from './observe/line.metrics.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
@@ -44,9 +44,12 @@ describe('metrics of the processor', () => {
   });
 
   async function metrics() {
-    const gates = new TargetGates({ targetOf: () => undefined } as never, 10);
+    const targets = new TargetResolver(
+      { kind: 'per_model', targets: new Map() },
+      { concurrencyPerModel: 10, maxResponseBytes: 1 },
+    );
     for (const model of ['alias', 'alias', 'unknown-1', 'unknown-2'])
-      gates.of(model).acquire();
+      targets.gateOf(model).acquire();
     const pendingSinceMs = performance.now() - 2500;
     const works = [
       working(NOW + 39_000, pendingSinceMs),
@@ -64,7 +67,7 @@ describe('metrics of the processor', () => {
         { provide: SETTINGS, useValue: { batch: { jobs: 4, concurrency: 100 } } },
         { provide: JobSupervisor, useValue: { size: 3, works } },
         { provide: LineDispatcher, useValue: { inFlight: 17 } },
-        { provide: TargetGates, useValue: gates },
+        { provide: TargetResolver, useValue: targets },
         {
           provide: ModelLabels,
           useValue: new ModelLabels([{ id: 'm', aliases: ['alias'] }] as never, [

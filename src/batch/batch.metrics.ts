@@ -4,8 +4,8 @@ import { type JobStore } from '../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../platform/config/settings.js';
 import { JOB_STORE } from '../platform/database/database.tokens.js';
 import { metricProvider } from '../platform/metrics/metric-provider.js';
-import { TargetGates } from './execute/target-gates.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
+import { TargetResolver } from './execute/target-resolver.js';
 import { JOB_METRICS, STORE_METRICS } from './observe/job.metrics.js';
 import { LINE_METRICS, ModelLabels } from './observe/line.metrics.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
@@ -57,7 +57,7 @@ export const BATCH_METRICS: Provider[] = [
     collect: (gauge, { batch }: Settings) => gauge.set(batch.concurrency),
   }),
   metricProvider('model_inflight_requests', {
-    inject: [TargetGates, ModelLabels],
+    inject: [TargetResolver, ModelLabels],
     collect: inFlightByModel,
   }),
   metricProvider('batch_jobs', { inject: [JOB_STORE], collect: jobsByStatus }),
@@ -73,8 +73,12 @@ export const BATCH_METRICS: Provider[] = [
 ];
 
 /** `inc`: several models may share the label `other`. */
-function inFlightByModel(gauge: Gauge, gates: TargetGates, labels: ModelLabels): void {
-  for (const { model, inFlight } of gates.inFlight())
+function inFlightByModel(
+  gauge: Gauge,
+  targets: TargetResolver,
+  labels: ModelLabels,
+): void {
+  for (const { model, inFlight } of targets.inFlight())
     gauge.inc({ model: labels.of(model) }, inFlight);
 }
 

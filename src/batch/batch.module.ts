@@ -1,4 +1,4 @@
-import { type DynamicModule, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { type Tracer } from '@opentelemetry/api';
 import { ConfigModule, MODELS } from '../platform/config/config.module.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
@@ -11,21 +11,16 @@ import { TRACER } from '../platform/tracing/tracing.js';
 import { BATCH_METRICS } from './batch.metrics.js';
 import { AudioUpload } from './execute/audio-upload.js';
 import { ExecuteService } from './execute/execute.service.js';
-import { TargetGates } from './execute/target-gates.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { SpeechAudio } from './execute/line-result.js';
 import { LineSender } from './execute/line-sender.js';
 import { LogShipping } from './execute/log-shipping.js';
-import {
-  gatewayAccess,
-  gatewayTarget,
-  TargetResolver,
-} from './execute/target-resolver.js';
+import { gatewayTarget, TargetResolver } from './execute/target-resolver.js';
 import { readTargetsFile, type Targets } from './execute/targets-file.js';
 import { Publisher } from './finalize/publisher.js';
 import { WebhookSender } from './finalize/webhook-sender.js';
 import { IngestService } from './ingest/ingest.service.js';
-import { BlobWrites, ResultFiles } from './job/result-files.js';
+import { ResultFiles } from './job/result-files.js';
 import { LineGrace } from './lease/job-stop.js';
 import { JobTraces } from './observe/job-traces.js';
 import { LineMetrics, ModelLabels } from './observe/line.metrics.js';
@@ -45,9 +40,7 @@ export interface ProcessorParts {
 
 /** The batch processor. It has no HTTP server and imports neither gateway nor worker. */
 @Module({})
-export class BatchModule implements OnApplicationShutdown {
-  constructor(private readonly targets: TargetResolver) {}
-
+export class BatchModule {
   static forProcessor({ settings, models, link, tracer }: ProcessorParts): DynamicModule {
     const { level, pretty } = settings.logging;
     return {
@@ -65,7 +58,6 @@ export class BatchModule implements OnApplicationShutdown {
         { provide: TargetResolver, useFactory: () => resolverOf(settings, link) },
         ...EXECUTION,
         ...[
-          BlobWrites,
           ResultFiles,
           Publisher,
           WebhookSender,
@@ -80,10 +72,6 @@ export class BatchModule implements OnApplicationShutdown {
       ],
     };
   }
-
-  onApplicationShutdown(): void {
-    this.targets.close();
-  }
 }
 
 const EXECUTION = [
@@ -92,12 +80,6 @@ const EXECUTION = [
     inject: [MODELS, TargetResolver],
     useFactory: (models: readonly ModelSpec[], targets: TargetResolver) =>
       new ModelLabels(models, targets.knownModels),
-  },
-  {
-    provide: TargetGates,
-    inject: [TargetResolver, SETTINGS],
-    useFactory: (targets: TargetResolver, { batch }: Settings) =>
-      new TargetGates(targets, batch.concurrencyPerModel),
   },
   {
     provide: LineDispatcher,
@@ -133,18 +115,10 @@ function graceOf(
 
 /** @throws ConfigError */
 function resolverOf(settings: Settings, link: ProcessorLink | undefined): TargetResolver {
-  const { targetsFile, secretsDir, busyAttempts, maxResponseBytes } = settings.batch;
+  const { targetsFile, secretsDir, busyAttempts } = settings.batch;
   const targets: Targets =
     targetsFile === ''
-      ? gatewayOnly(settings, link)
+      ? { kind: 'global', target: gatewayTarget(settings, link) }
       : readTargetsFile({ path: targetsFile, secretsDir, busyAttempts });
-  return new TargetResolver(targets, maxResponseBytes);
-}
-
-function gatewayOnly(settings: Settings, link: ProcessorLink | undefined): Targets {
-  const access = gatewayAccess(settings, link);
-  const target = gatewayTarget(settings, access.urls, owner =>
-    access.authorization(owner),
-  );
-  return { kind: 'global', target };
+  return new TargetResolver(targets, settings.batch);
 }

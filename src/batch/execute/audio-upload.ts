@@ -61,9 +61,12 @@ export class LineProblem extends Error {
 const SOURCES = ['file_id', 'file_url', 'audio'] as const;
 const OWN_FIELDS = new Set<string>([...SOURCES, 'filename']);
 
+/** What a line of an audio endpoint has in its body. */
+export type AudioFields = Readonly<Record<string, unknown>>;
+
 export interface AudioLine {
   readonly tenant: string;
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: AudioFields;
   /** The target fetches a `file_url` itself, as the gateway does. */
   readonly fetchesFileUrl: boolean;
   readonly signal: AbortSignal;
@@ -153,7 +156,7 @@ export class AudioUpload {
 }
 
 /** Lists as `name[]`, objects as JSON, as OpenAI's clients write forms. */
-function formFields(body: AudioLine['body']): [string, string][] {
+function formFields(body: AudioFields): [string, string][] {
   return Object.entries(body).flatMap(([name, value]): [string, string][] => {
     if (OWN_FIELDS.has(name) || value === null || value === undefined) return [];
     if (Array.isArray(value))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { DoneMap } from '../job/job-progress.js';
-import { TargetGate } from './target-gates.js';
+import { TargetGate } from './target-gate.js';
 import {
   LineDispatcher,
   LineLane,
@@ -45,7 +45,9 @@ function harness(limits = { concurrency: 100, inflightBytes: 1_000_000 }) {
       return new LineLane(id, options.tenant ?? 't', models, gate, new DoneMap(count));
     });
     const sending: SendingJob = {
-      ...{ id, lanes, maySend: true, weight: 1 },
+      lanes,
+      maySend: true,
+      weight: 1,
       send: (lane, ticket) =>
         new Promise<void>(finish => sent.push({ key: lane.key, ticket, finish })),
     };
@@ -111,7 +113,7 @@ describe('LineDispatcher', () => {
     sent[0]!.finish();
     await settled();
     expect(sent.map(({ ticket }) => ticket.index)).toEqual([0, 0]);
-    dispatcher.stop();
+    dispatcher.onApplicationShutdown();
   });
 
   it('leaves a model alone whose target asked to wait, and no other', () => {
@@ -120,7 +122,7 @@ describe('LineDispatcher', () => {
     gates.get('busy')!.overloaded(performance.now(), 60_000);
     job('a', { busy: 3, idle: 3 });
     expect(sent.map(({ key }) => key)).toEqual(['a\nidle', 'a\nidle', 'a\nidle']);
-    dispatcher.stop();
+    dispatcher.onApplicationShutdown();
   });
 
   it('sends nothing more of a job that was removed', async () => {

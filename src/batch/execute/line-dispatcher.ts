@@ -1,9 +1,10 @@
+import { type OnApplicationShutdown } from '@nestjs/common';
 import { FairShare } from '../../core/jobs/fair-share.js';
 import { type PlanEntry } from '../../core/jobs/plan-entry.js';
 import { type AttemptCount } from '../../core/jobs/retry-policy.js';
 import { type ModelPlan } from '../job/job-plan.js';
 import { type DoneMap } from '../job/job-progress.js';
-import { type TargetGate } from './target-gates.js';
+import { type TargetGate } from './target-gate.js';
 
 /** One line to send, with its attempts so far. */
 export interface LineTicket {
@@ -78,14 +79,13 @@ export class LineLane {
   }
 
   /**
-   * When time alone makes this lane ready; undefined: it is ready now, or waits
-   * for another event.
+   * When time alone makes this lane ready; Infinity: it is ready now, or waits for
+   * another event.
    */
-  nextDueMs(nowMs: number): number | undefined {
-    const readyMs = this.peek(nowMs) ? nowMs : this.#retries[0]?.dueMs;
-    if (readyMs === undefined) return undefined;
+  nextDueMs(nowMs: number): number {
+    const readyMs = this.peek(nowMs) ? nowMs : (this.#retries[0]?.dueMs ?? Infinity);
     const dueMs = Math.max(readyMs, this.gate.closedUntilMs);
-    return dueMs > nowMs ? dueMs : undefined;
+    return dueMs > nowMs ? dueMs : Infinity;
   }
 
   #planned(): LineTicket | undefined {
@@ -112,7 +112,6 @@ export interface DispatchLimits {
 
 /** A job whose lines are being sent. */
 export interface SendingJob {
-  readonly id: string;
   readonly lanes: readonly LineLane[];
   /** False while its result log is behind or it stops. */
   readonly maySend: boolean;
@@ -126,7 +125,7 @@ export interface SendingJob {
  * Chooses the next line among all jobs of the processor (D-18): fair turn, then the
  * model's slot, then a global slot.
  */
-export class LineDispatcher {
+export class LineDispatcher implements OnApplicationShutdown {
   readonly #share = new FairShare();
   readonly #lanes = new Map<
     string,
@@ -181,9 +180,8 @@ export class LineDispatcher {
     this.#wakeLater(nowMs);
   }
 
-  stop(): void {
+  onApplicationShutdown(): void {
     clearTimeout(this.#timer);
-    this.#timer = undefined;
   }
 
   #canSend(key: string, nowMs: number): boolean {
@@ -212,14 +210,12 @@ export class LineDispatcher {
 
   /** The timer only wakes the loop, which decides anew. */
   #wakeLater(nowMs: number): void {
-    this.stop();
-    let soonest: number | undefined;
+    clearTimeout(this.#timer);
+    let soonestMs = Infinity;
     for (const { lane, job } of this.#lanes.values()) {
-      const dueMs = job.maySend ? lane.nextDueMs(nowMs) : undefined;
-      if (dueMs !== undefined && (soonest === undefined || dueMs < soonest))
-        soonest = dueMs;
+      if (job.maySend) soonestMs = Math.min(soonestMs, lane.nextDueMs(nowMs));
     }
-    if (soonest !== undefined)
-      this.#timer = setTimeout(() => this.pump(), Math.ceil(soonest - nowMs));
+    if (soonestMs < Infinity)
+      this.#timer = setTimeout(() => this.pump(), Math.ceil(soonestMs - nowMs));
   }
 }

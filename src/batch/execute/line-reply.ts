@@ -29,7 +29,6 @@ interface Response {
 
 /** @param sentId the id that the request had */
 export function answerOf({ status, headers, body }: Response, sentId: string): Answer {
-  const waitMs = retryAfterMs(headers, Date.now());
   const should = headers['x-should-retry'];
   return {
     kind: 'answer',
@@ -37,23 +36,19 @@ export function answerOf({ status, headers, body }: Response, sentId: string): A
     contentType: headers['content-type'] ?? '',
     body,
     requestId: String(headers['x-request-id'] ?? sentId),
-    ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-    ...(should === 'true' || should === 'false'
-      ? { shouldRetry: should === 'true' }
-      : {}),
+    retryAfterMs: retryAfterMs(headers, Date.now()),
+    shouldRetry: should === 'true' ? true : should === 'false' ? false : undefined,
   };
 }
 
 /** Errors before any byte was sent: the request was not executed. */
 const REFUSED = new Set([
-  ...[
-    'ECONNREFUSED',
-    'ENOTFOUND',
-    'EAI_AGAIN',
-    'EHOSTUNREACH',
-    'ENETUNREACH',
-    'EADDRNOTAVAIL',
-  ],
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 

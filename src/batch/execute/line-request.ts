@@ -1,5 +1,5 @@
 import { type BatchJob, isSpeech } from '../../core/jobs/batch-job.js';
-import { type AudioUpload } from './audio-upload.js';
+import { type AudioFields, type MultipartForm } from './audio-upload.js';
 import { type LineParts } from '../job/input-lines.js';
 import { type LineRequest } from './line-target.js';
 
@@ -12,49 +12,31 @@ export interface PreparedLine {
 
 const AUDIO_IN = /^\/v1\/audio\/(transcriptions|translations)$/;
 
-export interface Preparation {
-  readonly job: BatchJob;
-  readonly parts: LineParts;
-  readonly audio: AudioUpload;
-  readonly fetchesFileUrl: boolean;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Bodies are sent unchanged, except: audio becomes a form, speech loses
  * `response_encoding`. @throws LineProblem
  */
 export function prepareLine(
-  preparation: Preparation,
+  job: BatchJob,
+  { body }: LineParts,
+  audioForm: (fields: AudioFields) => Promise<MultipartForm>,
 ): PreparedLine | Promise<PreparedLine> {
-  const { job, parts } = preparation;
-  if (AUDIO_IN.test(job.endpoint)) return withForm(preparation);
-  if (!isSpeech(job))
-    return { request: json(job.endpoint, parts.body), wantsBase64: false };
-  const { response_encoding: encoding, ...body } = parsed(parts.body);
+  const path = job.endpoint;
+  if (AUDIO_IN.test(path))
+    return audioForm(parsed(body)).then(form => ({
+      request: {
+        path,
+        contentType: form.contentType,
+        bytes: form.bytes,
+        body: () => form.body(),
+      },
+      wantsBase64: false,
+    }));
+  if (!isSpeech(job)) return { request: json(path, body), wantsBase64: false };
+  const { response_encoding: encoding, ...speech } = parsed(body);
   return {
-    request: json(job.endpoint, Buffer.from(JSON.stringify(body))),
+    request: json(path, Buffer.from(JSON.stringify(speech))),
     wantsBase64: encoding === 'base64',
-  };
-}
-
-async function withForm({
-  job,
-  parts,
-  audio,
-  fetchesFileUrl,
-  signal,
-}: Preparation): Promise<PreparedLine> {
-  const form = await audio.form({
-    tenant: job.tenant,
-    body: parsed(parts.body),
-    fetchesFileUrl,
-    signal,
-  });
-  const { contentType, bytes } = form;
-  return {
-    request: { path: job.endpoint, contentType, bytes, body: () => form.body() },
-    wantsBase64: false,
   };
 }
 
@@ -65,5 +47,4 @@ const json = (path: string, bytes: Buffer): PreparedLine['request'] => ({
   body: () => bytes,
 });
 
-const parsed = (body: Buffer): Record<string, unknown> =>
-  JSON.parse(body.toString()) as Record<string, unknown>;
+const parsed = (body: Buffer): AudioFields => JSON.parse(body.toString()) as AudioFields;

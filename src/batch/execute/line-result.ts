@@ -103,7 +103,7 @@ function answered(answer: Answered, customIdJson: string, body: Body): LineResul
   const { status, requestId } = answer;
   const line = answerLine({ customIdJson, status, requestId, bodyJson: body.json });
   const usage = lineUsage(body.value);
-  return { kind: isGood(answer) ? 'O' : 'E', line, ...(usage ? { usage } : {}) };
+  return { kind: isGood(answer) ? 'O' : 'E', line, usage };
 }
 
 /** The error line of a request without an answer. */
@@ -118,7 +118,7 @@ export const unanswered = (
     customId: JSON.parse(customIdJson) as string,
     code,
     message,
-    ...(param === undefined ? {} : { param }),
+    param,
   }),
 });
 

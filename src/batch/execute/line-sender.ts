@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
-import { type AttemptCount, type RetryLimits } from '../../core/jobs/retry-policy.js';
+import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { mayUse } from '../../platform/auth/principal.js';
-import { type InputLines, lineParts } from '../job/input-lines.js';
+import { type InputLines, lineParts, type LineParts } from '../job/input-lines.js';
 import { type JobClaim } from '../job/result-files.js';
 import { type LineMetrics } from '../observe/line.metrics.js';
 import { type AudioUpload, LineProblem } from './audio-upload.js';
@@ -19,7 +19,7 @@ import {
   failureCauseOf,
   isGood,
   isOverloaded,
-  type TargetState,
+  type Verdict,
   verdictOn,
 } from './line-verdict.js';
 import { type TargetResolver } from './target-resolver.js';
@@ -34,7 +34,7 @@ export interface Attempt {
 
 export type AttemptOutcome =
   | { readonly kind: 'result'; readonly result: LineResult }
-  | { readonly kind: 'again'; readonly tried: AttemptCount; readonly afterMs: number };
+  | Extract<Verdict, { kind: 'again' }>;
 
 /** Makes one attempt at one line: read, send, decide. */
 export class LineSender {
@@ -49,89 +49,67 @@ export class LineSender {
 
   /** @throws the signal's reason, or the error of a disk or store */
   async attempt(attempt: Attempt): Promise<AttemptOutcome> {
-    const { claim, lane, ticket, input, signal } = attempt;
-    const { job } = claim;
+    const { input, ticket } = attempt;
     const parts = lineParts(await input.read(ticket.entry));
-    const target = this.targets.targetOf(lane.model);
-    if (!target)
-      return result(
-        unanswered(
-          parts.customIdJson,
-          'model_not_found',
-          'No target is configured for this model.',
-          'model',
-        ),
-      );
-    // The gateway checks its own models, aliases included.
-    if (!target.spec.fetchesFileUrl && !mayUse(job.terms, lane.model))
-      return result(
-        unanswered(
-          parts.customIdJson,
-          'model_not_found',
-          'The API key of this batch may not use this model.',
-          'model',
-        ),
-      );
     try {
-      const prepared = await prepareLine({
-        job,
-        parts,
-        audio: this.audio,
-        fetchesFileUrl: target.spec.fetchesFileUrl,
-        signal,
-      });
-      const startedMs = performance.now();
-      const isProbe = lane.gate.isAway;
-      const requestId = `${job.id}-${ticket.index}`;
-      const answer = await target.exchange({
-        ...prepared.request,
-        requestId,
-        owner: job,
-        signal,
-      });
-      this.metrics.attempted(lane.model, (performance.now() - startedMs) / 1000);
-      this.#updateGate(lane, target, answer);
-      const again = this.#decide(answer, attempt, {
-        limits: target.spec.retries,
-        isProbe,
-      });
-      if (again) return again;
-      const { wantsBase64 } = prepared;
-      const settled = await resultOf(answer, {
-        claim,
-        parts,
-        wantsBase64,
-        speech: this.speech,
-      });
-      this.metrics.settled(lane.model, settled.kind === 'O', settled.usage);
-      return result(settled);
+      return await this.#attempt(attempt, parts);
     } catch (error) {
-      if (error instanceof LineProblem)
-        return result(
-          unanswered(parts.customIdJson, error.code, error.message, error.param),
-        );
-      throw error;
+      if (!(error instanceof LineProblem)) throw error;
+      const { code, message, param } = error;
+      return result(unanswered(parts.customIdJson, code, message, param));
     }
   }
 
-  /** @returns undefined if the answer is the line's result */
-  #decide(
-    answer: Answer,
-    { claim: { job }, lane, ticket }: Attempt,
-    { limits, isProbe }: { limits: RetryLimits } & Pick<TargetState, 'isProbe'>,
-  ): AttemptOutcome | undefined {
-    const clock = { nowMs: Date.now(), deadlineMs: job.expiresAtMs };
-    const { answers } = lane.gate;
+  async #attempt(attempt: Attempt, parts: LineParts): Promise<AttemptOutcome> {
+    const { claim, lane, ticket, signal } = attempt;
+    const { job } = claim;
+    const { model, gate } = lane;
+    const target = this.#targetOf(model, job);
+    const { fetchesFileUrl } = target.spec;
+    const { request, wantsBase64 } = await prepareLine(job, parts, body =>
+      this.audio.form({ tenant: job.tenant, body, fetchesFileUrl, signal }),
+    );
+    const startedMs = performance.now();
+    const isProbe = gate.isAway;
+    const requestId = `${job.id}-${ticket.index}`;
+    const answer = await target.exchange({ ...request, requestId, owner: job, signal });
+    this.metrics.attempted(model, (performance.now() - startedMs) / 1000);
+    this.#updateGate(lane, target, answer);
     const verdict = verdictOn(answer, {
       tried: ticket.tried,
-      limits,
-      answers,
+      limits: target.spec.retries,
+      answers: gate.answers,
       isProbe,
-      ...clock,
+      nowMs: Date.now(),
+      deadlineMs: job.expiresAtMs,
     });
-    if (verdict.kind === 'settle') return undefined;
-    this.metrics.retried(lane.model, reasonOf(answer));
-    return verdict;
+    if (verdict.kind === 'again') {
+      this.metrics.retried(model, reasonOf(answer));
+      return verdict;
+    }
+    const { speech } = this;
+    const settled = await resultOf(answer, { claim, parts, wantsBase64, speech });
+    this.metrics.settled(model, settled.kind === 'O', settled.usage);
+    return result(settled);
+  }
+
+  /** @throws LineProblem */
+  #targetOf(model: string, { terms }: BatchJob): LineTarget {
+    const target = this.targets.targetOf(model);
+    if (!target)
+      throw new LineProblem(
+        'model_not_found',
+        'No target is configured for this model.',
+        'model',
+      );
+    // The gateway checks its own models, aliases included.
+    if (!target.spec.fetchesFileUrl && !mayUse(terms, model))
+      throw new LineProblem(
+        'model_not_found',
+        'The API key of this batch may not use this model.',
+        'model',
+      );
+    return target;
   }
 
   /**

@@ -11,9 +11,9 @@ import { failureCauseOf } from './line-verdict.js';
 
 export interface TargetTls {
   readonly insecureSkipVerify: boolean;
-  readonly caCertFile?: string;
-  readonly clientCertFile?: string;
-  readonly clientKeyFile?: string;
+  readonly caCertFile?: string | undefined;
+  readonly clientCertFile?: string | undefined;
+  readonly clientKeyFile?: string | undefined;
 }
 
 /** Configuration of one target. */
@@ -198,14 +198,17 @@ export class LineTarget {
       ...(this.spec.fetchesFileUrl &&
         traceparent !== undefined && { [TRACE_LINK_HEADER]: traceparent }),
       'user-agent': 'switchyard-batch',
-      ...(authorization === undefined ? {} : { authorization }),
+      ...(authorization !== undefined && { authorization }),
     };
   }
 }
 
+const fileOf = (path: string | undefined): Buffer | undefined =>
+  path === undefined ? undefined : readFileSync(path);
+
 const tlsOptions = (tls: TargetTls): buildConnector.BuildOptions => ({
   rejectUnauthorized: !tls.insecureSkipVerify,
-  ...(tls.caCertFile ? { ca: readFileSync(tls.caCertFile) } : {}),
-  ...(tls.clientCertFile ? { cert: readFileSync(tls.clientCertFile) } : {}),
-  ...(tls.clientKeyFile ? { key: readFileSync(tls.clientKeyFile) } : {}),
+  ca: fileOf(tls.caCertFile),
+  cert: fileOf(tls.clientCertFile),
+  key: fileOf(tls.clientKeyFile),
 });

@@ -14,17 +14,13 @@ export type Verdict =
   | { readonly kind: 'settle' }
   | { readonly kind: 'again'; readonly tried: AttemptCount; readonly afterMs: number };
 
-/** State of the target when the line was sent. */
-export interface TargetState {
-  /** Answers so far. */
+export interface VerdictContext {
+  readonly tried: AttemptCount;
+  readonly limits: RetryLimits;
+  /** Answers of the target so far. */
   readonly answers: number;
   /** The line was sent as a probe of an unreachable target. */
   readonly isProbe: boolean;
-}
-
-export interface VerdictContext extends TargetState {
-  readonly tried: AttemptCount;
-  readonly limits: RetryLimits;
   /** Wall-clock time, like the job's deadline. */
   readonly nowMs: number;
   readonly deadlineMs: number;
@@ -46,18 +42,16 @@ export function failureCauseOf(answer: Answer): FailureCause | undefined {
 }
 
 /** Decides whether a line settles or is retried. */
-export function verdictOn(
-  answer: Answer,
-  { tried, limits, nowMs, deadlineMs, ...state }: VerdictContext,
-): Verdict {
+export function verdictOn(answer: Answer, context: VerdictContext): Verdict {
+  const { tried, limits, answers, nowMs, deadlineMs } = context;
   const failure = failureOf(answer);
   if (!failure) return { kind: 'settle' };
-  const cause = isBrokenByLine(failure, tried, state) ? 'line' : causeOf(failure);
+  const cause = isBrokenByLine(failure, context) ? 'line' : causeOf(failure);
   const count = {
     ...tried,
     failed: tried.failed + (cause === 'line' || cause === 'final' ? 1 : 0),
     busy: tried.busy + (cause === 'busy' ? 1 : 0),
-    ...(isLost(failure) ? { lostAt: state.answers } : {}),
+    ...(isLost(failure) && { lostAt: answers }),
   };
   const askedMs = failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0;
   const clock = { nowMs, deadlineMs, random: Math.random };
@@ -74,9 +68,8 @@ export function verdictOn(
  */
 const isBrokenByLine = (
   failure: AttemptFailure,
-  { lostAt = Infinity }: AttemptCount,
-  target: TargetState,
-): boolean => isLost(failure) && (target.isProbe || target.answers > lostAt);
+  { tried: { lostAt = Infinity }, isProbe, answers }: VerdictContext,
+): boolean => isLost(failure) && (isProbe || answers > lostAt);
 
 const isLost = (failure: AttemptFailure): boolean =>
   failure.kind === 'transport' && failure.cause === 'lost';
@@ -86,13 +79,7 @@ function failureOf(answer: Answer): AttemptFailure | undefined {
   if (answer.kind === 'transport') return { kind: 'transport', cause: answer.cause };
   const { status, retryAfterMs, shouldRetry } = answer;
   const code = status === 503 || status === 502 ? codeIn(answer.body) : undefined;
-  return {
-    kind: 'status',
-    status,
-    ...(code === undefined ? {} : { code }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(shouldRetry === undefined ? {} : { shouldRetry }),
-  };
+  return { kind: 'status', status, code, retryAfterMs, shouldRetry };
 }
 
 /** Larger bodies are not parsed. */

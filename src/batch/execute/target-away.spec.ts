@@ -3,7 +3,7 @@ import { batchJob } from '../../../test/contract/stores/batch-fixtures.js';
 import { probePauses } from '../../core/jobs/reachability.js';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { DoneMap } from '../job/job-progress.js';
-import { TargetGate } from './target-gates.js';
+import { TargetGate } from './target-gate.js';
 import { LineDispatcher, LineLane, type SendingJob } from './line-dispatcher.js';
 import { type Answer, answerOf, brokenBy } from './line-reply.js';
 import { LineSender } from './line-sender.js';
@@ -77,7 +77,9 @@ async function runBatch(absence: () => Answer) {
   const claim = { job: batchJob({ expiresAtMs: Date.now() + 86_400_000 }), epoch: 1 };
   const { signal } = new AbortController();
   const job: SendingJob = {
-    ...{ id: 'job', lanes: [lane], maySend: true, weight: 1 },
+    lanes: [lane],
+    maySend: true,
+    weight: 1,
     send: async (_lane, ticket) => {
       const outcome = await sender.attempt({ claim, lane, ticket, input, signal });
       if (outcome.kind === 'again')

@@ -1,62 +1,75 @@
 import { isDeepStrictEqual } from 'node:util';
+import { type OnApplicationShutdown } from '@nestjs/common';
+import { probePauses } from '../../core/jobs/reachability.js';
 import { internalTokens } from '../../platform/auth/internal-tokens.js';
 import { type ProcessorLink } from '../../platform/config/processor-link.js';
 import { requiresKeys, type Settings } from '../../platform/config/settings.js';
 import { ConfigError } from '../../platform/config/yaml-file.js';
-import { type LineOwner, LineTarget, type TargetSpec } from './line-target.js';
+import { LineTarget, type TargetSpec } from './line-target.js';
+import { TargetGate } from './target-gate.js';
 import { addressesOf, type Targets } from './targets-file.js';
 
-export interface GatewayAccess {
-  readonly urls: readonly string[];
-  authorization(owner: LineOwner): string | undefined;
-}
-
 /**
- * Addresses of the gateway, and the token that authorizes lines: one per tenant and key,
- * signed with the gateway's secret. A processor that was started by hand reads that
- * secret from `auth.token_secret_file`.
+ * The gateway as a target. Its token that authorizes lines is made for each tenant and
+ * key, and signed with the gateway's secret; a processor that was started by hand reads
+ * that secret from `auth.token_secret_file`.
  * @throws ConfigError when keys are required and no secret is known
  */
-export function gatewayAccess(
+export function gatewayTarget(
   settings: Settings,
   link: ProcessorLink | undefined,
-): GatewayAccess {
-  const { server, auth, batch } = settings;
-  const host =
-    server.host === '0.0.0.0' || server.host === '::' ? '127.0.0.1' : server.host;
-  const named = batch.gatewayUrl || link?.gatewayUrl;
-  const urls = addressesOf(
-    named ?? `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
-  );
+): TargetSpec {
+  const { auth, batch } = settings;
   const tokens = internalTokens(auth, link?.tokenSecret);
-  // A token is sent where no keys are required, too: the first key of the database may
-  // come at any time.
-  if (!tokens) {
-    if (!requiresKeys(settings)) return { urls, authorization: () => undefined };
+  if (!tokens && requiresKeys(settings)) {
     const message =
       'a separately run batch processor needs the secret that the gateway signs tokens with';
     throw new ConfigError([{ origin: 'auth.token_secret_file', message }]);
   }
   return {
-    urls,
-    authorization: owner => `Bearer ${tokens.tokenFor(owner.tenant, owner.terms)}`,
+    urls: addressesOf(batch.gatewayUrl || (link?.gatewayUrl ?? ownAddress(settings))),
+    requestTimeoutMs: batch.requestTimeoutMs,
+    retries: {
+      attempts: batch.attempts,
+      busyAttempts: batch.busyAttempts,
+      initialMs: batch.backoffMinMs,
+      maxMs: batch.backoffMaxMs,
+    },
+    tls: { insecureSkipVerify: false },
+    fetchesFileUrl: true,
+    // Also where no keys are required: the first key of the database may come at
+    // any time.
+    authorization: ({ tenant, terms }) =>
+      tokens && `Bearer ${tokens.tokenFor(tenant, terms)}`,
   };
 }
 
+function ownAddress({ server: { host, port } }: Settings): string {
+  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+}
+
+/** For a model without a target, whose lines are never sent. */
+const NO_RETRIES = { initialMs: 0, maxMs: 0 };
+
 /** Maps models to targets. Entries with equal settings share one connection pool. */
-export class TargetResolver {
+export class TargetResolver implements OnApplicationShutdown {
   readonly #pools: LineTarget[] = [];
   readonly #byModel = new Map<string, LineTarget>();
   readonly #global: LineTarget | undefined;
+  readonly #gates = new Map<string, TargetGate>();
 
   constructor(
-    private readonly targets: Targets,
-    maxResponseBytes: number,
+    targets: Targets,
+    private readonly limits: Pick<
+      Settings['batch'],
+      'maxResponseBytes' | 'concurrencyPerModel'
+    >,
   ) {
     const pool = (spec: TargetSpec): LineTarget => {
       const known = this.#pools.find(({ spec: other }) => sameTarget(spec, other));
       if (known) return known;
-      const target = new LineTarget(spec, maxResponseBytes);
+      const target = new LineTarget(spec, limits.maxResponseBytes);
       this.#pools.push(target);
       return target;
     };
@@ -80,7 +93,22 @@ export class TargetResolver {
     return this.#global ?? this.#byModel.get(model);
   }
 
-  close(): void {
+  /** The slots of a model at its target, shared by all jobs. */
+  gateOf(model: string): TargetGate {
+    const known = this.#gates.get(model);
+    if (known) return known;
+    const pauses = probePauses(this.targetOf(model)?.spec.retries ?? NO_RETRIES);
+    const gate = new TargetGate(this.limits.concurrencyPerModel, pauses);
+    this.#gates.set(model, gate);
+    return gate;
+  }
+
+  /** Lines in flight per model. */
+  *inFlight(): Generator<{ model: string; inFlight: number }> {
+    for (const [model, { inFlight }] of this.#gates) yield { model, inFlight };
+  }
+
+  onApplicationShutdown(): void {
     for (const target of this.#pools) target.close();
   }
 }
@@ -91,25 +119,4 @@ function sameTarget(a: TargetSpec, b: TargetSpec): boolean {
     authorization: target.authorization({ tenant: '' }),
   });
   return isDeepStrictEqual(plain(a), plain(b));
-}
-
-/** The gateway as a target. */
-export function gatewayTarget(
-  { batch }: Settings,
-  urls: readonly string[],
-  authorization: (owner: LineOwner) => string | undefined,
-): TargetSpec {
-  return {
-    urls,
-    requestTimeoutMs: batch.requestTimeoutMs,
-    retries: {
-      attempts: batch.attempts,
-      busyAttempts: batch.busyAttempts,
-      initialMs: batch.backoffMinMs,
-      maxMs: batch.backoffMaxMs,
-    },
-    tls: { insecureSkipVerify: false },
-    fetchesFileUrl: true,
-    authorization,
-  };
 }

@@ -52,12 +52,12 @@ describe('the targets file', () => {
       read(
         `model_gateways: { a: ${entry}, b: ${entry}, c: { url: "http://h:2", ${TIMES} } }`,
       ),
-      1000,
+      { maxResponseBytes: 1000, concurrencyPerModel: 1 },
     );
     expect(resolver.targetOf('a')).toBe(resolver.targetOf('b'));
     expect(resolver.targetOf('a')).not.toBe(resolver.targetOf('c'));
     expect(resolver.targetOf('d')).toBeUndefined();
-    resolver.close();
+    resolver.onApplicationShutdown();
   });
 
   it.each([

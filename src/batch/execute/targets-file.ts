@@ -122,22 +122,16 @@ function targetOf(entry: Entry, options: TargetsFileOptions): TargetSpec {
       initialMs: durationMs(entry.initial_backoff),
       maxMs: durationMs(entry.max_backoff),
     },
-    tls: tlsOf(entry),
+    tls: {
+      insecureSkipVerify: entry.tls_insecure_skip_verify === true,
+      caCertFile: entry.tls_ca_cert_file,
+      clientCertFile: entry.tls_client_cert_file,
+      clientKeyFile: entry.tls_client_key_file,
+    },
     fetchesFileUrl: false,
     authorization: () => bearer,
   };
 }
-
-const tlsOf = (entry: Entry): TargetSpec['tls'] => ({
-  insecureSkipVerify: entry.tls_insecure_skip_verify === true,
-  ...(entry.tls_ca_cert_file !== undefined && { caCertFile: entry.tls_ca_cert_file }),
-  ...(entry.tls_client_cert_file !== undefined && {
-    clientCertFile: entry.tls_client_cert_file,
-  }),
-  ...(entry.tls_client_key_file !== undefined && {
-    clientKeyFile: entry.tls_client_key_file,
-  }),
-});
 
 function keyOf(
   { api_key_name: name, api_key_file: file }: Entry,

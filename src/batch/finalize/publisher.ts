@@ -47,8 +47,8 @@ export class Publisher {
       return (await this.files.save(lease, { id: ids[name], filename, open })).id;
     };
     const published = {
-      ...(completed > 0 ? { outputFileId: await save('output', 'O') } : {}),
-      ...(failed > 0 ? { errorFileId: await save('error', 'E') } : {}),
+      ...(completed > 0 && { outputFileId: await save('output', 'O') }),
+      ...(failed > 0 && { errorFileId: await save('error', 'E') }),
     };
     const named = new Set([
       ...Object.values(published),
@@ -63,12 +63,8 @@ export class Publisher {
     const ids = this.#ids.get(lease);
     if (!ids) return {};
     return {
-      ...((await this.files.isStored(lease, ids.output))
-        ? { outputFileId: ids.output }
-        : {}),
-      ...((await this.files.isStored(lease, ids.error))
-        ? { errorFileId: ids.error }
-        : {}),
+      ...((await this.files.isStored(lease, ids.output)) && { outputFileId: ids.output }),
+      ...((await this.files.isStored(lease, ids.error)) && { errorFileId: ids.error }),
     };
   }
 

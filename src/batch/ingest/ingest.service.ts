@@ -29,7 +29,8 @@ export type Ingested =
       readonly ok: true;
       readonly plan: JobPlan;
       readonly isNew: boolean;
-      readonly model?: string;
+      /** When all lines name the same. */
+      readonly model: string | undefined;
     }
   | { readonly ok: false; readonly problems: readonly JobProblem[] };
 
@@ -62,7 +63,7 @@ export class IngestService {
       ok: true,
       plan,
       isNew: !known,
-      ...(map.models.length === 1 ? { model: map.models[0]! } : {}),
+      model: map.models.length === 1 ? map.models[0] : undefined,
     };
   }
 

@@ -8,7 +8,8 @@ import { type JobLease } from '../lease/job-lease.js';
 export interface ClaimedJob {
   readonly lease: JobLease;
   readonly folder: JobFolder;
-  readonly stop: JobStop;
+  /** Another one for each attempt at the job. */
+  stop: JobStop;
   /** Suffix of draft files: unique per claim. */
   readonly writer: string;
   /** Set while lines are sent. */

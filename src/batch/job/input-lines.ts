@@ -36,6 +36,15 @@ export class InputLines {
     return new InputLines(await open(path, 'r'));
   }
 
+  static async use<T>(path: string, act: (input: InputLines) => Promise<T>): Promise<T> {
+    const input = await InputLines.open(path);
+    try {
+      return await act(input);
+    } finally {
+      await input.close();
+    }
+  }
+
   /** @returns a promise unless the line is in the cached window. @throws InputDamaged */
   read({ offset, length }: PlanEntry): Buffer | Promise<Buffer> {
     const window = this.#covering(offset, offset + length);

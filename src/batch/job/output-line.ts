@@ -25,12 +25,7 @@ export function errorLine({ customId, code, message, param, line }: LineError): 
     id: requestLineId(),
     custom_id: customId,
     response: null,
-    error: {
-      code,
-      message,
-      ...(param === undefined ? {} : { param }),
-      ...(line === undefined ? {} : { line }),
-    },
+    error: { code, message, param, line },
   });
 }
 

@@ -20,39 +20,6 @@ import { StoreMetrics } from '../observe/job.metrics.js';
 const ATTEMPTS = 4;
 const PAUSES = { firstMs: 500, longestMs: 2000 };
 
-/**
- * Writes blobs and retries short outages. The job itself waits out longer ones; its
- * local copy stays.
- */
-@Injectable()
-export class BlobWrites {
-  constructor(
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
-    private readonly metrics: StoreMetrics,
-    private readonly traces: JobTraces,
-  ) {}
-
-  /**
-   * @param open opens the bytes for each attempt. @returns their number. @throws the
-   *   error of the last attempt
-   */
-  async write(key: string, open: () => AsyncIterable<Uint8Array>): Promise<number> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const size = await this.traces.step('storage.Store', key, () =>
-          this.blobs.write(key, open()),
-        );
-        this.metrics.stored('store', 'success');
-        return size;
-      } catch (error) {
-        this.metrics.stored('store', attempt < ATTEMPTS ? 'retry' : 'exhausted');
-        if (attempt >= ATTEMPTS) throw error;
-      }
-      await sleep(backoffMs(attempt, PAUSES));
-    }
-  }
-}
-
 export interface NewResultFile {
   readonly filename: string;
   /** Called once per attempt. */
@@ -87,7 +54,9 @@ export class ResultFiles {
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
     @Inject(FILE_STORE) private readonly files: FileStore,
-    private readonly blobs: BlobWrites,
+    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly metrics: StoreMetrics,
+    private readonly traces: JobTraces,
   ) {}
 
   /**
@@ -99,10 +68,7 @@ export class ResultFiles {
     { job, epoch }: JobClaim,
   ): Promise<void> {
     for (let after: string | undefined; ;) {
-      const ids = await this.files.madeFor(job.id, {
-        limit: PAGE,
-        ...(after === undefined ? {} : { after }),
-      });
+      const ids = await this.files.madeFor(job.id, { limit: PAGE, after });
       await this.files.removeFor(
         { jobId: job.id, epoch },
         ids.filter(id => !isNamed(id)),
@@ -146,7 +112,7 @@ export class ResultFiles {
     if (known) return known;
     const blobKey = fileBlobKey(job.tenant, id);
     let digest = createHash('sha256');
-    const size = await this.blobs.write(blobKey, () =>
+    const size = await this.#write(blobKey, () =>
       hashed(open(), (digest = createHash('sha256'))),
     );
     if (!this.isFresh(id)) throw new IdTooOld(id);
@@ -165,5 +131,26 @@ export class ResultFiles {
     if (!(await this.files.createFor({ jobId: job.id, epoch }, file)))
       throw new LeaseLost(job.id);
     return file;
+  }
+
+  /**
+   * Retries short outages; the job itself waits out longer ones, and its local copy stays.
+   * @param open opens the bytes for each attempt. @returns their number. @throws the
+   *   error of the last attempt
+   */
+  async #write(key: string, open: () => AsyncIterable<Uint8Array>): Promise<number> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const size = await this.traces.step('storage.Store', key, () =>
+          this.blobs.write(key, open()),
+        );
+        this.metrics.stored('store', 'success');
+        return size;
+      } catch (error) {
+        this.metrics.stored('store', attempt < ATTEMPTS ? 'retry' : 'exhausted');
+        if (attempt >= ATTEMPTS) throw error;
+      }
+      await sleep(backoffMs(attempt, PAUSES));
+    }
   }
 }

@@ -43,23 +43,25 @@ export function decodeHead(bytes: Buffer): RecordHead | undefined {
   const match = HEAD.exec(bytes.toString('latin1', 0, MAX_HEAD_BYTES));
   if (!match || bytes.at(-1) !== 0x7d) return undefined;
   const [head, index, kind, ...usage] = match;
-  const [inputTokens, outputTokens, cachedTokens, reasoningTokens] = usage.map(Number);
   return {
     index: Number(index),
     kind: kind as ResultKind,
     lineStart: head.length - 1,
-    ...(usage[0] === undefined
-      ? {}
-      : {
-          usage: {
-            inputTokens: inputTokens!,
-            outputTokens: outputTokens!,
-            cachedTokens: cachedTokens!,
-            reasoningTokens: reasoningTokens!,
-          },
-        }),
+    usage: usage[0] === undefined ? undefined : usageOf(usage.map(Number)),
   };
 }
+
+const usageOf = ([
+  inputTokens = 0,
+  outputTokens = 0,
+  cachedTokens = 0,
+  reasoningTokens = 0,
+]: readonly number[]): BatchUsage => ({
+  inputTokens,
+  outputTokens,
+  cachedTokens,
+  reasoningTokens,
+});
 
 /** A file of the result log and its number of valid bytes. */
 export interface Segment {
@@ -160,7 +162,7 @@ async function* recordsIn(
   if (bytes === 0) return;
   const stream = createReadStream(path, {
     highWaterMark: 262_144,
-    ...(bytes === undefined ? {} : { end: bytes - 1 }),
+    end: bytes === undefined ? undefined : bytes - 1,
   });
   const ended = { size: 0 };
   for await (const line of linesOf(counted(stream, ended))) {

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** How long lines in flight may finish: `batch.grace_ms`, or less at shutdown. */
 export class LineGrace {
   #hurried = false;
@@ -76,5 +78,15 @@ export class JobStop {
     this.#listeners.add(listener);
     if (this.#reason !== undefined) listener(this.#reason);
     return () => void this.#listeners.delete(listener);
+  }
+
+  /** Resolves after `ms`, or as soon as the job is handed over. */
+  async pause(ms: number): Promise<void> {
+    const wake = new AbortController();
+    const unlisten = this.listen(() => {
+      if (this.handsOver) wake.abort();
+    });
+    await sleep(ms, undefined, { signal: wake.signal }).catch(() => undefined);
+    unlisten();
   }
 }

@@ -97,6 +97,6 @@ const endAttributes = ({ counts, outputFileId, errorFileId }: BatchJob): Attribu
   'batch.request.total': counts.total,
   'batch.request.completed': counts.completed,
   'batch.request.failed': counts.failed,
-  ...(outputFileId === undefined ? {} : { 'batch.output_file.id': outputFileId }),
-  ...(errorFileId === undefined ? {} : { 'batch.error_file.id': errorFileId }),
+  'batch.output_file.id': outputFileId,
+  'batch.error_file.id': errorFileId,
 });

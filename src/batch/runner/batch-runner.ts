@@ -4,6 +4,7 @@ import { type BatchStatus } from '../../core/jobs/batch-status.js';
 import { ExecuteService } from '../execute/execute.service.js';
 import { type JobStopReason } from '../lease/job-stop.js';
 import { type UnansweredCode } from '../job/output-line.js';
+import { InputLines } from '../job/input-lines.js';
 import { type ResultLog } from '../job/result-log.js';
 import { Publisher } from '../finalize/publisher.js';
 import { IngestService } from '../ingest/ingest.service.js';
@@ -52,7 +53,7 @@ export class BatchRunner {
       const outcome = await lease.update({
         status: 'in_progress',
         counts,
-        ...modelOf(ingested),
+        model: ingested.model,
       });
       if (outcome === 'cancelling') work.stop.request('cancelled');
     }
@@ -86,12 +87,12 @@ export class BatchRunner {
       const outcome = await work.lease.update({
         status: 'finalizing',
         counts,
-        ...(usage ? { usage } : {}),
+        ...(usage && { usage }),
       });
       if (outcome === 'cancelling') ending = 'cancelled';
     }
     if (ending !== 'completed')
-      await this.execute.withInput(work, input =>
+      await InputLines.use(work.folder.input(), input =>
         recordUnanswered({ log, plan, input }, CODES[ending as 'expired']),
       );
     work.lease.assertHeld();
@@ -108,9 +109,9 @@ export class BatchRunner {
     const { counts, usage } = log.progress;
     const change = {
       counts,
-      ...(usage ? { usage } : {}),
+      ...(usage && { usage }),
       ...files,
-      ...(work.problems ? { problems: work.problems } : {}),
+      ...(work.problems && { problems: work.problems }),
     };
     const outcome = await lease.update({ status: ending, ...change });
     // The cancel came after the last line: all results are kept, and the batch
@@ -177,6 +178,3 @@ const endingOf = (reason: JobStopReason | undefined): Exclude<Ending, 'handed_ov
   reason === 'expired' || reason === 'cancelled' || reason === 'failed'
     ? reason
     : 'completed';
-
-const modelOf = ({ model }: { model?: string }): { model?: string } =>
-  model === undefined ? {} : { model };

@@ -29,7 +29,7 @@ const CHECK_MS = 250;
 @Injectable()
 export class JobSupervisor {
   readonly #logger = new Logger('BatchLease');
-  readonly #open = new Set<{ work: ClaimedJob; wait: AbortController }>();
+  readonly #open = new Set<ClaimedJob>();
   #stopping = false;
 
   constructor(
@@ -45,12 +45,12 @@ export class JobSupervisor {
   }
 
   get works(): readonly ClaimedJob[] {
-    return [...this.#open].map(({ work }) => work);
+    return [...this.#open];
   }
 
   /** Sends heartbeats now, so that cancels are seen at once. */
   wake(): void {
-    for (const { work } of this.#open) void work.lease.beat();
+    for (const { lease } of this.#open) void lease.beat();
   }
 
   /**
@@ -58,21 +58,19 @@ export class JobSupervisor {
    * left, if another tenant waits.
    */
   preemptFor(shares: readonly TenantShare[]): void {
-    if (this.works.some(({ stop }) => stop.reason !== undefined)) return;
-    const tenant = tenantToPreempt(
-      shares,
-      new Set(this.works.map(({ lease }) => lease.job.tenant)),
-    );
-    const [preempted] = [...this.#open]
-      .filter(({ work }) => work.lease.job.tenant === tenant)
-      .sort((a, b) => b.work.lease.job.expiresAtMs - a.work.lease.job.expiresAtMs);
+    const { works } = this;
+    if (works.some(({ stop }) => stop.reason !== undefined)) return;
+    const tenants = new Set(works.map(({ lease }) => lease.job.tenant));
+    const tenant = tenantToPreempt(shares, tenants);
+    const [preempted] = works
+      .filter(({ lease }) => lease.job.tenant === tenant)
+      .sort((a, b) => b.lease.job.expiresAtMs - a.lease.job.expiresAtMs);
     if (!preempted) return;
     this.#logger.log(
-      { batch: preempted.work.lease.job.id, tenant },
+      { batch: preempted.lease.job.id, tenant },
       'batch preempted for another tenant',
     );
-    preempted.work.stop.request('preempted');
-    preempted.wait.abort();
+    preempted.stop.request('preempted');
   }
 
   /**
@@ -81,83 +79,68 @@ export class JobSupervisor {
    */
   stop(): void {
     this.#stopping = true;
-    for (const { work, wait } of this.#open) {
-      work.stop.request('shutdown');
-      wait.abort();
-    }
+    for (const { stop } of this.#open) stop.request('shutdown');
   }
 
   /** Never rejects. */
   async supervise(leased: LeasedJob): Promise<Ending> {
-    const { id } = leased.job;
-    const wait = new AbortController();
-    const entry = { wait, work: undefined as unknown as ClaimedJob };
-    const lease = new JobLease(this.store, leased, this.settings.batch.leaseMs, {
-      onCancel: () => entry.work.stop.request('cancelled'),
-      onLost: () => this.#lost(entry.work, wait),
-      onError: error => this.#logger.warn({ batch: id, err: error }, 'heartbeat failed'),
-    });
-    entry.work = this.#work(lease);
-    this.#open.add(entry);
-    this.metrics.claimed(leased.job);
+    const { job, epoch } = leased;
+    const batch = job.id;
+    const work = this.#claimed(leased);
+    const { lease } = work;
+    this.#open.add(work);
+    this.metrics.claimed(job);
     const startedMs = performance.now();
-    this.#logger.log(
-      { batch: id, epoch: leased.epoch, status: leased.job.status },
-      'batch claimed',
-    );
+    this.#logger.log({ batch, epoch, status: job.status }, 'batch claimed');
     try {
       const ended = (): BatchJob | undefined => (lease.hasEnded ? lease.job : undefined);
-      const ending = await this.traces.job(
-        leased.job,
-        () => this.#bounded(entry, lease),
-        ended,
-      );
-      if (ending === 'handed_over') this.metrics.handedOver(reasonOf(entry.work));
+      const ending = await this.traces.job(job, () => this.#bounded(work), ended);
+      if (ending === 'handed_over') this.metrics.handedOver(reasonOf(work));
       else this.metrics.ended(lease.job, ending, (performance.now() - startedMs) / 1000);
       return ending;
     } finally {
-      this.#open.delete(entry);
+      this.#open.delete(work);
       await lease
         .release()
         .catch((error: unknown) =>
-          this.#logger.warn({ batch: id, err: error }, 'lease was not released'),
+          this.#logger.warn({ batch, err: error }, 'lease was not released'),
         );
     }
   }
 
-  #work(lease: JobLease): ClaimedJob {
-    const folder = new JobFolder(join(this.settings.data.dir, 'jobs'), lease.job.id);
-    return {
-      lease,
-      folder,
+  #claimed(leased: LeasedJob): ClaimedJob {
+    const { settings } = this;
+    const { job, epoch } = leased;
+    const work: ClaimedJob = {
+      lease: new JobLease(this.store, leased, settings.batch.leaseMs, {
+        onCancel: () => work.stop.request('cancelled'),
+        onLost: () => this.#lost(work),
+        onError: error =>
+          this.#logger.warn({ batch: job.id, err: error }, 'heartbeat failed'),
+      }),
+      folder: new JobFolder(join(settings.data.dir, 'jobs'), job.id),
       stop: new JobStop(),
-      writer: `${lease.epoch}-${process.pid}`,
+      writer: `${epoch}-${process.pid}`,
     };
+    return work;
   }
 
   /** Runs the job; ends it at its finalize deadline when the stores do not recover. */
-  async #bounded(
-    entry: { work: ClaimedJob; wait: AbortController },
-    lease: JobLease,
-  ): Promise<Ending> {
+  async #bounded(work: ClaimedJob): Promise<Ending> {
     const done = new AbortController();
-    const overdue = this.#overdue(entry, lease, done.signal);
-    const walk = this.#attempts(entry, lease).finally(() => done.abort());
-    const ending = await Promise.race([walk, overdue]);
-    return ending ?? walk;
+    const attempts = this.#attempts(work).finally(() => done.abort());
+    const ending = await Promise.race([attempts, this.#overdue(work, done.signal)]);
+    return ending ?? attempts;
   }
 
   /** @returns undefined when the job ended by itself */
-  async #overdue(
-    entry: { work: ClaimedJob; wait: AbortController },
-    lease: JobLease,
-    done: AbortSignal,
-  ): Promise<Ending | undefined> {
+  async #overdue(work: ClaimedJob, done: AbortSignal): Promise<Ending | undefined> {
+    const { lease } = work;
     while (!done.aborted) {
       await sleep(CHECK_MS, undefined, { signal: done }).catch(() => undefined);
       const byMs = finalizeDeadlineMs(lease.job, this.settings.batch);
       if (done.aborted || lease.isLost || this.#stopping || Date.now() < byMs) continue;
-      const ending = await this.runner.endOverdue(entry.work).catch((error: unknown) => {
+      const ending = await this.runner.endOverdue(work).catch((error: unknown) => {
         this.#logger.error(
           { batch: lease.job.id, err: error as Error },
           'could not write the end of the overdue batch',
@@ -165,41 +148,33 @@ export class JobSupervisor {
       });
       if (!ending) continue;
       // Work still in flight is harmless: rows of a batch that has ended are not written.
-      entry.work.stop.request('lost');
-      entry.wait.abort();
+      work.stop.request('lost');
       return ending;
     }
     return undefined;
   }
 
-  async #attempts(
-    entry: { work: ClaimedJob; wait: AbortController },
-    lease: JobLease,
-  ): Promise<Ending> {
+  async #attempts(work: ClaimedJob): Promise<Ending> {
     for (let failures = 1; ; failures++) {
-      const pauseMs = backoffMs(failures, PAUSES);
       try {
-        return await this.runner.run(entry.work);
+        return await this.runner.run(work);
       } catch (error) {
-        if (
-          error instanceof LeaseLost ||
-          lease.isLost ||
-          lease.hasEnded ||
-          this.#stopping
-        )
+        if (error instanceof LeaseLost || work.lease.hasEnded || this.#mustLeave(work))
           return 'handed_over';
         this.traces.trouble(error);
-        if (entry.work.problems && !isOutage(error)) return this.#failBare(entry.work);
-        const { problems } = entry.work;
-        entry.work = { ...this.#work(lease), ...(problems ? { problems } : {}) };
-        await this.#handle(error as Error, entry.work, pauseMs).catch(() => undefined);
+        if (work.problems && !isOutage(error)) return this.#failBare(work);
+        const pauseMs = backoffMs(failures, PAUSES);
+        work.stop = new JobStop();
+        delete work.trouble;
+        await this.#handle(error as Error, work, pauseMs).catch(() => undefined);
+        await work.stop.pause(pauseMs);
       }
-      await sleep(pauseMs, undefined, { signal: entry.wait.signal }).catch(
-        () => undefined,
-      );
-      if (lease.isLost || this.#stopping || entry.work.stop.reason === 'preempted')
-        return 'handed_over';
+      if (this.#mustLeave(work)) return 'handed_over';
     }
+  }
+
+  #mustLeave({ lease, stop }: ClaimedJob): boolean {
+    return lease.isLost || this.#stopping || stop.reason === 'preempted';
   }
 
   /**
@@ -207,19 +182,14 @@ export class JobSupervisor {
    */
   async #handle(error: Error, work: ClaimedJob, pauseMs: number): Promise<void> {
     const batch = work.lease.job.id;
+    const say = (fields: object, what: string): void =>
+      this.#logger.error({ batch, err: error, ...fields }, what);
     if (error instanceof InputDamaged) {
-      this.#logger.error(
-        { batch, err: error },
-        'the copy of the input is damaged; fetching it again',
-      );
+      say({}, 'the copy of the input is damaged; fetching it again');
       return work.folder.removeInput();
     }
-    if (isOutage(error))
-      return this.#logger.error(
-        { batch, err: error, pauseMs },
-        'outage: the batch is retried',
-      );
-    this.#logger.error({ batch, err: error, pauseMs }, 'the batch fails');
+    if (isOutage(error)) return say({ pauseMs }, 'outage: the batch is retried');
+    say({ pauseMs }, 'the batch fails');
     work.problems = [
       {
         code: 'internal_error',
@@ -246,13 +216,12 @@ export class JobSupervisor {
     return 'failed';
   }
 
-  #lost(work: ClaimedJob, wait: AbortController): void {
+  #lost({ lease, stop }: ClaimedJob): void {
     this.#logger.warn(
-      { batch: work.lease.job.id, epoch: work.lease.epoch },
+      { batch: lease.job.id, epoch: lease.epoch },
       'lease lost: another processor may hold the batch',
     );
-    work.stop.request('lost');
-    wait.abort();
+    stop.request('lost');
   }
 }
 

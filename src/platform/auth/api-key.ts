@@ -1,12 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type KeyTerms } from '../../core/access/key-terms.js';
 import { mapOf, oneOf, wholeNumberFrom } from '../../contracts/schema/rules.js';
-import {
-  LIMIT_NAMES,
-  type LimitName,
-  type Limits,
-} from '../../core/limits/limit-rules.js';
-import { MAX_TENANT_WEIGHT } from '../../core/queue/request-place.js';
+import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { snakeCase } from '../config/model-spec.js';
 import { KEY_SCOPES, type KeyScope } from './principal.js';
@@ -14,47 +8,18 @@ import { KEY_SCOPES, type KeyScope } from './principal.js';
 /** As the keys file and the command spell them: `requests_per_minute`. */
 export const KEY_LIMITS: readonly string[] = LIMIT_NAMES.map(name => snakeCase(name));
 
-/** Among the limits of a key: the weight of its tenant in the queues (D-25). */
-const WEIGHT = 'weight';
-/** Among the limits of a key: its longest deadline (D-26). */
-const MAX_DEADLINE = 'max_deadline_ms';
-
-/** What `limits` of a key may hold. */
-export const KEY_LIMIT_NAMES: readonly string[] = [...KEY_LIMITS, WEIGHT, MAX_DEADLINE];
+/**
+ * What `limits` of a key may hold, besides the weight of its tenant in the queues (D-25)
+ * and its longest deadline (D-26).
+ */
+export const KEY_LIMIT_NAMES: readonly string[] = [
+  ...KEY_LIMITS,
+  'weight',
+  'max_deadline_ms',
+];
 
 /** `limits` of one key, 1 or more each; absent: what `limits.*` says. */
 export type KeyLimits = Readonly<Record<string, number>>;
-
-const limitsFrom = (limits: KeyLimits): Partial<Limits> =>
-  Object.fromEntries(
-    LIMIT_NAMES.flatMap((name): [LimitName, number][] => {
-      const value = limits[snakeCase(name)];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
-
-/** Absent: none is set for this key alone. A weight is 1 to 1000. */
-export interface HeldTerms {
-  readonly limits?: Partial<Limits>;
-  readonly weight?: number;
-}
-
-export function heldTerms(limits: KeyLimits = {}): HeldTerms {
-  const own = limitsFrom(limits);
-  const weight = Math.min(MAX_TENANT_WEIGHT, limits[WEIGHT] ?? 0);
-  return {
-    ...(Object.keys(own).length > 0 && { limits: own }),
-    ...(weight > 0 && { weight }),
-  };
-}
-
-/** The terms of a key that its limits name; 0: no bound. */
-export function limitTerms({ [MAX_DEADLINE]: maxDeadlineMs = 0 }: KeyLimits = {}): Pick<
-  KeyTerms,
-  'maxDeadlineMs'
-> {
-  return maxDeadlineMs > 0 ? { maxDeadlineMs } : {};
-}
 
 export const LIMITS_RULE = mapOf(
   wholeNumberFrom(1, 1e9),
@@ -103,7 +68,7 @@ export function createApiKey({ tenant, scopes, limits }: KeyOwner): NewApiKey {
   const id = `key_${randomBytes(6).toString('hex')}`;
   return {
     key,
-    entry: { id, tenant, scopes, sha256: keyDigest(key), ...(limits && { limits }) },
+    entry: { id, tenant, scopes, sha256: keyDigest(key), limits },
   };
 }
 

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { RecentMap } from '../../core/request/recent-map.js';
-import { ConfigError } from '../config/yaml-file.js';
+import { ConfigError, readNamedFile } from '../config/yaml-file.js';
 import { type Principal } from './principal.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
 
@@ -13,25 +12,11 @@ const MIN_SECRET_BYTES = 32;
 /** Undefined: no file is named. @throws ConfigError */
 export function tokenSecret(path: string): Buffer | undefined {
   if (path === '') return undefined;
-  const secret = readSecret(path);
+  const secret = readNamedFile(path, 'auth.token_secret_file');
   if (secret.length >= MIN_SECRET_BYTES) return secret;
   throw new ConfigError([
     { origin: path, message: `must hold at least ${MIN_SECRET_BYTES} bytes of secret` },
   ]);
-}
-
-function readSecret(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError([
-      {
-        origin: path,
-        message: `cannot be read (${code}); \`auth.token_secret_file\` names it`,
-      },
-    ]);
-  }
 }
 
 /** Key id of our own processes; no key of a keys file can have it, for the colon. */
@@ -70,7 +55,7 @@ export class InternalTokens {
       tenant,
       keyId: INTERNAL_KEY_ID,
       scopes: new Set(scopes),
-      ...(terms && { terms }),
+      terms,
     };
     const { token } = this.tokens.mint({ principal, scopes, ttlS: LIFE_S });
     this.#made.add(name, { token, renewAtMs: this.nowMs() + LIFE_S * 1000 - RENEW_MS });

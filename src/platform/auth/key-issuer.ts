@@ -78,10 +78,7 @@ export class KeyIssuer {
     const before = await this.#active(id, nowMs);
     const { secret, sha256, prefix } = newSecret();
     const replacedUntilMs = graceMs === 0 ? undefined : nowMs + graceMs;
-    const rotated = await this.store.rotate(id, {
-      ...{ sha256, prefix },
-      ...(replacedUntilMs !== undefined && { replacedUntilMs }),
-    });
+    const rotated = await this.store.rotate(id, { sha256, prefix, replacedUntilMs });
     if (!rotated) throw notFound(id);
     await this.keys.refresh();
     return { key: { ...before, sha256, prefix }, secret };

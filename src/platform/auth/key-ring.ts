@@ -3,13 +3,7 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import { EMPTY, merge, type Observable, Subject } from 'rxjs';
 import { type Limits } from '../../core/limits/limit-rules.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import {
-  type ApiKeyEntry,
-  heldTerms,
-  keyDigest,
-  limitTerms,
-  settingKey,
-} from './api-key.js';
+import { type ApiKeyEntry, keyDigest, settingKey } from './api-key.js';
 import { type HeldKey, HeldKeys, isExpired } from './held-keys.js';
 import { readKeysFile } from './keys-file.js';
 import { type Principal } from './principal.js';
@@ -60,7 +54,7 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   ) {
     this.#nowMs = options.nowMs ?? Date.now;
     this.#entries = path === '' ? entriesOf(options.key) : readKeysFile(path);
-    this.#held = new HeldKeys(this.#entries.map(heldOf));
+    this.#held = new HeldKeys(this.#entries);
     this.changed$ = merge(this.#changed, options.stored?.changed$ ?? EMPTY);
   }
 
@@ -131,7 +125,7 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   reload(): void {
     try {
       this.#entries = readKeysFile(this.path);
-      this.#held = new HeldKeys(this.#entries.map(heldOf));
+      this.#held = new HeldKeys(this.#entries);
       this.#logger.log({ keys: this.#held.size }, 'keys read again');
       this.#changed.next();
     } catch (error) {
@@ -153,17 +147,6 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
 
 const entriesOf = (key = ''): readonly ApiKeyEntry[] =>
   key === '' ? [] : [settingKey(key)];
-
-const heldOf = ({ id, tenant, scopes, sha256, limits }: ApiKeyEntry): HeldKey => ({
-  sha256,
-  principal: {
-    keyId: id,
-    tenant,
-    scopes: new Set(scopes),
-    terms: { key: id, ...limitTerms(limits) },
-  },
-  ...heldTerms(limits),
-});
 
 function expired({ principal, expiresAtMs = 0 }: HeldKey): DomainError {
   const at = new Date(expiresAtMs).toISOString().slice(0, 19);

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isMap, isSeq, parseDocument } from 'yaml';
 import { readFields } from '../../contracts/schema/field-problems.js';
@@ -14,6 +14,7 @@ import {
   type ConfigProblem,
   parseYaml,
   placed,
+  readNamedFile,
   type YamlFile,
 } from '../config/yaml-file.js';
 import {
@@ -61,7 +62,7 @@ export function parseKeys(text: string, name: string): ApiKeyEntry[] {
  * @throws ConfigError when the file is not a keys file.
  */
 export function addApiKey(path: string, owner: KeyOwner): NewApiKey {
-  const before = readText(path, 'keys: []\n');
+  const before = existsSync(path) ? readText(path) : 'keys: []\n';
   parseKeys(before, path);
   const made = createApiKey(owner);
   const document = parseDocument(before);
@@ -81,16 +82,8 @@ export function addApiKey(path: string, owner: KeyOwner): NewApiKey {
   return made;
 }
 
-function readText(path: string, absent?: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' && absent !== undefined) return absent;
-    const message = `cannot be read (${code}); \`auth.keys_file\` names it`;
-    throw new ConfigError([{ origin: path, message }]);
-  }
-}
+const readText = (path: string): string =>
+  readNamedFile(path, 'auth.keys_file').toString();
 
 function readEntries(file: YamlFile, problems: ConfigProblem[]): ApiKeyEntry[] {
   const root = file.document.contents;

@@ -76,7 +76,7 @@ export class ShortLivedTokens {
     const claims = this.#claimsOf(token);
     if (!claims) return undefined;
     const { tenant, keyId, scopes, terms } = claims;
-    return { tenant, keyId, scopes: new Set(scopes), ...(terms && { terms }) };
+    return { tenant, keyId, scopes: new Set(scopes), terms };
   }
 
   /** Unix milliseconds. Undefined: as of `verify`. */

@@ -4,10 +4,9 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import { type KeyStore, type StoredKey } from '../../core/access/key-store.port.js';
-import { heldTerms, keyDigest, limitTerms } from './api-key.js';
-import { type HeldKey, HeldKeys } from './held-keys.js';
-import { KEY_SCOPES, type KeyScope, type Principal } from './principal.js';
+import { type KeyStore } from '../../core/access/key-store.port.js';
+import { keyDigest } from './api-key.js';
+import { HeldKeys } from './held-keys.js';
 
 /** One small query; a change by another gateway is known after this time. */
 const POLL_MS = 2000;
@@ -96,7 +95,7 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
     const version = await this.store.version();
     if (version === this.#version) return;
     // Read after the version: newer than it at worst, and then the next version differs.
-    this.#held = new HeldKeys((await this.store.live()).flatMap(heldOf));
+    this.#held = new HeldKeys(await this.store.live());
     this.#version = version;
     this.#changed.next();
   }
@@ -139,31 +138,3 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
     await this.store.markUsed(used, nowMs);
   }
 }
-
-/** The key's present secret, then the one before it. */
-function heldOf(key: StoredKey): HeldKey[] {
-  const { sha256, replaced, expiresAtMs, limits } = key;
-  const held = { principal: principalOfKey(key), ...heldTerms(limits) };
-  const expiry = (untilMs?: number) =>
-    untilMs === undefined ? {} : { expiresAtMs: untilMs };
-  const before = replaced && Math.min(replaced.untilMs, expiresAtMs ?? Infinity);
-  return [
-    { sha256, ...held, ...expiry(expiresAtMs) },
-    ...(replaced ? [{ sha256: replaced.sha256, ...held, ...expiry(before) }] : []),
-  ];
-}
-
-const isScope = (scope: string): scope is KeyScope =>
-  (KEY_SCOPES as readonly string[]).includes(scope);
-
-const principalOfKey = (key: StoredKey): Principal & { readonly keyId: string } => ({
-  keyId: key.id,
-  tenant: key.tenant,
-  scopes: new Set(key.scopes.filter(isScope)),
-  terms: {
-    key: key.id,
-    ...limitTerms(key.limits),
-    ...(key.models && { models: key.models }),
-    ...(key.defaultPriority && { defaultPriority: key.defaultPriority }),
-  },
-});

@@ -52,6 +52,17 @@ export function problemText({ origin, path, value, message }: ConfigProblem): st
   return `${origin}  ${what}${message}`;
 }
 
+/** A file that a setting names. @throws ConfigError when it cannot be read */
+export function readNamedFile(path: string, setting: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const message = `cannot be read (${code}); \`${setting}\` names it`;
+    throw new ConfigError([{ origin: path, message }]);
+  }
+}
+
 /** A parsed YAML file that knows the place of everything in it. */
 export interface YamlFile {
   readonly document: Document;

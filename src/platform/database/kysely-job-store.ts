@@ -218,9 +218,10 @@ export class KyselyJobStore extends DatabaseStore implements JobStore {
     }));
   }
 
-  async backlog(
-    nowMs: number,
-  ): Promise<{ byStatus: Record<BatchStatus, number>; oldestWaitingMs?: number }> {
+  async backlog(nowMs: number): Promise<{
+    byStatus: Record<BatchStatus, number>;
+    oldestWaitingMs?: number | undefined;
+  }> {
     const rows = await this.db
       .selectFrom('batches')
       .select(({ fn }) => ['status', fn.countAll<number>().as('count')])
@@ -238,9 +239,7 @@ export class KyselyJobStore extends DatabaseStore implements JobStore {
       .executeTakeFirst();
     return {
       byStatus,
-      ...(waiting?.oldest
-        ? { oldestWaitingMs: Math.max(0, nowMs - waiting.oldest) }
-        : {}),
+      oldestWaitingMs: waiting?.oldest ? Math.max(0, nowMs - waiting.oldest) : undefined,
     };
   }
 

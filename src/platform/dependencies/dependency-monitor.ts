@@ -14,7 +14,7 @@ export interface DependencyState {
   /** Epoch milliseconds of the end of the last probe; absent: none has ended. */
   readonly checkedMs?: number;
   /** Why it is down. */
-  readonly error?: Error;
+  readonly error?: Error | undefined;
 }
 
 export interface DependencyProbe {
@@ -116,7 +116,7 @@ export class DependencyMonitor implements OnApplicationShutdown {
     const status = error ? 'down' : 'up';
     const before = watched.state;
     const sinceMs = before.status === status ? before.sinceMs : checkedMs;
-    watched.state = { status, sinceMs, checkedMs, ...(error && { error }) };
+    watched.state = { status, sinceMs, checkedMs, error };
     if (before.status !== status) this.#changes.next(name);
   }
 }

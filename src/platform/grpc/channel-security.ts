@@ -33,7 +33,7 @@ export function channelSecurity({ tls, tokenFile }: RemoteSpec = {}): ChannelSec
     credentials: tls ? tlsCredentials(tls) : UNPROTECTED.credentials,
     interceptors: tokenFile === undefined ? [] : [bearer(readSecret(tokenFile))],
     usesTls: tls !== undefined,
-    ...(tls?.serverName !== undefined && { serverName: tls.serverName }),
+    serverName: tls?.serverName,
   };
 }
 

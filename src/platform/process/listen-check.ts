@@ -7,7 +7,7 @@ export interface PortHolder {
   /** As it was started, words separated by blanks; only the beginning of a long one. */
   readonly command: string;
   /** Its working folder. */
-  readonly folder?: string;
+  readonly folder: string | undefined;
 }
 
 const LONGEST_COMMAND = 200;
@@ -64,7 +64,7 @@ function describe(pid: string): PortHolder {
   return {
     pid: Number(pid),
     command: words.join(' ').trim().slice(0, LONGEST_COMMAND),
-    ...(folder !== undefined && { folder }),
+    folder,
   };
 }
 

@@ -167,7 +167,10 @@ export class ProcessSupervisor {
   #run(args: readonly string[]): void {
     const { what, command, env, log, foreign } = this.options;
     this.#process = new SupervisedProcess({
-      ...{ command, args, env, ...(foreign && { foreign }) },
+      command,
+      args,
+      env,
+      foreign,
       onMessage: message => this.#onMessage(message),
       onExit: exit => this.#onExit(exit),
       onLine: (stream, line) => log.line(stream, line),

@@ -35,6 +35,6 @@ export async function blobStoreFrom({
     prefix: blobs.s3Prefix,
     region: blobs.s3Region,
     pathStyle: blobs.s3PathStyle,
-    ...(blobs.s3Endpoint === '' ? {} : { endpoint: blobs.s3Endpoint }),
+    endpoint: blobs.s3Endpoint || undefined,
   });
 }

@@ -22,7 +22,7 @@ export interface S3Options {
   readonly prefix: string;
   readonly region: string;
   /** For servers other than Amazon's; absent: theirs. */
-  readonly endpoint?: string;
+  readonly endpoint?: string | undefined;
   /**
    * `host/bucket/key` instead of `bucket.host/key`: what most self-hosted servers speak.
    */
@@ -49,8 +49,8 @@ export class S3BlobStore implements BlobStore {
       // Newer checksums are what servers other than Amazon's trip over.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      ...(options.endpoint === undefined ? {} : { endpoint: options.endpoint }),
-      ...(options.credentials ? { credentials: options.credentials } : {}),
+      endpoint: options.endpoint,
+      credentials: options.credentials,
     });
   }
 

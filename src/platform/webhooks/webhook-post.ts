@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { ConfigError } from '../config/yaml-file.js';
+import { ConfigError, readNamedFile } from '../config/yaml-file.js';
 import { fetchTarget, resolveBySystem } from '../http/fetch-target.js';
 import { type HostExceptions } from '../http/host-exceptions.js';
 
@@ -21,7 +20,7 @@ export class WebhookSignature {
    */
   static fromFile(path: string): WebhookSignature | undefined {
     if (path === '') return undefined;
-    const text = readSecret(path).trim();
+    const text = readNamedFile(path, 'batch.webhook_secret_file').toString().trim();
     const secret = text.startsWith(PREFIX)
       ? Buffer.from(text.slice(PREFIX.length), 'base64')
       : Buffer.from(text);
@@ -41,20 +40,6 @@ export class WebhookSignature {
       'webhook-timestamp': String(timestamp),
       'webhook-signature': `v1,${digest}`,
     };
-  }
-}
-
-function readSecret(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError([
-      {
-        origin: path,
-        message: `cannot be read (${code}); \`batch.webhook_secret_file\` names it`,
-      },
-    ]);
   }
 }
 

@@ -1,8 +1,6 @@
-import { Reachability, probePauses } from '../../core/jobs/reachability.js';
+import { Reachability } from '../../core/jobs/reachability.js';
 import { ConcurrencyLimit } from '../../core/jobs/concurrency-limit.js';
 import { type Backoff } from '@switchyard/engine-api/backoff.js';
-import { type LineTarget } from './line-target.js';
-import { type TargetResolver } from './target-resolver.js';
 
 /**
  * The slots of one model at one target: as many as the target sustains (AIMD), none until
@@ -79,41 +77,5 @@ export class TargetGate {
     this.#reachability.returned();
     this.#answers += 1;
     return isNew;
-  }
-}
-
-/** For a model without a target, whose lines are never sent. */
-const NO_RETRIES = { initialMs: 0, maxMs: 0 };
-
-/** One gate per model and target, shared by all jobs. */
-export class TargetGates {
-  readonly #gates = new Map<LineTarget | undefined, Map<string, TargetGate>>();
-
-  constructor(
-    private readonly targets: TargetResolver,
-    /** `batch.concurrency_per_model` */
-    private readonly maxSlots: number,
-  ) {}
-
-  of(model: string): TargetGate {
-    const target = this.targets.targetOf(model);
-    let ofTarget = this.#gates.get(target);
-    if (!ofTarget) this.#gates.set(target, (ofTarget = new Map<string, TargetGate>()));
-    let gate = ofTarget.get(model);
-    if (!gate)
-      ofTarget.set(
-        model,
-        (gate = new TargetGate(
-          this.maxSlots,
-          probePauses(target?.spec.retries ?? NO_RETRIES),
-        )),
-      );
-    return gate;
-  }
-
-  /** Lines in flight per model. */
-  *inFlight(): Generator<{ model: string; inFlight: number }> {
-    for (const ofTarget of this.#gates.values())
-      for (const [model, { inFlight }] of ofTarget) yield { model, inFlight };
   }
 }
