@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
@@ -96,4 +97,22 @@ suite('README, first-app and tutorials, typed as they are written', () => {
     await shell.write('captions.mjs', blocks(page, 'js').join('\n'));
     expect(await shell.type(commandsOf(page))).toMatch(/\r.*(request|queue)/);
   }, 120_000);
+
+  it.each([
+    ['speak-and-transcribe', /^heard .*queue/m],
+    ['live-captions', /^final: .*morning/m],
+    ['priorities', /^ *[\d.]+ s {2}interactive/m],
+    ['cancel', /"cancelled":true[^]*499[^]*says: cancelled/],
+    ['retries', /second attempt: 200, .*true[^]*its audio: \d{4}/],
+    ['night-batch', /^completed +40 of 40, 0 failed$/m],
+  ])(
+    'examples/%s runs with one command',
+    async (name, printed) => {
+      const program = resolve('examples', `${name}.mjs`);
+      expect(
+        await shell.type(`SWITCHYARD_URL=${product.url} npx node ${program}`),
+      ).toMatch(printed);
+    },
+    120_000,
+  );
 });
