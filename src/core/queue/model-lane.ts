@@ -1,7 +1,7 @@
 import { FairLane } from '../order/fair-lane.js';
 import { type WeightOf } from '../order/account.js';
 import { FairOrder } from '../order/fair-order.js';
-import { type HeapItem } from '../order/keyed-heap.js';
+import { type HeapItem, type KeyedHeap } from '../order/keyed-heap.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
@@ -33,9 +33,11 @@ export class ModelLane<P> extends FairLane<ScheduledRequest<P>> implements HeapI
   /** Both lanes of its model. Only `modelOrder` writes it. */
   order!: ModelOrder<P>;
 
+  /** @param heads of the lanes of its priority that have requests */
   constructor(
     readonly model: string,
     readonly priority: RequestPriority,
+    readonly heads: KeyedHeap<ModelLane<P>>,
     weightOf: WeightOf = equalWeights,
   ) {
     super(weightOf);
@@ -53,12 +55,17 @@ export class ModelLane<P> extends FairLane<ScheduledRequest<P>> implements HeapI
 /** The requests of one model, in both lanes. */
 export type ModelOrder<P> = FairOrder<ScheduledRequest<P>, ModelLane<P>>;
 
+export type LaneHeads<P> = Readonly<Record<RequestPriority, KeyedHeap<ModelLane<P>>>>;
+
 export function modelOrder<P>(
   model: string,
+  heads: LaneHeads<P>,
   { agingShare, weightOf }: QueueOptions,
 ): ModelOrder<P> {
-  const realtime = new ModelLane<P>(model, RequestPriority.REALTIME, weightOf);
-  const batch = new ModelLane<P>(model, RequestPriority.BATCH, weightOf);
+  const laneOf = (priority: RequestPriority) =>
+    new ModelLane<P>(model, priority, heads[priority], weightOf);
+  const realtime = laneOf(RequestPriority.REALTIME);
+  const batch = laneOf(RequestPriority.BATCH);
   const order: ModelOrder<P> = new FairOrder({ realtime, batch, agingShare });
   realtime.order = order;
   batch.order = order;

@@ -8,6 +8,7 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DomainError } from '../errors/domain-error.js';
 import { SlotMap } from '../request/slot-map.js';
 import {
+  type LaneHeads,
   type ModelLane,
   type ModelOrder,
   modelOrder,
@@ -44,8 +45,10 @@ type Waiting<P> = Entry<ScheduledRequest<P>>;
 export class PriorityQueue<P> {
   readonly #entries = new SlotMap<RequestKey, Waiting<P>>();
   readonly #orders = new Map<string, ModelOrder<P>>();
-  readonly #realtimeHeads = new KeyedHeap<ModelLane<P>>();
-  readonly #batchHeads = new KeyedHeap<ModelLane<P>>();
+  readonly #heads: LaneHeads<P> = {
+    [RequestPriority.REALTIME]: new KeyedHeap(),
+    [RequestPriority.BATCH]: new KeyedHeap(),
+  };
   /** All requests by queue deadline (D-07). */
   readonly #deadlines = new KeyedHeap<Waiting<P>>();
   #realtime = 0;
@@ -62,7 +65,10 @@ export class PriorityQueue<P> {
 
   /** Non-empty lanes, unordered. */
   get lanes(): readonly ModelLane<P>[] {
-    return [...this.#realtimeHeads.items, ...this.#batchHeads.items];
+    return [
+      ...this.#heads[RequestPriority.REALTIME].items,
+      ...this.#heads[RequestPriority.BATCH].items,
+    ];
   }
 
   depthByPriority(): { readonly realtime: number; readonly batch: number } {
@@ -102,7 +108,7 @@ export class PriorityQueue<P> {
   lanesOf(model: string): ModelOrder<P> {
     let order = this.#orders.get(model);
     if (order === undefined)
-      this.#orders.set(model, (order = modelOrder<P>(model, this.options)));
+      this.#orders.set(model, (order = modelOrder<P>(model, this.#heads, this.options)));
     return order;
   }
 
@@ -200,7 +206,7 @@ export class PriorityQueue<P> {
    * when it happens. A re-queued request is reported again. O(models).
    */
   aged(nowMs: number): ScheduledRequest<P>[] {
-    return this.#batchHeads.items.flatMap(lane => lane.takeAged(nowMs));
+    return this.#heads[RequestPriority.BATCH].items.flatMap(lane => lane.takeAged(nowMs));
   }
 
   /**
@@ -303,15 +309,15 @@ export class PriorityQueue<P> {
   }
 
   #best(nowMs: number): ModelLane<P> | undefined {
-    const realtime = this.#realtimeHeads.top;
-    const batch = this.#batchHeads.top;
+    const realtime = this.#heads[RequestPriority.REALTIME].top;
+    const batch = this.#heads[RequestPriority.BATCH].top;
     if (realtime === undefined || batch === undefined) return realtime ?? batch;
     const older = batch.firstEnqueuedAtMs < realtime.firstEnqueuedAtMs;
     return older && batch.hasAged(nowMs) ? batch : realtime;
   }
 
   #pass(lane: ModelLane<P>, passed: ModelLane<P>[]): void {
-    this.#headsOf(lane).remove(lane);
+    lane.heads.remove(lane);
     passed.push(lane);
   }
 
@@ -341,14 +347,8 @@ export class PriorityQueue<P> {
   }
 
   #headMayChange(lane: ModelLane<P>): void {
-    if (lane.size === 0) this.#headsOf(lane).remove(lane);
-    else this.#headsOf(lane).put(lane, lane.firstEnqueuedAtMs);
-  }
-
-  #headsOf(lane: ModelLane<P>): KeyedHeap<ModelLane<P>> {
-    return lane.priority === RequestPriority.REALTIME
-      ? this.#realtimeHeads
-      : this.#batchHeads;
+    if (lane.size === 0) lane.heads.remove(lane);
+    else lane.heads.put(lane, lane.firstEnqueuedAtMs);
   }
 
   #laneOf({

@@ -15,7 +15,6 @@ export function agesAtMs(enqueuedAtMs: number, agingMs: number): number {
  */
 export function isAged(request: Aging, nowMs: number, agingMs: number): boolean {
   return (
-    request.priority === RequestPriority.BATCH &&
-    nowMs >= agesAtMs(request.enqueuedAtMs, agingMs)
+    request.priority === RequestPriority.BATCH && nowMs >= request.enqueuedAtMs + agingMs
   );
 }

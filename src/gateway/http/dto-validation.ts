@@ -1,8 +1,8 @@
 import { type ClassConstructor } from 'class-transformer';
-import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
+import { validateSync, type ValidationError } from 'class-validator';
 import { shaped } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { isAccepted } from './dto-check.js';
+import { formOf, isAccepted } from './dto-check.js';
 
 /** Most requests come from few programs, each with one set of fields. */
 const FORMS = 64;
@@ -70,38 +70,40 @@ const STRICT = { whitelist: true, forbidNonWhitelisted: true } as const;
  */
 export function parseDto<T extends object>(
   type: ClassConstructor<T>,
-  fields: Readonly<Record<string, unknown>>,
-  instead: Readonly<Record<string, unknown>> = {},
+  fields: Fields,
+  instead: Fields = {},
 ): T {
-  return validDto(
-    type,
-    name => valueIn(Object.hasOwn(instead, name) ? instead : fields, name),
-    {},
-  );
+  const dto = dtoOf(type, fields, instead);
+  return isAccepted(dto) ? dto : validated(dto, {});
 }
 
 /** The same, and unknown fields are `invalid_value`. */
 export function parseStrictDto<T extends object>(
   type: ClassConstructor<T>,
-  fields: Readonly<Record<string, unknown>>,
+  fields: Fields,
 ): T {
-  refuseUnknown(fields, fieldsKnownTo(type));
-  return validDto(type, name => valueIn(fields, name), STRICT);
+  refuseUnknown(fields, formOf(type).names);
+  // Unknown fields of nested DTOs are found by `validateSync` only.
+  return validated(dtoOf(type, fields, {}), STRICT);
 }
 
-function validDto<T extends object>(
+/** A body may have any number of unknown fields, which are not even looked at. */
+function dtoOf<T extends object>(
   type: ClassConstructor<T>,
-  valueOf: (name: string) => unknown,
-  strictness: Partial<typeof STRICT>,
+  fields: Fields,
+  instead: Fields,
 ): T {
   const given: Record<string, unknown> = {};
-  for (const name of fieldsKnownTo(type)) {
-    const value = valueOf(name);
+  for (const name of formOf(type).names) {
+    const source = Object.hasOwn(instead, name) ? instead : fields;
+    const value = Object.hasOwn(source, name) ? source[name] : undefined;
     if (value !== undefined && value !== null) given[name] = value;
   }
-  const dto = shaped(type, given);
-  // Unknown fields of nested DTOs are found by `validateSync` only.
-  if (strictness !== STRICT && isAccepted(dto)) return dto;
+  return shaped(type, given);
+}
+
+/** @throws DomainError for the first invalid field */
+function validated<T extends object>(dto: T, strictness: Partial<typeof STRICT>): T {
   const [first] = validateSync(dto, {
     stopAtFirstError: true,
     forbidUnknownValues: false,
@@ -111,34 +113,7 @@ function validDto<T extends object>(
   return dto;
 }
 
-/** By class. */
-const KNOWN = new WeakMap<object, readonly string[]>();
-
-/**
- * Names of the fields a DTO has. A body may have any number of others, which are then not
- * even looked at.
- */
-function fieldsKnownTo<T extends object>(type: ClassConstructor<T>): readonly string[] {
-  const known = KNOWN.get(type);
-  if (known) return known;
-  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
-  const found = [
-    ...new Set([
-      ...rules.map(({ propertyName }) => propertyName),
-      ...Object.keys(new type()),
-    ]),
-  ];
-  KNOWN.set(type, found);
-  return found;
-}
-
-const valueIn = (fields: Fields, name: string): unknown =>
-  Object.hasOwn(fields, name) ? fields[name] : undefined;
-
-function refuseUnknown(
-  fields: Readonly<Record<string, unknown>>,
-  known: readonly string[],
-): void {
+function refuseUnknown(fields: Fields, known: readonly string[]): void {
   for (const name in fields) if (!known.includes(name)) throw unknownField(name);
 }
 

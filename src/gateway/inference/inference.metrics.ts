@@ -8,11 +8,6 @@ import { RequestRegistry } from '../scheduler/request-registry.js';
 import { type SettledRequest } from '../scheduler/submitted-request.js';
 import { type TrackedRequest } from '../scheduler/tracked-request.js';
 
-const isSpeech = ({ request }: TrackedRequest): boolean =>
-  request.payload.kind === 'synthesize';
-const isText = ({ request: { payload } }: TrackedRequest): boolean =>
-  payload.kind === 'generate' || payload.kind === 'embed';
-
 /**
  * Time to the first byte, duration and count of syntheses; time to the first token,
  * between tokens, and tokens.
@@ -29,38 +24,32 @@ export class InferenceMetrics {
   ) {}
 
   /** @param afterMs from its acceptance */
-  firstOutput(record: TrackedRequest, afterMs: number): void {
-    const { model } = record;
-    if (isSpeech(record)) this.firstByte.observe({ model }, afterMs / 1000);
-    else if (isText(record)) this.firstToken.observe({ model }, afterMs / 1000);
+  firstOutput({ model, request: { payload } }: TrackedRequest, afterMs: number): void {
+    if (payload.kind === 'synthesize') this.firstByte.observe({ model }, afterMs / 1000);
+    else if (payload.kind === 'generate')
+      this.firstToken.observe({ model }, afterMs / 1000);
   }
 
-  nextOutput(record: TrackedRequest, gapMs: number): void {
-    if (isText(record)) this.interToken.observe({ model: record.model }, gapMs / 1000);
+  nextOutput({ model, request: { payload } }: TrackedRequest, gapMs: number): void {
+    if (payload.kind === 'generate') this.interToken.observe({ model }, gapMs / 1000);
   }
 
   /** @param afterMs from its acceptance */
-  settled(record: TrackedRequest, { settlement }: SettledRequest, afterMs: number): void {
-    const { model } = record;
-    const { status } = settlement;
-    if (isSpeech(record)) {
-      this.requests.inc({ model, status });
-      if (status === 'completed') this.duration.observe({ model }, afterMs / 1000);
+  settled({ model, request }: TrackedRequest, end: Ended, afterMs: number): void {
+    if (request.payload.kind === 'synthesize') {
+      this.requests.inc({ model, status: end.status });
+      if (end.status === 'completed') this.duration.observe({ model }, afterMs / 1000);
     }
     // Only engines that count tokens report usage.
-    if (
-      !isText(record) ||
-      settlement.status !== 'completed' ||
-      !('usage' in settlement.reply)
-    )
-      return;
-    const { usage } = settlement.reply;
-    if (!usage) return;
+    if (end.status !== 'completed' || !('usage' in end.reply) || !end.reply.usage) return;
+    const { usage } = end.reply;
     this.tokens.inc({ model, type: 'prompt' }, usage.promptTokens);
     this.tokens.inc({ model, type: 'completion' }, usage.completionTokens);
     this.tokens.inc({ model, type: 'cached' }, usage.cachedTokens);
   }
 }
+
+type Ended = SettledRequest['settlement'];
 
 const readActive =
   (...kinds: readonly ModelKind[]) =>

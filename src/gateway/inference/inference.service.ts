@@ -95,25 +95,22 @@ export class InferenceService {
     { output, idleMs }: InferenceOptions = {},
   ): InferenceRequest {
     demandModel(terms, work.model);
-    const timed = reply && {
-      deadlines: wantedDeadlines(deadlines, reply, output !== undefined),
-    };
+    const timed = reply && deadlines.length > 0;
     const record = this.scheduler.submit({
       ...caller,
       ...work,
-      ...timed,
+      ...(timed && {
+        deadlines: wantedDeadlines(deadlines, reply, output !== undefined),
+      }),
       ...(terms && { keyId: terms.key }),
     });
     const cancel = (reason: CancelReason): void =>
       void this.scheduler.cancel(record, reason);
     const stopWatching = output && this.#watch(record, output, idleMs, cancel);
     const unwatch = reply && watchDisconnect(reply, () => cancel('disconnect'));
-    void record.settled.then(settled => {
-      this.#settled(record, settled);
+    void this.#finish(record, output, () => {
       unwatch?.();
       stopWatching?.();
-      if (settled.settlement.status !== 'completed')
-        output?.fail(settled.settlement.error);
     });
     return new InferenceRequest(record, output, cancel);
   }
@@ -154,15 +151,20 @@ export class InferenceService {
     record.lastOutputAtMs = nowMs;
   }
 
-  #settled(record: TrackedRequest, settled: SettledRequest): void {
+  async #finish(
+    record: TrackedRequest,
+    output: OutputStream | undefined,
+    stopWatching: () => void,
+  ): Promise<void> {
+    const settled = await record.settled;
+    const { settlement } = settled;
     const ttftMs = firstTokenMs(settled);
     if (record.firstOutputAtMs === undefined && ttftMs !== undefined)
       this.metrics.firstOutput(record, ttftMs);
-    this.metrics.settled(
-      record,
-      settled,
-      this.clock.nowMs() - record.request.enqueuedAtMs,
-    );
+    const afterMs = this.clock.nowMs() - record.request.enqueuedAtMs;
+    this.metrics.settled(record, settlement, afterMs);
+    stopWatching();
+    if (settlement.status !== 'completed') output?.fail(settlement.error);
   }
 }
 
@@ -187,9 +189,10 @@ export class InferenceRequest {
     const { settlement } = settled;
     if (settlement.status !== 'completed') throw settlement.error;
     const { reply } = settlement;
-    if (!isOfKind(reply, kind))
+    if (reply.kind !== kind)
       throw new Error(`the worker answered with ${reply.kind} instead of ${kind}`);
-    return { reply, timings: { ...settled, ttftMs: firstTokenMs(settled) } };
+    const timings = { ...settled, ttftMs: firstTokenMs(settled) };
+    return { reply: reply as Extract<WorkerReply, { readonly kind: K }>, timings };
   }
 
   /**
@@ -232,8 +235,3 @@ interface InferenceAnswer<K extends WorkerReply['kind']> {
   readonly reply: Extract<WorkerReply, { readonly kind: K }>;
   readonly timings: RequestTimings;
 }
-
-const isOfKind = <K extends WorkerReply['kind']>(
-  reply: WorkerReply,
-  kind: K,
-): reply is Extract<WorkerReply, { readonly kind: K }> => reply.kind === kind;

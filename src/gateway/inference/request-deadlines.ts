@@ -13,11 +13,12 @@ export type CallerDeadline = Omit<WantedDeadline, 'leftMs'>;
  */
 export const ARRIVED_HEADER = 'x-switchyard-inner-arrived';
 
+const WINDOW_HEADER = 'x-switchyard-window-ms';
 const HEADERS = [
-  { name: 'X-Deadline-Ms', until: 'answer' },
-  { name: 'x-slo-ttft-ms', until: 'first_output' },
+  { header: 'x-deadline-ms', name: 'X-Deadline-Ms', until: 'answer' },
+  { header: 'x-slo-ttft-ms', name: 'x-slo-ttft-ms', until: 'first_output' },
   // Sent by the batch processor with a line.
-  { name: 'x-switchyard-window-ms', until: 'window' },
+  { header: WINDOW_HEADER, name: WINDOW_HEADER, until: 'window' },
 ] as const;
 
 /**
@@ -29,17 +30,14 @@ export function requestDeadlines(
   terms: KeyTerms | undefined,
 ): CallerDeadline[] {
   const { maxDeadlineMs = Infinity } = terms ?? {};
-  return HEADERS.flatMap(({ name, until }) => {
-    const value = headers[name.toLowerCase()];
+  const deadlines: CallerDeadline[] = [];
+  for (const { header, name, until } of HEADERS) {
+    const value = headers[header];
     const withinMs = value === undefined ? 0 : milliseconds(name, String(value));
-    if (withinMs === 0) return [];
-    return [
-      {
-        until,
-        withinMs: until === 'window' ? withinMs : Math.min(withinMs, maxDeadlineMs),
-      },
-    ];
-  });
+    const mostMs = until === 'window' ? Infinity : maxDeadlineMs;
+    if (withinMs > 0) deadlines.push({ until, withinMs: Math.min(withinMs, mostMs) });
+  }
+  return deadlines;
 }
 
 function milliseconds(name: string, value: string): number {
@@ -58,7 +56,6 @@ export function wantedDeadlines(
   reply: FastifyReply,
   streamed: boolean,
 ): WantedDeadline[] {
-  if (deadlines.length === 0) return [];
   const arrived = Number(reply.request.headers[ARRIVED_HEADER]);
   // Whoever sets that header from outside can only make its deadline shorter.
   const elapsedMs = Math.max(

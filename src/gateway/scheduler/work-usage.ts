@@ -1,4 +1,3 @@
-import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
 import { type MeasuredWork, type WorkSize } from '../../core/queue/cost-model.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
@@ -36,16 +35,13 @@ export function usageOf(reply: WorkerReply, task: WorkerTask): WorkUsage | undef
         audioSeconds: reply.durationS,
         ...(task.kind === 'synthesize' && { characters: task.text.length }),
       };
-    default:
-      return reply.usage && tokensOf(reply.usage);
+    default: {
+      if (!reply.usage) return undefined;
+      const { promptTokens: inputTokens, completionTokens: outputTokens } = reply.usage;
+      return { tokens: inputTokens + outputTokens, inputTokens, outputTokens };
+    }
   }
 }
-
-const tokensOf = ({ promptTokens, completionTokens }: TokenUsage): WorkUsage => ({
-  tokens: promptTokens + completionTokens,
-  inputTokens: promptTokens,
-  outputTokens: completionTokens,
-});
 
 /** In the units of `workSizeOf`. */
 export function measuredWork(reply: WorkerReply, task: WorkerTask): MeasuredWork {

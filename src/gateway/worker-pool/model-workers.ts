@@ -75,7 +75,10 @@ export class ModelWorkers {
   #problem: string | undefined;
   #usedAtMs: number;
 
+  readonly id: string;
+
   constructor(private readonly options: ModelWorkersOptions) {
+    this.id = options.model.id;
     this.#usedAtMs = options.nowMs();
     this.#roster = {
       ...options,
@@ -91,10 +94,6 @@ export class ModelWorkers {
         this.#logger.warn({ model: this.id, host, err: error }, 'cannot resolve'),
     });
     this.#populate();
-  }
-
-  get id(): string {
-    return this.options.model.id;
   }
 
   /** @returns false when it is not supervised here and so cannot be restarted */

@@ -12,7 +12,6 @@ import {
   type GaugeReader,
   metricProvider,
 } from '../../platform/metrics/metric-provider.js';
-import { type PoolActivity } from './pool-activity.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 import { type WorkerView } from './worker-view.js';
 
@@ -140,23 +139,19 @@ export class WorkerPoolMetrics implements OnModuleInit, OnApplicationShutdown {
     // first restart otherwise.
     for (const { id, model } of this.pool.workers())
       this.restarts.inc({ worker: id, model }, 0);
-    this.#subscription = this.pool.activity$.subscribe(activity =>
-      this.#observe(activity),
-    );
+    this.#subscription = this.pool.activity$.subscribe(activity => {
+      const { model } = activity;
+      if (activity.type === 'restarted')
+        return this.restarts.inc({ worker: activity.worker, model });
+      if (activity.type !== 'executed') return;
+      const { prepMs, readyWaitMs, deviceMs } = activity.execution;
+      this.prep.observe({ model }, prepMs / 1000);
+      this.readyWait.observe({ model }, readyWaitMs / 1000);
+      this.device.observe({ model }, deviceMs / 1000);
+    });
   }
 
   onApplicationShutdown(): void {
     this.#subscription?.unsubscribe();
-  }
-
-  #observe(activity: PoolActivity): void {
-    const { model } = activity;
-    if (activity.type === 'restarted')
-      return this.restarts.inc({ worker: activity.worker, model });
-    if (activity.type !== 'executed') return;
-    const { prepMs, readyWaitMs, deviceMs } = activity.execution;
-    this.prep.observe({ model }, prepMs / 1000);
-    this.readyWait.observe({ model }, readyWaitMs / 1000);
-    this.device.observe({ model }, deviceMs / 1000);
   }
 }
