@@ -1,9 +1,11 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import {
   type MessageItem,
-  type OutputTextPart,
-  type ResponseEvent,
+  type OutputPart,
   type ResponseItem,
+} from '../../src/contracts/openai/response-items.js';
+import {
+  type ResponseEvent,
   type ResponseObject,
 } from '../../src/contracts/openai/responses.js';
 import {
@@ -52,7 +54,7 @@ const typesOf = (events: readonly ResponseEvent[]): string[] =>
 const callsIn = ({ output }: ResponseObject) =>
   output.filter(item => item.type === 'function_call');
 const partOf = (item?: ResponseItem) =>
-  (item as MessageItem).content[0] as OutputTextPart;
+  (item as MessageItem).content[0] as Extract<OutputPart, { type: 'output_text' }>;
 const message = (role: string, content: unknown): object => ({
   type: 'message',
   role,

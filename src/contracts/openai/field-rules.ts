@@ -1,3 +1,6 @@
+import { unsupportedField } from '../schema/read-object.js';
+import { asksForNothing } from '../schema/rules.js';
+
 /** OpenAI's `service_tier`; `fast` is a newer name of `priority`. */
 export const SERVICE_TIERS = [
   'auto',
@@ -24,6 +27,30 @@ export class IgnoredFields {
 
   add(path: string): void {
     this.#paths.push(path);
+  }
+
+  /** @throws DomainError where nothing may be ignored */
+  ignore(param: string, why: string): void {
+    if (this.strict) throw unsupportedField(param, why);
+    this.add(param);
+  }
+
+  /** A field that has no effect here, if it asks for one. @throws DomainError */
+  advised(param: string, value: unknown, why: string): void {
+    if (!asksForNothing(value)) this.ignore(param, why);
+  }
+
+  /**
+   * Those of `rules` that cannot act here. @throws DomainError for the first
+   * that is refused
+   */
+  settle(rules: FieldRules, object: Readonly<Record<string, unknown>>, path = ''): void {
+    for (const [name, { treatment, why }] of Object.entries(rules)) {
+      const param = path === '' ? name : `${path}.${name}`;
+      if (treatment === 'ignored') this.advised(param, object[name], why);
+      if (treatment === 'refused' && !asksForNothing(object[name]))
+        throw unsupportedField(param, why);
+    }
   }
 
   get paths(): readonly string[] {

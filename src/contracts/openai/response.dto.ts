@@ -37,7 +37,7 @@ const OBJECT = anything({ type: 'object', additionalProperties: true });
 
 /**
  * Fields of a conversation, which are those that count as input. Those without checks are
- * read by `FieldReader`.
+ * read by schemas.
  */
 @ApiSchema({ name: 'ResponseInputDto' })
 export class ResponseInputRequest extends TextModelFields {
@@ -63,13 +63,13 @@ export class ResponseInputRequest extends TextModelFields {
   @Field(textWithin(LONGEST_TEXT), {
     description: 'Goes before the conversation, as a message of the system.',
   })
-  instructions?: string;
+  instructions: string | null = null;
 
   @Field(textWithin(256), {
     description: 'Continues that response; needs stored responses.',
     rule: honoured('Refused where no responses are stored.'),
   })
-  previous_response_id?: string;
+  previous_response_id: string | null = null;
 
   @Unlisted(notServed('there are no stored conversations; use `previous_response_id`'))
   conversation?: unknown;
@@ -159,16 +159,16 @@ export class CreateResponseRequest extends ResponseInputRequest {
       '`reasoning.encrypted_content` is ignored, with notice: reasoning is in `content`.',
     ),
   })
-  include?: readonly string[];
+  include: readonly string[] = [];
 
   @Field(whole(16, LARGEST_COUNT), { description: 'Most tokens of the answer.' })
-  max_output_tokens?: number;
+  max_output_tokens: number | null = null;
 
   @Field(whole(1, LARGEST_COUNT), {
     description: 'Of hosted tools, of which there are none.',
     rule: honoured('Of hosted tools, of which there are none.'),
   })
-  max_tool_calls?: number;
+  max_tool_calls: number | null = null;
 
   @Field(number(0, 2))
   temperature?: number;
@@ -183,24 +183,24 @@ export class CreateResponseRequest extends ResponseInputRequest {
   frequency_penalty?: number;
 
   @Field(whole(0, 20), { description: 'Alternatives of each token.' })
-  top_logprobs?: number;
+  top_logprobs = 0;
 
   @Field(labels(), {
     description:
       'Labels, returned as they are: at most 16, keys of 64 and values of 512 characters.',
     rule: honoured('Returned as it is.'),
   })
-  metadata?: Readonly<Record<string, string>>;
+  metadata: Readonly<Record<string, string>> = {};
 
   @Field(textWithin(512), REPEATED)
-  user?: string;
+  user: string | null = null;
 
   @Field(textWithin(64), REPEATED)
-  safety_identifier?: string;
+  safety_identifier: string | null = null;
 
   @Field(textWithin(64), {
     description: 'Advice: equal beginnings are found without it.',
     rule: ignored('equal beginnings are found without it'),
   })
-  prompt_cache_key?: string;
+  prompt_cache_key: string | null = null;
 }

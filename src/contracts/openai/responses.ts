@@ -1,178 +1,100 @@
+import { z } from 'zod';
+import {
+  ANY_TEXT,
+  defaulted,
+  FLAG,
+  OBJECT,
+  oneOf,
+  optional,
+  orNull,
+  textUpTo,
+} from '../schema/rules.js';
+import {
+  type ResponseTool,
+  TOOL_NAME,
+  type ToolChoice,
+} from '../tools/callable-tools.js';
+import { type CreateResponseRequest } from './response.dto.js';
 import { type SamplingRequest, type USUAL_SAMPLING } from './generation.dto.js';
+import {
+  type ItemReference,
+  type OutputPart,
+  type ResponseItem,
+} from './response-items.js';
 
 /** `/v1/responses` in OpenAI's words, as the public Open Responses schema has them. */
 
-export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
+const FORMAT = z
+  .looseObject(
+    { type: oneOf(['text', 'json_object', 'json_schema']) },
+    'must be an object',
+  )
+  .pipe(
+    z.discriminatedUnion('type', [
+      z.object({ type: z.literal(['text', 'json_object']) }),
+      z.object({
+        type: z.literal('json_schema'),
+        name: TOOL_NAME,
+        description: orNull(ANY_TEXT),
+        schema: OBJECT,
+        strict: defaulted(FLAG, false),
+      }),
+    ]),
+  );
 
-export interface InputTextPart {
-  readonly type: 'input_text';
-  readonly text: string;
-}
+const TEXT = z.object(
+  {
+    format: defaulted(FORMAT, { type: 'text' }),
+    verbosity: optional(oneOf(['low', 'medium', 'high'])),
+  },
+  'must be an object',
+);
 
-export interface InputImagePart {
-  readonly type: 'input_image';
-  /** http, https or a data URL. */
-  readonly image_url: string;
-  readonly detail: 'low' | 'high' | 'auto';
-}
+const REASONING = z
+  .object(
+    {
+      effort: orNull(textUpTo(64)),
+      summary: orNull(textUpTo(64)),
+      /** Its older name. */
+      generate_summary: orNull(textUpTo(64)),
+    },
+    'must be an object',
+  )
+  .transform(({ effort, summary, generate_summary: older }) => ({
+    effort,
+    summary: summary ?? older,
+  }));
 
-export interface OutputTextPart {
-  readonly type: 'output_text';
-  readonly text: string;
-  readonly annotations: readonly object[];
-  readonly logprobs: readonly object[];
-}
+/** The fields of a request that are objects and that its response repeats. */
+export const RESPONSE_OBJECTS = z.object({
+  text: defaulted(TEXT, { format: { type: 'text' } }),
+  reasoning: orNull(REASONING),
+});
 
-export interface RefusalPart {
-  readonly type: 'refusal';
-  readonly refusal: string;
-}
-
-export interface ReasoningTextPart {
-  readonly type: 'reasoning_text';
-  readonly text: string;
-}
-
-export interface SummaryTextPart {
-  readonly type: 'summary_text';
-  readonly text: string;
-}
-
-export type InputPart = InputTextPart | InputImagePart;
-export type MessagePart = InputPart | OutputTextPart | RefusalPart;
-
-export type MessageRole = 'user' | 'assistant' | 'system' | 'developer';
-
-export interface MessageItem {
-  readonly type: 'message';
-  readonly id: string;
-  readonly status: ItemStatus;
-  readonly role: MessageRole;
-  readonly content: readonly MessagePart[];
-}
-
-interface CallItem {
-  readonly id: string;
-  /** What the output of the call refers to. */
-  readonly call_id: string;
-  readonly name: string;
-  readonly namespace?: string;
-  readonly status: ItemStatus;
-}
-
-export interface FunctionCallItem extends CallItem {
-  readonly type: 'function_call';
-  /** JSON, as the model wrote it. */
-  readonly arguments: string;
-}
-
-/** Of a tool that takes one text. */
-export interface CustomToolCallItem extends CallItem {
-  readonly type: 'custom_tool_call';
-  readonly input: string;
-}
-
-export interface CallOutputItem {
-  readonly type: 'function_call_output' | 'custom_tool_call_output';
-  readonly id: string;
-  readonly call_id: string;
-  readonly output: string | readonly InputPart[];
-  readonly status: ItemStatus;
-}
-
-export interface ReasoningItem {
-  readonly type: 'reasoning';
-  readonly id: string;
-  readonly summary: readonly SummaryTextPart[];
-  readonly content: readonly ReasoningTextPart[];
-  readonly encrypted_content?: string | null;
-  readonly status: ItemStatus;
-}
-
-/** What a conversation consists of, given or generated. */
-export type ResponseItem =
-  MessageItem | FunctionCallItem | CustomToolCallItem | CallOutputItem | ReasoningItem;
-
-/** In the input: an item of an earlier response, by its id. */
-export interface ItemReference {
-  readonly type: 'item_reference';
-  readonly id: string;
-}
-
-interface DeclaredTool {
-  readonly name: string;
-  readonly description: string | null;
-}
-
-export interface FunctionTool extends DeclaredTool {
-  readonly type: 'function';
-  readonly parameters: Readonly<Record<string, unknown>> | null;
-  readonly strict: boolean | null;
-}
-
-/** Takes one text. */
-export interface CustomTool extends DeclaredTool {
-  readonly type: 'custom';
-}
-
-export interface NamespaceTool extends DeclaredTool {
-  readonly type: 'namespace';
-  readonly tools: readonly (FunctionTool | CustomTool)[];
-}
-
-export type ResponseTool = FunctionTool | CustomTool | NamespaceTool;
-
-export interface NamedTool {
-  readonly type: 'function' | 'custom';
-  readonly name: string;
-  readonly namespace?: string;
-}
-
-/** Some of the tools, in place of all. */
-export interface AllowedTools {
-  readonly type: 'allowed_tools';
-  readonly mode: 'auto' | 'required' | 'none';
-  readonly tools: readonly NamedTool[];
-}
-
-export type ToolChoice = 'auto' | 'none' | 'required' | NamedTool | AllowedTools;
-
-export interface JsonSchemaFormat {
-  readonly type: 'json_schema';
-  readonly name: string;
-  readonly description: string | null;
-  readonly schema: Readonly<Record<string, unknown>>;
-  readonly strict: boolean;
-}
-
-export type TextFormat =
-  { readonly type: 'text' } | { readonly type: 'json_object' } | JsonSchemaFormat;
+type ObjectFields = z.output<typeof RESPONSE_OBJECTS>;
 
 /** What a request asks for and its response repeats. */
-export interface ResponseParams {
-  readonly instructions: string | null;
-  readonly previous_response_id: string | null;
+export interface ResponseParams
+  extends
+    Pick<
+      CreateResponseRequest,
+      | 'instructions'
+      | 'previous_response_id'
+      | 'parallel_tool_calls'
+      | 'max_output_tokens'
+      | 'max_tool_calls'
+      | 'truncation'
+      | 'top_logprobs'
+      | 'metadata'
+      | 'user'
+      | 'safety_identifier'
+      | 'prompt_cache_key'
+      | 'background'
+    >,
+    ObjectFields {
   readonly tools: readonly ResponseTool[];
   readonly tool_choice: ToolChoice;
-  readonly parallel_tool_calls: boolean;
-  readonly max_output_tokens: number | null;
-  readonly max_tool_calls: number | null;
-  readonly text: {
-    readonly format: TextFormat;
-    readonly verbosity?: 'low' | 'medium' | 'high';
-  };
-  readonly reasoning: {
-    readonly effort: string | null;
-    readonly summary: string | null;
-  } | null;
-  readonly truncation: 'auto' | 'disabled';
-  readonly top_logprobs: number;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly user: string | null;
-  readonly safety_identifier: string | null;
-  readonly prompt_cache_key: string | null;
   readonly store: boolean;
-  readonly background: boolean;
 }
 
 /**
@@ -228,6 +150,14 @@ export interface ResponseObject extends ResponseParams, UsedSampling {
   readonly service_tier: string;
 }
 
+/** What has a text that comes in pieces: parts of items, and calls. */
+type TextName =
+  | 'output_text'
+  | 'refusal'
+  | 'reasoning_text'
+  | 'function_call_arguments'
+  | 'custom_tool_call_input';
+
 /** An event without its number. */
 export type ResponseEventBody =
   | { readonly type: ResponseStatusEvent; readonly response: ResponseObject }
@@ -237,41 +167,17 @@ export type ResponseEventBody =
       readonly output_index: number;
       readonly item: ResponseItem;
     }
-  | (InPart & {
+  | (TextPlace & {
       readonly type: 'response.content_part.added' | 'response.content_part.done';
-      readonly part: OutputTextPart | RefusalPart | ReasoningTextPart;
+      readonly part: OutputPart;
     })
-  | (InPart & {
-      readonly type: 'response.output_text.delta';
+  | (TextPlace & {
+      readonly type: `response.${TextName}.delta`;
       readonly delta: string;
-      readonly logprobs: readonly object[];
+      readonly logprobs?: readonly object[];
     })
-  | (InPart & {
-      readonly type: 'response.output_text.done';
-      readonly text: string;
-      readonly logprobs: readonly object[];
-    })
-  | (InPart & {
-      readonly type: 'response.refusal.delta' | 'response.reasoning_text.delta';
-      readonly delta: string;
-    })
-  | (InPart & { readonly type: 'response.refusal.done'; readonly refusal: string })
-  | (InPart & { readonly type: 'response.reasoning_text.done'; readonly text: string })
-  | (InItem & {
-      readonly type:
-        | 'response.function_call_arguments.delta'
-        | 'response.custom_tool_call_input.delta';
-      readonly delta: string;
-    })
-  | (InItem & {
-      readonly type: 'response.custom_tool_call_input.done';
-      readonly input: string;
-    })
-  | (InItem & {
-      readonly type: 'response.function_call_arguments.done';
-      readonly name: string;
-      readonly arguments: string;
-    });
+  /** The whole text is in a field that is named as in the part or the call. */
+  | (TextPlace & { readonly type: `response.${TextName}.done` });
 
 export type ResponseStatusEvent =
   | 'response.created'
@@ -281,13 +187,11 @@ export type ResponseStatusEvent =
   | 'response.incomplete'
   | 'response.failed';
 
-interface InItem {
+interface TextPlace {
   readonly item_id: string;
   readonly output_index: number;
-}
-
-interface InPart extends InItem {
-  readonly content_index: number;
+  /** Of a part. */
+  readonly content_index?: number;
 }
 
 /** What is streamed: numbers count from 0 without gaps. */

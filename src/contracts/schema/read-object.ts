@@ -1,6 +1,7 @@
 import { type z } from 'zod';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type FieldPath, pathText, valueAt } from './field-problems.js';
+import { REQUIRED } from './rules.js';
 
 const LONGEST_NAME = 64;
 const SHOWN_CHARACTERS = 80;
@@ -8,8 +9,8 @@ const SHOWN_CHARACTERS = 80;
 /**
  * An object of a client or of a job, as its schema reads it.
  * @param path of the object in what was sent; empty: it is all of it
- * @throws DomainError `invalid_value`, `missing_required_parameter` or
- *   `unknown_parameter` for its first problem
+ * @throws DomainError `invalid_value`, `missing_required_parameter`,
+ *   `unknown_parameter` or `unsupported_parameter` for its first problem
  */
 export function readObject<S extends z.ZodType>(
   schema: S,
@@ -35,12 +36,22 @@ function fieldError(
   }
   const param = pathText(path, prefix);
   const value = valueAt(object, path);
-  if (value == null && typeof path.at(-1) === 'string') return missingField(param);
+  if (issue.code === 'custom' && issue.params?.why !== undefined)
+    return unsupportedField(param, String(issue.params.why));
+  if (issue.message === REQUIRED) return missingField(param);
+  // Which form an object has is told by a field of it; none is no form.
+  const isAbsent = value == null && issue.code !== 'invalid_union';
+  if (isAbsent && typeof path.at(-1) === 'string') return missingField(param);
   return wrongField(param, value, issue.message);
 }
 
 export const missingField = (param: string): DomainError =>
   new DomainError('missing_required_parameter', `\`${param}\` is required.`, { param });
+
+export const unsupportedField = (param: string, why: string): DomainError =>
+  new DomainError('unsupported_parameter', `\`${param}\` cannot be honoured: ${why}.`, {
+    param,
+  });
 
 /** @param rule such as `must be a number from 0 to 1` */
 export function wrongField(param: string, value: unknown, rule: string): DomainError {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 
 /**
@@ -71,6 +72,24 @@ const nearestChoice = (word: unknown, item: z.ZodType): string =>
 export const textUpTo = (most: number) =>
   z.string('must be a string').max(most, `must have at most ${most} characters`);
 
+export const ANY_TEXT = z.string('must be a string');
+
+/** The message of a text that is given, and empty. */
+export const REQUIRED = 'is required';
+
+/** Text of a client that must be given: an empty one is none. */
+export const filled = (most = Infinity) => textUpTo(most).min(1, REQUIRED);
+
+/** Text, or what `schema` reads, whose problems are told. */
+export const textOr = <S extends z.ZodType>(schema: S) =>
+  z.unknown().transform((value, { issues }): string | z.output<S> => {
+    if (typeof value === 'string') return value;
+    const { data, error } = schema.safeParse(value);
+    for (const issue of error?.issues ?? [])
+      issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
+    return data!;
+  });
+
 /** Objects of a client or of a job. */
 export function objectsUpTo<S extends z.ZodType>(most: number, item: S) {
   const error = `must be a list of at most ${most} objects`;
@@ -112,6 +131,37 @@ export const optional = <S extends z.ZodType>(schema: S): z.ZodOptional<S> =>
 /** Absent and `null` stand for `fallback`. */
 export const defaulted = <S extends z.ZodType>(schema: S, fallback: z.output<S>) =>
   schema.nullish().transform((value): z.output<S> => value ?? fallback);
+
+/** Absent and `null` are `null`. */
+export const orNull = <S extends z.ZodType>(schema: S) =>
+  defaulted(schema.nullable(), null);
+
+/** Whatever is given, it is this. */
+export const always = <const V>(value: V) =>
+  z
+    .unknown()
+    .optional()
+    .transform(() => value);
+
+/** Any object, as it is. */
+export const OBJECT = z.custom<Readonly<Record<string, unknown>>>(
+  isObject,
+  'must be an object',
+);
+
+/** A field that cannot act here: it is refused unless it asks for nothing. */
+export const unserved = (why: string) =>
+  z
+    .unknown()
+    .optional()
+    .refine(asksForNothing, { params: { why } })
+    .transform(() => undefined);
+
+export const asksForNothing = (value: unknown): boolean =>
+  value == null ||
+  value === '' ||
+  value === false ||
+  (Array.isArray(value) && value.length === 0);
 
 /** An object without other fields; the issue of others names those that it may have. */
 export function objectOf<F extends z.ZodRawShape>(fields: F, allowed = 'an object') {

@@ -1,21 +1,43 @@
-import { type FieldReader } from '../realtime/field-reader.js';
+import { z } from 'zod';
+import { IgnoredFields } from '../openai/field-rules.js';
 import {
-  type CustomTool,
-  type FunctionTool,
+  missingField,
+  readObject,
+  unsupportedField,
+  wrongField,
+} from '../schema/read-object.js';
+import { defaulted, OBJECT, objectsUpTo, textUpTo } from '../schema/rules.js';
+import {
+  ALLOWED,
+  type Callable,
+  type CallableTool,
+  callableTools,
+  CUSTOM,
+  FUNCTION,
+  isNamed,
+  NAMED,
   type NamedTool,
+  NAMESPACE,
   type ResponseTool,
   type ToolChoice,
-} from '../openai/responses.js';
-import { type CallableTool, callableTools, isNamed } from './callable-tools.js';
+} from './callable-tools.js';
 
 /** Of one request, and of one namespace. */
 const MOST_TOOLS = 1024;
-const LONGEST_NAME = 128;
-const NAME = /^[\w.-]{1,128}$/;
 
-/** Types of tools that a model can call. Chat declares a tool in a field named as its type. */
-const CALLABLE: readonly string[] = ['function', 'custom'];
-type ToolForm = 'chat' | 'response';
+/** Types of tools that a model can call. */
+const CALLABLE: readonly string[] = ['function', 'custom'] satisfies Callable['type'][];
+const isCallable = (type: string): type is Callable['type'] => CALLABLE.includes(type);
+
+/** A tool, or a choice. Many who call chat leave out the type of a function. */
+const TYPED = {
+  chat: z.looseObject({ type: defaulted(textUpTo(64), 'function') }, 'must be an object'),
+  response: z.looseObject({ type: textUpTo(64) }, 'must be an object'),
+};
+const LISTS = {
+  chat: objectsUpTo(MOST_TOOLS, TYPED.chat),
+  response: objectsUpTo(MOST_TOOLS, TYPED.response),
+};
 
 export interface ReadTools {
   /** Those that can be served, as Responses declares them. */
@@ -28,150 +50,115 @@ export interface ReadTools {
 /**
  * `tools` and `tool_choice` of a text route. Tools that are only offered and cannot be
  * served are left out, with notice.
+ * @param ignored default: nothing may be left out
  * @throws DomainError for a malformed tool, and for a choice that demands what
  *   is not served
  */
-export function readTools(body: FieldReader, form: ToolForm): ReadTools {
-  const types = form === 'chat' ? CALLABLE : [...CALLABLE, 'namespace'];
-  const served = servedIn(body, form, types);
-  const tools = served.map(tool => toolIn(tool, form));
+export function readTools(
+  body: Readonly<Record<string, unknown>>,
+  form: keyof typeof TYPED,
+  ignored = new IgnoredFields(true),
+): ReadTools {
+  const reader = new ToolReader(form, ignored);
+  const served = reader.served('tools', body.tools, form === 'response');
+  const tools = served.map(at => reader.tool(at));
   return {
     tools,
     paths: served.map(({ path }) => path),
-    choice: choiceIn(body, form, tools),
+    choice: reader.choice(body.tool_choice ?? 'auto', tools),
   };
 }
 
-function servedIn(
-  of: FieldReader,
-  form: ToolForm,
-  types: readonly string[],
-): readonly FieldReader[] {
-  return (of.objects('tools', MOST_TOOLS) ?? []).filter((tool, index) => {
-    const type = typeIn(tool, form);
-    if (types.includes(type)) return true;
-    of.ignore(`tools[${index}]`, unserved(type));
-    return false;
-  });
+/** An object of the body that declares or names a tool. */
+interface Place {
+  readonly value: z.output<(typeof TYPED)['response']>;
+  readonly path: string;
 }
 
-/** Many who call chat leave out the type of a function. */
-function typeIn(of: FieldReader, form: ToolForm): string {
-  const type = of.string('type', 64) ?? (form === 'chat' ? 'function' : undefined);
-  if (type === undefined) throw of.missing('type');
-  return type;
+class ToolReader {
+  constructor(
+    private readonly form: keyof typeof TYPED,
+    private readonly ignored: IgnoredFields,
+  ) {}
+
+  served(path: string, list: unknown, hasNamespaces = false): readonly Place[] {
+    return this.#list(path, list).filter(({ value: { type }, path: at }) => {
+      if (isCallable(type) || (hasNamespaces && type === 'namespace')) return true;
+      this.ignored.ignore(at, unserved(type));
+      return false;
+    });
+  }
+
+  tool(at: Place): ResponseTool {
+    if (at.value.type !== 'namespace') return this.#callable(at);
+    const inner = this.served(`${at.path}.tools`, at.value.tools);
+    const tools = inner.map(one => this.#callable(one));
+    return { ...readObject(NAMESPACE, at.value, at.path), tools };
+  }
+
+  choice(value: unknown, tools: readonly ResponseTool[]): ToolChoice {
+    if (value === 'auto' || value === 'none') return value;
+    if (value === 'required' && tools.length > 0) return value;
+    if (typeof value !== 'object')
+      throw wrongField(
+        'tool_choice',
+        value,
+        value === 'required'
+          ? 'needs at least one of `tools` that is served here'
+          : 'must be auto, none, required or an object that names tools',
+      );
+    const path = 'tool_choice';
+    const at = { value: readObject(TYPED[this.form], value, path), path };
+    const callable = callableTools(tools);
+    if (at.value.type !== 'allowed_tools') return this.#named(at, callable);
+    const allowed = this.#declared(at);
+    const list = `${allowed.path}.tools`;
+    const named = this.#list(list, allowed.value.tools);
+    if (named.length === 0) throw missingField(list);
+    const { mode } = readObject(ALLOWED, allowed.value, allowed.path);
+    // Those that are not served were left out of `tools`, too; one that is
+    // demanded is refused.
+    const served = named.filter(one => mode === 'required' || isCallable(one.value.type));
+    return {
+      type: 'allowed_tools',
+      mode,
+      tools: served.map(one => this.#named(one, callable)),
+    };
+  }
+
+  #list(path: string, list: unknown): readonly Place[] {
+    return readObject(LISTS[this.form], list ?? [], path).map((value, index) => ({
+      value,
+      path: `${path}[${index}]`,
+    }));
+  }
+
+  #callable(at: Place): Callable {
+    const { value, path } = this.#declared(at);
+    if (at.value.type === 'function') return readObject(FUNCTION, value, path);
+    const { format, ...custom } = readObject(CUSTOM, value, path);
+    if (format?.type === 'grammar')
+      this.ignored.ignore(`${path}.format`, 'no grammar holds the text');
+    return custom;
+  }
+
+  #named(at: Place, tools: readonly CallableTool[]): NamedTool {
+    const { type } = at.value;
+    if (!isCallable(type)) throw unsupportedField(`${at.path}.type`, unserved(type));
+    const { value, path } = this.#declared(at);
+    const named = { type, ...readObject(NAMED, value, path) };
+    if (tools.some(tool => isNamed(tool, named))) return named;
+    throw wrongField(`${path}.name`, named.name, 'must be that of one of `tools`');
+  }
+
+  /** Chat declares a tool in a field named as its type. */
+  #declared({ value, path }: Place) {
+    if (this.form === 'response') return { value, path };
+    const inner = `${path}.${value.type}`;
+    if (value[value.type] == null) throw missingField(inner);
+    return { value: readObject(OBJECT, value[value.type], inner), path: inner };
+  }
 }
 
 const unserved = (type: string): string =>
   `tools of type \`${type}\` are not served here; functions are`;
-
-function toolIn(tool: FieldReader, form: ToolForm): ResponseTool {
-  if (tool.raw('type') !== 'namespace') return callableIn(tool, form);
-  const tools = servedIn(tool, form, CALLABLE).map(inner => callableIn(inner, form));
-  return { type: 'namespace', ...headOf(tool), tools };
-}
-
-function callableIn(tool: FieldReader, form: ToolForm): FunctionTool | CustomTool {
-  const declared = declaredIn(tool, form);
-  const head = headOf(declared);
-  if (tool.raw('type') === 'custom') {
-    if (declared.object('format')?.raw('type') === 'grammar')
-      declared.ignore('format', 'no grammar holds the text');
-    return { type: 'custom', ...head };
-  }
-  const parameters = objectIn(declared, 'parameters') ?? null;
-  return {
-    type: 'function',
-    ...head,
-    parameters,
-    strict: declared.boolean('strict') ?? null,
-  };
-}
-
-function declaredIn(of: FieldReader, form: ToolForm): FieldReader {
-  if (form === 'response') return of;
-  const type = typeIn(of, form);
-  const declared = of.object(type);
-  if (!declared) throw of.missing(type);
-  return declared;
-}
-
-const headOf = (declared: FieldReader) => ({
-  name: nameIn(declared),
-  description: declared.string('description', Infinity) ?? null,
-});
-
-/** @throws DomainError for a name that is missing, too long, or has other characters */
-export function nameIn(of: FieldReader): string {
-  const name = of.string('name', LONGEST_NAME);
-  if (!name) throw of.missing('name');
-  if (!NAME.test(name))
-    throw of.invalid(
-      'name',
-      'must be made of letters, digits, dots, underscores and dashes',
-    );
-  return name;
-}
-
-export const objectIn = (
-  of: FieldReader,
-  name: string,
-): Readonly<Record<string, unknown>> | undefined =>
-  of.object(name) && (of.raw(name) as Readonly<Record<string, unknown>>);
-
-function choiceIn(
-  body: FieldReader,
-  form: ToolForm,
-  tools: readonly ResponseTool[],
-): ToolChoice {
-  const value = body.raw('tool_choice') ?? 'auto';
-  if (value === 'auto' || value === 'none') return value;
-  if (value === 'required' && tools.length === 0)
-    throw body.invalid(
-      'tool_choice',
-      'needs at least one of `tools` that is served here',
-    );
-  if (value === 'required') return value;
-  const choice = typeof value === 'object' ? body.object('tool_choice') : undefined;
-  if (!choice)
-    throw body.invalid(
-      'tool_choice',
-      'must be auto, none, required or an object that names tools',
-    );
-  const callable = callableTools(tools);
-  if (choice.raw('type') !== 'allowed_tools') return namedIn(choice, form, callable);
-  const allowed = declaredIn(choice, form);
-  const named = allowed.objects('tools', MOST_TOOLS) ?? [];
-  if (named.length === 0) throw allowed.missing('tools');
-  const mode = allowed.oneOf('mode', ['auto', 'required', 'none']) ?? 'auto';
-  // Those that are not served were left out of `tools`, too; one that is
-  // demanded is refused.
-  const served = named.filter(
-    tool => mode === 'required' || isCallable(typeIn(tool, form)),
-  );
-  return {
-    type: 'allowed_tools',
-    mode,
-    tools: served.map(tool => namedIn(tool, form, callable)),
-  };
-}
-
-const isCallable = (type: string): type is NamedTool['type'] => CALLABLE.includes(type);
-
-function namedIn(
-  choice: FieldReader,
-  form: ToolForm,
-  callable: readonly CallableTool[],
-): NamedTool {
-  const type = typeIn(choice, form);
-  if (!isCallable(type)) throw choice.refusal('type', unserved(type));
-  const declared = declaredIn(choice, form);
-  const namespace = declared.string('namespace', LONGEST_NAME);
-  const named = {
-    type,
-    name: nameIn(declared),
-    ...(namespace !== undefined && { namespace }),
-  };
-  if (callable.some(tool => isNamed(tool, named))) return named;
-  throw declared.invalid('name', 'must be that of one of `tools`');
-}

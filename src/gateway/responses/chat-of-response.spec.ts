@@ -1,8 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  type ResponseItem,
-  type ResponseRequest,
-} from '../../contracts/openai/responses.js';
+import { type ResponseItem } from '../../contracts/openai/response-items.js';
+import { type ResponseRequest } from '../../contracts/openai/responses.js';
 import { aRequest } from '../../../test/support/response-schema.js';
 import { chatOfResponse, paramOfResponse } from './chat-of-response.js';
 import { readInput } from './read-items.js';

@@ -1,13 +1,12 @@
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import {
-  type CustomToolCallItem,
-  type FunctionCallItem,
+  type CallItem,
   type MessageItem,
   type MessagePart,
   type ReasoningItem,
   type ResponseItem,
-  type ResponseRequest,
-} from '../../contracts/openai/responses.js';
+} from '../../contracts/openai/response-items.js';
+import { type ResponseRequest } from '../../contracts/openai/responses.js';
 import {
   callableTools,
   argumentsOf,
@@ -117,19 +116,14 @@ class ChatMessages {
   take(item: ResponseItem): void {
     if (item.type === 'reasoning') this.#reasoning += reasoningIn(item);
     else if (item.type === 'message') this.#message(item);
-    else if (item.type === 'function_call' || item.type === 'custom_tool_call')
-      this.#call(item);
-    else if (
-      item.type === 'function_call_output' ||
-      item.type === 'custom_tool_call_output'
-    ) {
+    else if ('output' in item) {
       const { call_id: tool_call_id, output } = item;
       this.add({
         role: 'tool',
         tool_call_id,
         content: typeof output === 'string' ? output : contentOf(output),
       });
-    }
+    } else this.#call(item);
   }
 
   #message({ role, content }: MessageItem): void {
@@ -137,7 +131,7 @@ class ChatMessages {
     else this.add({ role, content: contentOf(content) });
   }
 
-  #call(call: FunctionCallItem | CustomToolCallItem): void {
+  #call(call: CallItem): void {
     const answer = this.#answer ?? this.#begin(null);
     const given =
       call.type === 'function_call' ? call.arguments : argumentsOf(call.input);

@@ -3,8 +3,8 @@ import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
 import {
   type ItemReference,
   type ResponseItem,
-  type ResponseRequest,
-} from '../../contracts/openai/responses.js';
+} from '../../contracts/openai/response-items.js';
+import { type ResponseRequest } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import {
   RESPONSE_STORE,

@@ -5,9 +5,10 @@ import { CreateResponseRequest } from '../../contracts/openai/response.dto.js';
 import {
   type ItemReference,
   type ResponseItem,
-  type ResponseObject,
-} from '../../contracts/openai/responses.js';
-import { FieldReader } from '../../contracts/realtime/field-reader.js';
+} from '../../contracts/openai/response-items.js';
+import { type ResponseObject } from '../../contracts/openai/responses.js';
+import { readObject } from '../../contracts/schema/read-object.js';
+import { OBJECT, objectsUpTo } from '../../contracts/schema/rules.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { parseDto } from '../http/dto-validation.js';
@@ -24,7 +25,7 @@ import { newId } from './response-object.js';
 
 /** Characters that tell conversations apart. */
 const IDENTIFYING_CHARACTERS = 512;
-const MOST_ITEMS = 100_000;
+const ITEMS = objectsUpTo(100_000, OBJECT);
 
 /** What the gateway changes in a request and in its response. */
 interface NativeTurn {
@@ -117,11 +118,7 @@ export class NativeResponses {
   }
 
   async #stored(dto: CreateResponseRequest, tenant: string): Promise<NativeTurn> {
-    const {
-      previous_response_id: previous = null,
-      instructions = null,
-      store = true,
-    } = dto;
+    const { previous_response_id: previous, instructions, store = true } = dto;
     const asked = {
       previous_response_id: previous,
       instructions,
@@ -153,7 +150,7 @@ const STATELESS: NativeTurn = {
 };
 
 const continues = ({ previous_response_id, input }: CreateResponseRequest): boolean =>
-  previous_response_id !== undefined || (Array.isArray(input) && input.some(isReference));
+  previous_response_id !== null || (Array.isArray(input) && input.some(isReference));
 
 const isReference = (item: unknown): boolean =>
   (item as { type?: unknown } | null)?.type === 'item_reference';
@@ -164,8 +161,7 @@ const isReference = (item: unknown): boolean =>
  */
 function itemsOf(input: unknown): readonly (ResponseItem | ItemReference)[] {
   if (!Array.isArray(input)) return readInput(input, newId);
-  new FieldReader({ input }, '').objects('input', MOST_ITEMS);
-  return (input as Partial<ResponseItem>[]).map(
+  return readObject(ITEMS, input, 'input').map(
     item =>
       ({
         ...item,
@@ -175,7 +171,10 @@ function itemsOf(input: unknown): readonly (ResponseItem | ItemReference)[] {
   );
 }
 
-function beginningOf({ instructions = '', input }: CreateResponseRequest): string {
+function beginningOf({ instructions, input }: CreateResponseRequest): string {
   const first: unknown = Array.isArray(input) ? input[0] : input;
-  return (instructions + JSON.stringify(first ?? '')).slice(0, IDENTIFYING_CHARACTERS);
+  return ((instructions ?? '') + JSON.stringify(first ?? '')).slice(
+    0,
+    IDENTIFYING_CHARACTERS,
+  );
 }

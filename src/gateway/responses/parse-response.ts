@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import {
   CreateResponseRequest,
@@ -9,16 +10,20 @@ import {
 } from '../../contracts/openai/field-rules.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import {
-  type ResponseParams,
+  RESPONSE_OBJECTS,
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
-import { FieldReader } from '../../contracts/realtime/field-reader.js';
+import {
+  readObject,
+  unsupportedField,
+  wrongField,
+} from '../../contracts/schema/read-object.js';
+import { ANYTHING, asksForNothing, optional } from '../../contracts/schema/rules.js';
 import { readTools } from '../../contracts/tools/read-tools.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { type NewId, readInput } from './read-items.js';
-import { readReasoning, readText } from './read-text.js';
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -51,34 +56,41 @@ const INCLUDABLE = [
   'code_interpreter_call.outputs',
 ];
 
+const STREAM_OPTIONS = z.object(
+  { include_obfuscation: optional(ANYTHING) },
+  'must be an object',
+);
+
 /**
  * @throws DomainError for the first thing wrong with the body of `POST /v1/responses`.
  */
 export function parseResponse(body: Body, options: ParseOptions): ParsedResponse {
+  const { stores, ignored } = options;
   const dto = parseDto(CreateResponseRequest, body);
   const model = options.catalog.getOfKind(dto.model, 'llm');
-  const fields = new FieldReader(body, '', options.ignored);
-  fields.settle(RESPONSE_FIELDS);
-  demandStore(dto, fields, options.stores);
-  demandInclude(dto, fields);
-  noteAdvice(dto, fields, model);
-  return { request: requestOf(dto, body, options), model, tier: dto.service_tier };
-}
-
-/** What has no effect here. Another server may know how hard to think. */
-function noteAdvice(
-  dto: CreateResponseRequest,
-  fields: FieldReader,
-  { engine }: ModelSpec,
-): void {
+  ignored.settle(RESPONSE_FIELDS, body);
+  demandStore(dto, stores);
+  demandInclude(dto, ignored);
   if (dto.truncation === 'auto')
-    fields.ignore('truncation', 'nothing of a conversation is dropped');
-  fields
-    .object('stream_options')
-    ?.advised('include_obfuscation', 'events are not padded');
-  if (engine === 'openai-http') return;
-  fields.advised('reasoning', 'this model decides by itself');
-  fields.object('text')?.advised('verbosity', 'this model decides by itself');
+    ignored.ignore('truncation', 'nothing of a conversation is dropped');
+  const { include_obfuscation: padded } = readObject(
+    STREAM_OPTIONS,
+    body.stream_options ?? {},
+    'stream_options',
+  );
+  ignored.advised('stream_options.include_obfuscation', padded, 'events are not padded');
+  const objects = readObject(RESPONSE_OBJECTS, body);
+  // Another server may know how hard to think.
+  if (model.engine !== 'openai-http') {
+    const why = 'this model decides by itself';
+    ignored.advised('reasoning', objects.reasoning, why);
+    ignored.advised('text.verbosity', objects.text.verbosity, why);
+  }
+  return {
+    request: requestOf(dto, body, objects, options),
+    model,
+    tier: dto.service_tier,
+  };
 }
 
 /**
@@ -93,10 +105,10 @@ export function parseInputCount(body: Body, options: ParseOptions): ParsedRespon
     store: false,
     max_output_tokens: 1,
   });
-  const fields = new FieldReader(body, '');
-  fields.settle(INPUT_FIELDS);
-  demandStore(whole, fields, options.stores);
-  const asked = requestOf(whole, body, options);
+  options.ignored.settle(INPUT_FIELDS, body);
+  demandStore(whole, options.stores);
+  const objects = readObject(RESPONSE_OBJECTS, body);
+  const asked = requestOf(whole, body, objects, options);
   const tool_choice = asked.tool_choice === 'none' ? 'none' : 'auto';
   return {
     request: { ...asked, text: { format: { type: 'text' } }, tool_choice },
@@ -108,67 +120,50 @@ export function parseInputCount(body: Body, options: ParseOptions): ParsedRespon
 function requestOf(
   dto: CreateResponseRequest,
   body: Body,
+  objects: z.output<typeof RESPONSE_OBJECTS>,
   { newId, stores, ignored }: ParseOptions,
 ): ResponseRequest {
-  const fields = new FieldReader(body, '', ignored);
+  const { tools, choice } = readTools(body, 'response', ignored);
   return {
-    ...paramsOf(dto, fields),
+    tools,
+    instructions: dto.instructions,
+    previous_response_id: dto.previous_response_id,
+    tool_choice: choice,
+    parallel_tool_calls: dto.parallel_tool_calls,
+    max_output_tokens: dto.max_output_tokens,
+    max_tool_calls: dto.max_tool_calls,
+    ...objects,
+    truncation: dto.truncation,
+    top_logprobs: dto.top_logprobs,
+    metadata: dto.metadata,
+    user: dto.user,
+    safety_identifier: dto.safety_identifier,
+    prompt_cache_key: dto.prompt_cache_key,
+    background: dto.background,
     model: dto.model,
     input: readInput(dto.input, newId, ignored),
-    include: dto.include ?? [],
+    include: dto.include,
     stream: dto.stream,
     store: dto.store ?? stores,
     ...samplingIn(dto),
   };
 }
 
-function paramsOf(
-  dto: CreateResponseRequest,
-  fields: FieldReader,
-): Omit<ResponseParams, 'store'> {
-  const { tools, choice } = readTools(fields, 'response');
-  return {
-    tools,
-    instructions: dto.instructions ?? null,
-    previous_response_id: dto.previous_response_id ?? null,
-    tool_choice: choice,
-    parallel_tool_calls: dto.parallel_tool_calls,
-    max_output_tokens: dto.max_output_tokens ?? null,
-    max_tool_calls: dto.max_tool_calls ?? null,
-    text: readText(fields),
-    reasoning: readReasoning(fields),
-    truncation: dto.truncation,
-    top_logprobs: dto.top_logprobs ?? 0,
-    metadata: dto.metadata ?? {},
-    user: dto.user ?? null,
-    safety_identifier: dto.safety_identifier ?? null,
-    prompt_cache_key: dto.prompt_cache_key ?? null,
-    background: dto.background,
-  };
-}
-
 const NO_STORE = 'this server stores no responses';
 
-function demandStore(
-  dto: CreateResponseRequest,
-  fields: FieldReader,
-  stores: boolean,
-): void {
-  if (!stores) {
-    fields.unsupported('previous_response_id', NO_STORE);
-    if (dto.store) throw fields.refusal('store', NO_STORE);
-    if (dto.background) throw fields.refusal('background', NO_STORE);
-  }
-  if (dto.background && dto.store === false)
-    throw fields.refusal('store', 'what runs in the background is stored');
+function demandStore(dto: CreateResponseRequest, stores: boolean): void {
+  const { background, store } = dto;
+  const needing = (['previous_response_id', 'store', 'background'] as const).find(
+    name => !asksForNothing(dto[name]),
+  );
+  if (needing !== undefined && !stores) throw unsupportedField(needing, NO_STORE);
+  if (background && store === false)
+    throw unsupportedField('store', 'what runs in the background is stored');
 }
 
-function demandInclude(
-  { include = [] }: CreateResponseRequest,
-  fields: FieldReader,
-): void {
+function demandInclude({ include }: CreateResponseRequest, ignored: IgnoredFields): void {
   if (!include.every(name => INCLUDABLE.includes(name)))
-    throw fields.invalid('include', `must name some of ${INCLUDABLE.join(', ')}`);
+    throw wrongField('include', include, `must name some of ${INCLUDABLE.join(', ')}`);
   if (include.includes('reasoning.encrypted_content'))
-    fields.ignore('include', 'reasoning is not encrypted: it is in `content`');
+    ignored.ignore('include', 'reasoning is not encrypted: it is in `content`');
 }

@@ -1,7 +1,5 @@
-import {
-  type ResponseItem,
-  type ResponseRequest,
-} from '../../contracts/openai/responses.js';
+import { type ResponseItem } from '../../contracts/openai/response-items.js';
+import { type ResponseRequest } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { parseChat } from '../text/parse-generation.js';

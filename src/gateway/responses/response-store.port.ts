@@ -1,5 +1,5 @@
+import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import {
-  type ResponseItem,
   type ResponseObject,
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';

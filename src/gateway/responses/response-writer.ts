@@ -1,15 +1,18 @@
 import {
   type ItemStatus,
+  type ResponseItem,
+} from '../../contracts/openai/response-items.js';
+import {
   type ResponseEvent,
   type ResponseEventBody,
   type ResponseFailure,
-  type ResponseItem,
   type ResponseObject,
   type ResponseStatusEvent,
   type ResponseUsage,
 } from '../../contracts/openai/responses.js';
 import { callableTools, inputOf } from '../../contracts/tools/callable-tools.js';
 import {
+  type CalledTool,
   eventOfDelta,
   eventsOfBeginning,
   eventsOfEnd,
@@ -163,10 +166,7 @@ export class ResponseWriter {
 
   /** Line ends between calls are no message. */
   get #isBehindCall(): boolean {
-    return (
-      'call_id' in
-      (this.#open ? itemOf(this.#open, 'in_progress') : (this.#output.at(-1) ?? {}))
-    );
+    return this.#open ? isCall(this.#open) : 'call_id' in (this.#output.at(-1) ?? {});
   }
 
   /**
@@ -182,14 +182,13 @@ export class ResponseWriter {
     const isLast =
       index === this.#calls - 1 && this.#open !== undefined && isCall(this.#open);
     if (!isNext && !isLast) return;
-    if (isNext)
-      this.#begin({ ...this.#called(name), ...(callId !== undefined && { callId }) });
+    if (isNext) this.#begin({ ...this.#called(name), callId });
     const input = this.#open?.kind === 'tool_call' ? piece : this.#inputIn(piece, isNext);
     if (input !== '') this.#emit(eventOfDelta(this.#open!, input));
   }
 
   /** A function that the model called, as the request declares it. */
-  #called(name: string): Pick<OpenItem, 'kind' | 'name' | 'namespace'> {
+  #called(name: string): CalledTool {
     const { tool, namespace } =
       callableTools(this.#response.tools).find(one => one.name === name) ?? {};
     return {
@@ -210,15 +209,9 @@ export class ResponseWriter {
     return input ?? '';
   }
 
-  #begin(
-    of: Pick<OpenItem, 'kind'> & Partial<Pick<OpenItem, 'callId' | 'name' | 'namespace'>>,
-  ): void {
+  #begin(of: CalledTool): void {
     this.#close('completed');
-    const open = newItem({
-      ...of,
-      response: this.#response.id,
-      index: this.#output.length,
-    });
+    const open = newItem(of, this.#response.id, this.#output.length);
     this.#emit(...eventsOfBeginning(open));
   }
 

@@ -6,7 +6,6 @@ import {
 } from '../../contracts/openai/generation.dto.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { IgnoredFields, PASSED_ON } from '../../contracts/openai/field-rules.js';
-import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import { readTools } from '../../contracts/tools/read-tools.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -121,7 +120,7 @@ export function parseChat(
 /** A server behind the gateway may know tools that nothing here knows. */
 const offersServed = (body: Body, model: ModelSpec, unserved: IgnoredFields): boolean =>
   canHonour(model, PASSED_ON) ||
-  readTools(new FieldReader(body, '', unserved), 'chat').tools.length > 0;
+  readTools(body, 'chat', unserved).tools.length > 0;
 
 /** @throws DomainError for the first thing wrong with the body. */
 export function parseCompletion(

@@ -1,3 +1,4 @@
+import { IgnoredFields } from '../../contracts/openai/field-rules.js';
 import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import {
   type CallableTool,
@@ -29,7 +30,13 @@ export function toolsOf(
   info: TextBackendInfo,
 ): ToolFields | undefined {
   const parallel = body.boolean('parallel_tool_calls') ?? true;
-  const { tools: served, paths, choice: asked } = readTools(body, 'chat');
+  const given = { tools: body.raw('tools'), tool_choice: body.raw('tool_choice') };
+  // What is ignored here was reported by the gateway.
+  const { tools: served, paths, choice: asked } = readTools(
+    given,
+    'chat',
+    new IgnoredFields(),
+  );
   body.unsupported('functions', 'the older form of `tools`');
   if (served.length === 0) return undefined;
   if (!info.toolCalls)

@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type ResponseItem,
-  type ResponseRequest,
-} from '../../../contracts/openai/responses.js';
+import { type ResponseItem } from '../../../contracts/openai/response-items.js';
+import { type ResponseRequest } from '../../../contracts/openai/responses.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import {
   type InferenceCaller,
