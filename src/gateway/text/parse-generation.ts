@@ -119,8 +119,7 @@ export function parseChat(
 
 /** A server behind the gateway may know tools that nothing here knows. */
 const offersServed = (body: Body, model: ModelSpec, unserved: IgnoredFields): boolean =>
-  canHonour(model, PASSED_ON) ||
-  readTools(body, 'chat', unserved).tools.length > 0;
+  canHonour(model, PASSED_ON) || readTools(body, 'chat', unserved).tools.length > 0;
 
 /** @throws DomainError for the first thing wrong with the body. */
 export function parseCompletion(

@@ -32,11 +32,11 @@ export function toolsOf(
   const parallel = body.boolean('parallel_tool_calls') ?? true;
   const given = { tools: body.raw('tools'), tool_choice: body.raw('tool_choice') };
   // What is ignored here was reported by the gateway.
-  const { tools: served, paths, choice: asked } = readTools(
-    given,
-    'chat',
-    new IgnoredFields(),
-  );
+  const {
+    tools: served,
+    paths,
+    choice: asked,
+  } = readTools(given, 'chat', new IgnoredFields());
   body.unsupported('functions', 'the older form of `tools`');
   if (served.length === 0) return undefined;
   if (!info.toolCalls)
