@@ -10,17 +10,15 @@ import { defaulted, OBJECT, objectsUpTo, textUpTo } from '../schema/rules.js';
 import {
   ALLOWED,
   type Callable,
-  type CallableTool,
-  callableTools,
   CUSTOM,
   FUNCTION,
-  isNamed,
   NAMED,
   type NamedTool,
   NAMESPACE,
   type ResponseTool,
   type ToolChoice,
-} from './callable-tools.js';
+} from '../openai/response-tools.js';
+import { type CallableTool, callableTools, isNamed } from './callable-tools.js';
 
 /** Of one request, and of one namespace. */
 const MOST_TOOLS = 1024;
