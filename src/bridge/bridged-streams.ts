@@ -1,19 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type ServerDuplexStream } from '@grpc/grpc-js';
 import { encodeStreamEvent } from '../contracts/grpc/stream.codec.js';
-import {
-  type TranscribeStreamRequest,
-  type TranscribeStreamResponse,
-} from '../contracts/grpc/stt.codec.js';
 import { abortError } from '../core/errors/abort-error.js';
 import { DomainError } from '../core/errors/domain-error.js';
 import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
 import { ENGINE } from '../worker/engines/worker-engine.js';
-import { CallConversation } from '../worker/grpc/call-conversation.js';
-import { InFlightCalls } from '../worker/lifecycle/in-flight-calls.js';
+import {
+  type StreamConfig,
+  type StreamConversation,
+} from '../worker/grpc/stream.service.js';
 import { ExternalWorker } from './external-worker.js';
-
-type Conversation = CallConversation<TranscribeStreamRequest, TranscribeStreamResponse>;
 
 /**
  * In place of `StreamService`: a live stream goes on to the worker, frame by frame, at
@@ -21,40 +16,25 @@ type Conversation = CallConversation<TranscribeStreamRequest, TranscribeStreamRe
  */
 @Injectable()
 export class BridgedStreams {
-  constructor(
-    @Inject(ENGINE) private readonly worker: ExternalWorker,
-    private readonly calls: InFlightCalls,
-  ) {}
+  constructor(@Inject(ENGINE) private readonly worker: ExternalWorker) {}
 
   /**
    * Resolves when the caller has ended the stream and all events are sent. @throws
    * DomainError or the abort's error
    */
   async serve(
-    call: ServerDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>,
+    config: StreamConfig,
+    conversation: StreamConversation,
+    signal: AbortSignal,
   ): Promise<void> {
-    const conversation = new CallConversation<
-      TranscribeStreamRequest,
-      TranscribeStreamResponse
-    >(call);
-    const first = await conversation.next();
-    if (first?.message?.$case !== 'config')
-      throw new DomainError(
-        'invalid_value',
-        'The first message of a stream is its config.',
-        { param: 'config' },
-      );
-    const config = first.message.value;
-    await this.calls.run(config.sessionId, call, async signal => {
-      const connection = await this.worker.connected();
-      await carry(connection.openStream(config), conversation.until(signal), signal);
-    });
+    const connection = await this.worker.connected();
+    await carry(connection.openStream(config), conversation, signal);
   }
 }
 
 async function carry(
   stream: StreamHandle,
-  conversation: Conversation,
+  conversation: StreamConversation,
   signal: AbortSignal,
 ): Promise<void> {
   const cancel = (): void => void stream.cancel();
@@ -71,13 +51,11 @@ async function carry(
   }
 }
 
-async function sendUp(stream: StreamHandle, conversation: Conversation): Promise<void> {
-  for (
-    let request = await conversation.next();
-    request;
-    request = await conversation.next()
-  ) {
-    const { message } = request;
+async function sendUp(
+  stream: StreamHandle,
+  conversation: StreamConversation,
+): Promise<void> {
+  for await (const { message } of conversation.rest()) {
     if (message?.$case === 'audio') await stream.sendFrame(message.value);
     else if (message?.$case === 'commit') await stream.commit();
     else
@@ -89,7 +67,10 @@ async function sendUp(stream: StreamHandle, conversation: Conversation): Promise
   await stream.close();
 }
 
-async function sendDown(stream: StreamHandle, conversation: Conversation): Promise<void> {
+async function sendDown(
+  stream: StreamHandle,
+  conversation: StreamConversation,
+): Promise<void> {
   for await (const event of stream.receiveEvents())
     await conversation.send(encodeStreamEvent(event));
 }

@@ -14,7 +14,6 @@ import {
 import { BatchJournal } from './execution/batch-journal.js';
 import { LongTranscriptionService } from './execution/long-transcription.service.js';
 import { RecognitionLane } from './execution/recognition-lane.js';
-import { StreamSlots } from './execution/stream-slots.js';
 import { SynthesisService } from './execution/synthesis.service.js';
 import { RecognitionService } from './execution/recognition.service.js';
 import { EmbeddingService } from './execution/embedding.service.js';
@@ -87,7 +86,6 @@ const RECOGNITION = {
     RecognitionService,
     LongTranscriptionService,
     UploadService,
-    StreamSlots,
     StreamService,
   ],
 };

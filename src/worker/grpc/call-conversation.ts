@@ -8,33 +8,36 @@ import { abortError } from '../../core/errors/abort-error.js';
  * control) instead of filling memory.
  */
 export class CallConversation<Received, Sent> {
-  readonly #call: ServerDuplexStream<Received, Sent>;
-  readonly #signal: AbortSignal | undefined;
-
-  constructor(call: ServerDuplexStream<Received, Sent>, signal?: AbortSignal) {
-    this.#call = call;
-    this.#signal = signal;
-  }
+  constructor(
+    private readonly call: ServerDuplexStream<Received, Sent>,
+    private readonly signal?: AbortSignal,
+  ) {}
 
   /** The same conversation, ended by `signal`. */
   until(signal: AbortSignal): CallConversation<Received, Sent> {
-    return new CallConversation(this.#call, signal);
+    return new CallConversation(this.call, signal);
   }
 
   /** Undefined when the caller has ended the stream. @throws the abort's error */
   async next(): Promise<Received | undefined> {
     for (;;) {
-      const message = this.#call.read() as Received | null;
+      const message = this.call.read() as Received | null;
       if (message !== null) return message;
-      if (this.#call.readableEnded || this.#call.destroyed) return undefined;
-      await this.#unlessAborted(readable(this.#call));
+      if (this.call.readableEnded || this.call.destroyed) return undefined;
+      await this.#unlessAborted(readable(this.call));
     }
+  }
+
+  /** All messages until the caller ends the stream. @throws the abort's error */
+  async *rest(): AsyncGenerator<Received> {
+    for (let message = await this.next(); message; message = await this.next())
+      yield message;
   }
 
   /** Resolves when there is room for more. @throws the abort's error. */
   async send(message: Sent): Promise<void> {
-    this.#signal?.throwIfAborted();
-    if (!this.#call.write(message)) await this.#unlessAborted(once(this.#call, 'drain'));
+    this.signal?.throwIfAborted();
+    if (!this.call.write(message)) await this.#unlessAborted(once(this.call, 'drain'));
   }
 
   /**
@@ -42,7 +45,7 @@ export class CallConversation<Received, Sent> {
    * the signal is raced.
    */
   async #unlessAborted<T>(promise: Promise<T>): Promise<T> {
-    const signal = this.#signal;
+    const signal = this.signal;
     if (!signal) return promise;
     // Not awaited after an abort: its rejection, when the call ends, would otherwise
     // end the process.

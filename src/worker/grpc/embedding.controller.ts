@@ -1,31 +1,27 @@
 import { type ServerUnaryCall } from '@grpc/grpc-js';
-import { Controller, UseFilters } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
-import {
-  type CancelRequest,
-  type CancelResponse,
-} from '../../contracts/grpc/call.codec.js';
 import {
   decodeEmbedCall,
   encodeEmbedded,
   type EmbedRequest,
   type EmbedResponse,
 } from '../../contracts/grpc/generation.codec.js';
-import { type HealthResponse, encodeHealth } from '../../contracts/grpc/health.codec.js';
 import { EmbeddingService } from '../execution/embedding.service.js';
-import { CallFailureFilter } from './call-failure.filter.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
+import { serviceController } from './service-controller.js';
 
 /** `switchyard.v1.TextGeneration` of a worker whose kind is embedding. */
 @Controller()
-@UseFilters(CallFailureFilter)
-export class EmbeddingController {
+export class EmbeddingController extends serviceController('TextGeneration') {
   constructor(
-    private readonly calls: InFlightCalls,
+    calls: InFlightCalls,
+    health: HealthReporter,
     private readonly embedding: EmbeddingService,
-    private readonly health: HealthReporter,
-  ) {}
+  ) {
+    super(calls, health);
+  }
 
   @GrpcMethod('TextGeneration', 'Embed')
   embed(
@@ -36,15 +32,5 @@ export class EmbeddingController {
     return this.calls.run(message.requestId, call, async signal =>
       encodeEmbedded(await this.embedding.embed(decodeEmbedCall(message), signal)),
     );
-  }
-
-  @GrpcMethod('TextGeneration', 'Cancel')
-  cancel({ requestId, reason }: CancelRequest): CancelResponse {
-    return { acknowledged: this.calls.cancel(requestId, reason) };
-  }
-
-  @GrpcMethod('TextGeneration', 'Health')
-  report(): HealthResponse {
-    return encodeHealth(this.health.report());
   }
 }

@@ -1,25 +1,20 @@
 import { once } from 'node:events';
 import { type ServerWritableStream } from '@grpc/grpc-js';
-import { Controller, UseFilters } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import { from, ignoreElements, type Observable } from 'rxjs';
-import {
-  type CancelRequest,
-  type CancelResponse,
-} from '../../contracts/grpc/call.codec.js';
 import {
   decodeGenerateCall,
   type GenerateCallFields,
   type GenerateRequest,
   type GenerateResponse,
 } from '../../contracts/grpc/generation.codec.js';
-import { encodeHealth, type HealthResponse } from '../../contracts/grpc/health.codec.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { GenerationService } from '../generation/generation.service.js';
-import { CallFailureFilter } from './call-failure.filter.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
+import { serviceController } from './service-controller.js';
 
 /**
  * Writes a stream of answers at the pace of its reader: only HTTP/2's window is buffered.
@@ -46,13 +41,14 @@ export class PacedWriter<Message> {
 
 /** `switchyard.v1.TextGeneration` of a worker whose kind is llm. */
 @Controller()
-@UseFilters(CallFailureFilter)
-export class GenerationController {
+export class GenerationController extends serviceController('TextGeneration') {
   constructor(
-    private readonly calls: InFlightCalls,
+    calls: InFlightCalls,
+    health: HealthReporter,
     private readonly generation: GenerationService,
-    private readonly health: HealthReporter,
-  ) {}
+  ) {
+    super(calls, health);
+  }
 
   /** Writes by itself; Nest receives only the end. */
   @GrpcMethod('TextGeneration', 'Generate')
@@ -70,16 +66,6 @@ export class GenerationController {
     // A disconnected caller unsubscribes; the rejection must not go unhandled.
     running.catch(() => undefined);
     return from(running).pipe(ignoreElements());
-  }
-
-  @GrpcMethod('TextGeneration', 'Cancel')
-  cancel({ requestId, reason }: CancelRequest): CancelResponse {
-    return { acknowledged: this.calls.cancel(requestId, reason) };
-  }
-
-  @GrpcMethod('TextGeneration', 'Health')
-  report(): HealthResponse {
-    return encodeHealth(this.health.report());
   }
 }
 

@@ -1,5 +1,4 @@
-import { type ServerDuplexStream } from '@grpc/grpc-js';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import {
   encodeStreamEvent,
   type StreamEvent,
@@ -10,13 +9,16 @@ import {
 } from '../../contracts/grpc/stt.codec.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import {
+  type RecognizerStream,
+  type SpeechRecognizer,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { PcmIntake } from '../audio/resampler.js';
 import { sherpaPackage } from '../engines/load-package.js';
-import { CommittedStream, RecognitionSession } from '../execution/live-stream.js';
-import { StreamSlots } from '../execution/stream-slots.js';
+import { RECOGNIZER } from '../engines/worker-engine.js';
+import { CommittedStream, type LiveStream } from '../execution/live-stream.js';
 import { VoiceActivityStream } from '../execution/voice-activity-stream.js';
-import { CallConversation } from './call-conversation.js';
-import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
+import { type CallConversation } from './call-conversation.js';
 
 /** Events that may wait for a slow reader before no more of its audio is taken. */
 const MOST_WAITING = 64;
@@ -71,111 +73,133 @@ export class EventOutbox<Event> {
   }
 }
 
-type StreamCall = ServerDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
-type Conversation = CallConversation<TranscribeStreamRequest, TranscribeStreamResponse>;
+export type StreamConversation = CallConversation<
+  TranscribeStreamRequest,
+  TranscribeStreamResponse
+>;
 type Message = NonNullable<TranscribeStreamRequest['message']>;
-type StreamConfig = Extract<Message, { $case: 'config' }>['value'];
+export type StreamConfig = Extract<Message, { $case: 'config' }>['value'];
 
 /**
- * `TranscribeStream`: config → ready, then audio and commits in order → partials and
- * finals, until the caller's half-close.
+ * 0.1 s at 16 kHz: long frames are split, so that partials keep coming and a
+ * cancel takes effect.
+ */
+const PIECE = 1600;
+
+/**
+ * `TranscribeStream`: after its config → ready, then audio and commits in order →
+ * partials and finals, until the caller's half-close. Slots for streams are separate from
+ * those for files (D-20).
  */
 @Injectable()
 export class StreamService {
-  constructor(
-    private readonly calls: InFlightCalls,
-    private readonly slots: StreamSlots,
-  ) {}
+  #taken = 0;
+
+  constructor(@Inject(RECOGNIZER) private readonly engine: SpeechRecognizer) {}
 
   /**
    * Resolves when the caller has ended the stream and all finals are sent.
-   * @throws DomainError or the abort's error.
+   * @throws DomainError `unsupported_task` when the engine has no streams, `queue_full`
+   *   when all are taken; the abort's error.
    */
-  async serve(call: StreamCall): Promise<void> {
-    const conversation = new CallConversation<
-      TranscribeStreamRequest,
-      TranscribeStreamResponse
-    >(call);
-    const first = await conversation.next();
-    if (first?.message?.$case !== 'config')
-      throw new DomainError(
-        'invalid_value',
-        'The first message of a stream is its config.',
-        { param: 'config' },
-      );
-    const config = first.message.value;
-    await this.calls.run(config.sessionId, call, signal =>
-      this.#session(config, conversation.until(signal), signal),
-    );
-  }
-
-  async #session(
+  async serve(
     config: StreamConfig,
-    conversation: Conversation,
+    conversation: StreamConversation,
     signal: AbortSignal,
   ): Promise<void> {
     const intake = new PcmIntake(config.sampleRate);
     const voice =
       config.voiceActivity && sherpaPackage().openVoiceActivity(config.voiceActivity);
-    const { language, prompt, partials } = config;
-    const { stream, lease } = await this.slots.open({ language, prompt, partials });
-    const outbox = new EventOutbox<StreamEvent>(event =>
-      conversation.send(encodeStreamEvent(event)),
-    );
-    const emit = (event: StreamEvent): void => outbox.put(event);
-    const live = voice
-      ? new VoiceActivityStream(stream, voice, emit)
-      : new CommittedStream(stream, emit);
-    // Closed on abort: a recogniser stops in the middle of its work, not after it.
-    const close = (): void => void live.close().catch(() => undefined);
-    signal.addEventListener('abort', close, { once: true });
+    this.#take();
     try {
-      await conversation.send({ event: { $case: 'ready', value: {} } });
-      await serveMessages({
-        session: new RecognitionSession(live, intake),
-        conversation,
-        outbox,
+      const outbox = new EventOutbox<StreamEvent>(event =>
+        conversation.send(encodeStreamEvent(event)),
+      );
+      const emit = (event: StreamEvent): void => outbox.put(event);
+      const stream = await this.#open(config);
+      const live = voice
+        ? new VoiceActivityStream(stream, voice, emit)
+        : new CommittedStream(stream, emit);
+      await closing(live, signal, async () => {
+        await conversation.send({ event: { $case: 'ready', value: {} } });
+        await serveMessages({ live, intake, conversation, outbox });
       });
-    } catch (error) {
-      throw signal.aborted ? abortError(signal) : error;
     } finally {
-      await live.close().finally(() => lease.release());
+      this.#taken -= 1;
     }
+  }
+
+  #open({ language, prompt, partials }: StreamConfig): Promise<RecognizerStream> {
+    if (this.engine.openStream)
+      return this.engine.openStream({ language, prompt, partials });
+    throw new DomainError('unsupported_task', 'This model has no live streams.');
+  }
+
+  #take(): void {
+    const { streams } = this.engine.info;
+    if (this.#taken >= streams && streams > 0)
+      throw new DomainError(
+        'queue_full',
+        `All ${streams} live streams of this worker are taken.`,
+        { retryAfterMs: 1000 },
+      );
+    this.#taken += 1;
+  }
+}
+
+/** Closes the stream after `work`; on abort at once, in the middle of it. */
+async function closing(
+  live: LiveStream,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
+  const close = (): void => void live.close().catch(() => undefined);
+  signal.addEventListener('abort', close, { once: true });
+  try {
+    await work();
+  } catch (error) {
+    throw signal.aborted ? abortError(signal) : error;
+  } finally {
+    await live.close();
   }
 }
 
 interface Session {
-  readonly session: RecognitionSession;
-  readonly conversation: Conversation;
+  readonly live: LiveStream;
+  readonly intake: PcmIntake;
+  readonly conversation: StreamConversation;
   readonly outbox: EventOutbox<StreamEvent>;
 }
 
-async function serveMessages({ session, conversation, outbox }: Session): Promise<void> {
-  for (
-    let request = await conversation.next();
-    request;
-    request = await conversation.next()
-  ) {
-    await receive(session, request.message);
-    await outbox.room();
-  }
-  await session.end();
-  await outbox.empty();
-}
-
-function receive(
-  session: RecognitionSession,
-  message: Message | undefined,
-): Promise<void> {
-  switch (message?.$case) {
-    case 'audio':
-      return session.audio(message.value);
-    case 'commit':
-      return session.commit();
-    default:
+async function serveMessages({
+  live,
+  intake,
+  conversation,
+  outbox,
+}: Session): Promise<void> {
+  /** Audio came after the last commit. */
+  let isOpen = false;
+  for await (const { message } of conversation.rest()) {
+    isOpen = message?.$case === 'audio';
+    if (message?.$case === 'audio') await push(live, intake.take(message.value));
+    else if (message?.$case === 'commit') await live.commit();
+    else
       throw new DomainError(
         'invalid_value',
         'After its config a stream takes audio and commit only.',
       );
+    await outbox.room();
   }
+  // An utterance that is open is finished as by a commit.
+  if (isOpen) {
+    await push(live, intake.end());
+    await live.commit();
+  }
+  await live.done();
+  await outbox.empty();
+}
+
+async function push(live: LiveStream, samples: Int16Array): Promise<void> {
+  for (let at = 0; at < samples.length; at += PIECE)
+    await live.push(samples.subarray(at, at + PIECE));
 }

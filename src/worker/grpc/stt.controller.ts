@@ -1,11 +1,6 @@
 import { type ServerDuplexStream, type ServerUnaryCall } from '@grpc/grpc-js';
-import { Controller, UseFilters } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { GrpcMethod, GrpcStreamCall } from '@nestjs/microservices';
-import {
-  type CancelRequest,
-  type CancelResponse,
-} from '../../contracts/grpc/call.codec.js';
-import { type HealthResponse, encodeHealth } from '../../contracts/grpc/health.codec.js';
 import { encodeFailure } from '../../contracts/grpc/status.codec.js';
 import {
   decodeTranscribeCall,
@@ -17,24 +12,27 @@ import {
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
 } from '../../contracts/grpc/stt.codec.js';
-import { RecognitionService } from '../execution/recognition.service.js';
-import { CallFailureFilter } from './call-failure.filter.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { HealthReporter } from '../execution/health-reporter.js';
+import { RecognitionService } from '../execution/recognition.service.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
+import { CallConversation } from './call-conversation.js';
+import { serviceController } from './service-controller.js';
 import { StreamService } from './stream.service.js';
 import { UploadService } from './upload.service.js';
 
 /** `switchyard.v1.SpeechToText`. */
 @Controller()
-@UseFilters(CallFailureFilter)
-export class SttController {
+export class SttController extends serviceController('SpeechToText') {
   constructor(
-    private readonly calls: InFlightCalls,
+    calls: InFlightCalls,
+    health: HealthReporter,
     private readonly transcription: RecognitionService,
     private readonly uploads: UploadService,
     private readonly streams: StreamService,
-    private readonly health: HealthReporter,
-  ) {}
+  ) {
+    super(calls, health);
+  }
 
   @GrpcMethod('SpeechToText', 'TranscribeFile')
   transcribeFile(
@@ -52,36 +50,50 @@ export class SttController {
   }
 
   @GrpcStreamCall('SpeechToText', 'TranscribeUpload')
-  async transcribeUpload(
+  transcribeUpload(
     call: ServerDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>,
   ): Promise<void> {
-    try {
-      await this.uploads.serve(call);
-      call.end();
-    } catch (error) {
-      call.emit('error', encodeFailure(error));
-    }
+    return converse(call, async conversation => {
+      const first = await conversation.next();
+      if (first?.message?.$case !== 'start')
+        throw invalid('The first message of an upload is its start.', 'start');
+      const start = decodeTranscribeCall(first.message.value);
+      if (first.message.value.audio.length > 0)
+        throw invalid('The audio of an upload follows its start.', 'audio');
+      await this.calls.run(start.requestId, call, signal =>
+        this.uploads.serve(start, conversation.until(signal), signal),
+      );
+    });
   }
 
   @GrpcStreamCall('SpeechToText', 'TranscribeStream')
-  async transcribeStream(
+  transcribeStream(
     call: ServerDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>,
   ): Promise<void> {
-    try {
-      await this.streams.serve(call);
-      call.end();
-    } catch (error) {
-      call.emit('error', encodeFailure(error));
-    }
-  }
-
-  @GrpcMethod('SpeechToText', 'Cancel')
-  cancel({ requestId, reason }: CancelRequest): CancelResponse {
-    return { acknowledged: this.calls.cancel(requestId, reason) };
-  }
-
-  @GrpcMethod('SpeechToText', 'Health')
-  report(): HealthResponse {
-    return encodeHealth(this.health.report());
+    return converse(call, async conversation => {
+      const first = await conversation.next();
+      if (first?.message?.$case !== 'config')
+        throw invalid('The first message of a stream is its config.', 'config');
+      const config = first.message.value;
+      await this.calls.run(config.sessionId, call, signal =>
+        this.streams.serve(config, conversation.until(signal), signal),
+      );
+    });
   }
 }
+
+/** Ends the call as `work` ends; Nest does neither for a stream in both directions. */
+async function converse<Received, Sent>(
+  call: ServerDuplexStream<Received, Sent>,
+  work: (conversation: CallConversation<Received, Sent>) => Promise<void>,
+): Promise<void> {
+  try {
+    await work(new CallConversation(call));
+    call.end();
+  } catch (error) {
+    call.emit('error', encodeFailure(error));
+  }
+}
+
+const invalid = (message: string, param: string): DomainError =>
+  new DomainError('invalid_value', message, { param });

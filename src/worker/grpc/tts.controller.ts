@@ -1,12 +1,7 @@
 import { type ServerWritableStream } from '@grpc/grpc-js';
-import { Controller, UseFilters } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import { Observable } from 'rxjs';
-import {
-  type CancelRequest,
-  type CancelResponse,
-} from '../../contracts/grpc/call.codec.js';
-import { type HealthResponse, encodeHealth } from '../../contracts/grpc/health.codec.js';
 import {
   decodeSynthesizeCall,
   type SynthesizeCallFields,
@@ -15,19 +10,20 @@ import {
 } from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SynthesisService } from '../execution/synthesis.service.js';
-import { CallFailureFilter } from './call-failure.filter.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
+import { serviceController } from './service-controller.js';
 
 /** `switchyard.v1.TextToSpeech`. */
 @Controller()
-@UseFilters(CallFailureFilter)
-export class TtsController {
+export class TtsController extends serviceController('TextToSpeech') {
   constructor(
-    private readonly calls: InFlightCalls,
+    calls: InFlightCalls,
+    health: HealthReporter,
     private readonly synthesis: SynthesisService,
-    private readonly health: HealthReporter,
-  ) {}
+  ) {
+    super(calls, health);
+  }
 
   /** Nest writes what the Observable emits, buffering for a slow reader. */
   @GrpcMethod('TextToSpeech', 'Synthesize')
@@ -48,16 +44,6 @@ export class TtsController {
           (error: unknown) => subscriber.error(error),
         );
     });
-  }
-
-  @GrpcMethod('TextToSpeech', 'Cancel')
-  cancel({ requestId, reason }: CancelRequest): CancelResponse {
-    return { acknowledged: this.calls.cancel(requestId, reason) };
-  }
-
-  @GrpcMethod('TextToSpeech', 'Health')
-  report(): HealthResponse {
-    return encodeHealth(this.health.report());
   }
 }
 

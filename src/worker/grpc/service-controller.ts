@@ -1,0 +1,32 @@
+import { GrpcMethod } from '@nestjs/microservices';
+import { UseFilters } from '@nestjs/common';
+import {
+  type CancelRequest,
+  type CancelResponse,
+} from '../../contracts/grpc/call.codec.js';
+import { encodeHealth, type HealthResponse } from '../../contracts/grpc/health.codec.js';
+import { HealthReporter } from '../execution/health-reporter.js';
+import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
+import { CallFailureFilter } from './call-failure.filter.js';
+
+/** What each service of a worker answers besides its calls. @param service of the proto */
+export function serviceController(service: string) {
+  @UseFilters(CallFailureFilter)
+  class ServiceController {
+    constructor(
+      protected readonly calls: InFlightCalls,
+      private readonly health: HealthReporter,
+    ) {}
+
+    @GrpcMethod(service, 'Cancel')
+    cancel({ requestId, reason }: CancelRequest): CancelResponse {
+      return { acknowledged: this.calls.cancel(requestId, reason) };
+    }
+
+    @GrpcMethod(service, 'Health')
+    report(): HealthResponse {
+      return encodeHealth(this.health.report());
+    }
+  }
+  return ServiceController;
+}
