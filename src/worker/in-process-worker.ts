@@ -10,7 +10,7 @@ import {
   type GenerationSink,
   GenerationService,
 } from './generation/generation.service.js';
-import { type CancellableCall, InFlightCalls } from './lifecycle/in-flight-calls.js';
+import { InFlightCalls } from './lifecycle/in-flight-calls.js';
 import { WorkerState } from './lifecycle/worker-state.js';
 
 /**
@@ -27,13 +27,6 @@ export function inProcessWorker(
       spec,
     );
 }
-
-/** Whoever calls cancels by id: there is no connection that could break. */
-const WITHOUT_CONNECTION: CancellableCall = {
-  cancelled: false,
-  once: () => undefined,
-  off: () => undefined,
-};
 
 /**
  * What a worker process with an upstream engine consists of, without the process and its
@@ -66,7 +59,7 @@ class InProcessGenerator {
   }
 
   generate(call: GenerateCallFields, sink: GenerationSink): Promise<void> {
-    return this.#calls.run(call.requestId, WITHOUT_CONNECTION, signal =>
+    return this.#calls.run(call.requestId, undefined, signal =>
       this.#generation.generate(call, signal, sink),
     );
   }

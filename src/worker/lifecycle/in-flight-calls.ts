@@ -30,6 +30,7 @@ export class InFlightCalls {
   /**
    * Runs `work` under one AbortSignal.
    *
+   * @param call undefined: no connection could break
    * @throws DomainError `no_worker` while the engine loads, `shutting_down` while
    *   draining (both UNAVAILABLE: another
    * worker
@@ -37,20 +38,20 @@ export class InFlightCalls {
    */
   async run<T>(
     id: string,
-    call: CancellableCall,
+    call: CancellableCall | undefined,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     this.#assertAcceptable(id);
     const stop = new AbortController();
     const left = (): void =>
       stop.abort(new DomainError('request_cancelled', 'The caller cancelled the call.'));
-    if (call.cancelled) left();
-    else call.once('cancelled', left);
+    if (call?.cancelled) left();
+    else call?.once('cancelled', left);
     this.#calls.set(id, stop);
     try {
       return await work(stop.signal);
     } finally {
-      call.off('cancelled', left);
+      call?.off('cancelled', left);
       this.#calls.delete(id);
       if (this.size === 0) this.#becameIdle();
     }

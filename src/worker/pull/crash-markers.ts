@@ -144,7 +144,7 @@ export class CrashMarkers {
    * before the device can crash it, and a lost marker only makes the verdict less exact.
    */
   entering(ids: readonly string[]): void {
-    void this.#write(ids).catch(() => undefined);
+    this.#mark(ids, 0);
   }
 
   /**
@@ -152,7 +152,7 @@ export class CrashMarkers {
    * against them. Not awaited.
    */
   survived(ids: readonly string[]): void {
-    void this.#write(ids, 1).catch(() => undefined);
+    this.#mark(ids, 1);
   }
 
   /**
@@ -163,34 +163,34 @@ export class CrashMarkers {
     const held = this.#jobs.get(id);
     if (!held) return;
     const before = suspected(held.before, held.lastSize, code === 'worker_crashed');
-    await this.#store([held], { before, size: held.lastSize, crashes: held.job.deaths });
+    const { lastSize: size, job } = held;
+    await this.#store([[held, { before, size, crashes: job.deaths }]]);
   }
 
   /** @param forgiven next crashes that do not count */
-  async #write(ids: readonly string[], forgiven = 0): Promise<void> {
+  #mark(ids: readonly string[], forgiven: number): void {
     const members = [...new Set(ids)].flatMap(id => this.#jobs.get(id) ?? []);
-    if (members.length > 0) await this.#store(members, undefined, forgiven);
+    const size = members.length;
+    const marks = members.map(member => {
+      member.lastSize = size;
+      const { before, job } = member;
+      return [member, { before, size, crashes: job.deaths + forgiven }] as const;
+    });
+    void this.#store(marks).catch(() => undefined);
   }
 
   async #store(
-    members: readonly Admitted[],
-    mark?: CrashMarker,
-    forgiven = 0,
+    marks: readonly (readonly [member: Admitted, mark: CrashMarker])[],
   ): Promise<void> {
-    const size = members.length;
-    const marks = members.map((member): CrashMarker => {
-      if (mark) return mark;
-      member.lastSize = size;
-      return { before: member.before, size, crashes: member.job.deaths + forgiven };
-    });
-    const keys = members.map(({ job }) => this.queue.key(job.id));
-    const redis = this.connections.for('work');
-    await redis.eval(
-      MARK,
-      keys.length,
-      ...keys,
-      FIELD,
-      ...marks.map(one => JSON.stringify(one)),
-    );
+    if (marks.length === 0) return;
+    await this.connections
+      .for('work')
+      .eval(
+        MARK,
+        marks.length,
+        ...marks.map(([{ job }]) => this.queue.key(job.id)),
+        FIELD,
+        ...marks.map(([, mark]) => JSON.stringify(mark)),
+      );
   }
 }

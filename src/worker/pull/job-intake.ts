@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { readQueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import { type QueueJob, readQueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import {
   DEAD_LETTER_BYTES,
   DEAD_LETTERS_KEPT,
@@ -25,55 +24,6 @@ const READ = `
 `;
 
 /**
- * Stores jobs that cannot be read, with the reason and their bytes, and fails
- * them in BullMQ.
- */
-@Injectable()
-export class DeadLetters {
-  constructor(
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
-    @Inject(WORKER_LOG) private readonly log: Logger,
-    private readonly connections: PullConnections,
-    private readonly queue: RequestQueue,
-  ) {}
-
-  /**
-   * Stored first, then failed: a crash in between leaves two letters, never
-   * none. @throws JobLost
-   */
-  async bury(job: Stray, reason: string): Promise<void> {
-    const redis = this.connections.for('work');
-    const [raw, bytes] = (await redis.callBuffer(
-      'eval',
-      READ,
-      1,
-      this.queue.key(job.id),
-      DEAD_LETTER_BYTES,
-    )) as [Buffer, number];
-    const { model, workerId } = {
-      model: this.spec.model.id,
-      workerId: this.spec.workerId,
-    };
-    const letter: DeadLetter = {
-      ...{ v: 1, jobId: job.id, queue: this.queue.name, reason },
-      ...{ raw: raw.toString('base64'), bytes, workerId, atMs: Date.now() },
-    };
-    const list = this.connections.keys.dead(model);
-    await redis
-      .multi()
-      .lpush(list, JSON.stringify(letter))
-      .ltrim(list, 0, DEAD_LETTERS_KEPT - 1)
-      .exec();
-    await this.queue.fail(job, `dead letter: ${reason}`);
-    const shown = raw.toString('utf8', 0, SHOWN);
-    this.log.error(
-      { event: 'dead_letter', jobId: job.id, reason, bytes, shown },
-      `Dead letter: ${reason}`,
-    );
-  }
-}
-
-/**
  * A job ends within this after its inference deadline; otherwise its process hangs, and
  * another worker should have the job.
  */
@@ -92,7 +42,7 @@ export class JobIntake {
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly locks: LockKeeper,
-    private readonly letters: DeadLetters,
+    private readonly connections: PullConnections,
     private readonly queue: RequestQueue,
   ) {}
 
@@ -138,7 +88,7 @@ export class JobIntake {
         { event: 'burial_failed', jobId: job.id, err: error },
         'A dead letter could not be stored; trying again',
       );
-    const burial = retryUntilAborted(() => this.letters.bury(job, reason), {
+    const burial = retryUntilAborted(() => this.#bury(job, reason), {
       signal,
       failed,
     })
@@ -148,5 +98,42 @@ export class JobIntake {
         this.#burials.delete(burial);
       });
     this.#burials.add(burial);
+  }
+
+  /**
+   * Stored with the reason and its bytes, then failed in BullMQ: a crash in between
+   * leaves two letters, never none. @throws JobLost
+   */
+  async #bury(job: Stray, reason: string): Promise<void> {
+    const redis = this.connections.for('work');
+    const [raw, bytes] = (await redis.callBuffer(
+      'eval',
+      READ,
+      1,
+      this.queue.key(job.id),
+      DEAD_LETTER_BYTES,
+    )) as [Buffer, number];
+    const letter: DeadLetter = {
+      v: 1,
+      jobId: job.id,
+      queue: this.queue.name,
+      reason,
+      raw: raw.toString('base64'),
+      bytes,
+      workerId: this.spec.workerId,
+      atMs: Date.now(),
+    };
+    const list = this.connections.keys.dead(this.spec.model.id);
+    await redis
+      .multi()
+      .lpush(list, JSON.stringify(letter))
+      .ltrim(list, 0, DEAD_LETTERS_KEPT - 1)
+      .exec();
+    await this.queue.fail(job, `dead letter: ${reason}`);
+    const shown = raw.toString('utf8', 0, SHOWN);
+    this.log.error(
+      { event: 'dead_letter', jobId: job.id, reason, bytes, shown },
+      `Dead letter: ${reason}`,
+    );
   }
 }

@@ -12,7 +12,7 @@ import { type Suspicion } from '../../core/request/worker-lost.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
-import { type CancellableCall, InFlightCalls } from '../lifecycle/in-flight-calls.js';
+import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { CrashMarkers } from './crash-markers.js';
 import { retryUntilAborted } from './retry-until-aborted.js';
 import { JOB_WORK, type JobWork } from './job-work.js';
@@ -20,30 +20,21 @@ import { ResultDelivery } from './result-delivery.js';
 import { StopListener } from './stop-listener.js';
 import { type PulledGroup, type PulledJob, type TakenJob } from './taken-job.js';
 
-interface ReadJob {
-  readonly job: TakenJob;
-  readonly order: QueueJob;
-}
-
 /**
  * The envelope of a call. Its id is that of the job: ids of different
  * tenants never collide.
  */
-export const envelopeOf = (
-  { job, order }: ReadJob,
-  group: PulledGroup,
-): CallEnvelope => ({
+const envelopeOf = ({ job, order }: PulledJob, group: PulledGroup): CallEnvelope => ({
   requestId: job.id,
-  priority: isRealtime({ job, order }) ? RequestPriority.REALTIME : RequestPriority.BATCH,
+  priority: isRealtime(job, order) ? RequestPriority.REALTIME : RequestPriority.BATCH,
   group: { id: group.id, size: group.size },
 });
 
 /** Aged BATCH counts as REALTIME (D-03). Without a class the job's data decide. */
-function isRealtime({ job, order }: ReadJob): boolean {
-  if (job.priority === QueueJobClass.AGED || job.priority === QueueJobClass.REALTIME)
-    return true;
-  return job.priority === 0 && order.priority === 'realtime';
-}
+const isRealtime = ({ priority }: TakenJob, order: QueueJob): boolean =>
+  priority === QueueJobClass.AGED ||
+  priority === QueueJobClass.REALTIME ||
+  (priority === 0 && order.priority === 'realtime');
 
 /** A file of the folder of secrets, never a path out of it. */
 const SECRET_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
@@ -53,7 +44,7 @@ const SECRET_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
  * callback is sent.
  * @throws DomainError `webhook_refused`
  */
-export function assertCallback({ url, secretName }: JobCallback): void {
+function assertCallback({ url, secretName }: JobCallback): void {
   const protocol = URL.parse(url)?.protocol;
   if (protocol !== 'http:' && protocol !== 'https:')
     throw refused('its URL must be http or https', 'callback.url');
@@ -81,13 +72,6 @@ const NOT_STARTED: readonly string[] = ['shutting_down', 'upstream_unavailable']
 /** How a job leaves this worker. */
 type Ending = { readonly result: LoadedResult } | { readonly giveBack: string };
 
-/** No caller: a pulled job is stopped by stop notes, deadlines and shutdown. */
-const NO_CALLER: CancellableCall = {
-  cancelled: false,
-  once: () => undefined,
-  off: () => undefined,
-};
-
 /** Runs one pulled job to its end, through the same stages as a gRPC call. */
 @Injectable()
 export class JobRunner {
@@ -105,9 +89,11 @@ export class JobRunner {
     const { job, lock } = pulled;
     using _ = lock;
     try {
-      await this.calls.run(job.id, NO_CALLER, async signal =>
-        this.#end(pulled, await this.#work(pulled, group, { suspicion, signal })),
-      );
+      await this.calls.run(job.id, undefined, async signal => {
+        const ending = await this.#ending(pulled, group, suspicion, signal);
+        if ('giveBack' in ending) await this.delivery.giveBack(pulled, ending.giveBack);
+        else await this.delivery.deliver(pulled, ending.result);
+      });
     } catch (error) {
       // It was not accepted: the worker is not ready any more, or still runs
       // the same job.
@@ -117,51 +103,36 @@ export class JobRunner {
     }
   }
 
-  async #end(pulled: PulledJob, ending: Ending): Promise<void> {
-    if ('giveBack' in ending) await this.delivery.giveBack(pulled, ending.giveBack);
-    else await this.delivery.deliver(pulled, ending.result);
-  }
-
-  async #work(
+  async #ending(
     pulled: PulledJob,
     group: PulledGroup,
-    {
-      suspicion,
-      signal,
-    }: { readonly suspicion: Suspicion; readonly signal: AbortSignal },
+    suspicion: Suspicion,
+    signal: AbortSignal,
   ): Promise<Ending> {
-    const { job, order, gone } = pulled;
+    const { order, gone } = pulled;
     const stop = new AbortController();
-    const timer = setTimeout(
-      () => stop.abort(timedOut(order.timeoutMs)),
-      order.timeoutMs,
-    );
+    const { timeoutMs } = order;
+    const timer = setTimeout(() => stop.abort(timedOut(timeoutMs)), timeoutMs);
     const either = AbortSignal.any([signal, stop.signal, gone.signal]);
     try {
-      using _ = await retryUntilAborted(
-        () => this.stops.watch(job.id, note => stop.abort(new Stopped(note))),
-        gone,
-      );
+      using _ = await this.#watched(pulled, stop);
       this.#admit(pulled, suspicion);
       if (either.aborted) throw either.reason as Error;
-      const answer = await this.work.perform(
-        order,
-        envelopeOf({ job, order }, group),
-        either,
-      );
-      return {
-        result: {
-          v: 1,
-          outcome: 'completed',
-          ...answer,
-          phases: this.#phases(pulled, group),
-        },
-      };
+      const answer = await this.work.perform(order, envelopeOf(pulled, group), either);
+      const phases = this.#phases(pulled, group);
+      return { result: { v: 1, outcome: 'completed', ...answer, phases } };
     } catch (error) {
       return await this.#failed(pulled, group, either.aborted ? either.reason : error);
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #watched({ job, gone }: PulledJob, stop: AbortController): Promise<Disposable> {
+    return retryUntilAborted(
+      () => this.stops.watch(job.id, note => stop.abort(new Stopped(note))),
+      gone,
+    );
   }
 
   /** @throws DomainError for a job that must not begin */

@@ -7,13 +7,6 @@ import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type EngineCapability, type EngineInfo } from '@switchyard/engine-api/engine.js';
 
-/** A field that only some engines can honour. */
-export interface JobDemand {
-  readonly param: string;
-  readonly capability: EngineCapability;
-  readonly wanted: boolean;
-}
-
 /**
  * Gateways check this before they accept; jobs of other clients are checked here. A field
  * is honoured or rejected.
@@ -21,15 +14,13 @@ export interface JobDemand {
  */
 export function assertAble(
   { capabilities }: EngineInfo,
-  demands: readonly JobDemand[],
+  param: string,
+  capability: EngineCapability,
+  wanted: boolean,
 ): void {
-  const unmet = demands.find(
-    ({ wanted, capability }) => wanted && !capabilities.includes(capability),
-  );
-  if (!unmet) return;
-  const { param } = unmet;
+  if (!wanted || capabilities.includes(capability)) return;
   if (param === 'kind')
-    throw new DomainError('unsupported_task', `The model cannot ${unmet.capability}.`, {
+    throw new DomainError('unsupported_task', `The model cannot ${capability}.`, {
       param,
     });
   throw new DomainError(

@@ -9,7 +9,7 @@ import {
   type FromLockThread,
   type LockThreadData,
   type ToLockThread,
-} from './lock-renewal.js';
+} from './lock.thread.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
@@ -86,7 +86,9 @@ export class LockKeeper {
     const { sharedQueue, keys, announcedId } = this.connections;
     const { url, lockMs } = sharedQueue;
     const workerData: LockThreadData = {
-      ...{ url, lockMs, queueKey: this.queue.key('').slice(0, -1) },
+      url,
+      lockMs,
+      queueKey: this.queue.key('').slice(0, -1),
       announcementKey: keys.worker(announcedId),
       options: { connectionName: `${this.spec.workerId.replaceAll(/\s/g, '_')}:locks` },
     };

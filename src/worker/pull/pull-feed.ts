@@ -12,70 +12,19 @@ import { type PulledJob } from './taken-job.js';
 const OVERDUE_MS = 2000;
 
 /**
- * Waits for arrivals in one BullMQ queue: `BZPOPMIN` on its marker key, on a connection
- * of its own, so that nothing is polled. Redis checks its timeouts ten times a second, so
- * short waits and abandoned ones are ended by `CLIENT UNBLOCK`. After an arrival the
- * caller must take from the queue: the marker is gone, and taking a job restores it.
- */
-export class ArrivalWait {
-  readonly #blocked: Redis;
-  readonly #control: Redis;
-  readonly #marker: string;
-  #clientId: number | undefined;
-  #waiting = false;
-
-  constructor(options: {
-    readonly blocked: Redis;
-    readonly control: Redis;
-    readonly marker: string;
-  }) {
-    this.#blocked = options.blocked;
-    this.#control = options.control;
-    this.#marker = options.marker;
-    this.#blocked.on('ready', () => void this.#readClientId());
-    this.#blocked.on('close', () => (this.#clientId = undefined));
-    if (this.#blocked.status === 'ready') void this.#readClientId();
-  }
-
-  /** True when a job arrived. One wait at a time. @throws when the connection broke */
-  async within(waitMs: number): Promise<boolean> {
-    this.#waiting = true;
-    const short = setTimeout(() => this.end(), waitMs);
-    // A connection that broke silently would wait for ever.
-    const overdue = setTimeout(() => this.#blocked.disconnect(true), waitMs + OVERDUE_MS);
-    try {
-      return (
-        (await this.#blocked.bzpopmin(this.#marker, Math.max(0.001, waitMs / 1000))) !==
-        null
-      );
-    } finally {
-      this.#waiting = false;
-      clearTimeout(short);
-      clearTimeout(overdue);
-    }
-  }
-
-  /** Ends the current wait, as if no job had arrived. */
-  end(): void {
-    if (!this.#waiting || this.#clientId === undefined) return;
-    this.#control
-      .call('CLIENT', 'UNBLOCK', String(this.#clientId), 'TIMEOUT')
-      .catch(() => undefined);
-  }
-
-  async #readClientId(): Promise<void> {
-    const id = await this.#blocked.client('ID').catch(() => undefined);
-    this.#clientId = id;
-  }
-}
-
-/**
- * Jobs of the model's queue, one at a time. An error ends the wait but keeps what was
- * collected; the loop asks for it (`takeError`).
+ * Jobs of the model's queue, one at a time. It waits by `BZPOPMIN` on BullMQ's marker
+ * key, on a connection of its own, so that nothing is polled. Redis checks its timeouts
+ * ten times a second, so short waits and abandoned ones are ended by `CLIENT UNBLOCK`.
+ * After an arrival it must take from the queue: the marker is gone, and taking a job
+ * restores it. An error ends the wait but keeps what was collected; the loop asks for it
+ * (`takeError`).
  */
 @Injectable()
 export class PullFeed implements JobFeed<PulledJob> {
-  readonly #arrivals: ArrivalWait;
+  readonly #blocked: Redis;
+  readonly #control: Redis;
+  #clientId: number | undefined;
+  #isWaiting = false;
   #error: Error | undefined;
   #closed = false;
 
@@ -85,8 +34,11 @@ export class PullFeed implements JobFeed<PulledJob> {
     private readonly intake: JobIntake,
     connections: PullConnections,
   ) {
-    const [blocked, control] = [connections.for('wait'), connections.for('work')];
-    this.#arrivals = new ArrivalWait({ blocked, control, marker: queue.key('marker') });
+    this.#control = connections.for('work');
+    this.#blocked = connections.for('wait');
+    this.#blocked.on('ready', () => void this.#readClientId());
+    this.#blocked.on('close', () => (this.#clientId = undefined));
+    if (this.#blocked.status === 'ready') void this.#readClientId();
   }
 
   async next(waitMs: number): Promise<PulledJob | undefined> {
@@ -97,7 +49,7 @@ export class PullFeed implements JobFeed<PulledJob> {
         const leftMs = endMs - performance.now();
         if (found !== undefined || leftMs <= 0 || this.#closed) return found;
         // Another worker may have taken the job: wait on.
-        if (!(await this.#arrivals.within(leftMs))) return undefined;
+        if (!(await this.#arrivalWithin(leftMs))) return undefined;
       }
     } catch (error) {
       this.#error = error as Error;
@@ -114,13 +66,37 @@ export class PullFeed implements JobFeed<PulledJob> {
 
   /** The current wait ends as if no job had come. */
   interrupt(): void {
-    this.#arrivals.end();
+    if (!this.#isWaiting || this.#clientId === undefined) return;
+    this.#control
+      .call('CLIENT', 'UNBLOCK', String(this.#clientId), 'TIMEOUT')
+      .catch(() => undefined);
   }
 
   /** No more jobs; the current wait ends. */
   close(): void {
     this.#closed = true;
-    this.#arrivals.end();
+    this.interrupt();
+  }
+
+  /** True when a job arrived. @throws when the connection broke */
+  async #arrivalWithin(waitMs: number): Promise<boolean> {
+    this.#isWaiting = true;
+    const short = setTimeout(() => this.interrupt(), waitMs);
+    // A connection that broke silently would wait for ever.
+    const overdue = setTimeout(() => this.#blocked.disconnect(true), waitMs + OVERDUE_MS);
+    try {
+      const seconds = Math.max(0.001, waitMs / 1000);
+      const arrived = await this.#blocked.bzpopmin(this.queue.key('marker'), seconds);
+      return arrived !== null;
+    } finally {
+      this.#isWaiting = false;
+      clearTimeout(short);
+      clearTimeout(overdue);
+    }
+  }
+
+  async #readClientId(): Promise<void> {
+    this.#clientId = await this.#blocked.client('ID').catch(() => undefined);
   }
 
   /** The next job that can be read; others become dead letters. */

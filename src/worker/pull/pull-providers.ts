@@ -3,17 +3,15 @@ import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { BLOB_STORE, blobStoreFrom } from '../../platform/storage/blob.module.js';
 import { type WorkerEngine } from '../engines/worker-engine.js';
 import { Announcer } from './announcer.js';
-import { CallbackOutbox } from './callback-outbox.js';
-import { CallbackSender } from './callback-sender.js';
+import { Callbacks } from './callbacks.js';
 import { CrashMarkers } from './crash-markers.js';
 import { EmbeddingWork } from './embedding-work.js';
 import { HeldJobs } from './held-jobs.js';
-import { DeadLetters, JobIntake } from './job-intake.js';
+import { JobIntake } from './job-intake.js';
 import { JobRunner } from './job-runner.js';
 import { LockKeeper } from './lock-keeper.js';
 import { QueuedAudio } from './queued-audio.js';
 import { JOB_WORK } from './job-work.js';
-import { BackgroundTasks } from './background-tasks.js';
 import { sharedQueueOf, PullConnections } from './pull-connections.js';
 import { PullFeed } from './pull-feed.js';
 import { PullLoop } from './pull-loop.js';
@@ -28,7 +26,6 @@ const QUEUE = [
   PullConnections,
   RequestQueue,
   LockKeeper,
-  DeadLetters,
   CrashMarkers,
   StopListener,
   Announcer,
@@ -40,10 +37,9 @@ const WORK = [
   HeldJobs,
   PullFeed,
   PullLoop,
-  CallbackOutbox,
-  CallbackSender,
+  Callbacks,
 ];
-const LIFE = [BackgroundTasks, PullParts, PullWorker];
+const LIFE = [PullParts, PullWorker];
 
 const KINDS = {
   stt: [QueuedAudio, { provide: JOB_WORK, useClass: RecognitionWork }],

@@ -13,8 +13,8 @@ import { type WorkerPhase, WorkerState } from '../lifecycle/worker-state.js';
 import { Announcer } from './announcer.js';
 import { CrashMarkers, PullJournal } from './crash-markers.js';
 import { HeldJobs } from './held-jobs.js';
-import { BackgroundTasks } from './background-tasks.js';
-import { PullConnections } from './pull-connections.js';
+import { Callbacks } from './callbacks.js';
+import { LockKeeper } from './lock-keeper.js';
 import { PullLoop } from './pull-loop.js';
 import { RequestQueue } from './request-queue.js';
 
@@ -28,20 +28,23 @@ export class PullParts {
     readonly announcer: Announcer,
     readonly queue: RequestQueue,
     private readonly loop: PullLoop,
-    private readonly tasks: BackgroundTasks,
     private readonly held: HeldJobs,
-    private readonly connections: PullConnections,
+    private readonly callbacks: Callbacks,
+    private readonly locks: LockKeeper,
   ) {}
 
   async start(): Promise<void> {
     this.announcer.start();
-    await this.tasks.start();
+    this.queue.start();
+    this.callbacks.start();
+    // No job may be taken before its lock can be renewed.
+    await this.locks.start();
     this.loop.start();
   }
 
   /** Takes no more jobs. Resolves when those that have not begun are being returned. */
   async stop(): Promise<void> {
-    this.tasks.stop();
+    this.queue.stop();
     await this.loop.stop();
   }
 
@@ -51,8 +54,9 @@ export class PullParts {
    */
   async close(): Promise<void> {
     await Promise.race([this.#flushed(), sleep(FLUSH_MS)]);
-    this.connections.close();
-    await this.tasks.close();
+    this.queue.close();
+    await this.callbacks.close();
+    await this.locks.close();
   }
 
   async #flushed(): Promise<void> {

@@ -21,7 +21,9 @@ export class QueuedAudio {
 
   /** Bytes of a blob. @throws DomainError `file_not_found`, `file_too_large` */
   async size(key: string): Promise<number> {
-    const size = await this.#found(key, () => this.blobs.size(key));
+    const size = await this.blobs.size(key).catch((error: unknown) => {
+      throw asAbsent(key, error);
+    });
     if (size === undefined) throw missing(key);
     if (size > this.spec.uploadLimitBytes) throw fileTooLarge(this.spec.uploadLimitBytes);
     return size;
@@ -60,14 +62,6 @@ export class QueuedAudio {
         if (signal.aborted) throw abortError(signal);
         yield piece;
       }
-    } catch (error) {
-      throw asAbsent(key, error);
-    }
-  }
-
-  async #found<T>(key: string, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
     } catch (error) {
       throw asAbsent(key, error);
     }

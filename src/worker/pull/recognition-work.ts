@@ -12,6 +12,7 @@ import {
   type WorkerSpec,
 } from '../../platform/config/worker-spec.js';
 import { aboutUrl } from '../audio/audio-download.js';
+import { type EngineCapability } from '@switchyard/engine-api/engine.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
@@ -69,18 +70,16 @@ export class RecognitionWork implements JobWork {
   ): Promise<TranscriptAnswer> {
     const { audio } = job;
     if ('blob' in audio && (await this.#isShort(job, audio.blob))) {
-      return this.short.transcribe(
-        { ...fields, audio: await this.audio.bytes(audio.blob, signal) },
-        signal,
-      );
+      const bytes = await this.audio.bytes(audio.blob, signal);
+      return this.short.transcribe({ ...fields, audio: bytes }, signal);
     }
     await using file = await this.audio.file(audio, signal);
-    const answer = this.long.transcribe({ ...fields, audio: Buffer.alloc(0) }, file, {
-      signal,
-    });
-    return answer.catch((error: unknown) => {
+    try {
+      const call = { ...fields, audio: Buffer.alloc(0) };
+      return await this.long.transcribe(call, file, { signal });
+    } catch (error) {
       throw 'url' in audio ? aboutUrl(error) : error;
-    });
+    }
   }
 
   async #isShort(
@@ -113,32 +112,17 @@ export class RecognitionWork implements JobWork {
   }
 
   #assertAble({ kind, options }: TranscriptionJob): void {
-    assertAble(this.engine.info, [
-      { param: 'kind', capability: 'translate', wanted: kind === 'translation' },
-      { param: 'options.prompt', capability: 'prompt', wanted: options.prompt !== '' },
-      {
-        param: 'options.temperature',
-        capability: 'temperature',
-        wanted: options.temperature > 0,
-      },
-      {
-        param: 'options.wordTimestamps',
-        capability: 'word_timestamps',
-        wanted: options.wordTimestamps,
-      },
-      { param: 'options.logprobs', capability: 'logprobs', wanted: options.logprobs },
-      { param: 'options.diarize', capability: 'diarize', wanted: options.diarize },
-      {
-        param: 'options.knownSpeakers',
-        capability: 'diarize',
-        wanted: options.knownSpeakers.length > 0,
-      },
-      {
-        param: 'options.hotWords',
-        capability: 'hot_words',
-        wanted: options.hotWords.length > 0,
-      },
-    ]);
-    assertLanguage(this.engine.info, options.language);
+    const { info } = this.engine;
+    const wants = (param: string, capability: EngineCapability, wanted: boolean): void =>
+      assertAble(info, param, capability, wanted);
+    wants('kind', 'translate', kind === 'translation');
+    wants('options.prompt', 'prompt', options.prompt !== '');
+    wants('options.temperature', 'temperature', options.temperature > 0);
+    wants('options.wordTimestamps', 'word_timestamps', options.wordTimestamps);
+    wants('options.logprobs', 'logprobs', options.logprobs);
+    wants('options.diarize', 'diarize', options.diarize);
+    wants('options.knownSpeakers', 'diarize', options.knownSpeakers.length > 0);
+    wants('options.hotWords', 'hot_words', options.hotWords.length > 0);
+    assertLanguage(info, options.language);
   }
 }

@@ -8,12 +8,13 @@ import {
 } from 'bullmq';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
+import { exhaustMap, interval, Subscription } from 'rxjs';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { HEARTBEAT_MS } from '../../contracts/queue-jobs/queue-messages.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { RedisOrder } from '../../platform/redis/redis-order.js';
-import { ResultExpiry } from '../../platform/redis/result-expiry.js';
+import { ResultExpiry, sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';
 import { takenJob, type TakenJob } from './taken-job.js';
@@ -32,17 +33,22 @@ export type Stray = Pick<TakenJob, 'id' | 'token'>;
 @Injectable()
 export class RequestQueue {
   readonly name: string;
-  readonly #spec: WorkerSpec;
+  readonly #order: RedisOrder;
+  readonly #expiry: ResultExpiry;
+  readonly #tasks = new Subscription();
   #backend: RedisQueueBackend | undefined;
   #takes = 0;
 
   constructor(
-    @Inject(WORKER_SPEC) spec: WorkerSpec,
+    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly connections: PullConnections,
   ) {
-    this.#spec = spec;
-    this.name = connections.keys.queue(spec.model.id);
+    const { keys, sharedQueue } = connections;
+    const redis = connections.for('work');
+    this.name = keys.queue(spec.model.id);
+    this.#order = new RedisOrder({ redis, keys, ...sharedQueue });
+    this.#expiry = new ResultExpiry(redis, sharedQueue.resultTtlMs);
   }
 
   /** Redis key of a part of this queue, or of a job. */
@@ -51,11 +57,22 @@ export class RequestQueue {
   }
 
   /**
-   * Interval between checks for jobs of dead workers: they are taken over soon after
-   * their lock expires or is freed.
+   * Begins what any worker of a queue does for all: it takes over jobs of dead workers,
+   * and removes finished jobs and events that have outlived their time.
    */
-  get sweepMs(): number {
-    return Math.min(HEARTBEAT_MS, Math.max(50, this.connections.sharedQueue.lockMs / 10));
+  start(): void {
+    const { resultTtlMs } = this.connections.sharedQueue;
+    this.#every(this.#sweepMs, () => this.#takeOver());
+    this.#every(sweepEveryMs(resultTtlMs), () => this.#expiry.sweep(this.key('')));
+  }
+
+  stop(): void {
+    this.#tasks.unsubscribe();
+  }
+
+  /** Ends all connections to Redis. */
+  close(): void {
+    this.connections.close();
   }
 
   /**
@@ -66,8 +83,8 @@ export class RequestQueue {
   async take(): Promise<TakenJob | undefined> {
     const token = `${this.connections.owner}:${this.#takes++}`;
     const backend = await this.#ready();
-    await this.#accounted(this.#order().release(this.#spec.model.id));
-    const [json, id] = (await backend.moveToActive(token, this.#spec.workerId)) as [
+    await this.#accounted(this.#order.release(this.spec.model.id));
+    const [json, id] = (await backend.moveToActive(token, this.spec.workerId)) as [
       JobJson?,
       string?,
     ];
@@ -83,7 +100,7 @@ export class RequestQueue {
     const deviceMs =
       result.outcome === 'completed' ? deviceShareMs(result.execution) : undefined;
     if (deviceMs !== undefined)
-      await this.#accounted(this.#order().settle(this.#spec.model.id, job.id, deviceMs));
+      await this.#accounted(this.#order.settle(this.spec.model.id, job.id, deviceMs));
     await orLost(backend.moveToCompleted(minimal(job), result, kept, job.token, false));
     await this.#expire(job.id, kept, result);
   }
@@ -130,16 +147,6 @@ export class RequestQueue {
     });
   }
 
-  /** Removes finished jobs and events that have outlived their time. */
-  async sweep(): Promise<void> {
-    await this.#expiry().sweep(this.key(''));
-  }
-
-  /** Moves jobs whose lock has expired to the front of the queue. @returns their ids */
-  async takeOver(): Promise<readonly string[]> {
-    return (await this.#ready()).moveStalledJobsToWait();
-  }
-
   /** BullMQ removes old jobs only when others end. What fails here is done by `sweep`. */
   async #expire(
     jobId: string,
@@ -147,7 +154,7 @@ export class RequestQueue {
     { outcome }: QueueJobResult,
   ): Promise<void> {
     if (typeof kept !== 'object' || !('age' in kept)) return;
-    const expiry = this.#expiry();
+    const expiry = this.#expiry;
     // The gateway that stopped it has answered the caller.
     const ms = outcome === 'cancelled' ? expiry.answeredMs : kept.age * 1000;
     await expiry.expire(this.key(''), jobId, ms).catch(() => undefined);
@@ -160,16 +167,30 @@ export class RequestQueue {
     );
   }
 
-  #order(): RedisOrder {
-    const { sharedQueue, keys } = this.connections;
-    return new RedisOrder({ redis: this.connections.for('work'), keys, ...sharedQueue });
+  /** One run at a time, so none pile up while Redis is unreachable. */
+  #every(ms: number, work: () => Promise<unknown>): void {
+    const careful = (): Promise<unknown> =>
+      work().catch((error: unknown) =>
+        this.log.debug(
+          { event: 'housekeeping_failed', err: error },
+          'Housekeeping failed',
+        ),
+      );
+    this.#tasks.add(interval(ms).pipe(exhaustMap(careful)).subscribe());
   }
 
-  #expiry(): ResultExpiry {
-    return new ResultExpiry(
-      this.connections.for('work'),
-      this.connections.sharedQueue.resultTtlMs,
+  async #takeOver(): Promise<void> {
+    const jobIds = await (await this.#ready()).moveStalledJobsToWait();
+    if (jobIds.length === 0) return;
+    this.log.warn(
+      { event: 'jobs_taken_over', jobIds },
+      `${jobIds.length} jobs of a dead or unresponsive worker are queued again`,
     );
+  }
+
+  /** They are taken over soon after their lock expires or is freed. */
+  get #sweepMs(): number {
+    return Math.min(HEARTBEAT_MS, Math.max(50, this.connections.sharedQueue.lockMs / 10));
   }
 
   /** The client's own setting for its job, else the shared queue's retention. */
@@ -197,11 +218,9 @@ export class RequestQueue {
     const rules: WorkerOptions = {
       connection: this.connections.for('work'),
       prefix,
-      ...{
-        lockDuration: lockMs,
-        stalledInterval: this.sweepMs,
-        name: this.#spec.workerId,
-      },
+      lockDuration: lockMs,
+      stalledInterval: this.#sweepMs,
+      name: this.spec.workerId,
       // `CrashMarkers` decide how often a job may crash.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
     };

@@ -8,7 +8,7 @@ import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { blobOf, storeLarge } from '../../platform/storage/blob-keys.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { CallbackOutbox } from './callback-outbox.js';
+import { Callbacks } from './callbacks.js';
 import { retryUntilAborted } from './retry-until-aborted.js';
 import { JobLost, RequestQueue } from './request-queue.js';
 import { type PulledJob } from './taken-job.js';
@@ -23,7 +23,7 @@ export class ResultDelivery {
     @Inject(WORKER_LOG) private readonly log: Logger,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly queue: RequestQueue,
-    private readonly outbox: CallbackOutbox,
+    private readonly callbacks: Callbacks,
   ) {}
 
   /** Never rejects. */
@@ -33,11 +33,11 @@ export class ResultDelivery {
     const settled = await this.#try(pulled, 'result', async () => {
       // Before the result: after a crash in between, the callback is there and finds
       // the result later.
-      await this.outbox.promise(pulled);
+      await this.callbacks.promise(pulled);
       await this.queue.complete(job, stored);
     });
     if (!settled) return this.#discard(stored);
-    if (order.callback) await this.outbox.due(pulled);
+    if (order.callback) await this.callbacks.due(pulled);
   }
 
   /** Returns the job to the front of the queue; never rejects. */

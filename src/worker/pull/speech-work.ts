@@ -17,38 +17,6 @@ import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 
 /**
- * Publishes the audio of one job while it is made, so that its first bytes reach the
- * caller before the last are made. Best effort: a gateway that misses a piece reads the
- * blob. Stops at the first piece without a receiver.
- */
-export class SpeechPieces {
-  #offset = 0;
-  #received = true;
-
-  constructor(
-    private readonly connections: PullConnections,
-    /** `QueueKeys.speech` of the job. */
-    private readonly channel: string,
-    private readonly blob: string,
-  ) {}
-
-  publish({ contentType, sampleRate }: SpeechHeader, bytes: Buffer): void {
-    if (!this.#received) return;
-    const { blob } = this;
-    void this.#send(
-      encodeSpeechPiece({ blob, offset: this.#offset, contentType, sampleRate, bytes }),
-    );
-    this.#offset += bytes.length;
-  }
-
-  async #send(message: Buffer): Promise<void> {
-    const redis = this.connections.for('work');
-    const receivers = await redis.publish(this.channel, message).catch(() => 0);
-    if (receivers === 0) this.#received = false;
-  }
-}
-
-/**
  * Speech: the audio goes to the blob store, and to subscribers while it is made; the
  * result names the blob.
  */
@@ -73,66 +41,73 @@ export class SpeechWork implements JobWork {
       throw new DomainError('invalid_value', 'The text is empty.', {
         param: 'options.text',
       });
-    assertAble(this.engine.info, [
-      { param: 'options.speed', capability: 'speed', wanted: speed !== 1 },
-    ]);
+    assertAble(this.engine.info, 'options.speed', 'speed', speed !== 1);
     // Never the name of an earlier attempt: its worker may still be writing.
     const blob = `${QUEUE_BLOBS}speech/${randomUUID()}`;
-    const channel = this.connections.keys.speech(this.queue.name, envelope.requestId);
-    const output = new SpeechBlob(new SpeechPieces(this.connections, channel, blob));
-    const written = this.blobs.write(blob, output.bytes, signal);
+    // What a slow store has not taken waits in memory, bounded by the text.
+    const bytes = new PassThrough();
+    const written = this.blobs.write(blob, bytes, signal);
     written.catch(() => undefined);
+    const publish = this.#publisher(envelope.requestId, blob);
+    const said: Spoken = {};
+    const sink = (message: SpeechMessage): void => {
+      if (message.$case === 'header') said.header = message.value;
+      else if (message.$case === 'done') {
+        said.done = message.value;
+        bytes.end();
+      } else {
+        bytes.write(message.value);
+        if (said.header) publish(said.header, message.value);
+      }
+    };
     try {
-      await this.synthesis.synthesize({ ...job.options, ...envelope }, signal, message =>
-        output.take(message),
-      );
+      await this.synthesis.synthesize({ ...job.options, ...envelope }, signal, sink);
       await written;
     } catch (error) {
-      output.bytes.destroy();
+      bytes.destroy();
       await written.then(() => this.blobs.remove(blob)).catch(() => undefined);
       throw error;
     }
-    const { contentType, sampleRate, durationS, execution } = output.end();
-    return {
-      value: { kind: 'speech', blob, contentType, sampleRate, durationS },
-      execution,
+    return answerOf(blob, said);
+  }
+
+  /**
+   * Publishes the audio of one job while it is made, so that its first bytes reach the
+   * caller before the last are made. Best effort: a gateway that misses a piece reads the
+   * blob. Stops at the first piece without a receiver.
+   */
+  #publisher(
+    requestId: string,
+    blob: string,
+  ): (header: SpeechHeader, bytes: Buffer) => void {
+    const redis = this.connections.for('work');
+    const channel = this.connections.keys.speech(this.queue.name, requestId);
+    let offset = 0;
+    let isReceived = true;
+    return ({ contentType, sampleRate }, bytes) => {
+      if (!isReceived) return;
+      const piece = { blob, offset, contentType, sampleRate, bytes };
+      offset += bytes.length;
+      void redis
+        .publish(channel, encodeSpeechPiece(piece))
+        .catch(() => 0)
+        .then(receivers => (isReceived &&= receivers > 0));
     };
   }
 }
 
-/**
- * Writes the stream of one speech to a blob. What a slow store has not taken waits in
- * memory, bounded by the text.
- */
-class SpeechBlob {
-  readonly bytes = new PassThrough();
-  #header: SpeechHeader | undefined;
-  #done: Extract<SpeechMessage, { $case: 'done' }>['value'] | undefined;
+interface Spoken {
+  header?: SpeechHeader;
+  done?: Extract<SpeechMessage, { $case: 'done' }>['value'];
+}
 
-  constructor(private readonly pieces: SpeechPieces) {}
-
-  take(message: SpeechMessage): void {
-    if (message.$case === 'audio') this.#write(message.value);
-    else if (message.$case === 'header') this.#header = message.value;
-    else {
-      this.#done = message.value;
-      this.bytes.end();
-    }
-  }
-
-  #write(bytes: Buffer): void {
-    this.bytes.write(bytes);
-    if (this.#header) this.pieces.publish(this.#header, bytes);
-  }
-
-  /** @throws DomainError when the engine made no audio */
-  end() {
-    if (!this.#header || !this.#done)
-      throw new DomainError('engine_failed', 'The engine made no audio.');
-    return {
-      ...this.#header,
-      ...this.#done,
-      execution: decodeExecution(this.#done.execution),
-    };
-  }
+/** @throws DomainError when the engine made no audio */
+function answerOf(blob: string, { header, done }: Spoken): JobAnswer {
+  if (!header || !done)
+    throw new DomainError('engine_failed', 'The engine made no audio.');
+  const { durationS } = done;
+  return {
+    value: { kind: 'speech', blob, ...header, durationS },
+    execution: decodeExecution(done.execution),
+  };
 }

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { QueueKeys } from '../../../src/contracts/queue-jobs/queue-keys.js';
 import { type WorkerSpec } from '../../../src/platform/config/worker-spec.js';
 import { LockKeeper } from '../../../src/worker/pull/lock-keeper.js';
-import { type LockThreadData } from '../../../src/worker/pull/lock-renewal.js';
+import { type LockThreadData } from '../../../src/worker/pull/lock.thread.js';
 import { type PullConnections } from '../../../src/worker/pull/pull-connections.js';
 import { type RequestQueue } from '../../../src/worker/pull/request-queue.js';
 import { type TakenJob } from '../../../src/worker/pull/taken-job.js';

@@ -8,6 +8,7 @@ import {
   type QueueJobResult,
   readJobResult,
 } from '../../contracts/queue-jobs/job-result.js';
+import { type JobCallback } from '../../contracts/queue-jobs/queue-job.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
@@ -17,13 +18,61 @@ import { HostExceptions } from '../../platform/http/host-exceptions.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { postWebhook, WebhookSignature } from '../../platform/webhooks/webhook-post.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { sharedQueueOf, PullConnections } from './pull-connections.js';
-import {
-  CALLBACK_QUEUE,
-  callbackBody,
-  callbackId,
-  type QueuedCallback,
-} from './callback-outbox.js';
+import { PullConnections } from './pull-connections.js';
+import { RequestQueue } from './request-queue.js';
+import { type PulledJob } from './taken-job.js';
+
+/** BullMQ queue of callbacks; no model's queue can have this name. */
+const CALLBACK_QUEUE = 'callbacks';
+
+/** A callback to be sent. */
+interface QueuedCallback extends JobCallback {
+  /** BullMQ queue and job whose result it carries. */
+  readonly queue: string;
+  readonly jobId: string;
+  readonly requestId: string;
+  /**
+   * Set with the first attempt: later attempts send the same even when the
+   * result has expired.
+   */
+  readonly body?: string;
+}
+
+/** One per job; also the `webhook-id` by which a receiver recognises repeats. */
+const callbackId = ({ queue, jobId }: Pick<QueuedCallback, 'queue' | 'jobId'>): string =>
+  `${queue}.${jobId}`;
+
+/** How a job ended: with a worker's result, or with BullMQ's own reason. */
+type JobEnd = { readonly result: LoadedResult } | { readonly failedReason: string };
+
+/** As OpenAI's webhook events. @param finishedMs epoch */
+function callbackBody(note: QueuedCallback, end: JobEnd, finishedMs: number): string {
+  const outcome = 'result' in end ? end.result.outcome : 'failed';
+  return JSON.stringify({
+    id: callbackId(note),
+    object: 'event',
+    type: `request.${outcome}`,
+    created_at: Math.floor(finishedMs / 1000),
+    data: {
+      id: note.requestId,
+      queue: note.queue,
+      job_id: note.jobId,
+      ...contentOf(end),
+    },
+  });
+}
+
+function contentOf(end: JobEnd): object {
+  if ('failedReason' in end)
+    return { error: { code: 'worker_lost', message: end.failedReason } };
+  const { result } = end;
+  if (result.outcome === 'completed')
+    return { value: result.value, execution: result.execution };
+  return result.outcome === 'failed' ? { error: result.error } : {};
+}
+
+/** Callbacks that failed for good are kept for a week, at most this many. */
+const KEPT = { age: 604_800, count: 1000 };
 
 /** Timeout of one attempt. */
 const ATTEMPT_MS = 15_000;
@@ -32,12 +81,17 @@ const AT_ONCE = 8;
 const CLOSE_MS = 500;
 
 /**
- * Sends callbacks in the background, at least once each: the receiver recognises repeats
- * by `webhook-id`. Any worker of the shared queue sends any callback.
+ * Callbacks wait in BullMQ, so that they survive the worker that added them. A callback
+ * is added with a delay before its job is completed, and made due when the job is; if the
+ * worker dies in between, the delay runs out. The result is read from the job when the
+ * callback is sent, so the answer of a worker that lost the job is never sent. Any worker
+ * of the shared queue sends any callback, at least once: the receiver recognises repeats
+ * by `webhook-id`.
  */
 @Injectable()
-export class CallbackSender {
+export class Callbacks {
   readonly #exceptions: HostExceptions;
+  #queue: Queue<QueuedCallback> | undefined;
   #worker: Worker<QueuedCallback> | undefined;
 
   constructor(
@@ -45,12 +99,52 @@ export class CallbackSender {
     @Inject(WORKER_LOG) private readonly log: Logger,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly connections: PullConnections,
+    private readonly requests: RequestQueue,
   ) {
     this.#exceptions = new HostExceptions(spec.pull?.callbacks.allowHosts ?? '');
   }
 
+  /**
+   * Adds the callback of a job that has one; of two workers with the same job, only the
+   * first adds it.
+   */
+  async promise({ job, order }: PulledJob): Promise<void> {
+    if (!order.callback) return;
+    const note: QueuedCallback = {
+      ...order.callback,
+      queue: this.requests.name,
+      jobId: job.id,
+      requestId: order.id,
+    };
+    const { attempts, backoffMs } = this.spec.pull!.callbacks;
+    await this.#open().add('callback', note, {
+      jobId: callbackId(note),
+      delay: this.connections.sharedQueue.lockMs * 2,
+      attempts,
+      backoff: { type: 'exponential', delay: backoffMs, jitter: 0.5 },
+      removeOnComplete: true,
+      removeOnFail: KEPT,
+    });
+  }
+
+  /**
+   * Never rejects: a callback that is not made due now is sent when its delay is over.
+   */
+  async due({ job }: PulledJob): Promise<void> {
+    try {
+      const id = callbackId({ queue: this.requests.name, jobId: job.id });
+      await (await this.#open().getJob(id))?.promote();
+    } catch (error) {
+      this.log.debug(
+        { event: 'callback_later', jobId: job.id, err: error },
+        'The callback is sent when its delay is over',
+      );
+    }
+  }
+
+  /** Begins to send those that are due. */
   start(): void {
-    const { prefix, lockMs } = sharedQueueOf(this.spec);
+    const { prefix, lockMs } = this.connections.sharedQueue;
     this.#worker = new Worker<QueuedCallback>(
       CALLBACK_QUEUE,
       (job, token) => this.#send(job, token),
@@ -74,6 +168,15 @@ export class CallbackSender {
     await Promise.race([closing, sleep(CLOSE_MS)]);
   }
 
+  #open(): Queue<QueuedCallback> {
+    return (this.#queue ??= new Queue<QueuedCallback>(CALLBACK_QUEUE, {
+      connection: this.connections.for('work'),
+      prefix: this.connections.sharedQueue.prefix,
+      // One whose first command fails would fail for ever.
+      skipVersionCheck: true,
+    }));
+  }
+
   async #send(job: Job<QueuedCallback>, token: string | undefined): Promise<void> {
     const body = job.data.body ?? (await this.#body(job, token));
     // A receiver that is down for a day still gets a result that has long expired.
@@ -93,7 +196,7 @@ export class CallbackSender {
    *   job is gone
    */
   async #body(job: Job<QueuedCallback>, token: string | undefined): Promise<string> {
-    const { prefix, lockMs } = sharedQueueOf(this.spec);
+    const { prefix, lockMs } = this.connections.sharedQueue;
     const requests = new Queue(job.data.queue, {
       connection: this.connections.for('callbacks'),
       prefix,
