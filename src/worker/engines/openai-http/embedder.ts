@@ -1,11 +1,6 @@
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
-import {
-  cancelledError,
-  failed,
-  type ItemOutcome,
-  succeeded,
-} from '@switchyard/engine-api/engine.js';
+import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {
   type Embedding,
   type EmbedItem,
@@ -13,9 +8,11 @@ import {
 } from '@switchyard/engine-api/text-embedder.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
-import { textOf } from './upstream-exchange.js';
+import { jsonBody, textOf } from './upstream-exchange.js';
 import { unusableAnswer } from './upstream-failure.js';
 import { usageIn } from './upstream-generation.js';
+
+type Fields = Readonly<Record<string, unknown>>;
 
 interface Expected {
   readonly modelId: string;
@@ -23,20 +20,17 @@ interface Expected {
   readonly inputs: number;
 }
 
-interface Listed {
-  readonly index?: unknown;
-  readonly embedding?: unknown;
-}
-
 /**
  * Reads OpenAI's list of vectors, numbers or base64, in whatever order.
  * @throws UpstreamFailure when it is not what was asked for.
  */
-function embeddingIn(json: string, { modelId, inputs }: Expected): Embedding {
-  const { data, usage } = parsed(json, modelId);
-  const vectors = inOrder(data, modelId).map(({ embedding }) =>
-    vectorIn(embedding, modelId),
-  );
+function embeddingIn({ data }: Fields, { modelId, inputs }: Expected): Embedding {
+  if (!Array.isArray(data))
+    throw unusableAnswer(modelId, 'sent an answer without `data`.');
+  const place = ({ index }: Fields): number => (typeof index === 'number' ? index : 0);
+  const vectors = (data as readonly Fields[])
+    .toSorted((a, b) => place(a) - place(b))
+    .map(({ embedding }) => vectorIn(embedding, modelId));
   const dimensions = vectors[0]?.length ?? 0;
   if (
     vectors.length !== inputs ||
@@ -49,51 +43,30 @@ function embeddingIn(json: string, { modelId, inputs }: Expected): Embedding {
   }
   const all = new Float32Array(inputs * dimensions);
   vectors.forEach((vector, index) => all.set(vector, index * dimensions));
-  const tokens = usageIn(usage);
-  return { vectors: all, dimensions, ...(tokens && { usage: tokens }) };
-}
-
-interface Scored {
-  readonly index?: unknown;
-  readonly relevance_score?: unknown;
+  return { vectors: all, dimensions };
 }
 
 /**
  * Jina's and Cohere's list of scores, in whatever order. @throws UpstreamFailure when it
  * is not what was asked for.
  */
-function scoresIn(json: string, { modelId, inputs }: Expected): Embedding {
-  const { results, usage } = parsed(json, modelId);
+function scoresIn({ results }: Fields, { modelId, inputs }: Expected): Embedding {
   if (!Array.isArray(results))
     throw unusableAnswer(modelId, 'sent an answer without `results`.');
   const scores = new Float32Array(inputs).fill(NaN);
-  for (const { index, relevance_score: score } of results as readonly Scored[])
+  for (const { index, relevance_score: score } of results as readonly Fields[])
     if (typeof index === 'number' && typeof score === 'number') scores[index] = score;
   if (scores.some(Number.isNaN))
     throw unusableAnswer(modelId, `sent no score for some of ${inputs} documents.`);
-  const tokens = usageIn(usage);
-  return { vectors: scores, dimensions: 1, ...(tokens && { usage: tokens }) };
+  return { vectors: scores, dimensions: 1 };
 }
 
-interface Answered {
-  readonly data?: unknown;
-  readonly results?: unknown;
-  readonly usage?: unknown;
-}
-
-function parsed(json: string, modelId: string): Answered {
+function parsed(json: string, modelId: string): Fields {
   try {
-    return (JSON.parse(json) as Answered | null) ?? {};
+    return (JSON.parse(json) as Fields | null) ?? {};
   } catch {
     throw unusableAnswer(modelId, 'sent something that is no JSON.');
   }
-}
-
-function inOrder(data: unknown, modelId: string): readonly Listed[] {
-  if (!Array.isArray(data))
-    throw unusableAnswer(modelId, 'sent an answer without `data`.');
-  const place = ({ index }: Listed): number => (typeof index === 'number' ? index : 0);
-  return (data as readonly Listed[]).toSorted((a, b) => place(a) - place(b));
 }
 
 function vectorIn(value: unknown, modelId: string): Float32Array {
@@ -123,16 +96,7 @@ export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
   }
 
   embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]> {
-    return Promise.all(batch.map(item => this.#outcome(item)));
-  }
-
-  async #outcome(item: EmbedItem): Promise<ItemOutcome<Embedding>> {
-    try {
-      item.signal.throwIfAborted();
-      return succeeded(await this.#ask(item));
-    } catch (error) {
-      return failed(item.signal.aborted ? cancelledError(item.requestId) : error);
-    }
+    return this.each(batch, item => this.#ask(item));
   }
 
   #ask({ form, body, inputs, signal }: EmbedItem): Promise<Embedding> {
@@ -140,14 +104,17 @@ export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
     const isRerank = form === 'rerank';
     // All scores are wanted: the gateway chooses the best of them and adds the documents.
     const fields = { model, ...(isRerank && { top_n: inputs, return_documents: false }) };
-    const read = isRerank ? scoresIn : embeddingIn;
     return this.upstream.call({
       path: isRerank ? '/rerank' : '/embeddings',
       accept: 'application/json',
-      body: { contentType: 'application/json', parts: [withJsonFields(body, fields)] },
+      body: jsonBody(withJsonFields(body, fields)),
       signal,
-      read: async answer =>
-        read(await textOf(answer, LARGEST_ANSWER_BYTES), { modelId, inputs }),
+      read: async body => {
+        const answer = parsed(await textOf(body, LARGEST_ANSWER_BYTES), modelId);
+        const read = isRerank ? scoresIn : embeddingIn;
+        const usage = usageIn(answer.usage);
+        return { ...read(answer, { modelId, inputs }), ...(usage && { usage }) };
+      },
     });
   }
 }

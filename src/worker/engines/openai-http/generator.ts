@@ -11,23 +11,16 @@ import { type OpenAiHttpOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { unusableAnswer, UpstreamFailure } from './upstream-failure.js';
 import { UpstreamGeneration } from './upstream-generation.js';
-import { UpstreamResponse } from './upstream-response.js';
-import { type OpenAnswer, type UpstreamRequest } from './upstream.js';
+import { jsonBody, textOf } from './upstream-exchange.js';
+import { type OpenAnswer } from './upstream.js';
 
+/** A whole answer is one gRPC message in the end. */
+const LARGEST_ANSWER_BYTES = 33_554_432;
 /**
  * No answer to one step of a generation is near this; what is larger is no event stream.
  */
 const LONGEST_EVENT = 16_777_216;
 const LINE_END = /\r\n|\n|\r/;
-
-/** The JSON texts that an answer consists of. */
-interface AnswerTexts {
-  /** False while more has to come. */
-  readonly complete: boolean;
-  /** @throws DomainError or UpstreamFailure for more than is bearable */
-  take(piece: Buffer): readonly string[];
-  end(): readonly string[];
-}
 
 /**
  * The `data` of each server-sent event, in order, up to `[DONE]`. Takes what servers
@@ -35,7 +28,8 @@ interface AnswerTexts {
  * the three line ends, comments, other fields, several data lines, a last event without
  * its blank line.
  */
-export class EventTexts implements AnswerTexts {
+export class EventTexts {
+  /** False while more has to come. */
   complete = false;
   readonly #decoder = new TextDecoder();
   #pending = '';
@@ -43,6 +37,7 @@ export class EventTexts implements AnswerTexts {
   #data: string[] = [];
   #length = 0;
 
+  /** @throws DomainError for an event that is more than bearable */
   take(piece: Buffer): readonly string[] {
     const text = this.#pending + this.#decoder.decode(piece, { stream: true });
     // A CR at the very end may be half of a CRLF.
@@ -90,33 +85,13 @@ const endless = (): DomainError =>
     `The upstream sent an event of more than ${LONGEST_EVENT} characters.`,
   );
 
-/** A whole answer is one gRPC message in the end. */
-const LARGEST_ANSWER_BYTES = 33_554_432;
-
-class WholeText implements AnswerTexts {
-  readonly complete = true;
-  readonly #pieces: Buffer[] = [];
-  #bytes = 0;
-
-  constructor(private readonly modelId: string) {}
-
-  take(piece: Buffer): readonly string[] {
-    this.#pieces.push(piece);
-    this.#bytes += piece.length;
-    if (this.#bytes >= LARGEST_ANSWER_BYTES)
-      throw unusableAnswer(this.modelId, 'sent an answer that is too large.');
-    return [];
-  }
-
-  end(): readonly string[] {
-    return [Buffer.concat(this.#pieces).toString('utf8')];
-  }
-}
-
 const PATHS = {
-  ...{ chat: '/chat/completions', completion: '/completions', response: '/responses' },
+  chat: '/chat/completions',
+  completion: '/completions',
+  response: '/responses',
   // vLLM and llama.cpp have them beside `/v1`.
-  ...{ tokenize: '/../tokenize', detokenize: '/../detokenize' },
+  tokenize: '/../tokenize',
+  detokenize: '/../detokenize',
 } as const;
 
 /**
@@ -135,19 +110,24 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
    * TCP's own means.
    */
   async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
-    const { modelId } = this.options;
+    const { modelId, model } = this.options;
     try {
-      using answer = await this.upstream.stream(this.#requestOf(item));
-      const texts = this.#textsOf(item, answer);
-      const generation = this.#reader(item);
-      // Read to the end of the answer: its connection can be used again.
-      for await (const piece of answer.body)
-        for (const json of texts.take(piece)) yield generation.take(json);
-      for (const json of texts.end()) yield generation.take(json);
-      // Some servers send no [DONE]; one that was cut off has not said why its
-      // choices ended either.
-      if (!texts.complete && !generation.complete)
-        throw unusableAnswer(modelId, 'ended the stream before the answer was complete.');
+      using answer = await this.upstream.stream({
+        path: PATHS[item.form],
+        accept: item.stream ? 'text/event-stream' : 'application/json',
+        body: jsonBody(withJsonFields(item.body, { model })),
+        signal: item.signal,
+        traceparent: item.traceparent,
+      });
+      const generation = new UpstreamGeneration(modelId, item);
+      if (item.stream) {
+        const texts = this.#textsOf(answer);
+        // Read to the end of the answer: its connection can be used again.
+        for await (const piece of answer.body)
+          for (const json of texts.take(piece)) yield generation.take(json);
+        for (const json of texts.end()) yield generation.take(json);
+        this.#demandEnd(texts.complete || generation.complete);
+      } else yield generation.take(await this.#whole(answer));
       yield generation.done();
     } catch (error) {
       if (item.signal.aborted) throw cancelledError(item.requestId);
@@ -155,32 +135,27 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
     }
   }
 
-  #requestOf({ form, stream, body, signal, traceparent }: GenerateItem): UpstreamRequest {
-    return {
-      path: PATHS[form],
-      accept: stream ? 'text/event-stream' : 'application/json',
-      body: {
-        contentType: 'application/json',
-        parts: [withJsonFields(body, { model: this.options.model })],
-      },
-      signal,
-      traceparent,
-    };
+  /**
+   * Some servers send no [DONE]; one that was cut off has not said why its choices ended
+   * either.
+   */
+  #demandEnd(isComplete: boolean): void {
+    if (isComplete) return;
+    throw unusableAnswer(
+      this.options.modelId,
+      'ended the stream before the answer was complete.',
+    );
   }
 
-  #textsOf({ stream }: GenerateItem, { head }: OpenAnswer): AnswerTexts {
-    const { modelId } = this.options;
-    if (!stream) return new WholeText(modelId);
+  #textsOf({ head }: OpenAnswer): EventTexts {
     const type = head.headers['content-type'] ?? 'nothing';
-    if (!type.includes('event-stream'))
-      throw unusableAnswer(modelId, `answered a stream with ${type}.`);
-    return new EventTexts();
+    if (type.includes('event-stream')) return new EventTexts();
+    throw unusableAnswer(this.options.modelId, `answered a stream with ${type}.`);
   }
 
-  #reader({ form, n }: GenerateItem): UpstreamGeneration | UpstreamResponse {
-    const { modelId } = this.options;
-    return form === 'response'
-      ? new UpstreamResponse(modelId)
-      : new UpstreamGeneration(modelId, n);
+  async #whole({ body }: OpenAnswer): Promise<string> {
+    const text = await textOf(body, LARGEST_ANSWER_BYTES);
+    if (Buffer.byteLength(text) < LARGEST_ANSWER_BYTES) return text;
+    throw unusableAnswer(this.options.modelId, 'sent an answer that is too large.');
   }
 }

@@ -4,12 +4,7 @@ import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { wavHeader } from '../../../contracts/formats/wav-header.js';
-import {
-  cancelledError,
-  failed,
-  type ItemOutcome,
-  succeeded,
-} from '@switchyard/engine-api/engine.js';
+import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {
   type KnownVoice,
   type SpeechRecognizer,
@@ -42,8 +37,8 @@ export function formatOf({
   diarize,
   logprobs,
 }: TranscribeItem): ResponseFormat | undefined {
-  if (diarize === true) return 'diarized_json';
-  return logprobs === true ? 'json' : undefined;
+  if (diarize) return 'diarized_json';
+  return logprobs ? 'json' : undefined;
 }
 
 /** Defaults are left out: a server that does not know a field may refuse it. */
@@ -64,7 +59,7 @@ export function fieldsOf(
     for (const granularity of ['word', 'segment'])
       fields.push(['timestamp_granularities[]', granularity]);
   }
-  if (item.logprobs === true) fields.push(['include[]', 'logprobs']);
+  if (item.logprobs) fields.push(['include[]', 'logprobs']);
   for (const word of item.hotWords ?? []) fields.push(['keywords[]', word]);
   fields.push(...chunkingFields(item));
   return format === 'diarized_json' ? [...fields, ...speakerFields(item)] : fields;
@@ -72,7 +67,7 @@ export function fieldsOf(
 
 /** OpenAI refuses speakers in more than 30 s without a strategy. */
 function chunkingFields({ chunking, diarize }: TranscribeItem): readonly FormField[] {
-  if (!chunking) return diarize === true ? [['chunking_strategy', 'auto']] : [];
+  if (!chunking) return diarize ? [['chunking_strategy', 'auto']] : [];
   return [
     ['chunking_strategy[type]', 'server_vad'],
     ['chunking_strategy[threshold]', String(chunking.threshold)],
@@ -124,35 +119,26 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
   transcribe(
     batch: readonly TranscribeItem[],
   ): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
-    return Promise.all(batch.map(item => this.#outcome(item)));
-  }
-
-  async #outcome(item: TranscribeItem): Promise<ItemOutcome<RecognizedTranscript>> {
-    try {
-      return succeeded(await this.#transcript(item));
-    } catch (error) {
-      return failed(item.signal.aborted ? cancelledError(item.requestId) : error);
-    }
+    return this.each(batch, item => this.#transcript(item));
   }
 
   async #transcript(item: TranscribeItem): Promise<RecognizedTranscript> {
-    item.signal.throwIfAborted();
     const audio = encodedAudio(item);
     // An upstream answers 400 to it.
     if (audio.bytes.byteLength === 0)
       return { text: '', language: item.language, segments: [], words: [] };
     const transcript = await this.#inBestFormat(item, audio);
-    if (item.wordTimestamps && transcript.text !== '' && transcript.words.length === 0) {
-      const message = `The upstream of model '${this.options.modelId}' gives no word times.`;
-      throw new DomainError('unsupported_parameter', message, {
-        param: 'timestamp_granularities',
-      });
-    }
-    if (item.logprobs === true && transcript.text !== '' && !transcript.logprobs) {
-      const message = `The upstream of model '${this.options.modelId}' gives no log probabilities.`;
-      throw new DomainError('unsupported_parameter', message, { param: 'include' });
-    }
+    if (transcript.text === '') return transcript;
+    if (item.wordTimestamps && transcript.words.length === 0)
+      throw this.#lacks('word times', 'timestamp_granularities');
+    if (item.logprobs && !transcript.logprobs)
+      throw this.#lacks('log probabilities', 'include');
     return transcript;
+  }
+
+  #lacks(what: string, param: string): DomainError {
+    const message = `The upstream of model '${this.options.modelId}' gives no ${what}.`;
+    return new DomainError('unsupported_parameter', message, { param });
   }
 
   async #inBestFormat(

@@ -1,12 +1,7 @@
 import { type IncomingMessage } from 'node:http';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
 import { samplesOf } from '@switchyard/engine-api/audio/pcm.js';
-import {
-  cancelledError,
-  failed,
-  type ItemOutcome,
-  succeeded,
-} from '@switchyard/engine-api/engine.js';
+import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {
   checkSpeechItem,
   type EngineVoice,
@@ -16,7 +11,7 @@ import {
 } from '@switchyard/engine-api/speech-synthesizer.js';
 import { type OpenAiHttpSpeechOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
-import { type RequestBody } from './upstream-exchange.js';
+import { jsonBody, type RequestBody } from './upstream-exchange.js';
 import { unusableAnswer } from './upstream-failure.js';
 
 /**
@@ -97,23 +92,12 @@ export class OpenAiHttpSynthesizer
   }
 
   synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
-    return Promise.all(batch.map(item => this.#outcome(item)));
-  }
-
-  async #outcome(item: SynthesizeItem): Promise<Spoken> {
-    try {
-      item.signal.throwIfAborted();
-      this.#check(item);
-      return succeeded({ durationS: (await this.#speak(item)) / this.sampleRate });
-    } catch (error) {
-      return failed(item.signal.aborted ? cancelledError(item.requestId) : error);
-    }
-  }
-
-  /** What needs no upstream to be refused. */
-  #check(item: SynthesizeItem): void {
-    checkSpeechItem(item, this.options.voices);
-    if (item.text.trim() === '') throw nothingToSpeak();
+    return this.each(batch, async item => {
+      // What needs no upstream to be refused.
+      checkSpeechItem(item, this.options.voices);
+      if (item.text.trim() === '') throw nothingToSpeak();
+      return { durationS: (await this.#speak(item)) / this.sampleRate };
+    });
   }
 
   /** Samples emitted. */
@@ -159,5 +143,5 @@ function orderOf({ text, voice, speed }: SynthesizeItem, model: string): Request
     response_format: 'pcm',
     ...(speed !== 1 && { speed }),
   };
-  return { contentType: 'application/json', parts: [Buffer.from(JSON.stringify(order))] };
+  return jsonBody(Buffer.from(JSON.stringify(order)));
 }

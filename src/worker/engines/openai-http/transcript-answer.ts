@@ -1,3 +1,4 @@
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import {
   type TokenLogprob,
   type TranscriptWord,
@@ -46,7 +47,7 @@ export function transcriptIn(
   answer: unknown,
   context: AnswerContext,
 ): RecognizedTranscript | undefined {
-  if (!isFields(answer) || typeof answer.text !== 'string') return undefined;
+  if (!isObject(answer) || typeof answer.text !== 'string') return undefined;
   const text = answer.text.trim();
   const segments = listOf(answer.segments);
   const durationS =
@@ -69,7 +70,7 @@ export function transcriptIn(
 
 /** `duration` of verbose_json, or what json says was charged. */
 function durationIn({ duration, usage }: Fields): number {
-  return numberOf(duration) || (isFields(usage) ? numberOf(usage.seconds) : 0);
+  return numberOf(duration) || (isObject(usage) ? numberOf(usage.seconds) : 0);
 }
 
 const wholeText = (text: string, end: number): RecognizedSegment[] =>
@@ -111,9 +112,7 @@ function tokenOf({ token, logprob, bytes }: Fields): TokenLogprob {
 }
 
 const listOf = (value: unknown): Fields[] =>
-  Array.isArray(value) ? value.filter(isFields) : [];
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null;
+  Array.isArray(value) ? value.filter(isObject) : [];
 const trimmed = (value: unknown): string =>
   typeof value === 'string' ? value.trim() : '';
 

@@ -1,6 +1,14 @@
 import { type BehaviorSubject } from 'rxjs';
 import { type RetryTiming } from '../../../platform/http/retry-timing.js';
-import { type EngineCapability, type EngineInfo } from '@switchyard/engine-api/engine.js';
+import {
+  cancelledError,
+  type EngineCapability,
+  type EngineInfo,
+  failed,
+  type ItemOutcome,
+  succeeded,
+} from '@switchyard/engine-api/engine.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { textOf } from './upstream-exchange.js';
 import { Upstream } from './upstream.js';
@@ -14,12 +22,7 @@ interface ProbeResult {
    * (2024-05-01) at gpu-7:8000`.
    */
   readonly revision: string;
-  readonly warning: string | undefined;
-}
-
-interface Listed {
-  readonly id?: unknown;
-  readonly created?: unknown;
+  readonly warning?: string;
 }
 
 /**
@@ -31,41 +34,29 @@ async function probe(
   upstream: Upstream,
   { baseUrl, model, timeoutMs }: OpenAiHttpOptions,
 ): Promise<ProbeResult> {
-  const revision = `${model} at ${new URL(baseUrl).host}`;
+  const { host } = new URL(baseUrl);
+  const revision = `${model} at ${host}`;
   try {
-    const signal = AbortSignal.timeout(Math.min(LONGEST_PROBE_MS, timeoutMs));
-    const read = (body: AsyncIterable<Buffer>): Promise<string> =>
-      textOf(body, LONGEST_LIST_BYTES);
     const list = await upstream.attempt({
       path: '/models',
       accept: 'application/json',
-      signal,
-      read,
+      signal: AbortSignal.timeout(Math.min(LONGEST_PROBE_MS, timeoutMs)),
+      read: body => textOf(body, LONGEST_LIST_BYTES),
     });
-    const listed = modelsIn(JSON.parse(list));
+    const { data } = (JSON.parse(list) ?? {}) as { readonly data?: unknown };
+    if (!Array.isArray(data)) throw new Error('the answer has no `data`');
+    const listed = data.filter(isObject);
     const found = listed.find(({ id }) => id === model);
-    if (found)
-      return {
-        revision: `${model}${madeOn(found)} at ${new URL(baseUrl).host}`,
-        warning: undefined,
-      };
-    return {
-      revision,
-      warning: `${baseUrl}/models does not list options.model '${model}'${names(listed)}`,
-    };
+    if (found) return { revision: `${model}${madeOn(found)} at ${host}` };
+    const warning = `${baseUrl}/models does not list options.model '${model}'${names(listed)}`;
+    return { revision, warning };
   } catch (error) {
-    return {
-      revision,
-      warning: `${baseUrl}/models gave no list of models: ${(error as Error).message}`,
-    };
+    const { message } = error as Error;
+    return { revision, warning: `${baseUrl}/models gave no list of models: ${message}` };
   }
 }
 
-function modelsIn(answer: unknown): readonly Listed[] {
-  const { data } = (answer ?? {}) as { data?: unknown };
-  if (!Array.isArray(data)) throw new Error('the answer has no `data`');
-  return data.filter((item): item is Listed => typeof item === 'object' && item !== null);
-}
+type Listed = Readonly<Record<string, unknown>>;
 
 function madeOn({ created }: Listed): string {
   if (typeof created !== 'number' || !(created > 0 && created < 1e11)) return '';
@@ -101,6 +92,11 @@ function unloadedInfo(
         : carried.filter(name => capabilities.includes(name)),
     languages,
   };
+}
+
+interface UpstreamItem {
+  readonly requestId: string;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -144,13 +140,29 @@ export abstract class UpstreamEngine<
   async load(): Promise<void> {
     const warnings = await this.upstream.open();
     const { revision, warning } = await probe(this.upstream, this.options);
-    for (const text of [...warnings, ...(warning === undefined ? [] : [warning])])
-      this.onWarning(`Model '${this.options.modelId}': ${text}`);
+    for (const text of [...warnings, warning])
+      if (text !== undefined) this.onWarning(`Model '${this.options.modelId}': ${text}`);
     this.#info = { ...this.#info, revision };
   }
 
   close(): Promise<void> {
     this.upstream.close();
     return Promise.resolve();
+  }
+
+  /** Side by side; whatever goes wrong is the outcome of its item (D-05). */
+  protected each<Item extends UpstreamItem, Value>(
+    batch: readonly Item[],
+    ask: (item: Item) => Promise<Value>,
+  ): Promise<ItemOutcome<Value>[]> {
+    const outcome = async (item: Item): Promise<ItemOutcome<Value>> => {
+      try {
+        item.signal.throwIfAborted();
+        return succeeded(await ask(item));
+      } catch (error) {
+        return failed(item.signal.aborted ? cancelledError(item.requestId) : error);
+      }
+    };
+    return Promise.all(batch.map(outcome));
   }
 }

@@ -21,18 +21,14 @@ async function read(
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
   const exchange = new UpstreamExchange({
+    baseUrl: `http://127.0.0.1:${port}`,
     maxConcurrent: 1,
     timeoutMs: 10_000,
     ca: undefined,
     insecureSkipVerify: false,
   });
   try {
-    const request = {
-      url: `http://127.0.0.1:${port}/`,
-      method: 'GET',
-      headers: {},
-      signal,
-    } as const;
+    const request = { path: '/', headers: {}, signal };
     let text = '';
     for await (const chunk of await exchange.send(request)) text += String(chunk);
     return text;

@@ -111,24 +111,29 @@ export interface RequestBody {
   readonly parts: readonly Uint8Array[];
 }
 
+export const jsonBody = (json: Uint8Array): RequestBody => ({
+  contentType: 'application/json',
+  parts: [json],
+});
+
 interface ExchangeRequest {
-  readonly url: string;
-  readonly method: 'GET' | 'POST';
+  /** Below `baseUrl`. */
+  readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: RequestBody;
+  /** Absent: a GET, else a POST. */
+  readonly body?: RequestBody | undefined;
   /** Closes the connection at once, in whatever state the exchange is. */
   readonly signal: AbortSignal;
 }
 
 interface ExchangeOptions {
+  readonly baseUrl: string;
   readonly timeoutMs: number;
   readonly maxConcurrent: number;
   /** PEM; undefined: Node's own list. */
   readonly ca: string | undefined;
   readonly insecureSkipVerify: boolean;
 }
-
-type Target = http.RequestOptions & { readonly host: string };
 
 /** No byte in either direction for `timeoutMs`, while its reader kept up. */
 export class UpstreamSilence extends Error {
@@ -144,25 +149,28 @@ export class UpstreamSilence extends Error {
  * exceeds `maxConcurrent` waits in it for a connection.
  */
 export class UpstreamExchange {
-  readonly #plain: http.Agent;
-  readonly #secure: https.Agent;
+  readonly #agent: http.Agent;
+  readonly #request: typeof http.request;
   readonly #closing = new AbortController();
-  /** By URL, of which an engine has few. */
-  readonly #targets = new Map<string, Target>();
+  /** By path, of which an engine has few. Node connects to `hostname`; `host` has the port. */
+  readonly #targets = new Map<string, http.RequestOptions & { readonly host: string }>();
 
   constructor(private readonly options: ExchangeOptions) {
+    const { maxConcurrent, ca, insecureSkipVerify, baseUrl } = options;
     const limits = {
       keepAlive: true,
-      maxSockets: options.maxConcurrent,
-      maxFreeSockets: options.maxConcurrent,
+      maxSockets: maxConcurrent,
+      maxFreeSockets: maxConcurrent,
     };
-    this.#plain = new http.Agent(limits);
-    const { ca, insecureSkipVerify } = options;
-    this.#secure = new https.Agent({
-      ...limits,
+    const trust = {
       ...(ca !== undefined && { ca }),
       rejectUnauthorized: !insecureSkipVerify,
-    });
+    };
+    const isSecure = baseUrl.startsWith('https:');
+    this.#request = isSecure ? https.request : http.request;
+    this.#agent = isSecure
+      ? new https.Agent({ ...limits, ...trust })
+      : new http.Agent(limits);
   }
 
   /**
@@ -218,31 +226,32 @@ export class UpstreamExchange {
   /** Closes all connections. Idempotent: the first reason counts. */
   close(reason: Error): void {
     this.#closing.abort(reason);
-    this.#plain.destroy();
-    this.#secure.destroy();
+    this.#agent.destroy();
   }
 
-  #open({ url, method, headers, body }: ExchangeRequest): http.ClientRequest {
-    const target = this.#targets.get(url) ?? targetAt(url);
-    this.#targets.set(url, target);
+  #open({ path, headers, body }: ExchangeRequest): http.ClientRequest {
+    const target = this.#targets.get(path) ?? targetAt(this.options.baseUrl + path);
+    this.#targets.set(path, target);
     // A list of headers is written as it is; Node would collect an object's first.
     const all = Object.entries({
       host: target.host,
       ...headers,
       ...(body && bodyHeaders(body)),
     }).flat();
-    const options = { ...target, method, timeout: this.options.timeoutMs, headers: all };
-    return url.startsWith('https:')
-      ? https.request({ ...options, agent: this.#secure })
-      : http.request({ ...options, agent: this.#plain });
+    return this.#request({
+      ...target,
+      method: body ? 'POST' : 'GET',
+      timeout: this.options.timeoutMs,
+      headers: all,
+      agent: this.#agent,
+    });
   }
 }
 
-/** Where a URL leads. Node connects to `hostname`; `host` has the port. */
-const targetAt = (url: string): Target => ({
-  ...urlToHttpOptions(new URL(url)),
-  host: new URL(url).host,
-});
+function targetAt(text: string) {
+  const url = new URL(text);
+  return { ...urlToHttpOptions(url), host: url.host };
+}
 
 const isStale = (sent: http.ClientRequest, error: Error): boolean =>
   sent.reusedSocket && CUT_OFF.has(codeOf(error));

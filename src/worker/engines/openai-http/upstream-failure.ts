@@ -1,3 +1,4 @@
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { type IncomingHttpHeaders } from 'node:http';
 import { DomainError, type ErrorCode } from '../../../core/errors/domain-error.js';
 import { ERROR_REGISTRY, isErrorCode } from '../../../contracts/errors/error-registry.js';
@@ -32,15 +33,16 @@ export function problemIn(body: string, secret: string | undefined): UpstreamPro
 function fieldsIn(body: string): Fields | undefined {
   try {
     const parsed: unknown = JSON.parse(body);
-    if (!isFields(parsed)) return undefined;
-    return isFields(parsed.error) ? parsed.error : parsed;
+    if (typeof parsed !== 'object' || parsed === null) return undefined;
+    const fields = parsed as Fields;
+    return isObject(fields.error) ? fields.error : fields;
   } catch {
     return undefined;
   }
 }
 
 function messageOf({ message, error, detail }: Fields): string {
-  if (Array.isArray(detail)) return detail.filter(isFields).map(complaint).join('; ');
+  if (Array.isArray(detail)) return detail.filter(isObject).map(complaint).join('; ');
   return textOf(message) ?? textOf(error) ?? textOf(detail) ?? '';
 }
 
@@ -50,8 +52,6 @@ function complaint({ loc, msg }: Fields): string {
   return [textOf(field), textOf(msg)].filter(part => part !== undefined).join(': ');
 }
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null;
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined;
 /** The error page of a proxy tells callers nothing. */

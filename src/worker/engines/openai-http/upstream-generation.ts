@@ -1,22 +1,17 @@
-import { DomainError } from '../../../core/errors/domain-error.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
-import { type GenerationEvent } from '../text-generator.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { type GenerateItem, type GenerationEvent } from '../text-generator.js';
 import { problemIn, unusableAnswer } from './upstream-failure.js';
 
-interface Choice {
-  readonly index?: unknown;
-  readonly finish_reason?: unknown;
-}
+type Fields = Readonly<Record<string, unknown>>;
 
-interface Answer {
-  readonly choices?: unknown;
-  readonly usage?: unknown;
-  readonly error?: unknown;
-}
+/** Of a response that has ended. */
+const OVER: readonly unknown[] = ['completed', 'incomplete', 'failed', 'cancelled'];
 
 /**
  * What passes through is looked at for three things only: errors, usage, and
- * why choices ended.
+ * why choices, or the one response, ended.
  */
 export class UpstreamGeneration {
   readonly #reasons = new Map<number, string>();
@@ -24,28 +19,20 @@ export class UpstreamGeneration {
 
   constructor(
     private readonly modelId: string,
-    /** Choices that were asked for. */
-    private readonly n: number,
+    /** `n`: choices that were asked for. */
+    private readonly item: Pick<GenerateItem, 'form' | 'n'>,
   ) {}
 
-  /** True once every choice has said why it ended. */
+  /** True once it is known of all why they ended. */
   get complete(): boolean {
-    return this.#reasons.size >= this.n;
+    return this.#reasons.size >= (this.#isResponse ? 1 : this.item.n);
   }
 
   /** @throws DomainError or UpstreamFailure when it is an error, or no JSON object. */
   take(json: string): GenerationEvent {
-    const answer = answerIn<Answer>(json, this.modelId);
-    if (answer.error !== undefined && answer.error !== null)
-      throw failureIn(json, this.modelId);
-    const choices = Array.isArray(answer.choices)
-      ? (answer.choices as readonly Choice[])
-      : [];
-    for (const { index, finish_reason: reason } of choices) {
-      if (typeof reason === 'string')
-        this.#reasons.set(typeof index === 'number' ? index : 0, reason);
-    }
-    this.#usage = usageIn(answer.usage) ?? this.#usage;
+    const answer = answerIn(json, this.modelId);
+    if (this.#isResponse) this.#takeResponse(answer, json);
+    else this.#takeChoices(answer, json);
     return { type: 'chunk', json };
   }
 
@@ -55,18 +42,41 @@ export class UpstreamGeneration {
       .map(([, reason]) => reason);
     return {
       type: 'done',
-      finishReasons: reasons,
+      finishReasons: this.#isResponse && reasons.length === 0 ? [''] : reasons,
       ...(this.#usage && { usage: this.#usage }),
     };
+  }
+
+  get #isResponse(): boolean {
+    return this.item.form === 'response';
+  }
+
+  #takeChoices({ error, choices, usage }: Fields, json: string): void {
+    if (error !== undefined && error !== null) throw failureIn(json, this.modelId);
+    for (const { index, finish_reason: reason } of Array.isArray(choices)
+      ? (choices as readonly Fields[])
+      : []) {
+      if (typeof reason === 'string')
+        this.#reasons.set(typeof index === 'number' ? index : 0, reason);
+    }
+    this.#usage = usageIn(usage) ?? this.#usage;
+  }
+
+  /** An event of `/v1/responses`, or a response as a whole. */
+  #takeResponse(answer: Fields, json: string): void {
+    const isWhole = answer.object === 'response';
+    if (!isWhole && typeof answer.type !== 'string') throw failureIn(json, this.modelId);
+    const { status, usage } = (isWhole ? answer : (answer.response ?? {})) as Fields;
+    if (OVER.includes(status)) this.#reasons.set(0, String(status));
+    this.#usage = usageIn(usage) ?? this.#usage;
   }
 }
 
 /** @throws UpstreamFailure when it is no JSON object */
-export function answerIn<T extends object>(json: string, modelId: string): T {
+function answerIn(json: string, modelId: string): Fields {
   try {
     const answer: unknown = JSON.parse(json);
-    if (typeof answer === 'object' && answer !== null && !Array.isArray(answer))
-      return answer as T;
+    if (isObject(answer)) return answer;
   } catch {
     // Said below.
   }
@@ -74,7 +84,7 @@ export function answerIn<T extends object>(json: string, modelId: string): T {
 }
 
 /** After the status of 200 an upstream can tell a failure in the answer only. */
-export function failureIn(json: string, modelId: string): DomainError {
+function failureIn(json: string, modelId: string): DomainError {
   const { message } = problemIn(json, undefined);
   const said = message === '' ? '' : ` It says: ${message}`;
   return new DomainError(
@@ -83,15 +93,14 @@ export function failureIn(json: string, modelId: string): DomainError {
   );
 }
 
-/** Of any answer in OpenAI's form. */
-export function usageIn(value: unknown): TokenUsage | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const usage = value as Record<string, unknown>;
-  const details = (usage.prompt_tokens_details ?? {}) as Record<string, unknown>;
+/** Of any answer in OpenAI's form; those of responses have names of their own. */
+export function usageIn(usage: unknown): TokenUsage | undefined {
+  if (!isObject(usage)) return undefined;
+  const details = usage.prompt_tokens_details ?? usage.input_tokens_details ?? {};
   return {
-    promptTokens: countIn(usage.prompt_tokens),
-    completionTokens: countIn(usage.completion_tokens),
-    cachedTokens: countIn(details.cached_tokens),
+    promptTokens: countIn(usage.prompt_tokens ?? usage.input_tokens),
+    completionTokens: countIn(usage.completion_tokens ?? usage.output_tokens),
+    cachedTokens: countIn((details as Fields).cached_tokens),
   };
 }
 

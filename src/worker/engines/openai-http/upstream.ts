@@ -22,16 +22,9 @@ import { failureOfStatus, problemIn, UpstreamFailure } from './upstream-failure.
 /** As OpenAI's clients. */
 const OWN_WAITS = { firstMs: 500, longestMs: 8000 };
 
-interface RetryPolicy {
-  /** Attempts after the first one. */
-  readonly retries: number;
-  /** Cap of every wait, also of one that the upstream asks for. */
-  readonly maxRetryWaitMs: number;
-}
-
 interface RetriedWork<T> {
   readonly attempt: () => Promise<T>;
-  readonly policy: RetryPolicy;
+  readonly policy: Pick<OpenAiHttpOptions, 'retries' | 'maxRetryWaitMs'>;
   readonly signal: AbortSignal;
   readonly timing: RetryTiming;
 }
@@ -45,7 +38,7 @@ interface RetriedWork<T> {
  */
 export async function withRetries<T>({
   attempt,
-  policy,
+  policy: { retries, maxRetryWaitMs },
   signal,
   timing,
 }: RetriedWork<T>): Promise<T> {
@@ -56,24 +49,15 @@ export async function withRetries<T>({
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof UpstreamFailure)) throw error;
-      if (error.retry === undefined || tries > policy.retries) {
+      if (error.retry === undefined || tries > retries) {
         if (tries > 1) error.error.message += ` (${tries} attempts)`;
         throw error.error;
       }
-      await timing.sleep(waitMs(tries, error.retry.afterMs, { policy, timing }), signal);
+      const { afterMs } = error.retry;
+      const waitMs = afterMs ?? backoffMs(tries, OWN_WAITS, () => timing.random());
+      await timing.sleep(Math.min(maxRetryWaitMs, waitMs), signal);
     }
   }
-}
-
-function waitMs(
-  tries: number,
-  askedMs: number | undefined,
-  { policy, timing }: Pick<RetriedWork<never>, 'policy' | 'timing'>,
-): number {
-  return Math.min(
-    policy.maxRetryWaitMs,
-    askedMs ?? backoffMs(tries, OWN_WAITS, () => timing.random()),
-  );
 }
 
 /** Any key is shorter; a longer file is another file. */
@@ -99,18 +83,12 @@ async function readApiKey(path: string): Promise<ApiKey> {
     throw new Error(
       `options.apiKeyFile: ${path} is empty; write the key of the upstream into it`,
     );
-  if (!/^[\x21-\x7e]+$/.test(key)) {
+  if (!/^[\x21-\x7e]+$/.test(key))
     throw new Error(
       `options.apiKeyFile: ${path} must hold one line with the key and nothing else`,
     );
-  }
-  const open = (mode & OTHERS_MAY_READ) !== 0;
-  return {
-    key,
-    warning: open
-      ? `${path} holds a key and everyone may read it; chmod 600 ${path}`
-      : undefined,
-  };
+  const warning = `${path} holds a key and everyone may read it; chmod 600 ${path}`;
+  return { key, warning: mode & OTHERS_MAY_READ ? warning : undefined };
 }
 
 async function readSmallFile(path: string): Promise<{ content: string; mode: number }> {
@@ -120,12 +98,20 @@ async function readSmallFile(path: string): Promise<{ content: string; mode: num
     if (size > MAX_BYTES) throw new Error(`${size} bytes are too many for a key`);
     return { content: await file.readFile('utf8'), mode };
   } catch (error) {
-    throw new Error(
-      `options.apiKeyFile: cannot read ${path}: ${(error as Error).message}`,
-      { cause: error },
-    );
+    throw unreadable('apiKeyFile', path, error as Error);
   }
 }
+
+async function readAuthorities(path: string): Promise<string> {
+  const pem = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw unreadable('caFile', path, error as Error);
+  });
+  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
+  throw new Error(`options.caFile: ${path} holds no certificate in PEM form`);
+}
+
+const unreadable = (option: string, path: string, cause: Error): Error =>
+  new Error(`options.${option}: cannot read ${path}: ${cause.message}`, { cause });
 
 export interface UpstreamRequest {
   /** Below `baseUrl`, such as `/audio/speech`. */
@@ -137,7 +123,7 @@ export interface UpstreamRequest {
   /**
    * W3C Trace Context; absent: the call has no span, and tells the upstream of no trace.
    */
-  readonly traceparent?: string;
+  readonly traceparent?: string | undefined;
 }
 
 interface UpstreamCall<T> extends UpstreamRequest {
@@ -193,14 +179,11 @@ export class Upstream {
     const ca = caFile === undefined ? undefined : await readAuthorities(caFile);
     this.#key = read?.key;
     this.#exchange = new UpstreamExchange({ ...this.options, ca });
-    const bare =
-      read !== undefined &&
-      baseUrl.startsWith('http:') &&
-      !isLoopback(new URL(baseUrl).hostname);
-    return [
-      read?.warning,
-      bare ? `options.baseUrl is http: the key travels unencrypted` : undefined,
-    ].filter(warning => warning !== undefined);
+    const isBare = baseUrl.startsWith('http:') && !isLoopback(new URL(baseUrl).hostname);
+    const warnings = read?.warning === undefined ? [] : [read.warning];
+    return read && isBare
+      ? [...warnings, 'options.baseUrl is http: the key travels unencrypted']
+      : warnings;
   }
 
   /**
@@ -259,15 +242,12 @@ export class Upstream {
     if (status >= 200 && status < 300)
       return { head, body: bodyOf(head, modelId), [Symbol.dispose]: close };
     try {
-      const problem = problemIn(
-        await textOf(bodyOf(head, modelId), ERROR_BYTES),
-        this.#key,
-      );
+      const text = await textOf(bodyOf(head, modelId), ERROR_BYTES);
       const { headers } = head;
       throw failureOfStatus(modelId, {
         status,
         headers,
-        problem,
+        problem: problemIn(text, this.#key),
         retryAfterMs: retryAfterMs(headers, Date.now()),
       });
     } finally {
@@ -279,22 +259,15 @@ export class Upstream {
     { path, accept, body, signal }: UpstreamRequest,
     span?: Span,
   ): Promise<IncomingMessage> {
-    const { modelId, baseUrl } = this.options;
+    const { modelId } = this.options;
     if (!this.#exchange)
       throw new DomainError('engine_failed', `Model '${modelId}' is not loaded.`);
     const headers: Record<string, string> = { ...this.options.headers, accept };
     if (this.#key !== undefined) headers.authorization = `Bearer ${this.#key}`;
     const traceparent = span && traceparentOf(span.spanContext());
     if (traceparent !== undefined) headers.traceparent = traceparent;
-    const method = body ? 'POST' : 'GET';
     try {
-      return await this.#exchange.send({
-        url: baseUrl + path,
-        method,
-        headers,
-        signal,
-        ...(body && { body }),
-      });
+      return await this.#exchange.send({ path, headers, signal, body });
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DomainError) throw error;
@@ -336,15 +309,3 @@ const spanOf = ({ path, traceparent }: UpstreamRequest): Span | undefined =>
           { kind: SpanKind.CLIENT },
           contextAfter(traceparent),
         );
-
-async function readAuthorities(path: string): Promise<string> {
-  try {
-    const pem = await readFile(path, 'utf8');
-    if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
-  } catch (error) {
-    throw new Error(`options.caFile: cannot read ${path}: ${(error as Error).message}`, {
-      cause: error,
-    });
-  }
-  throw new Error(`options.caFile: ${path} holds no certificate in PEM form`);
-}
