@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { FILE_SCHEMAS } from '../../src/cli/config.js';
 import { benchPlots } from './bench-plots.js';
+import { LAYERS_PICTURE, layersSvg } from './layers.js';
 import { REFERENCE_TABLES, withTables } from './reference-tables.js';
 
 /**
  * Brings the tables of the documentation and the schemas of the configuration up to date
- * with the registries, and the pictures of benches with their kept results.
+ * with the registries, the pictures of benches with their kept results, and the picture of
+ * the folders with the imports.
  */
 for (const file of Object.keys(REFERENCE_TABLES)) {
   const before = readFileSync(file, 'utf8');
@@ -20,3 +22,4 @@ for (const [name, schema] of Object.entries(FILE_SCHEMAS)) {
   );
 }
 for (const { file, svg } of await benchPlots()) writeFileSync(file, svg);
+writeFileSync(LAYERS_PICTURE, layersSvg());

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { benchPlots } from '../../scripts/docs/bench-plots.js';
+import { LAYERS_PICTURE, layersSvg } from '../../scripts/docs/layers.js';
 
 const plots = await benchPlots();
 
@@ -17,4 +18,8 @@ describe('the pictures of benches', () => {
       `(../${file.slice('docs/'.length)})`,
     );
   });
+});
+
+it('the picture of the folders is of their imports (`npm run docs`)', () => {
+  expect(readFileSync(LAYERS_PICTURE, 'utf8')).toBe(layersSvg());
 });

@@ -32,7 +32,11 @@ const PARTS = [
     'Reference',
     ['http-api', 'compatibility', 'settings', 'models', 'models-yaml', 'errors', 'cli'],
   ],
-  ['explain', 'Explain', ['architecture', 'scheduling', 'failure-model']],
+  [
+    'explain',
+    'Explain',
+    ['architecture', 'read-the-code', 'scheduling', 'failure-model'],
+  ],
   ['help', 'Help', []],
 ];
 
