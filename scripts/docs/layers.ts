@@ -5,7 +5,7 @@ import { posix } from 'node:path';
 export const LAYERS_PICTURE = 'docs/images/layers.svg';
 const BOX_PX = 30;
 const ROW_PX = 44;
-const WIDTH_PX = 980;
+const WIDTH_PX = 1160;
 const COLOURS: readonly (readonly [prefix: string, fill: string])[] = [
   ['src/gateway/', '#dbeafe'],
   ['packages/', '#fef3c7'],
