@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { Logger } from '@nestjs/common';
 import { CLOSE, type CloseCode } from '../../contracts/realtime/close-code.js';
 import {
@@ -8,36 +8,36 @@ import {
   warningEvent,
 } from '../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../contracts/realtime/session-config.js';
-import { sessionView } from '../../contracts/realtime/session-view.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { type Settings } from '../../platform/config/settings.js';
-import { type ModelCatalog } from '../models/model-catalog.js';
+import { type StreamHandle } from '../worker-pool/stream-handle.js';
+import { type JournaledSession, type SessionJournal } from './journal/session-journal.js';
+import {
+  secretDigest,
+  type SessionPast,
+  type SessionState,
+} from './journal/session-state.js';
+import { type Effect, type Effects, type ResponseRequest } from './session/effect.js';
+import { RecogniserStreams } from './session/recogniser-streams.js';
 import { type RealtimeSocket } from './session/realtime-socket.js';
-import { ClientMessages, type MessageTarget } from './session/client-messages.js';
-import { type SessionOutbox } from './session/session-outbox.js';
-import { type SessionInput } from './session/session-input.js';
-import { type SessionOutput } from './session/session-output.js';
-import { SessionTimers } from './session/session-timers.js';
+import { type NewSession, SessionCore } from './session/session-core.js';
+import { SessionOutbox } from './session/session-outbox.js';
+import { type SessionServices } from './session/session-services.js';
+import { SpokenResponse } from './session/spoken-response.js';
 
-export interface RealtimeSessionOptions {
-  readonly id: string;
-  /** Whose key opened it. */
-  readonly owner: Principal;
-  /** Required to resume the session. */
-  readonly secret: string;
-  readonly limits: Settings['realtime'];
-  readonly config: SessionConfig;
-  readonly catalog: ModelCatalog;
-  /** `compat.strict` */
-  readonly strict: boolean;
-  readonly outbox: SessionOutbox;
-  /** Created for the session; reads its current settings. */
-  input(session: RealtimeSession): SessionInput;
-  output(session: RealtimeSession): SessionOutput;
+/** For the last segment of a session that ends by its own limits. */
+const FLUSH_MS = 5000;
+
+/** The owner of the sessions. */
+export interface SessionHost {
   /** @param released resolves when its streaming slot is free */
-  onEnd(released: Promise<void>): void;
-  nowMs(): number;
+  ended(session: RealtimeSession, released: Promise<void>): void;
+  /**
+   * A slot of `model` is being released, if necessary by ending a detached session.
+   * @returns false: none
+   */
+  slotComing(model: string): boolean;
 }
 
 /** Milliseconds. */
@@ -49,43 +49,71 @@ export interface LeaveLimits {
 }
 
 /**
- * One live session through all its connections: client events in, server events out,
- * until one of its ends.
+ * One live session through all its connections, until one of its ends. What happens is
+ * handed to its core; the effects that come back are carried out here.
  */
-export class RealtimeSession {
+export class RealtimeSession implements JournaledSession {
   readonly #logger = new Logger(RealtimeSession.name);
-  readonly #input: SessionInput;
-  readonly #output: SessionOutput;
-  readonly #timers: SessionTimers;
-  readonly #messages: ClientMessages;
+  readonly id: string;
   /** Unix seconds. */
   readonly startedAt = Math.floor(Date.now() / 1000);
-  readonly #expiresAt: number;
-  #config: SessionConfig;
+  /** Required to resume the session. */
+  readonly #secret: string;
+  readonly #expiresAtMs: number;
+  readonly #core: SessionCore;
+  readonly #streams: RecogniserStreams;
+  readonly #journal: SessionJournal | undefined;
+  readonly #outbox: SessionOutbox;
+  readonly #limits: Settings['realtime'];
+  readonly #life: NodeJS.Timeout;
+  /** Without a message, and without a connection. */
+  #idle: NodeJS.Timeout | undefined;
+  #absence: NodeJS.Timeout | undefined;
+  #reading: NodeJS.Timeout | undefined;
   #owner: Principal;
   #socket: RealtimeSocket | undefined;
-  #reading: NodeJS.Timeout | undefined;
+  #response: SpokenResponse | undefined;
+  #streamCount = 0;
   #ended = false;
   #detachedAtMs: number | undefined;
 
-  constructor(private readonly options: RealtimeSessionOptions) {
-    const { limits } = options;
-    this.#config = options.config;
-    this.#owner = options.owner;
-    this.#expiresAt = Math.floor((Date.now() + limits.maxSessionMs) / 1000);
-    this.#input = options.input(this);
-    this.#output = options.output(this);
-    this.#messages = new ClientMessages(this.#messageTarget());
-    this.#timers = new SessionTimers(limits, {
-      onIdle: () =>
-        this.#expire(`no message from the client for ${limits.idleTimeoutMs / 1000} s`),
-      onOld: () => this.#expire(`the session is ${limits.maxSessionMs / 1000} s old`),
-      onAbandoned: () => void this.end(CLOSE.normal, 'not resumed'),
+  constructor(
+    private readonly wanted: NewSession,
+    private readonly services: SessionServices,
+    private readonly host: SessionHost,
+  ) {
+    const { owner, adopted } = wanted;
+    const limits = services.settings.realtime;
+    const lifeMs = adopted
+      ? adopted.session.state.expiresAtMs - Date.now()
+      : limits.maxSessionMs;
+    this.id = adopted?.id ?? `sess_${randomBytes(12).toString('hex')}`;
+    this.#secret = adopted?.secret ?? randomBytes(24).toString('base64url');
+    this.#expiresAtMs = Date.now() + lifeMs;
+    this.#limits = limits;
+    this.#owner = owner;
+    this.#core = new SessionCore(wanted, services, {
+      id: this.id,
+      resume: { secret: this.#secret, window_seconds: limits.resumeWindowMs / 1000 },
+      expiresAt: Math.floor(this.#expiresAtMs / 1000),
+      idleTimeoutSeconds: limits.idleTimeoutMs / 1000,
     });
-  }
-
-  get id(): string {
-    return this.options.id;
+    this.#streams = new RecogniserStreams(this.#core.recognition, {
+      recoveryMs: limits.recoveryMs,
+      open: () => this.#openStream(),
+      slotExpected: error => this.#slotExpected(error),
+      run: effects => this.#run(effects),
+      nowMs: () => services.clock.nowMs(),
+    });
+    this.#journal = services.journals.open(this, adopted?.session);
+    this.#outbox = new SessionOutbox(this.#core, {
+      sessionId: this.id,
+      maxBufferedBytes: limits.maxBufferedBytes,
+      journal: this.#journal,
+      adopted: adopted?.session,
+    });
+    const old = `the session is ${lifeMs / 1000} s old`;
+    this.#life = setTimeout(() => this.#expire(old), lifeMs);
   }
 
   /** Of the current connection, or of the last one. */
@@ -94,12 +122,17 @@ export class RealtimeSession {
   }
 
   get config(): SessionConfig {
-    return this.#config;
+    return this.#core.config;
   }
 
   /** True while it holds a streaming slot. */
   get live(): boolean {
-    return this.#input.live;
+    return this.#streams.live;
+  }
+
+  /** Milliseconds of audio received so far. */
+  get receivedMs(): number {
+    return this.#core.recognition.receivedMs;
   }
 
   /**
@@ -110,13 +143,32 @@ export class RealtimeSession {
     return this.#detachedAtMs;
   }
 
-  hasSecret(secret: string): boolean {
-    const [given, own] = [Buffer.from(secret), Buffer.from(this.options.secret)];
-    return given.length === own.length && timingSafeEqual(given, own);
+  get state(): SessionState {
+    const { tenant, keyId } = this.wanted.owner;
+    return {
+      v: 1,
+      tenant,
+      secretSha256: secretDigest(this.#secret),
+      expiresAtMs: this.#expiresAtMs,
+      ...(keyId !== undefined && { keyId }),
+      config: this.config,
+      dialect: this.#core.dialect,
+      sent: this.#outbox.sent,
+      items: this.#core.recognition.items.state,
+      input: this.#core.recognition.state,
+    };
   }
 
-  get input(): SessionInput {
-    return this.#input;
+  get past(): SessionPast {
+    return {
+      events: this.#outbox.storedEvents,
+      audio: this.#core.recognition.storedAudio,
+    };
+  }
+
+  hasSecret(secret: string): boolean {
+    const [given, own] = [Buffer.from(secret), Buffer.from(this.#secret)];
+    return given.length === own.length && timingSafeEqual(given, own);
   }
 
   /**
@@ -124,7 +176,8 @@ export class RealtimeSession {
    * for its client.
    */
   restore(): void {
-    this.#input.restore();
+    if (this.#core.recognition.begun)
+      void this.#streams.reconnect({ afterMs: 0, report: true });
     this.#detached();
   }
 
@@ -134,7 +187,7 @@ export class RealtimeSession {
    */
   begin(socket: RealtimeSocket, createdType: string, ignored: readonly string[]): void {
     this.#attach(socket);
-    this.#send({ type: createdType, session: this.#view() });
+    this.#send({ type: createdType, session: this.#core.view });
     if (ignored.length > 0) this.#send(ignoredWarning(ignored));
   }
 
@@ -143,14 +196,10 @@ export class RealtimeSession {
    * audio has arrived.
    * @param lastEventId empty: missed events are not requested
    * @throws DomainError `session_not_found` when missed events are no longer stored; the
-   *   session waits for another
-   *   attempt.
+   *   session waits for another attempt.
    */
-  resume(
-    socket: RealtimeSocket,
-    { lastEventId, owner }: { lastEventId: string; owner: Principal },
-  ): void {
-    const missed = lastEventId === '' ? [] : this.options.outbox.missedSince(lastEventId);
+  resume(socket: RealtimeSocket, lastEventId: string, owner: Principal): void {
+    const missed = lastEventId === '' ? [] : this.#outbox.missedSince(lastEventId);
     if (!missed) throw eventsDropped();
     this.#owner = owner;
     const old = this.#socket;
@@ -160,28 +209,20 @@ export class RealtimeSession {
     this.#attach(socket);
     this.#send({
       type: 'session.resumed',
-      session: this.#view(),
-      audio_received_ms: this.#input.receivedMs,
+      session: this.#core.view,
+      audio_received_ms: this.receivedMs,
     });
-  }
-
-  /** The client speaks while a response is spoken. */
-  interrupt(): void {
-    this.#output.interrupt();
-  }
-
-  /** Stops reading the client for that long; its writes stall. */
-  slowDown(pauseMs: number): void {
-    const socket = this.#socket;
-    clearTimeout(this.#reading);
-    socket?.pause();
-    this.#reading = setTimeout(() => socket?.resume(), pauseMs);
   }
 
   /** Sends the error and ends. */
   fail(error: DomainError, code: CloseCode): void {
     this.#send(errorEvent(error));
     void this.end(code, error.code);
+  }
+
+  /** Another gateway has the session. */
+  taken(): void {
+    void this.end(CLOSE.policyViolation, 'resumed on another gateway');
   }
 
   /** Sends a warning, finishes the current segment, then ends. Never rejects. */
@@ -191,9 +232,9 @@ export class RealtimeSession {
     { flushMs, closeMs }: LeaveLimits,
   ): Promise<void> {
     this.#send(warningEvent('session_ending', reason));
-    this.#output.stop();
-    await this.#input.flush(flushMs);
-    await this.options.outbox.settled();
+    this.#response?.cancel('client_cancelled');
+    await this.#streams.flush(flushMs);
+    await this.#outbox.settled();
     await this.end(code, reason, closeMs);
   }
 
@@ -204,51 +245,155 @@ export class RealtimeSession {
   async end(code: CloseCode, reason: string, closeMs?: number): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
-    this.#timers.stop();
-    clearTimeout(this.#reading);
-    this.#output.stop();
-    this.options.outbox.end(code === CLOSE.goingAway);
+    for (const timer of [this.#life, this.#idle, this.#absence, this.#reading])
+      clearTimeout(timer);
+    this.#response?.cancel('client_cancelled');
+    this.#outbox.end(code === CLOSE.goingAway);
     this.#socket?.close(code, reason, closeMs);
-    const cancelled = this.#input.cancel();
-    this.options.onEnd(this.#input.released);
+    const cancelled = this.#streams.cancel();
+    this.wanted.ticket?.leave();
+    this.host.ended(this, this.#streams.released);
     await cancelled;
+  }
+
+  /** Carries the effects out, in order; a failure is thrown where it was yielded. */
+  #run(effects: Effects): void {
+    let step = effects.next();
+    while (!step.done) {
+      try {
+        this.#do(step.value);
+      } catch (error) {
+        step = effects.throw(error);
+        continue;
+      }
+      step = effects.next();
+    }
+  }
+
+  #do(effect: Effect): void {
+    switch (effect.type) {
+      case 'send':
+        return this.#outbox.send(effect.event);
+      case 'open':
+        return this.#streams.open();
+      case 'reconnect':
+        return void this.#streams.reconnect(effect);
+      case 'audio':
+        void this.#streams.pump();
+        return this.#journal?.audio(effect.audio);
+      case 'slow_down':
+        return this.#slowDown(effect.ms);
+      case 'speak':
+        return this.#speak(effect.request);
+      case 'hush':
+        return this.#response?.cancel(effect.reason);
+      case 'count':
+        return this.services.activity.emit({
+          type: effect.fact,
+          ms: effect.ms,
+          model: this.services.modelOf(this.config),
+        });
+      case 'recognised':
+        return this.#charge(effect.seconds);
+      case 'fail':
+        return this.fail(effect.error, effect.code);
+      case 'end':
+        return void this.end(effect.code, effect.reason);
+    }
+  }
+
+  /** Its writes stall. */
+  #slowDown(ms: number): void {
+    const socket = this.#socket;
+    clearTimeout(this.#reading);
+    socket?.pause();
+    this.#reading = setTimeout(() => socket?.resume(), ms);
+  }
+
+  #speak(request: ResponseRequest): void {
+    const { tenant, terms } = this.wanted.owner;
+    const speech = this.services.synthesis.speak(request, tenant, terms);
+    const { items } = this.#core.recognition;
+    const response = new SpokenResponse(request, speech, this.#outbox, items);
+    this.#response = response;
+    void response.ended.then(() => {
+      this.#response = undefined;
+      this.#core.responded();
+    });
+  }
+
+  #charge(audioSeconds: number): void {
+    const { tenant, terms } = this.#owner;
+    this.wanted.ticket?.charge({ audioSeconds });
+    this.services.activity.emit({
+      type: 'recognised',
+      model: this.services.modelOf(this.config),
+      audioSeconds,
+      tenant,
+      keyId: terms?.key,
+    });
+  }
+
+  #openStream(): StreamHandle {
+    this.#streamCount += 1;
+    const streamId = `${this.id}.${this.#streamCount}`;
+    return this.services.openStream(streamId, this.config, this.#owner);
+  }
+
+  #slotExpected({ code }: DomainError): boolean {
+    if (code !== 'queue_full' && code !== 'no_worker') return false;
+    const model = this.services.modelOf(this.config);
+    return code === 'queue_full'
+      ? this.host.slotComing(model)
+      : this.services.loads(model);
   }
 
   #attach(socket: RealtimeSocket): void {
     this.#socket = socket;
     this.#detachedAtMs = undefined;
-    this.#timers.attached();
-    this.options.outbox.attach(socket);
+    clearTimeout(this.#absence);
+    // The connection may replace one that is still open.
+    clearTimeout(this.#idle);
+    const { idleTimeoutMs } = this.#limits;
+    const idle = `no message from the client for ${idleTimeoutMs / 1000} s`;
+    this.#idle = setTimeout(() => this.#expire(idle), idleTimeoutMs);
+    this.#outbox.attach(socket);
+    const now = (): number => this.services.clock.nowMs();
     socket.listen({
-      text: message => this.#guarded(socket, () => this.#messages.text(message)),
-      binary: data => this.#guarded(socket, () => this.#messages.binary(data)),
+      text: message => this.#received(socket, this.#core.text(message, now())),
+      binary: data => this.#received(socket, this.#core.binary(data, now())),
       gone: closed => this.#gone(socket, closed),
     });
   }
 
   #gone(socket: RealtimeSocket, closed: boolean): void {
-    this.options.outbox.detach(socket);
+    this.#outbox.detach(socket);
     if (socket !== this.#socket || this.#ended) return;
     this.#socket = undefined;
-    if (closed || this.options.limits.resumeWindowMs === 0)
+    if (closed || this.#limits.resumeWindowMs === 0)
       void this.end(CLOSE.normal, 'closed by the client');
     else this.#detached();
   }
 
   #detached(): void {
-    this.#detachedAtMs = this.options.nowMs();
-    this.#timers.detached();
+    this.#detachedAtMs = this.services.clock.nowMs();
+    clearTimeout(this.#idle);
+    this.#absence = setTimeout(
+      () => void this.end(CLOSE.normal, 'not resumed'),
+      this.#limits.resumeWindowMs,
+    );
   }
 
   /**
    * Messages of a connection that was replaced are ignored: the new connection
    * sends them again.
    */
-  #guarded(socket: RealtimeSocket, act: () => void): void {
+  #received(socket: RealtimeSocket, effects: Effects): void {
     if (this.#ended || socket !== this.#socket) return;
-    this.#timers.active();
+    this.#idle?.refresh();
     try {
-      act();
+      this.#run(effects);
+      void this.#streams.pump();
     } catch (error) {
       this.#logger.error(error, `session ${this.id} failed`);
       this.fail(
@@ -258,37 +403,12 @@ export class RealtimeSession {
     }
   }
 
-  #messageTarget(): MessageTarget {
-    const { catalog, strict, outbox } = this.options;
-    return {
-      ...{ catalog, strict, outbox, input: this.#input, output: this.#output },
-      config: () => this.#config,
-      nowMs: () => this.options.nowMs(),
-      setConfig: next => (this.#config = next),
-      fail: (error, code) => this.fail(error, code),
-      end: (code, reason) => this.end(code, reason),
-      view: () => this.#view(),
-    };
-  }
-
   #expire(reason: string): void {
     void this.leave(CLOSE.normal, `session_expired: ${reason}`, { flushMs: FLUSH_MS });
   }
 
   #send(event: ServerEvent): void {
-    if (!this.#ended) this.options.outbox.send(event);
-  }
-
-  #view(): Record<string, unknown> {
-    const { id, secret, limits, outbox } = this.options;
-    const resume = { secret, window_seconds: limits.resumeWindowMs / 1000 };
-    const facts = {
-      id,
-      resume,
-      expiresAt: this.#expiresAt,
-      idleTimeoutSeconds: limits.idleTimeoutMs / 1000,
-    };
-    return sessionView(this.#config, facts, outbox.currentDialect);
+    if (!this.#ended) this.#outbox.send(event);
   }
 }
 
@@ -298,6 +418,3 @@ const eventsDropped = (): DomainError =>
     'Events after `last_event_id` are no longer stored; resume without it to continue from here.',
     { param: 'last_event_id' },
   );
-
-/** For the last segment of a session that ends by its own limits. */
-const FLUSH_MS = 5000;

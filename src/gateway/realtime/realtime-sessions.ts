@@ -1,31 +1,26 @@
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { CLOSE } from '../../contracts/realtime/close-code.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Principal } from '../../platform/auth/principal.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
-import { ModelCatalog } from '../models/model-catalog.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
-import { SessionJournals } from './journal/session-journals.js';
-import { type RealtimeSession } from './realtime-session.js';
-import { type NewSession, SessionFactory } from './session-factory.js';
+import { RealtimeSession, type SessionHost } from './realtime-session.js';
+import { type NewSession } from './session/session-core.js';
+import { SessionServices } from './session/session-services.js';
 
 /**
  * All live sessions: finds and counts them, and ends them with their key or
  * with the process.
  */
 @Injectable()
-export class RealtimeSessions implements OnModuleDestroy {
+export class RealtimeSessions implements OnModuleDestroy, SessionHost {
   readonly #sessions = new Map<string, RealtimeSession>();
   readonly #releasing = new Set<RealtimeSession>();
   #closing = false;
 
   constructor(
-    private readonly maker: SessionFactory,
-    private readonly catalog: ModelCatalog,
+    private readonly services: SessionServices,
     private readonly grace: ShutdownGrace,
-    private readonly journals: SessionJournals,
-    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /**
@@ -33,7 +28,7 @@ export class RealtimeSessions implements OnModuleDestroy {
    */
   demandRoom(): void {
     if (this.#closing) throw shuttingDown();
-    const { maxSessions } = this.settings.realtime;
+    const { maxSessions } = this.services.settings.realtime;
     if (this.#sessions.size < maxSessions || this.#endDetached(() => true)) return;
     throw new DomainError(
       'queue_full',
@@ -47,8 +42,9 @@ export class RealtimeSessions implements OnModuleDestroy {
   }
 
   create(wanted: NewSession): RealtimeSession {
-    const limits = this.settings.realtime;
-    return this.#make(wanted, limits);
+    const made = new RealtimeSession(wanted, this.services, this);
+    this.#sessions.set(made.id, made);
+    return made;
   }
 
   /**
@@ -71,25 +67,16 @@ export class RealtimeSessions implements OnModuleDestroy {
     owner: Principal,
   ): Promise<RealtimeSession> {
     if (this.#sessions.has(id)) return this.find(id, secret, owner);
-    const session = await this.journals.adopt(id, secret, owner);
+    const session = await this.services.journals.adopt(id, secret, owner);
     if (!session || this.#sessions.has(id)) return this.find(id, secret, owner);
-    const { config, dialect, expiresAtMs } = session.state;
-    const limits = { ...this.settings.realtime, maxSessionMs: expiresAtMs - Date.now() };
-    const wanted = { config, dialect, owner, adopted: { id, secret, session } };
-    const made = this.#make(wanted, limits);
-    made.restore();
-    return made;
-  }
-
-  #make(wanted: NewSession, limits: Settings['realtime']): RealtimeSession {
-    const made = this.maker.make(wanted, {
-      limits,
-      strict: this.settings.compat.strict,
-      onEnd: (session, released) => this.#ended(session, released),
-      slotComing: model => this.#slotComing(model),
-      openJournal: options => this.journals.open(options),
+    const { config, dialect } = session.state;
+    const made = this.create({
+      config,
+      dialect,
+      owner,
+      adopted: { id, secret, session },
     });
-    this.#sessions.set(made.id, made);
+    made.restore();
     return made;
   }
 
@@ -98,28 +85,25 @@ export class RealtimeSessions implements OnModuleDestroy {
     const counts = new Map<string, number>();
     for (const session of this.#sessions.values()) {
       if (!session.live) continue;
-      const model = this.#modelOf(session);
+      const model = this.services.modelOf(session.config);
       counts.set(model, (counts.get(model) ?? 0) + 1);
     }
     return counts;
-  }
-
-  #modelOf({ config }: RealtimeSession): string {
-    return this.catalog.getOfKind(config.model, 'stt').id;
   }
 
   /**
    * Until its slot is free, a client that asks for one waits for it, such as one
    * that starts anew.
    */
-  #ended(session: RealtimeSession, released: Promise<void>): void {
+  ended(session: RealtimeSession, released: Promise<void>): void {
     this.#sessions.delete(session.id);
     this.#releasing.add(session);
     void released.finally(() => this.#releasing.delete(session));
   }
 
-  #slotComing(model: string): boolean {
-    const holds = (session: RealtimeSession): boolean => this.#modelOf(session) === model;
+  slotComing(model: string): boolean {
+    const holds = ({ config }: RealtimeSession): boolean =>
+      this.services.modelOf(config) === model;
     if ([...this.#releasing].some(holds)) return true;
     return this.#endDetached(session => session.live && holds(session));
   }

@@ -14,7 +14,7 @@ import { RealtimeSessions } from './realtime-sessions.js';
 import { RealtimeGateway } from './realtime.gateway.js';
 import { realtimeMetricProviders } from './realtime.metrics.js';
 import { SessionHandshake } from './session-handshake.js';
-import { SessionFactory } from './session-factory.js';
+import { SessionServices } from './session/session-services.js';
 import { AdminSessionsController } from './sessions.controller.js';
 import { SpeechSynthesis } from './session/speech-synthesis.js';
 import { WithdrawnKeys } from './withdrawn-keys.js';
@@ -38,7 +38,7 @@ import { WithdrawnKeys } from './withdrawn-keys.js';
     RealtimeGateway,
     SessionHandshake,
     RealtimeSessions,
-    SessionFactory,
+    SessionServices,
     SessionJournals,
     WithdrawnKeys,
     SessionActivity,

@@ -64,10 +64,7 @@ export class SessionHandshake {
     const id = query.get('session_id');
     if (id !== null) {
       const session = await this.#found(socket, id, secretOf(query), principal);
-      return session.resume(socket, {
-        lastEventId: query.get('last_event_id') ?? '',
-        owner: principal,
-      });
+      return session.resume(socket, query.get('last_event_id') ?? '', principal);
     }
     const dialect = dialectOf(request);
     const ignored = new IgnoredFields(this.settings.compat.strict);

@@ -69,5 +69,5 @@ const liveSessionDto = (session: RealtimeSession): ViewOf<typeof LiveSessionDto>
   state: session.detachedAtMs === undefined ? 'attached' : 'detached',
   streaming: session.live,
   started_at: session.startedAt,
-  audio_seconds: session.input.receivedMs / 1000,
+  audio_seconds: session.receivedMs / 1000,
 });

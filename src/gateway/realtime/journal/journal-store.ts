@@ -3,7 +3,7 @@ import {
   type AdoptedSession,
   type JournalAudio,
   type SessionState,
-} from '../session/session-state.js';
+} from './session-state.js';
 
 /** KEYS: the session (a hash: owner, state), its events and its audio (lists). */
 

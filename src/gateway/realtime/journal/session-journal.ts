@@ -1,30 +1,32 @@
 import { type JournalStore } from './journal-store.js';
-import { type JournalAudio, type SessionState } from '../session/session-state.js';
+import {
+  type AdoptedSession,
+  type JournalAudio,
+  type SessionPast,
+  type SessionState,
+} from './session-state.js';
+
+/** A session as its journal sees it. */
+export interface JournaledSession {
+  readonly id: string;
+  readonly state: SessionState;
+  /** What a journal that begins in the middle of the session has to hold. */
+  readonly past: SessionPast;
+  /** Another gateway has it: this one must not send another event. */
+  taken(): void;
+}
 
 export interface SessionJournalOptions {
-  readonly id: string;
+  readonly session: JournaledSession;
   /** Names this gateway. */
   readonly owner: string;
   readonly store: JournalStore;
   /** How long Redis stores a session after its last write. */
   readonly ttlMs: number;
-  /** The current state. */
-  state(): SessionState;
-  /** What a journal that begins in the middle of the session has to hold. */
-  past(): SessionPast;
-  /** Another gateway has the session: this one must not send another event. */
-  onTaken(): void;
   /** Redis failed: the session continues without a journal until `restart()`. */
   onLost(reason: string): void;
   /** @param stale Redis may still hold a state that must not be resumed */
   onEnd(stale: boolean): void;
-}
-
-export interface SessionPast {
-  /** JSON, oldest first. */
-  readonly events: readonly string[];
-  /** Since the last completed segment. */
-  readonly audio: readonly JournalAudio[];
 }
 
 interface Waiting {
@@ -65,7 +67,7 @@ export class SessionJournal {
   constructor(private readonly options: SessionJournalOptions) {}
 
   /** What was adopted is in Redis already. */
-  adopted(events: readonly string[], audio: readonly JournalAudio[]): void {
+  adopted({ events, audio }: AdoptedSession): void {
     this.#state = 'kept';
     for (const json of events) this.#keepEvent(json);
     for (const { start, pcm } of audio)
@@ -129,8 +131,8 @@ export class SessionJournal {
 
   /** The state is read in the same turn as the events and the audio it belongs to. */
   async #write(): Promise<void> {
-    const { id, owner, store, ttlMs } = this.options;
-    const state = this.options.state();
+    const { session, owner, store, ttlMs } = this.options;
+    const { id, state } = session;
     const { events, audio } = this.#next();
     const drops = { dropEvents: this.#dropEvents(), dropAudio: this.#dropAudio(state) };
     try {
@@ -169,7 +171,7 @@ export class SessionJournal {
   #begin(): SessionPast {
     this.#restarting = false;
     [this.#storedEvents.length, this.#storedAudio.length, this.#storedBytes] = [0, 0, 0];
-    return this.options.past();
+    return this.options.session.past;
   }
 
   #deliver(): void {
@@ -182,7 +184,7 @@ export class SessionJournal {
     this.#state = 'off';
     this.#writing = [];
     this.#events = [];
-    this.options.onTaken();
+    this.options.session.taken();
   }
 
   /**

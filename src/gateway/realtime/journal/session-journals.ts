@@ -4,8 +4,8 @@ import { type Principal } from '../../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { RedisLink } from '../../../platform/redis/redis.module.js';
 import { JournalStore } from './journal-store.js';
-import { SessionJournal, type SessionJournalOptions } from './session-journal.js';
-import { type AdoptedSession, secretDigest } from '../session/session-state.js';
+import { type JournaledSession, SessionJournal } from './session-journal.js';
+import { type AdoptedSession, secretDigest } from './session-state.js';
 
 /**
  * Longest wait of an event for its write; without a connection to Redis a write
@@ -45,7 +45,8 @@ export class SessionJournals implements OnApplicationShutdown {
 
   /** Undefined: sessions are resumed on their own gateway only. */
   open(
-    options: Pick<SessionJournalOptions, 'id' | 'state' | 'past' | 'onTaken'>,
+    session: JournaledSession,
+    adopted: AdoptedSession | undefined,
   ): SessionJournal | undefined {
     const { idleTimeoutMs, resumeWindowMs } = this.settings.realtime;
     if (!this.#store || resumeWindowMs === 0) return undefined;
@@ -53,14 +54,18 @@ export class SessionJournals implements OnApplicationShutdown {
     // silence is allowed.
     const ttlMs = idleTimeoutMs + resumeWindowMs;
     const journal: SessionJournal = new SessionJournal({
-      ...{ ...options, owner: this.#owner, store: this.#store, ttlMs },
+      session,
+      owner: this.#owner,
+      store: this.#store,
+      ttlMs,
       onLost: reason => this.#lost(journal, reason),
       onEnd: stale => {
         this.#suspended.delete(journal);
-        if (stale) void this.#forget(options.id, Date.now() + ttlMs);
+        if (stale) void this.#forget(session.id, Date.now() + ttlMs);
       },
     });
     if (this.#away) this.#suspend(journal);
+    if (adopted) journal.adopted(adopted);
     return journal;
   }
 

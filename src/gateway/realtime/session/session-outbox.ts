@@ -1,19 +1,9 @@
 import { CLOSE } from '../../../contracts/realtime/close-code.js';
 import { inDialect, type ServerEvent } from '../../../contracts/realtime/server-event.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
+import { type SessionJournal } from '../journal/session-journal.js';
+import { type AdoptedSession } from '../journal/session-state.js';
 import { type RealtimeSocket } from './realtime-socket.js';
-
-/**
- * Where events are stored before they are sent, so that another gateway can
- * continue the session.
- */
-interface EventJournal {
-  /** @param deliver called in order, when the event is written */
-  event(json: string, deliver: () => void): void;
-  settled(): Promise<void>;
-  /** @param keep another gateway may continue the session */
-  stop(keep: boolean): void;
-}
 
 /** One event as it was written to the socket. */
 export interface SentEvent {
@@ -40,7 +30,7 @@ export class EventRing {
     this.#events.push(event);
     this.#bytes += event.json.length;
     while (this.#events.length > this.limits.events || this.#bytes > this.limits.bytes)
-      this.#drop();
+      this.#bytes -= this.#events.shift()!.json.length;
   }
 
   get all(): readonly SentEvent[] {
@@ -56,15 +46,18 @@ export class EventRing {
     const at = this.#events.findIndex(({ id }) => id === lastId);
     return at === -1 ? undefined : this.#events.slice(at + 1);
   }
-
-  #drop(): void {
-    const oldest = this.#events.shift();
-    if (oldest) this.#bytes -= oldest.json.length;
-  }
 }
 
 /** Events stored for a client that resumes. */
 const STORED_EVENTS = 2000;
+
+export interface OutboxOptions {
+  readonly sessionId: string;
+  readonly maxBufferedBytes: number;
+  /** Events are sent once it has written them. */
+  readonly journal: SessionJournal | undefined;
+  readonly adopted: AdoptedSession | undefined;
+}
 
 /**
  * Events for the client: numbered, stored for a while, and sent while it is connected.
@@ -73,26 +66,21 @@ export class SessionOutbox {
   readonly #ring: EventRing;
   readonly #prefix: string;
   #socket: RealtimeSocket | undefined;
-  #sent = 0;
+  #sent: number;
   #attached: (() => void)[] = [];
   #ended = false;
-  #journal: EventJournal | undefined;
 
+  /** @param session its events are sent in its current dialect */
   constructor(
-    sessionId: string,
-    maxBufferedBytes: number,
-    private dialect: Dialect,
+    private readonly session: { readonly dialect: Dialect },
+    private readonly options: OutboxOptions,
   ) {
+    const { sessionId, maxBufferedBytes, adopted } = options;
     this.#prefix = `event_${sessionId.slice(5, 17)}`;
     this.#ring = new EventRing({ events: STORED_EVENTS, bytes: maxBufferedBytes });
-  }
-
-  setDialect(dialect: Dialect): void {
-    this.dialect = dialect;
-  }
-
-  get currentDialect(): Dialect {
-    return this.dialect;
+    this.#sent = adopted?.state.sent ?? 0;
+    for (const json of adopted?.events ?? [])
+      this.#ring.add({ id: (JSON.parse(json) as { event_id: string }).event_id, json });
   }
 
   /** Events numbered so far. */
@@ -101,30 +89,16 @@ export class SessionOutbox {
   }
 
   /**
-   * From now on events are sent once the journal has written them. @param before what
-   * another gateway has sent
-   */
-  writeTo(
-    journal: EventJournal,
-    before?: { readonly sent: number; readonly events: readonly string[] },
-  ): void {
-    this.#journal = journal;
-    if (!before) return;
-    this.#sent = before.sent;
-    for (const json of before.events)
-      this.#ring.add({ id: (JSON.parse(json) as { event_id: string }).event_id, json });
-  }
-
-  /**
    * Sends, or stores for later. A client that does not read is closed with 1013; nothing
    * more is buffered for it.
    */
   send(event: ServerEvent): void {
-    const translated = inDialect(event, this.dialect);
+    const translated = inDialect(event, this.session.dialect);
     if (!translated) return;
     const id = `${this.#prefix}_${++this.#sent}`;
     const json = JSON.stringify({ ...translated, event_id: id });
-    if (this.#journal) this.#journal.event(json, () => this.#deliver({ id, json }));
+    const { journal } = this.options;
+    if (journal) journal.event(json, () => this.#deliver({ id, json }));
     else this.#deliver({ id, json });
   }
 
@@ -135,7 +109,7 @@ export class SessionOutbox {
 
   /** Resolves when all events so far have been sent. */
   async settled(): Promise<void> {
-    await this.#journal?.settled();
+    await this.options.journal?.settled();
   }
 
   #deliver(event: SentEvent): void {
@@ -147,7 +121,7 @@ export class SessionOutbox {
 
   attach(socket: RealtimeSocket): void {
     this.#socket = socket;
-    for (const resolve of this.#attached.splice(0)) resolve();
+    this.#wake();
   }
 
   detach(socket: RealtimeSocket): void {
@@ -178,7 +152,11 @@ export class SessionOutbox {
   /** @param resumable another gateway may continue the session */
   end(resumable: boolean): void {
     this.#ended = true;
-    this.#journal?.stop(resumable);
+    this.options.journal?.stop(resumable);
+    this.#wake();
+  }
+
+  #wake(): void {
     for (const resolve of this.#attached.splice(0)) resolve();
   }
 }

@@ -8,16 +8,7 @@ import { ModelCatalog } from '../../models/model-catalog.js';
 import { speechWork, parseSpeech } from '../../audio/parse-speech.js';
 import { SpeechStream } from '../../audio/speech-stream.js';
 import { InferenceService } from '../../inference/inference.service.js';
-
-export interface SpeechRequest {
-  /** Unique among running requests; also what an operator sees and can cancel. */
-  readonly id: string;
-  readonly text: string;
-  readonly voice: string;
-  readonly speed: number;
-  readonly tenant: string;
-  readonly terms?: KeyTerms | undefined;
-}
+import { type ResponseRequest } from './effect.js';
 
 /** Speech on its way. */
 export interface Speech {
@@ -44,7 +35,11 @@ export class SpeechSynthesis {
    * @throws DomainError about the text, the voice or the model, or
    *   `queue_full`, `shutting_down`.
    */
-  speak({ id, text, voice, speed, tenant, terms }: SpeechRequest): Speech {
+  speak(
+    { id, text, voice, speed }: ResponseRequest,
+    tenant: string,
+    terms: KeyTerms | undefined,
+  ): Speech {
     const body = {
       model: this.settings.realtime.speechModel,
       input: text,

@@ -1,31 +1,14 @@
-import {
-  assistantItem,
-  type ServerEvent,
-} from '../../../contracts/realtime/server-event.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
+import { assistantItem } from '../../../contracts/realtime/server-event.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { type HushReason, type ResponseRequest } from './effect.js';
+import { type SessionOutbox } from './session-outbox.js';
 import { type Speech } from './speech-synthesis.js';
-import { newItemId } from './transcript-items.js';
-
-export interface SpokenResponseOptions {
-  readonly id: string;
-  readonly text: string;
-  readonly voice: string;
-  readonly metadata: Readonly<Record<string, unknown>> | null;
-  readonly speech: Speech;
-  readonly send: (event: ServerEvent) => void;
-  /** Gives the item its place in the conversation; returns its predecessor. */
-  follow(itemId: string): string | null;
-  /** Resolves when the client has room for more. */
-  room(): Promise<void>;
-}
+import { newItemId, type TranscriptItems } from './transcript-items.js';
 
 type Ending =
   | { readonly status: 'completed' }
-  | {
-      readonly status: 'cancelled';
-      readonly reason: 'client_cancelled' | 'turn_detected';
-    }
+  | { readonly status: 'cancelled'; readonly reason: HushReason }
   | { readonly status: 'failed'; readonly error: DomainError };
 
 /**
@@ -33,56 +16,52 @@ type Ending =
  * of one synthesis.
  */
 export class SpokenResponse {
-  /** Resolves after `response.done`. Never rejects. */
-  readonly ended: Promise<void>;
+  readonly #ended = Promise.withResolvers<void>();
   readonly #itemId = newItemId();
   readonly #previousItemId: string | null;
   #done = false;
-  #resolve: () => void = () => undefined;
 
-  constructor(private readonly options: SpokenResponseOptions) {
-    this.ended = new Promise(resolve => (this.#resolve = resolve));
-    this.#previousItemId = options.follow(this.#itemId);
+  constructor(
+    private readonly request: ResponseRequest,
+    private readonly speech: Speech,
+    private readonly outbox: SessionOutbox,
+    items: TranscriptItems,
+  ) {
+    this.#previousItemId = items.follow(this.#itemId);
     // A cancelled synthesis destroys its stream, which nothing reads then.
-    options.speech.audio.on('error', () => undefined);
+    speech.audio.on('error', () => undefined);
     this.#begin();
     void this.#speak();
   }
 
-  get id(): string {
-    return this.options.id;
+  /** Resolves after `response.done`. Never rejects. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
   }
 
   /** No more audio is sent from now on; the synthesis stops. */
-  cancel(reason: 'client_cancelled' | 'turn_detected'): void {
+  cancel(reason: HushReason): void {
     if (this.#done) return;
-    this.options.speech.cancel();
+    this.speech.cancel();
     this.#end({ status: 'cancelled', reason });
   }
 
   #begin(): void {
-    const { send, text } = this.options;
     const item = assistantItem(this.#itemId, 'in_progress');
-    send({ type: 'response.created', response: this.#view('in_progress', null) });
-    send({ type: 'response.output_item.added', ...this.#about(), item });
-    send({
-      type: 'conversation.item.added',
-      previous_item_id: this.#previousItemId,
-      item,
+    this.outbox.send({
+      type: 'response.created',
+      response: this.#view('in_progress', null, []),
     });
-    const part = { type: 'audio', transcript: '' };
-    send({ type: 'response.content_part.added', ...this.#part(), part });
-    send({
-      type: 'response.output_audio_transcript.delta',
-      ...this.#part(),
-      delta: text,
-    });
+    this.#sendAbout('output_item.added', { item });
+    this.#sendItem('added', item);
+    this.#sendPart('content_part.added', { part: { type: 'audio', transcript: '' } });
+    this.#sendPart('output_audio_transcript.delta', { delta: this.request.text });
   }
 
   async #speak(): Promise<void> {
     try {
       await this.#pump();
-      const settlement = await this.options.speech.settled;
+      const settlement = await this.speech.settled;
       this.#end(
         settlement.status === 'completed'
           ? settlement
@@ -103,75 +82,70 @@ export class SpokenResponse {
   async #pump(): Promise<void> {
     // Half a sample at the end of a chunk waits for its other half.
     let rest: Buffer = Buffer.alloc(0);
-    for await (const chunk of this.options.speech.audio) {
-      await this.options.room();
+    for await (const chunk of this.speech.audio) {
+      await this.outbox.room();
       if (this.#done) return;
       const bytes = Buffer.concat([rest, chunk as Buffer]);
       const whole = bytes.length - (bytes.length % 2);
       rest = bytes.subarray(whole);
       const delta = bytes.toString('base64', 0, whole);
-      if (whole > 0)
-        this.options.send({
-          type: 'response.output_audio.delta',
-          ...this.#part(),
-          delta,
-        });
+      if (whole > 0) this.#sendPart('output_audio.delta', { delta });
     }
   }
 
   #end(ending: Ending): void {
     if (this.#done) return;
     this.#done = true;
-    const { send, text } = this.options;
-    const item = this.#finishedItem(
-      ending.status === 'completed' ? 'completed' : 'incomplete',
-    );
-    send({ type: 'response.output_audio.done', ...this.#part() });
-    send({
-      type: 'response.output_audio_transcript.done',
-      ...this.#part(),
-      transcript: text,
-    });
-    send({
-      type: 'response.content_part.done',
-      ...this.#part(),
-      part: { type: 'audio', transcript: text },
-    });
-    send({ type: 'response.output_item.done', ...this.#about(), item });
-    send({
-      type: 'conversation.item.done',
-      previous_item_id: this.#previousItemId,
+    const { text: transcript } = this.request;
+    const status = ending.status === 'completed' ? 'completed' : 'incomplete';
+    const item = assistantItem(this.#itemId, status, transcript);
+    this.#sendPart('output_audio.done', {});
+    this.#sendPart('output_audio_transcript.done', { transcript });
+    this.#sendPart('content_part.done', { part: { type: 'audio', transcript } });
+    this.#sendAbout('output_item.done', { item });
+    this.#sendItem('done', item);
+    const response = this.#view(ending.status, detailsOf(ending), [item]);
+    this.outbox.send({ type: 'response.done', response });
+    this.#ended.resolve();
+  }
+
+  #sendItem(change: 'added' | 'done', item: unknown): void {
+    const previous = this.#previousItemId;
+    this.outbox.send({
+      type: `conversation.item.${change}`,
+      previous_item_id: previous,
       item,
     });
-    send({
-      type: 'response.done',
-      response: this.#view(ending.status, detailsOf(ending), [item]),
+  }
+
+  #sendPart(name: string, fields: object): void {
+    this.#sendAbout(name, { item_id: this.#itemId, content_index: 0, ...fields });
+  }
+
+  #sendAbout(name: string, fields: object): void {
+    const { id } = this.request;
+    this.outbox.send({
+      type: `response.${name}`,
+      response_id: id,
+      output_index: 0,
+      ...fields,
     });
-    this.#resolve();
   }
 
-  #finishedItem(status: string): Record<string, unknown> {
-    return assistantItem(this.#itemId, status, this.options.text);
-  }
-
-  #about() {
-    return { response_id: this.options.id, output_index: 0 };
-  }
-
-  #part() {
-    return { ...this.#about(), item_id: this.#itemId, content_index: 0 };
-  }
-
-  #view(status: string, details: unknown, output: readonly unknown[] = []) {
-    const { id, voice, metadata } = this.options;
-    const audio = { output: { format: { type: 'audio/pcm', rate: 24_000 }, voice } };
-    const fixed = {
+  #view(status: string, details: unknown, output: readonly unknown[]) {
+    const { id, voice, metadata } = this.request;
+    return {
+      id,
       object: 'realtime.response',
       output_modalities: ['audio'],
       conversation_id: null,
       usage: null,
+      status,
+      status_details: details,
+      output,
+      audio: { output: { format: { type: 'audio/pcm', rate: 24_000 }, voice } },
+      metadata,
     };
-    return { id, ...fixed, status, status_details: details, output, audio, metadata };
   }
 }
 

@@ -6,27 +6,8 @@ import {
   userItem,
 } from '../../../contracts/realtime/server-event.js';
 import { type DomainError } from '../../../core/errors/domain-error.js';
+import { type ItemsState } from '../journal/session-state.js';
 import { StableText } from './stable-text.js';
-
-/** Open utterances, and the numbers that continue. */
-export interface ItemsState {
-  readonly next: number;
-  readonly finals: number;
-  readonly segments: number;
-  readonly lastItemId: string | null;
-  readonly open: readonly OpenItemState[];
-}
-
-export interface OpenItemState {
-  readonly utterance: number;
-  readonly id: string;
-  /** Words that were sent. */
-  readonly said: readonly string[];
-  readonly started: boolean;
-  readonly stopped: boolean;
-  readonly committed: boolean;
-  readonly discarded: boolean;
-}
 
 const PREFIX = 'conversation.item.input_audio_transcription';
 

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
+import { type Dialect } from '../../../contracts/realtime/session-view.js';
+
+/** Open utterances, and the numbers that continue. */
+export interface ItemsState {
+  readonly next: number;
+  readonly finals: number;
+  readonly segments: number;
+  readonly lastItemId: string | null;
+  readonly open: readonly OpenItemState[];
+}
+
+export interface OpenItemState {
+  readonly utterance: number;
+  readonly id: string;
+  /** Words that were sent. */
+  readonly said: readonly string[];
+  readonly started: boolean;
+  readonly stopped: boolean;
+  readonly committed: boolean;
+  readonly discarded: boolean;
+}
+
+/** Where the audio of a session stands. Positions are bytes of PCM from its start. */
+export interface AudioState {
+  /** Audio accepted so far. */
+  readonly position: number;
+  /** The first byte that a new worker needs. */
+  readonly keepFrom: number;
+  /** Commits that are not answered yet, in order. */
+  readonly commits: readonly number[];
+}
+
+/** The input of a session; `transcriber` is absent before the first audio. */
+export interface InputState {
+  readonly uncommittedBytes: number;
+  /** `finals`: utterances completed so far. */
+  readonly transcriber?: AudioState & { readonly finals: number };
+}
+
+/**
+ * Everything of a session that another gateway needs besides its events and its audio.
+ * JSON, written as a whole.
+ */
+export interface SessionState {
+  readonly v: 1;
+  readonly tenant: string;
+  readonly keyId?: string;
+  /** A digest: reading Redis is not enough to resume. */
+  readonly secretSha256: string;
+  readonly config: SessionConfig;
+  readonly dialect: Dialect;
+  /** Unix milliseconds. */
+  readonly expiresAtMs: number;
+  /** Events numbered so far. */
+  readonly sent: number;
+  readonly items: ItemsState;
+  readonly input: InputState;
+}
+
+/** Audio at its position in the session, in bytes of PCM. */
+export interface JournalAudio {
+  readonly start: number;
+  readonly pcm: Buffer;
+}
+
+/** What a gateway that takes a session over needs besides its state. */
+export interface SessionPast {
+  /** JSON, oldest first. */
+  readonly events: readonly string[];
+  /** Since the last completed segment. */
+  readonly audio: readonly JournalAudio[];
+}
+
+/** What one gateway left and another one continues. */
+export interface AdoptedSession extends SessionPast {
+  readonly state: SessionState;
+}
+
+export const secretDigest = (secret: string): string =>
+  createHash('sha256').update(secret).digest('hex');

@@ -1,0 +1,142 @@
+import { type AudioState, type JournalAudio } from '../journal/session-state.js';
+
+/** One thing that the recogniser gets. */
+export type LogEntry =
+  | ({ readonly kind: 'audio' } & JournalAudio)
+  | { readonly kind: 'commit'; readonly start: number }
+  /** `reopen`: what follows is for a new stream; `end`: nothing follows. */
+  | { readonly kind: 'reopen' | 'end' };
+
+/**
+ * What the recogniser gets, in order: first what the current worker has got since the
+ * last completed segment, then what it gets next. Positions are bytes of PCM from the
+ * start of the session.
+ */
+export class AudioLog {
+  #entries: LogEntry[] = [];
+  /** Entries that the current worker has got. */
+  #sent = 0;
+  #sentBytes = 0;
+  #waitingBytes = 0;
+  #position = 0;
+
+  /** Continues the log of another gateway, with the audio that it has stored. */
+  restore(
+    { position, keepFrom, commits }: AudioState,
+    stored: readonly JournalAudio[],
+  ): void {
+    let from = keepFrom;
+    for (const commit of [...commits, undefined]) {
+      const to = commit ?? position;
+      for (const { start, pcm } of stored) {
+        const part = pcm.subarray(Math.max(0, from - start), Math.max(0, to - start));
+        if (part.length > 0) this.#add(part, Math.max(start, from));
+      }
+      if (commit !== undefined) this.#entries.push({ kind: 'commit', start: commit });
+      from = Math.max(from, to);
+    }
+    this.#position = position;
+  }
+
+  get state(): AudioState {
+    const [first] = this.audio;
+    return {
+      position: this.#position,
+      keepFrom: first?.start ?? this.#position,
+      commits: this.#entries.flatMap(entry =>
+        entry.kind === 'commit' ? entry.start : [],
+      ),
+    };
+  }
+
+  /** All audio since the last completed segment. */
+  get audio(): readonly JournalAudio[] {
+    return this.#entries.filter(entry => entry.kind === 'audio');
+  }
+
+  /** Of audio that no worker has taken yet. */
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  /** Where the audio that the worker gets next begins. */
+  get nextStart(): number {
+    for (let at = this.#sent; at < this.#entries.length; at += 1) {
+      const entry = this.#entries[at]!;
+      if (entry.kind === 'audio') return entry.start;
+    }
+    return this.#position;
+  }
+
+  append(pcm: Buffer): JournalAudio {
+    const audio = this.#add(pcm, this.#position);
+    this.#position += pcm.length;
+    return audio;
+  }
+
+  commit(): void {
+    this.#entries.push({ kind: 'commit', start: this.#position });
+  }
+
+  order(kind: 'reopen' | 'end'): void {
+    this.#entries.push({ kind });
+  }
+
+  /**
+   * What the worker gets next.
+   * @param keptBytes of audio for another worker at most; the oldest goes first
+   */
+  next(keptBytes: number): LogEntry | undefined {
+    const entry = this.#entries[this.#sent];
+    if (entry?.kind === 'reopen' || entry?.kind === 'end')
+      this.#entries.splice(this.#sent, 1);
+    else if (entry) this.#sent += 1;
+    if (entry?.kind !== 'audio') return entry;
+    this.#waitingBytes -= entry.pcm.length;
+    this.#sentBytes += entry.pcm.length;
+    while (this.#sentBytes > keptBytes) this.#dropOldestAudio();
+    return entry;
+  }
+
+  /**
+   * The segment that ends at `end` is complete: all that was sent before it is dropped.
+   * @param commitsTo its commit may be that much later
+   */
+  completed(end: number, commitsTo = end): void {
+    const from = 2 * Math.floor(end / 2);
+    const waiting = this.#entries.splice(this.#sent);
+    const kept: LogEntry[] = [];
+    this.#sentBytes = 0;
+    for (const entry of this.#entries) {
+      if (entry.kind === 'commit' && entry.start > commitsTo) kept.push(entry);
+      if (entry.kind !== 'audio') continue;
+      const pcm = entry.pcm.subarray(Math.max(0, from - entry.start));
+      if (pcm.length === 0) continue;
+      kept.push({ kind: 'audio', pcm, start: Math.max(entry.start, from) });
+      this.#sentBytes += pcm.length;
+    }
+    this.#sent = kept.length;
+    this.#entries = [...kept, ...waiting];
+  }
+
+  /** A new worker gets everything since the last completed segment. */
+  rewind(): void {
+    this.#waitingBytes += this.#sentBytes;
+    this.#sent = 0;
+    this.#sentBytes = 0;
+  }
+
+  #add(pcm: Buffer, start: number): JournalAudio {
+    const audio = { kind: 'audio', pcm, start } as const;
+    this.#entries.push(audio);
+    this.#waitingBytes += pcm.length;
+    return audio;
+  }
+
+  #dropOldestAudio(): void {
+    const at = this.#entries.findIndex(({ kind }) => kind === 'audio');
+    const [oldest] = this.#entries.splice(at, 1);
+    this.#sent -= 1;
+    if (oldest?.kind === 'audio') this.#sentBytes -= oldest.pcm.length;
+  }
+}

@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { type StreamHandle } from '../../worker-pool/stream-handle.js';
+import { type LogEntry } from './audio-log.js';
+import { type Effect, type Effects } from './effect.js';
+import { PAUSES, type Recognition } from './recognition.js';
+
+type Reconnect = Extract<Effect, { type: 'reconnect' }>;
+
+export interface StreamOptions {
+  /** Longest wait for a stream, in milliseconds. */
+  readonly recoveryMs: number;
+  /**
+   * Leases a slot and opens a stream with the session's current settings. @throws
+   * DomainError when there is none.
+   */
+  open(): StreamHandle;
+  /** After `open` failed for the first stream: a slot will be free soon. */
+  slotExpected(error: DomainError): boolean;
+  run(effects: Effects): void;
+  nowMs(): number;
+}
+
+/**
+ * The streams of one session, one at a time: sends what its recognition has for the
+ * recogniser, at the worker's pace, and hands results and deaths over to it.
+ */
+export class RecogniserStreams {
+  readonly #ended = new AbortController();
+  #handle: StreamHandle | undefined;
+  /** Half-closed: no more audio follows. */
+  #closing: StreamHandle | undefined;
+  #pumping = false;
+  #reconnecting = false;
+  /** Resolves when all events of the current stream have been handed over. */
+  #listening: Promise<void> = Promise.resolve();
+  #released: Promise<void> = Promise.resolve();
+  #flushed: () => void = () => undefined;
+
+  constructor(
+    private readonly recognition: Recognition,
+    private readonly options: StreamOptions,
+  ) {}
+
+  /** True while a slot is leased. */
+  get live(): boolean {
+    return this.#handle !== undefined;
+  }
+
+  /** Resolves when its slot is free. Never rejects. */
+  get released(): Promise<void> {
+    return this.#released;
+  }
+
+  /**
+   * Opens the first stream, or waits for one. @throws DomainError when there is no slot,
+   * and none expected.
+   */
+  open(): void {
+    if (this.#handle || this.#reconnecting) return;
+    try {
+      this.#connect();
+    } catch (error) {
+      if (!(error instanceof DomainError) || !this.options.slotExpected(error))
+        throw error;
+      void this.reconnect({ afterMs: 0, report: false }, failure =>
+        this.options.slotExpected(failure),
+      );
+    }
+  }
+
+  /** Opens another stream as soon as a worker has a slot. Never rejects. */
+  async reconnect(
+    { afterMs, report }: Pick<Reconnect, 'afterMs' | 'report'>,
+    worthWaiting: (error: DomainError) => boolean = () => true,
+  ): Promise<void> {
+    const { recognition } = this;
+    const { run } = this.options;
+    this.#reconnecting = true;
+    recognition.rewind();
+    const failure = await this.#connected(afterMs, worthWaiting);
+    this.#reconnecting = false;
+    if (this.#ended.signal.aborted) return;
+    if (failure) run(recognition.giveUp(failure));
+    else if (report) run(recognition.recovered());
+  }
+
+  /** Sends what is due, one after the other. */
+  async pump(): Promise<void> {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    try {
+      while (this.#handle) {
+        const next = this.recognition.next();
+        if (!next) return;
+        await this.#send(this.#handle, next);
+      }
+    } finally {
+      this.#pumping = false;
+    }
+  }
+
+  /**
+   * Finishes the last utterance. Resolves when its events have been handed over, or after
+   * `limitMs`. Never rejects.
+   */
+  async flush(limitMs: number): Promise<void> {
+    if (this.#handle || this.#reconnecting) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, limitMs);
+      this.#flushed = resolve;
+      this.recognition.end();
+      void this.pump();
+      await promise;
+      clearTimeout(timer);
+    }
+    await this.cancel();
+  }
+
+  /** Ends without an answer, within 50 ms. Idempotent. */
+  async cancel(): Promise<void> {
+    this.#ended.abort();
+    this.#flushed();
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.cancel();
+  }
+
+  async #send(handle: StreamHandle, entry: LogEntry): Promise<void> {
+    switch (entry.kind) {
+      case 'audio':
+        return handle.sendFrame(entry.pcm);
+      case 'commit':
+        return handle.commit();
+      case 'reopen':
+      case 'end':
+        return this.#finish(handle, entry.kind);
+    }
+  }
+
+  /**
+   * If the stream dies meanwhile, it is replaced as usual: the new one has the new
+   * settings, or is asked to end.
+   */
+  async #finish(handle: StreamHandle, order: 'reopen' | 'end'): Promise<void> {
+    this.#closing = handle;
+    const listening = this.#listening;
+    await handle.close();
+    await listening;
+    const died = this.#handle !== handle;
+    if (order === 'reopen') return died ? undefined : this.#replace();
+    if (died && !this.#ended.signal.aborted) this.recognition.end();
+    else this.#flushed();
+  }
+
+  #replace(): void {
+    try {
+      this.#connect();
+    } catch (error) {
+      this.#lost(error as DomainError);
+    }
+  }
+
+  /**
+   * Tries until the time is up or waiting is pointless.
+   * @returns why there is no stream; undefined when there is one, or the session has
+   *   ended
+   */
+  async #connected(
+    afterMs: number,
+    worthWaiting: (error: DomainError) => boolean,
+  ): Promise<DomainError | undefined> {
+    const { signal } = this.#ended;
+    const pause = (ms: number): Promise<void> =>
+      sleep(ms, undefined, { signal }).catch(() => undefined);
+    const endMs = performance.now() + this.options.recoveryMs;
+    if (afterMs > 0) await pause(afterMs);
+    for (let failures = 1; !signal.aborted; failures += 1) {
+      const pauseMs = backoffMs(failures, PAUSES);
+      try {
+        this.#connect();
+        return undefined;
+      } catch (error) {
+        const failure = error as DomainError;
+        if (performance.now() + pauseMs > endMs || !worthWaiting(failure)) return failure;
+      }
+      await pause(pauseMs);
+    }
+    return undefined;
+  }
+
+  #connect(): void {
+    const handle = this.options.open();
+    this.#handle = handle;
+    this.#released = handle.finished;
+    this.recognition.opened();
+    this.#listening = this.#listen(handle);
+    void this.pump();
+  }
+
+  async #listen(handle: StreamHandle): Promise<void> {
+    const { recognition } = this;
+    const { run, nowMs } = this.options;
+    try {
+      for await (const event of handle.receiveEvents())
+        run(recognition.heard(event, handle === this.#closing, nowMs()));
+      recognition.closed();
+    } catch (error) {
+      if (handle === this.#handle) this.#lost(error as DomainError);
+    }
+  }
+
+  #lost(error: DomainError): void {
+    this.#handle = undefined;
+    this.options.run(this.recognition.lost(error));
+  }
+}

@@ -1,0 +1,317 @@
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
+import { bytesPerSecond } from '../../../contracts/realtime/audio-format.js';
+import { CLOSE } from '../../../contracts/realtime/close-code.js';
+import {
+  type ServerEvent,
+  warningEvent,
+} from '../../../contracts/realtime/server-event.js';
+import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
+import { errorDefinition } from '../../../contracts/errors/error-registry.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { type Settings } from '../../../platform/config/settings.js';
+import {
+  type AdoptedSession,
+  type InputState,
+  type JournalAudio,
+} from '../journal/session-state.js';
+import { AudioLog } from './audio-log.js';
+import { count, type Effects, send } from './effect.js';
+import { decodeG711 } from './g711.js';
+import { InputPace } from './input-pace.js';
+import { inSession, TrailingFinal } from './stream-events.js';
+import { type SessionServices } from './session-services.js';
+import { TranscriptItems } from './transcript-items.js';
+import { UtteranceTimes } from './utterance-times.js';
+
+/** Between two attempts to get a slot, in milliseconds. */
+export const PAUSES = { firstMs: 50, longestMs: 1000 };
+/**
+ * Streams that may die without a completed segment in between: then the audio itself
+ * is what kills.
+ */
+const MAX_ATTEMPTS = 3;
+/**
+ * Streams in a row that a worker may refuse, though its slots were counted as free: 5 s
+ * in all.
+ */
+const MAX_REFUSALS = 9;
+/**
+ * A final's end may fall short of the commit it answers by what the resampler still
+ * holds: some milliseconds.
+ */
+const COMMIT_TOLERANCE_S = 0.05;
+
+/**
+ * The recognition of one session, over as many streams as it takes: the client's audio →
+ * what the recogniser gets, its results → events. A stream that dies is replaced, and the
+ * new one gets everything since the last completed segment again. Synchronous; times in
+ * milliseconds of one clock.
+ */
+export class Recognition {
+  readonly items: TranscriptItems;
+  readonly #log = new AudioLog();
+  readonly #times = new UtteranceTimes();
+  readonly #pace: InputPace;
+  readonly #limits: Settings['realtime'];
+  #receivedBytes = 0;
+  #uncommittedBytes = 0;
+  /** Half a sample at the end of a frame, which waits for its other half. */
+  #oddByte: Buffer = Buffer.alloc(0);
+  #warnedTooFast = false;
+  /** Utterances completed so far. */
+  #finals = 0;
+  #attempts = 0;
+  #refusals = 0;
+  /** Of the current stream. */
+  #startS = 0;
+  #utterance = 0;
+  #trailing = new TrailingFinal();
+
+  constructor(
+    public config: SessionConfig,
+    services: SessionServices,
+    adopted?: AdoptedSession,
+  ) {
+    this.#limits = services.settings.realtime;
+    this.#pace = new InputPace(this.#limits.maxAheadMs);
+    this.items = new TranscriptItems(
+      spoken => services.written(spoken, this.config),
+      adopted?.state.items,
+    );
+    if (adopted) this.#restore(adopted);
+  }
+
+  #restore({ state: { input }, audio }: AdoptedSession): void {
+    this.#uncommittedBytes = input.uncommittedBytes;
+    if (!input.transcriber) return;
+    const { position, finals } = input.transcriber;
+    this.#receivedBytes =
+      this.config.format.encoding === 'pcm16' ? position : position / 2;
+    this.#finals = finals;
+    this.#log.restore(input.transcriber, audio);
+  }
+
+  get state(): InputState {
+    const uncommittedBytes = this.#uncommittedBytes;
+    if (!this.begun) return { uncommittedBytes };
+    return {
+      uncommittedBytes,
+      transcriber: { ...this.#log.state, finals: this.#finals },
+    };
+  }
+
+  /** Audio that another gateway would need. */
+  get storedAudio(): readonly JournalAudio[] {
+    return this.#log.audio;
+  }
+
+  /** Audio has arrived: the format of the session is fixed. */
+  get begun(): boolean {
+    return this.#receivedBytes > 0;
+  }
+
+  /**
+   * Milliseconds of audio received so far; a client that resumes continues from there.
+   */
+  get receivedMs(): number {
+    return (1000 * this.#receivedBytes) / bytesPerSecond(this.config.format);
+  }
+
+  /** Of PCM. */
+  get #bytesPerSecond(): number {
+    return 2 * this.config.format.sampleRate;
+  }
+
+  *audio(frame: Buffer, nowMs: number): Effects {
+    if (frame.length === 0) return;
+    if (!this.begun) yield { type: 'open' };
+    const { format } = this.config;
+    this.#receivedBytes += frame.length;
+    this.#uncommittedBytes += frame.length;
+    this.#times.arrived(this.receivedMs / 1000, nowMs);
+    const pcm =
+      format.encoding === 'pcm16'
+        ? this.#samples(frame)
+        : decodeG711(frame, format.encoding);
+    if (pcm.length > 0) yield { type: 'audio', audio: this.#log.append(pcm) };
+    yield* this.#keepPace((1000 * frame.length) / bytesPerSecond(format), nowMs);
+  }
+
+  /** @throws DomainError `input_audio_buffer_commit_empty` */
+  *commit(nowMs: number): Effects {
+    if (this.#uncommittedBytes === 0)
+      throw new DomainError(
+        'input_audio_buffer_commit_empty',
+        'There is no audio since the last commit.',
+      );
+    this.#uncommittedBytes = 0;
+    this.#times.committed(nowMs);
+    this.#log.commit();
+    // With voice activity only speech is an item; speech that is not detected yet is
+    // announced when it is.
+    if (this.#inUtterance) yield* sent(this.items.commit());
+  }
+
+  /** Discards the current utterance. */
+  *clear(): Effects {
+    if (this.#uncommittedBytes > 0 && this.#inUtterance) {
+      this.items.clear();
+      this.#log.commit();
+    }
+    this.#uncommittedBytes = 0;
+    yield send({ type: 'input_audio_buffer.cleared' });
+  }
+
+  get #inUtterance(): boolean {
+    return this.config.turnDetection === null || this.items.speaking;
+  }
+
+  /** The old stream finishes what it got so far, a new one gets the rest. */
+  reopen(): void {
+    if (this.begun) this.#log.order('reopen');
+  }
+
+  /** The last utterance is finished. */
+  end(): void {
+    this.#log.order('end');
+  }
+
+  /** What the recogniser gets next. */
+  next() {
+    return this.#log.next((this.#limits.replayMs / 1000) * this.#bytesPerSecond);
+  }
+
+  /** A stream begins. */
+  opened(): void {
+    this.#startS = this.#log.nextStart / this.#bytesPerSecond;
+    this.#utterance = this.#finals;
+    this.#trailing = new TrailingFinal();
+  }
+
+  /** @param closing the stream gets nothing more */
+  *heard(event: StreamEvent, closing: boolean, nowMs: number): Effects {
+    for (const due of this.#trailing.before(event, closing))
+      yield* this.#result(due, nowMs);
+  }
+
+  /** The stream has ended as it should. */
+  closed(): void {
+    const { endS } = this.#trailing;
+    if (endS !== undefined) this.#completed(endS);
+  }
+
+  /** The stream died, was refused, or could not be opened. */
+  *lost(error: DomainError): Effects {
+    // Its slot belongs to another gateway, or to a stream that is ending. No audio was
+    // taken, so it is no attempt.
+    if (error.code === 'queue_full') {
+      this.#refusals += 1;
+      if (this.#refusals > MAX_REFUSALS) return yield* this.giveUp(error);
+      const afterMs = backoffMs(this.#refusals, PAUSES);
+      return yield { type: 'reconnect', afterMs, report: false };
+    }
+    const report = errorDefinition(error).retry === 'later';
+    this.#attempts += 1;
+    if (!report) yield* this.#forget(error);
+    if (this.#attempts > MAX_ATTEMPTS) return yield* this.giveUp(error);
+    yield { type: 'reconnect', afterMs: 0, report };
+  }
+
+  /** The next stream gets everything since the last completed segment. */
+  rewind(): void {
+    this.#log.rewind();
+  }
+
+  /** Another worker continues from the last completed segment. */
+  *recovered(): Effects {
+    yield count('recovered');
+    const message =
+      'A recogniser died and was replaced; it gets the audio since the last completed segment again.';
+    yield send(warningEvent('worker_replaced', message));
+  }
+
+  /** Nothing gets an answer from here on. */
+  *giveUp(error: DomainError): Effects {
+    yield* sent(this.items.fail(error));
+    yield count('failed');
+    const later = errorDefinition(error).retry === 'later';
+    const code = later ? CLOSE.tryAgainLater : CLOSE.internalError;
+    yield { type: 'fail', error, code };
+  }
+
+  /** The engine failed on this audio: it is not replayed. */
+  *#forget(error: DomainError): Effects {
+    this.#log.completed(Infinity);
+    const failed = this.items.fail(error);
+    this.#finals = this.items.next;
+    yield* sent(failed);
+    if (failed.length > 0) return;
+    const message = `Audio since the last segment was not recognised: ${error.message}`;
+    yield send(warningEvent('audio_lost', message));
+  }
+
+  *#result(result: StreamEvent, nowMs: number): Effects {
+    const event = inSession(result, this.#utterance, this.#startS);
+    this.#refusals = 0;
+    if (result.type === 'final') {
+      this.#finals = event.utterance + 1;
+      this.#attempts = 0;
+      // Not rounded to milliseconds, as in events: no sample is replayed twice.
+      this.#completed(result.end);
+    }
+    if (event.type === 'speech_started' || event.type === 'speech_stopped')
+      yield count(event.type);
+    for (const { kind, ms } of this.#times.receive(event, nowMs)) yield count(kind, ms);
+    yield* sent(this.items.receive(event));
+    if (event.type === 'final')
+      yield { type: 'recognised', seconds: event.end - event.start };
+    if (event.type === 'speech_started' && this.config.turnDetection?.interruptResponse)
+      yield { type: 'hush', reason: 'turn_detected' };
+  }
+
+  /** @param endS second of the stream */
+  #completed(endS: number): void {
+    const end = (endS + this.#startS) * this.#bytesPerSecond;
+    this.#log.completed(end, end + COMMIT_TOLERANCE_S * this.#bytesPerSecond);
+  }
+
+  #samples(frame: Buffer): Buffer {
+    const bytes =
+      this.#oddByte.length === 0 ? frame : Buffer.concat([this.#oddByte, frame]);
+    const pcm = bytes.subarray(0, bytes.length - (bytes.length % 2));
+    this.#oddByte = bytes.subarray(pcm.length);
+    return pcm;
+  }
+
+  /** Faster than real time, or than the recogniser: slowed, then warned, then closed. */
+  *#keepPace(audioMs: number, nowMs: number): Effects {
+    const backlogMs = (1000 * this.#log.waitingBytes) / this.#bytesPerSecond;
+    const { pauseMs, lost } = this.#pace.received(audioMs, backlogMs, nowMs);
+    if (lost === 'client')
+      return yield { type: 'fail', error: tooFast(), code: CLOSE.policyViolation };
+    if (lost === 'recogniser')
+      return yield { type: 'fail', error: tooSlow(), code: CLOSE.tryAgainLater };
+    if (pauseMs <= 0) return;
+    yield { type: 'slow_down', ms: pauseMs };
+    if (this.#warnedTooFast) return;
+    this.#warnedTooFast = true;
+    const aheadS = this.#limits.maxAheadMs / 1000;
+    const message = `More than ${aheadS} s ahead of real time or of the recogniser: reading is slowed.`;
+    yield send(warningEvent('input_too_fast', message));
+  }
+}
+
+function* sent(events: readonly ServerEvent[]): Effects {
+  for (const event of events) yield send(event);
+}
+
+const tooFast = (): DomainError =>
+  new DomainError(
+    'input_too_fast',
+    'Audio arrived faster than real time although reading was slowed.',
+  );
+const tooSlow = (): DomainError =>
+  new DomainError('queue_full', 'The recogniser does not keep up with the audio.', {
+    retryAfterMs: 1000,
+  });

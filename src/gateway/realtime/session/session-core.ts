@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto';
+import { IgnoredFields } from '../../../contracts/openai/field-rules.js';
+import {
+  type ClientEvent,
+  openEnvelope,
+  readClientEvent,
+  type SpeechFields,
+} from '../../../contracts/realtime/client-event.js';
+import { CLOSE } from '../../../contracts/realtime/close-code.js';
+import {
+  errorEvent,
+  ignoredWarning,
+  userItem,
+} from '../../../contracts/realtime/server-event.js';
+import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
+import {
+  type Dialect,
+  type SessionFacts,
+  sessionView,
+} from '../../../contracts/realtime/session-view.js';
+import { errorDefinition } from '../../../contracts/errors/error-registry.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { type Principal } from '../../../platform/auth/principal.js';
+import { type Ticket } from '../../limits/rate-limiter.js';
+import { type AdoptedSession } from '../journal/session-state.js';
+import { type Effects, send } from './effect.js';
+import { Recognition } from './recognition.js';
+import { type SessionServices } from './session-services.js';
+import { demandSameFormat, needsNewStream, updatedSession } from './session-settings.js';
+import { newItemId } from './transcript-items.js';
+
+/**
+ * Mistakes a client may make in ten seconds: each is answered, so a flood of them is a
+ * flood of answers.
+ */
+const MOST_MISTAKES = 100;
+const MISTAKES_WITHIN_MS = 10_000;
+/** Text items stored for a response that may never be requested. */
+const MAX_ITEMS = 100;
+
+/**
+ * First bytes of audio files, as browsers' recorders and file readers send
+ * them by mistake.
+ */
+const CONTAINERS: readonly (readonly [magic: Buffer, name: string])[] = [
+  [Buffer.from('RIFF'), 'a WAV file'],
+  [Buffer.from('OggS'), 'Ogg'],
+  [Buffer.from('fLaC'), 'FLAC'],
+  [Buffer.from('ID3'), 'MP3'],
+  [Buffer.from([0x1a, 0x45, 0xdf, 0xa3]), 'WebM'],
+];
+
+export interface NewSession {
+  readonly config: SessionConfig;
+  readonly dialect: Dialect;
+  readonly owner: Principal;
+  /** Its place in `limits.concurrent_requests`, where its owner has limits. */
+  readonly ticket?: Ticket | undefined;
+  /** Of a session that another gateway began. */
+  readonly adopted?: {
+    readonly id: string;
+    readonly secret: string;
+    readonly session: AdoptedSession;
+  };
+}
+
+/**
+ * What the messages of a client do: each has effects, or is answered with an error event.
+ * Synchronous; times in milliseconds of one clock.
+ */
+export class SessionCore {
+  dialect: Dialect;
+  readonly recognition: Recognition;
+  /** Texts that the next response speaks. */
+  #texts: string[] = [];
+  /** Of the response that is being spoken. */
+  #responseId: string | undefined;
+  readonly #mistakesMs: number[] = [];
+
+  /** @param facts as the client is told them */
+  constructor(
+    { config, dialect, adopted }: NewSession,
+    private readonly services: SessionServices,
+    private readonly facts: SessionFacts,
+  ) {
+    this.dialect = dialect;
+    this.recognition = new Recognition(config, services, adopted?.session);
+  }
+
+  get config(): SessionConfig {
+    return this.recognition.config;
+  }
+
+  get view(): Record<string, unknown> {
+    return sessionView(this.config, this.facts, this.dialect);
+  }
+
+  *text(message: string, nowMs: number): Effects {
+    const ignored = new IgnoredFields(this.services.settings.compat.strict);
+    let eventId: string | undefined;
+    try {
+      const envelope = openEnvelope(message, ignored);
+      eventId = envelope.eventId;
+      yield* this.#act(readClientEvent(envelope), nowMs);
+      yield* warn(ignored);
+    } catch (error) {
+      yield* this.#mistake(error, eventId, nowMs);
+    }
+  }
+
+  *binary(data: Buffer, nowMs: number): Effects {
+    const container = this.recognition.begun ? undefined : containerOf(data);
+    if (container !== undefined) {
+      const message = `Binary frames are raw audio in the session's format; this is ${container}.`;
+      const error = new DomainError('invalid_audio', message);
+      return yield { type: 'fail', error, code: CLOSE.unsupportedData };
+    }
+    try {
+      yield* this.#append(data, nowMs);
+    } catch (error) {
+      yield* this.#mistake(error, undefined, nowMs);
+    }
+  }
+
+  /** The response has ended. */
+  responded(): void {
+    this.#responseId = undefined;
+  }
+
+  /** Bad input is recoverable; nothing but bad input is abuse. */
+  *#mistake(error: unknown, eventId: string | undefined, nowMs: number): Effects {
+    if (!(error instanceof DomainError)) throw error;
+    yield send(errorEvent(error, eventId));
+    this.#mistakesMs.push(nowMs);
+    if (this.#mistakesMs.length <= MOST_MISTAKES) return;
+    if (nowMs - this.#mistakesMs.shift()! < MISTAKES_WITHIN_MS)
+      yield { type: 'end', code: CLOSE.policyViolation, reason: 'too many bad events' };
+  }
+
+  #act(event: ClientEvent, nowMs: number): Effects {
+    switch (event.type) {
+      case 'session.update':
+        return this.#update(event.session, 'session.updated');
+      case 'transcription_session.update':
+        this.dialect = 'older';
+        return this.#update(event.session, 'transcription_session.updated');
+      case 'input_audio_buffer.append':
+        return this.#append(event.audio, nowMs);
+      case 'input_audio_buffer.commit':
+        return this.recognition.commit(nowMs);
+      case 'input_audio_buffer.clear':
+        return this.recognition.clear();
+      case 'conversation.item.create':
+        return this.#add(event.text, event.id);
+      case 'response.create':
+        return this.#respond(event.speech);
+      case 'response.cancel':
+        return this.#cancel(event.responseId);
+    }
+  }
+
+  *#update(value: unknown, answer: string): Effects {
+    const { config: current, dialect } = this;
+    const { catalog, settings } = this.services;
+    const ignored = new IgnoredFields(settings.compat.strict);
+    const next = updatedSession(value, { current, dialect, catalog, ignored });
+    if (this.recognition.begun) demandSameFormat(next, current, dialect);
+    this.recognition.config = next;
+    if (needsNewStream(current, next)) this.recognition.reopen();
+    yield send({ type: answer, session: this.view });
+    yield* warn(ignored);
+  }
+
+  /**
+   * Without a slot for its first audio the session ends; the client is asked
+   * to retry later.
+   */
+  *#append(audio: Buffer, nowMs: number): Effects {
+    try {
+      yield* this.recognition.audio(audio, nowMs);
+    } catch (error) {
+      if (!(error instanceof DomainError) || errorDefinition(error).retry !== 'later')
+        throw error;
+      yield { type: 'fail', error, code: CLOSE.tryAgainLater };
+    }
+  }
+
+  /** A text that the next response speaks. @throws DomainError `queue_full` */
+  *#add(text: string, id: string = newItemId()): Effects {
+    if (this.#texts.length >= MAX_ITEMS)
+      throw new DomainError(
+        'queue_full',
+        `${MAX_ITEMS} items wait to be spoken; send response.create first.`,
+      );
+    this.#texts.push(text);
+    const item = { ...userItem(id, null), content: [{ type: 'input_text', text }] };
+    const about = { previous_item_id: this.recognition.items.follow(id), item };
+    yield send({ type: 'conversation.item.added', ...about });
+    yield send({ type: 'conversation.item.done', ...about });
+  }
+
+  /**
+   * @throws DomainError when one is being spoken, and about the text, the voice
+   *   or the model.
+   */
+  *#respond({ text: given, voice, metadata }: SpeechFields): Effects {
+    if (this.#responseId !== undefined)
+      throw new DomainError(
+        'conversation_already_has_active_response',
+        `The response ${this.#responseId} is still being spoken.`,
+      );
+    const text = given ?? this.#texts.join('\n');
+    if (text === '')
+      throw new DomainError(
+        'missing_required_parameter',
+        '`response.input` is required: the text to speak.',
+        { param: 'response.input' },
+      );
+    const id = `resp_${randomBytes(12).toString('hex')}`;
+    const { speed, voice: usual } = this.config;
+    yield {
+      type: 'speak',
+      request: { id, text, voice: voice ?? usual, speed, metadata },
+    };
+    this.#responseId = id;
+    if (given === undefined) this.#texts = [];
+  }
+
+  /** @throws DomainError `response_cancel_not_active` */
+  *#cancel(responseId: string | undefined): Effects {
+    const active = this.#responseId;
+    if (active === undefined || (responseId !== undefined && responseId !== active))
+      throw new DomainError(
+        'response_cancel_not_active',
+        'No such response is being spoken.',
+        { param: 'response_id' },
+      );
+    yield { type: 'hush', reason: 'client_cancelled' };
+  }
+}
+
+function* warn({ paths }: IgnoredFields): Effects {
+  if (paths.length > 0) yield send(ignoredWarning(paths));
+}
+
+/** The container format of a first binary frame; undefined: it looks like raw audio. */
+function containerOf(frame: Buffer): string | undefined {
+  return CONTAINERS.find(([magic]) => frame.subarray(0, magic.length).equals(magic))?.[1];
+}
