@@ -9,21 +9,28 @@ import {
 } from '../../contracts/realtime/server-event.js';
 import { type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type Principal } from '../../platform/auth/principal.js';
+import { demandModel, type Principal } from '../../platform/auth/principal.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { type StreamHandle } from '../worker-pool/stream-handle.js';
 import { type JournaledSession, type SessionJournal } from './journal/session-journal.js';
+import { type SessionJournals } from './journal/session-journals.js';
 import {
   secretDigest,
   type SessionPast,
   type SessionState,
 } from './journal/session-state.js';
-import { type Effect, type Effects, type ResponseRequest } from './session/effect.js';
+import {
+  carryOut,
+  type Effect,
+  type Effects,
+  type ResponseRequest,
+} from './session/effect.js';
 import { RecogniserStreams } from './session/recogniser-streams.js';
 import { type RealtimeSocket } from './session/realtime-socket.js';
 import { type NewSession, SessionCore } from './session/session-core.js';
 import { SessionOutbox } from './session/session-outbox.js';
 import { type SessionServices } from './session/session-services.js';
+import { demandTranscribing } from './session/session-settings.js';
 import { SpokenResponse } from './session/spoken-response.js';
 
 /** For the last segment of a session that ends by its own limits. */
@@ -31,6 +38,7 @@ const FLUSH_MS = 5000;
 
 /** The owner of the sessions. */
 export interface SessionHost {
+  readonly journals: SessionJournals;
   /** @param released resolves when its streaming slot is free */
   ended(session: RealtimeSession, released: Promise<void>): void;
   /**
@@ -38,14 +46,6 @@ export interface SessionHost {
    * @returns false: none
    */
   slotComing(model: string): boolean;
-}
-
-/** Milliseconds. */
-export interface LeaveLimits {
-  /** For the last segment. */
-  readonly flushMs: number;
-  /** For the client's answer to the close frame. */
-  readonly closeMs?: number;
 }
 
 /**
@@ -57,6 +57,13 @@ export class RealtimeSession implements JournaledSession {
   readonly id: string;
   /** Unix seconds. */
   readonly startedAt = Math.floor(Date.now() / 1000);
+  /** Of the current connection, or of the last one. */
+  owner: Principal;
+  /**
+   * When its connection was lost, by the monotonic clock; undefined while a
+   * client is connected.
+   */
+  detachedAtMs: number | undefined;
   /** Required to resume the session. */
   readonly #secret: string;
   readonly #expiresAtMs: number;
@@ -69,20 +76,19 @@ export class RealtimeSession implements JournaledSession {
   /** Without a message, and without a connection. */
   #idle: NodeJS.Timeout | undefined;
   #absence: NodeJS.Timeout | undefined;
-  #reading: NodeJS.Timeout | undefined;
-  #owner: Principal;
   #socket: RealtimeSocket | undefined;
   #response: SpokenResponse | undefined;
+  /** Of the last stream. */
+  #model = '';
   #streamCount = 0;
   #ended = false;
-  #detachedAtMs: number | undefined;
 
   constructor(
     private readonly wanted: NewSession,
     private readonly services: SessionServices,
     private readonly host: SessionHost,
   ) {
-    const { owner, adopted } = wanted;
+    const { adopted } = wanted;
     const limits = services.settings.realtime;
     const lifeMs = adopted
       ? adopted.session.state.expiresAtMs - Date.now()
@@ -91,7 +97,7 @@ export class RealtimeSession implements JournaledSession {
     this.#secret = adopted?.secret ?? randomBytes(24).toString('base64url');
     this.#expiresAtMs = Date.now() + lifeMs;
     this.#limits = limits;
-    this.#owner = owner;
+    this.owner = wanted.owner;
     this.#core = new SessionCore(wanted, services, {
       id: this.id,
       resume: { secret: this.#secret, window_seconds: limits.resumeWindowMs / 1000 },
@@ -103,9 +109,8 @@ export class RealtimeSession implements JournaledSession {
       open: () => this.#openStream(),
       slotExpected: error => this.#slotExpected(error),
       run: effects => this.#run(effects),
-      nowMs: () => services.clock.nowMs(),
     });
-    this.#journal = services.journals.open(this, adopted?.session);
+    this.#journal = host.journals.open(this, adopted?.session);
     this.#outbox = new SessionOutbox(this.#core, {
       sessionId: this.id,
       maxBufferedBytes: limits.maxBufferedBytes,
@@ -114,11 +119,6 @@ export class RealtimeSession implements JournaledSession {
     });
     const old = `the session is ${lifeMs / 1000} s old`;
     this.#life = setTimeout(() => this.#expire(old), lifeMs);
-  }
-
-  /** Of the current connection, or of the last one. */
-  get owner(): Principal {
-    return this.#owner;
   }
 
   get config(): SessionConfig {
@@ -133,14 +133,6 @@ export class RealtimeSession implements JournaledSession {
   /** Milliseconds of audio received so far. */
   get receivedMs(): number {
     return this.#core.recognition.receivedMs;
-  }
-
-  /**
-   * When its connection was lost, by the monotonic clock; undefined while a
-   * client is connected.
-   */
-  get detachedAtMs(): number | undefined {
-    return this.#detachedAtMs;
   }
 
   get state(): SessionState {
@@ -200,8 +192,13 @@ export class RealtimeSession implements JournaledSession {
    */
   resume(socket: RealtimeSocket, lastEventId: string, owner: Principal): void {
     const missed = lastEventId === '' ? [] : this.#outbox.missedSince(lastEventId);
-    if (!missed) throw eventsDropped();
-    this.#owner = owner;
+    if (!missed)
+      throw new DomainError(
+        'session_not_found',
+        'Events after `last_event_id` are no longer stored; resume without it to continue from here.',
+        { param: 'last_event_id' },
+      );
+    this.owner = owner;
     const old = this.#socket;
     this.#socket = undefined;
     old?.close(CLOSE.policyViolation, 'resumed by another connection');
@@ -225,11 +222,16 @@ export class RealtimeSession implements JournaledSession {
     void this.end(CLOSE.policyViolation, 'resumed on another gateway');
   }
 
-  /** Sends a warning, finishes the current segment, then ends. Never rejects. */
+  /**
+   * Sends a warning, finishes the current segment, then ends. Never rejects.
+   * @param flushMs for the last segment
+   * @param closeMs for the client's answer to the close frame
+   */
   async leave(
     code: CloseCode,
     reason: string,
-    { flushMs, closeMs }: LeaveLimits,
+    flushMs = FLUSH_MS,
+    closeMs?: number,
   ): Promise<void> {
     this.#send(warningEvent('session_ending', reason));
     this.#response?.cancel('client_cancelled');
@@ -245,8 +247,7 @@ export class RealtimeSession implements JournaledSession {
   async end(code: CloseCode, reason: string, closeMs?: number): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
-    for (const timer of [this.#life, this.#idle, this.#absence, this.#reading])
-      clearTimeout(timer);
+    for (const timer of [this.#life, this.#idle, this.#absence]) clearTimeout(timer);
     this.#response?.cancel('client_cancelled');
     this.#outbox.end(code === CLOSE.goingAway);
     this.#socket?.close(code, reason, closeMs);
@@ -256,17 +257,16 @@ export class RealtimeSession implements JournaledSession {
     await cancelled;
   }
 
-  /** Carries the effects out, in order; a failure is thrown where it was yielded. */
+  /** A defect ends the session. */
   #run(effects: Effects): void {
-    let step = effects.next();
-    while (!step.done) {
-      try {
-        this.#do(step.value);
-      } catch (error) {
-        step = effects.throw(error);
-        continue;
-      }
-      step = effects.next();
+    try {
+      carryOut(effects, effect => this.#do(effect));
+    } catch (error) {
+      this.#logger.error(error, `session ${this.id} failed`);
+      this.fail(
+        new DomainError('internal_error', 'Something went wrong on our side.'),
+        CLOSE.internalError,
+      );
     }
   }
 
@@ -282,7 +282,7 @@ export class RealtimeSession implements JournaledSession {
         void this.#streams.pump();
         return this.#journal?.audio(effect.audio);
       case 'slow_down':
-        return this.#slowDown(effect.ms);
+        return this.#socket?.pauseFor(effect.ms);
       case 'speak':
         return this.#speak(effect.request);
       case 'hush':
@@ -291,7 +291,7 @@ export class RealtimeSession implements JournaledSession {
         return this.services.activity.emit({
           type: effect.fact,
           ms: effect.ms,
-          model: this.services.modelOf(this.config),
+          model: this.#model,
         });
       case 'recognised':
         return this.#charge(effect.seconds);
@@ -300,14 +300,6 @@ export class RealtimeSession implements JournaledSession {
       case 'end':
         return void this.end(effect.code, effect.reason);
     }
-  }
-
-  /** Its writes stall. */
-  #slowDown(ms: number): void {
-    const socket = this.#socket;
-    clearTimeout(this.#reading);
-    socket?.pause();
-    this.#reading = setTimeout(() => socket?.resume(), ms);
   }
 
   #speak(request: ResponseRequest): void {
@@ -323,11 +315,11 @@ export class RealtimeSession implements JournaledSession {
   }
 
   #charge(audioSeconds: number): void {
-    const { tenant, terms } = this.#owner;
+    const { tenant, terms } = this.owner;
     this.wanted.ticket?.charge({ audioSeconds });
     this.services.activity.emit({
       type: 'recognised',
-      model: this.services.modelOf(this.config),
+      model: this.#model,
       audioSeconds,
       tenant,
       keyId: terms?.key,
@@ -335,22 +327,23 @@ export class RealtimeSession implements JournaledSession {
   }
 
   #openStream(): StreamHandle {
+    const { id: model } = demandTranscribing(this.config, this.services.catalog);
+    demandModel(this.owner.terms, model);
+    this.#model = model;
     this.#streamCount += 1;
-    const streamId = `${this.id}.${this.#streamCount}`;
-    return this.services.openStream(streamId, this.config, this.#owner);
+    // Unique per stream: a worker may still be ending the last one.
+    const sessionId = `${this.id}.${this.#streamCount}`;
+    return this.services.openStream(sessionId, model, this.config);
   }
 
   #slotExpected({ code }: DomainError): boolean {
-    if (code !== 'queue_full' && code !== 'no_worker') return false;
-    const model = this.services.modelOf(this.config);
-    return code === 'queue_full'
-      ? this.host.slotComing(model)
-      : this.services.loads(model);
+    if (code === 'queue_full') return this.host.slotComing(this.#model);
+    return code === 'no_worker' && this.services.loads(this.#model);
   }
 
   #attach(socket: RealtimeSocket): void {
     this.#socket = socket;
-    this.#detachedAtMs = undefined;
+    this.detachedAtMs = undefined;
     clearTimeout(this.#absence);
     // The connection may replace one that is still open.
     clearTimeout(this.#idle);
@@ -358,10 +351,10 @@ export class RealtimeSession implements JournaledSession {
     const idle = `no message from the client for ${idleTimeoutMs / 1000} s`;
     this.#idle = setTimeout(() => this.#expire(idle), idleTimeoutMs);
     this.#outbox.attach(socket);
-    const now = (): number => this.services.clock.nowMs();
     socket.listen({
-      text: message => this.#received(socket, this.#core.text(message, now())),
-      binary: data => this.#received(socket, this.#core.binary(data, now())),
+      text: message =>
+        this.#received(socket, this.#core.text(message, performance.now())),
+      binary: data => this.#received(socket, this.#core.binary(data, performance.now())),
       gone: closed => this.#gone(socket, closed),
     });
   }
@@ -376,7 +369,7 @@ export class RealtimeSession implements JournaledSession {
   }
 
   #detached(): void {
-    this.#detachedAtMs = this.services.clock.nowMs();
+    this.detachedAtMs = performance.now();
     clearTimeout(this.#idle);
     this.#absence = setTimeout(
       () => void this.end(CLOSE.normal, 'not resumed'),
@@ -391,30 +384,15 @@ export class RealtimeSession implements JournaledSession {
   #received(socket: RealtimeSocket, effects: Effects): void {
     if (this.#ended || socket !== this.#socket) return;
     this.#idle?.refresh();
-    try {
-      this.#run(effects);
-      void this.#streams.pump();
-    } catch (error) {
-      this.#logger.error(error, `session ${this.id} failed`);
-      this.fail(
-        new DomainError('internal_error', 'Something went wrong on our side.'),
-        CLOSE.internalError,
-      );
-    }
+    this.#run(effects);
+    void this.#streams.pump();
   }
 
   #expire(reason: string): void {
-    void this.leave(CLOSE.normal, `session_expired: ${reason}`, { flushMs: FLUSH_MS });
+    void this.leave(CLOSE.normal, `session_expired: ${reason}`);
   }
 
   #send(event: ServerEvent): void {
     if (!this.#ended) this.#outbox.send(event);
   }
 }
-
-const eventsDropped = (): DomainError =>
-  new DomainError(
-    'session_not_found',
-    'Events after `last_event_id` are no longer stored; resume without it to continue from here.',
-    { param: 'last_event_id' },
-  );

@@ -4,6 +4,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
+import { SessionJournals } from './journal/session-journals.js';
 import { RealtimeSession, type SessionHost } from './realtime-session.js';
 import { type NewSession } from './session/session-core.js';
 import { SessionServices } from './session/session-services.js';
@@ -20,6 +21,7 @@ export class RealtimeSessions implements OnModuleDestroy, SessionHost {
 
   constructor(
     private readonly services: SessionServices,
+    readonly journals: SessionJournals,
     private readonly grace: ShutdownGrace,
   ) {}
 
@@ -67,7 +69,7 @@ export class RealtimeSessions implements OnModuleDestroy, SessionHost {
     owner: Principal,
   ): Promise<RealtimeSession> {
     if (this.#sessions.has(id)) return this.find(id, secret, owner);
-    const session = await this.services.journals.adopt(id, secret, owner);
+    const session = await this.journals.adopt(id, secret, owner);
     if (!session || this.#sessions.has(id)) return this.find(id, secret, owner);
     const { config, dialect } = session.state;
     const made = this.create({
@@ -153,8 +155,8 @@ export class RealtimeSessions implements OnModuleDestroy, SessionHost {
   #leave(session: RealtimeSession): Promise<void> {
     const leftMs = this.grace.leftMs();
     const closeMs = Math.min(MAX_CLOSE_MS, leftMs / 4);
-    const limits = { flushMs: leftMs - closeMs, closeMs };
-    return session.leave(CLOSE.goingAway, 'the server is shutting down', limits);
+    const reason = 'the server is shutting down';
+    return session.leave(CLOSE.goingAway, reason, leftMs - closeMs, closeMs);
   }
 }
 

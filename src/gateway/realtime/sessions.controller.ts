@@ -55,9 +55,7 @@ export class AdminSessionsController {
   @Answers(EndedSessionDto)
   async end(@Param('id') id: string) {
     const session = this.sessions.all().find(one => one.id === id);
-    await session?.leave(CLOSE.policyViolation, 'ended by an operator', {
-      flushMs: FLUSH_MS,
-    });
+    await session?.leave(CLOSE.policyViolation, 'ended by an operator', FLUSH_MS);
     return { session_id: id, ended: session !== undefined };
   }
 }

@@ -44,6 +44,20 @@ export type Effect =
 
 export type Effects = Generator<Effect, void>;
 
+/** In order; a failure is thrown where the effect was yielded. */
+export function carryOut(effects: Effects, act: (effect: Effect) => void): void {
+  let step = effects.next();
+  while (!step.done) {
+    try {
+      act(step.value);
+    } catch (error) {
+      step = effects.throw(error);
+      continue;
+    }
+    step = effects.next();
+  }
+}
+
 export const send = (event: ServerEvent): Effect => ({ type: 'send', event });
 
 export const count = (

@@ -24,6 +24,7 @@ const NO_CLOSE_FRAME = 1006;
 export class RealtimeSocket {
   readonly #pings: NodeJS.Timeout;
   #cut: NodeJS.Timeout | undefined;
+  #paused: NodeJS.Timeout | undefined;
   #alive = true;
   #listener: SocketListener | undefined;
   #waiters: (() => void)[] = [];
@@ -77,6 +78,13 @@ export class RealtimeSocket {
     this.socket.resume();
   }
 
+  /** Milliseconds; from now on, whatever was said before. */
+  pauseFor(ms: number): void {
+    this.pause();
+    clearTimeout(this.#paused);
+    this.#paused = setTimeout(() => this.resume(), ms);
+  }
+
   /** @param reason at most 123 bytes of UTF-8 */
   close(code: CloseCode, reason: string, limitMs = CLOSE_MS): void {
     // A paused socket would never see the peer's answer.
@@ -102,6 +110,7 @@ export class RealtimeSocket {
   #closed(code: number): void {
     clearInterval(this.#pings);
     clearTimeout(this.#cut);
+    clearTimeout(this.#paused);
     this.#wake();
     this.#listener?.gone(code !== NO_CLOSE_FRAME);
   }

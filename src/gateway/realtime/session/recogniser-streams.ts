@@ -18,8 +18,7 @@ export interface StreamOptions {
   open(): StreamHandle;
   /** After `open` failed for the first stream: a slot will be free soon. */
   slotExpected(error: DomainError): boolean;
-  run(effects: Effects): void;
-  nowMs(): number;
+  run(this: void, effects: Effects): void;
 }
 
 /**
@@ -201,10 +200,10 @@ export class RecogniserStreams {
 
   async #listen(handle: StreamHandle): Promise<void> {
     const { recognition } = this;
-    const { run, nowMs } = this.options;
+    const { run } = this.options;
     try {
       for await (const event of handle.receiveEvents())
-        run(recognition.heard(event, handle === this.#closing, nowMs()));
+        run(recognition.heard(event, handle === this.#closing, performance.now()));
       recognition.closed();
     } catch (error) {
       if (handle === this.#handle) this.#lost(error as DomainError);

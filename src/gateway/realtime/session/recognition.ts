@@ -207,15 +207,16 @@ export class Recognition {
     // taken, so it is no attempt.
     if (error.code === 'queue_full') {
       this.#refusals += 1;
-      if (this.#refusals > MAX_REFUSALS) return yield* this.giveUp(error);
       const afterMs = backoffMs(this.#refusals, PAUSES);
-      return yield { type: 'reconnect', afterMs, report: false };
+      if (this.#refusals > MAX_REFUSALS) yield* this.giveUp(error);
+      else yield { type: 'reconnect', afterMs, report: false };
+      return;
     }
     const report = errorDefinition(error).retry === 'later';
     this.#attempts += 1;
     if (!report) yield* this.#forget(error);
-    if (this.#attempts > MAX_ATTEMPTS) return yield* this.giveUp(error);
-    yield { type: 'reconnect', afterMs: 0, report };
+    if (this.#attempts > MAX_ATTEMPTS) yield* this.giveUp(error);
+    else yield { type: 'reconnect', afterMs: 0, report };
   }
 
   /** The next stream gets everything since the last completed segment. */
@@ -289,10 +290,10 @@ export class Recognition {
     const backlogMs = (1000 * this.#log.waitingBytes) / this.#bytesPerSecond;
     const { pauseMs, lost } = this.#pace.received(audioMs, backlogMs, nowMs);
     if (lost === 'client')
-      return yield { type: 'fail', error: tooFast(), code: CLOSE.policyViolation };
+      yield { type: 'fail', error: tooFast(), code: CLOSE.policyViolation };
     if (lost === 'recogniser')
-      return yield { type: 'fail', error: tooSlow(), code: CLOSE.tryAgainLater };
-    if (pauseMs <= 0) return;
+      yield { type: 'fail', error: tooSlow(), code: CLOSE.tryAgainLater };
+    if (lost || pauseMs <= 0) return;
     yield { type: 'slow_down', ms: pauseMs };
     if (this.#warnedTooFast) return;
     this.#warnedTooFast = true;

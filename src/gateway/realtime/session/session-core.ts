@@ -113,7 +113,8 @@ export class SessionCore {
     if (container !== undefined) {
       const message = `Binary frames are raw audio in the session's format; this is ${container}.`;
       const error = new DomainError('invalid_audio', message);
-      return yield { type: 'fail', error, code: CLOSE.unsupportedData };
+      yield { type: 'fail', error, code: CLOSE.unsupportedData };
+      return;
     }
     try {
       yield* this.#append(data, nowMs);

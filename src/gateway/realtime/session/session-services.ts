@@ -1,15 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
-import { demandModel, type Principal } from '../../../platform/auth/principal.js';
-import { ProcessClock } from '../../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
 import { WrittenForm } from '../../written-form/written-form.js';
-import { SessionJournals } from '../journal/session-journals.js';
 import { SessionActivity } from './session-activity.js';
-import { demandTranscribing } from './session-settings.js';
 import { SpeechSynthesis } from './speech-synthesis.js';
 
 /** What every live session uses. */
@@ -18,9 +14,7 @@ export class SessionServices {
   constructor(
     readonly catalog: ModelCatalog,
     readonly synthesis: SpeechSynthesis,
-    readonly journals: SessionJournals,
     readonly activity: SessionActivity,
-    readonly clock: ProcessClock,
     @Inject(SETTINGS) readonly settings: Settings,
     private readonly pool: WorkerPoolService,
     private readonly writtenForm: WrittenForm,
@@ -31,16 +25,11 @@ export class SessionServices {
     return this.catalog.getOfKind(model, 'stt').id;
   }
 
-  /**
-   * Leases a streaming slot. @throws DomainError when there is none.
-   * @param streamId unique per stream: a worker may still be ending the last one
-   */
-  openStream(streamId: string, config: SessionConfig, owner: Principal): StreamHandle {
-    const { id: model } = demandTranscribing(config, this.catalog);
-    demandModel(owner.terms, model);
+  /** Leases a streaming slot. @throws DomainError when there is none. */
+  openStream(sessionId: string, model: string, config: SessionConfig): StreamHandle {
     const { language, prompt, turnDetection, format } = config;
     return this.pool.openStream(model, {
-      sessionId: streamId,
+      sessionId,
       language,
       prompt,
       sampleRate: format.sampleRate,
