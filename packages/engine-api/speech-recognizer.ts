@@ -17,6 +17,8 @@ export interface TranscribeItem
     Omit<TranscriptionParams, 'knownSpeakers' | AskedOfAbleEngines>,
     Partial<Pick<TranscriptionParams, AskedOfAbleEngines>> {
   readonly requestId: string;
+  /** W3C Trace Context, for engines that ask another server. */
+  readonly traceparent?: string | undefined;
   /**
    * Mono PCM at 16 kHz when `input` is 'pcm'; the untouched file when it is 'encoded'.
    */

@@ -39,6 +39,8 @@ export const nothingToSpeak = (voice?: string): EngineError =>
 
 export interface SynthesizeItem {
   readonly requestId: string;
+  /** W3C Trace Context, for engines that ask another server. */
+  readonly traceparent?: string | undefined;
   readonly text: string;
   readonly voice: string;
   /** 0.25..4 */

@@ -1,3 +1,4 @@
+import { Metadata } from '@grpc/grpc-js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import {
   type Execution,
@@ -16,6 +17,8 @@ export interface CallEnvelope {
   readonly priority: RequestPriority;
   /** Calls dispatched together (D-24). */
   readonly group: CallGroup;
+  /** W3C Trace Context of its request; beside the message, as metadata. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface CallGroup {
@@ -50,6 +53,19 @@ export const deviceShareMs = ({
   batchSize,
   shareMs = deviceMs / batchSize,
 }: CallExecution) => (shareMs > 0 ? shareMs : undefined);
+
+const TRACEPARENT = 'traceparent';
+
+/** Metadata of a call whose worker may ask another server. */
+export function traceMetadata({ traceparent }: Pick<CallEnvelope, 'traceparent'>) {
+  const metadata = new Metadata();
+  if (traceparent !== undefined) metadata.set(TRACEPARENT, traceparent);
+  return metadata;
+}
+
+export const traceOfCall = (metadata: Metadata): Pick<CallEnvelope, 'traceparent'> => ({
+  traceparent: metadata.get(TRACEPARENT)[0]?.toString(),
+});
 
 /**
  * Aged BATCH is sent as REALTIME, so that a worker that knows no aging treats it rightly.

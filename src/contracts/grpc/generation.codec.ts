@@ -46,8 +46,6 @@ export interface GenerateCallFields extends CallEnvelope {
   readonly tenant: string;
   /** Share of the tenant beside others (D-25), from 1. */
   readonly tenantWeight: number;
-  /** Never on the wire: of its caller, for a worker in this process. */
-  readonly traceparent?: string;
 }
 
 /**

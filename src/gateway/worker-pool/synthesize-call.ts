@@ -1,4 +1,8 @@
-import { decodeExecution, corrected } from '../../contracts/grpc/call.codec.js';
+import {
+  decodeExecution,
+  corrected,
+  traceMetadata,
+} from '../../contracts/grpc/call.codec.js';
 import {
   encodeSynthesizeCall,
   type SpeechMessage,
@@ -22,7 +26,8 @@ export async function synthesize(
   const { sink, ...params } = task;
   const { key: requestId, priority } = request;
   const message = encodeSynthesizeCall({ ...params, requestId, priority, group });
-  const stream = channel.track(() => channel.tts.synthesize(message), call);
+  const metadata = traceMetadata(request);
+  const stream = channel.track(() => channel.tts.synthesize(message, metadata), call);
   const writer = call.writeTo(sink.audio);
   let done: Extract<SpeechMessage, { $case: 'done' }>['value'] | undefined;
   let succeeded = false;

@@ -1,4 +1,5 @@
 import { type ClientDuplexStream } from '@grpc/grpc-js';
+import { traceMetadata } from '../../contracts/grpc/call.codec.js';
 import {
   type CallAudio,
   decodeTranscript,
@@ -43,7 +44,7 @@ export async function transcribe(
   const message = encodeTranscribeCall({ ...task, requestId, priority, group, audio });
   return decodeTranscript(
     await channel.unary<TranscribeFileResponse>(
-      done => channel.stt.transcribeFile(message, done),
+      done => channel.stt.transcribeFile(message, traceMetadata(request), done),
       call,
     ),
   );
@@ -89,7 +90,10 @@ export async function transcribeUpload(
   request: CallRequest,
   task: TranscribeTask,
 ): Promise<WorkerReply> {
-  const stream = channel.track(() => channel.stt.transcribeUpload(), call);
+  const stream = channel.track(
+    () => channel.stt.transcribeUpload(traceMetadata(request.request)),
+    call,
+  );
   const sending = sendUpload(call, stream, request, task);
   // If the file cannot be read any more, the call ends; the worker's error only
   // follows from that.

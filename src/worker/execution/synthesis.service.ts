@@ -112,11 +112,12 @@ export class SynthesisService {
     const onBytes = (bytes: Buffer): void => sink({ $case: 'audio', value: bytes });
     const encoder = openEncoder({ format: call.format, signal: released, onBytes });
     const output = new SpeechOutput(encoder, this.engine.sampleRate);
-    const { requestId, text, voice, speed } = call;
+    const { requestId, traceparent, text, voice, speed } = call;
     return {
       output,
       item: {
         requestId,
+        traceparent,
         text,
         voice,
         speed,

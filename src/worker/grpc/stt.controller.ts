@@ -1,6 +1,11 @@
-import { type ServerDuplexStream, type ServerUnaryCall } from '@grpc/grpc-js';
+import {
+  type Metadata,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+} from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod, GrpcStreamCall } from '@nestjs/microservices';
+import { traceOfCall } from '../../contracts/grpc/call.codec.js';
 import { encodeFailure } from '../../contracts/grpc/status.codec.js';
 import {
   decodeTranscribeCall,
@@ -37,12 +42,12 @@ export class SttController extends serviceController('SpeechToText') {
   @GrpcMethod('SpeechToText', 'TranscribeFile')
   transcribeFile(
     message: TranscribeFileRequest,
-    _metadata: unknown,
+    metadata: Metadata,
     call: ServerUnaryCall<TranscribeFileRequest, TranscribeFileResponse>,
   ): Promise<TranscribeFileResponse> {
     return this.calls.run(message.requestId, call, async signal => {
       const { transcript, execution } = await this.transcription.transcribe(
-        decodeTranscribeCall(message),
+        { ...decodeTranscribeCall(message), ...traceOfCall(metadata) },
         signal,
       );
       return encodeTranscript(transcript, execution);
@@ -57,7 +62,10 @@ export class SttController extends serviceController('SpeechToText') {
       const first = await conversation.next();
       if (first?.message?.$case !== 'start')
         throw invalid('The first message of an upload is its start.', 'start');
-      const start = decodeTranscribeCall(first.message.value);
+      const start = {
+        ...decodeTranscribeCall(first.message.value),
+        ...traceOfCall(call.metadata),
+      };
       if (first.message.value.audio.length > 0)
         throw invalid('The audio of an upload follows its start.', 'audio');
       await this.calls.run(start.requestId, call, signal =>

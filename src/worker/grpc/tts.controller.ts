@@ -1,7 +1,8 @@
-import { type ServerWritableStream } from '@grpc/grpc-js';
+import { type Metadata, type ServerWritableStream } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod } from '@nestjs/microservices';
 import { Observable } from 'rxjs';
+import { traceOfCall } from '../../contracts/grpc/call.codec.js';
 import {
   decodeSynthesizeCall,
   type SynthesizeCallFields,
@@ -29,14 +30,16 @@ export class TtsController extends serviceController('TextToSpeech') {
   @GrpcMethod('TextToSpeech', 'Synthesize')
   synthesize(
     message: SynthesizeRequest,
-    _metadata: unknown,
+    metadata: Metadata,
     call: ServerWritableStream<SynthesizeRequest, SynthesizeResponse>,
   ): Observable<SynthesizeResponse> {
     return new Observable(subscriber => {
       this.calls
         .run(message.requestId, call, signal =>
-          this.synthesis.synthesize(decoded(message), signal, part =>
-            subscriber.next({ message: part }),
+          this.synthesis.synthesize(
+            { ...decoded(message), ...traceOfCall(metadata) },
+            signal,
+            part => subscriber.next({ message: part }),
           ),
         )
         .then(

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { type OtlpSpan, spansIn } from '../../support/otlp.js';
 import { silentWav } from '../../support/http-request.js';
+import { pcmWav } from '../../support/pcm-wav.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { TargetServer } from '../../support/target-server.js';
 import { upstreamLlm } from '../generation/generation-rig.js';
@@ -117,6 +118,57 @@ describe('one request, one trace', () => {
       code: 2,
       message: 'invalid_value',
     });
+  });
+
+  it('is continued by the servers behind speech models, files in pieces, too', async () => {
+    const { baseUrl } = upstream;
+    const behind = {
+      ...upstreamLlm(upstream),
+      options: { baseUrl, model: 'its/own-name' },
+    };
+    const models = [
+      {
+        ...behind,
+        id: 'heard',
+        kind: 'stt' as const,
+        capabilities: ['transcribe' as const],
+      },
+      {
+        ...{
+          ...behind,
+          id: 'said',
+          kind: 'tts' as const,
+          capabilities: ['speech' as const],
+        },
+        voices: { alloy: 'a' },
+      },
+    ].map(model => ({ ...model, aliases: [] }));
+    rig = await GatewayRig.start({ models, launch: sourceLaunch });
+    await rig.ready('heard');
+    await rig.ready('said');
+    const headers = header('01');
+    const speech = {
+      model: 'said',
+      voice: 'alloy',
+      input: 'one',
+      response_format: 'pcm',
+    };
+    await (await rig.post('/v1/audio/speech', speech, { headers })).arrayBuffer();
+    for (const seconds of [1, 70]) {
+      const form = new FormData();
+      form.set('model', 'heard');
+      form.set(
+        'file',
+        new Blob([new Uint8Array(pcmWav(Buffer.alloc(seconds * 32_000), 16_000))]),
+        'a.wav',
+      );
+      await (await rig.post('/v1/audio/transcriptions', form, { headers })).text();
+    }
+    const seen = await Promise.all([0, 1, 2].map(at => upstream.post(at)));
+    const parents = (await exported())
+      .filter(({ name }) => name.startsWith('POST /v1/audio'))
+      .map(({ spanId }) => `00-${TRACE}-${spanId}-01`);
+    expect(seen.map(call => call.headers.traceparent).sort()).toEqual(parents.sort());
   });
 
   it('records nothing of a trace whose caller does not record it, and passes that on', async () => {

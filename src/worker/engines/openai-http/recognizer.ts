@@ -160,7 +160,7 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     audio: Encoded,
     format: ResponseFormat,
   ): Promise<RecognizedTranscript> {
-    const { language, wordTimestamps, signal } = item;
+    const { language, wordTimestamps, signal, traceparent } = item;
     return this.upstream.call({
       path: item.task === 'translate' ? '/audio/translations' : '/audio/transcriptions',
       accept: 'application/json',
@@ -170,6 +170,7 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
         fields: fieldsOf(item, this.options.model, format),
       }),
       signal,
+      traceparent,
       read: async body => {
         const answer = parsed(await textOf(body, MAX_ANSWER_BYTES));
         const spoken = item.task === 'translate' ? 'en' : language;

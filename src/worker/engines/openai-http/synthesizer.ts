@@ -107,6 +107,7 @@ export class OpenAiHttpSynthesizer
       accept: 'audio/pcm, application/octet-stream, */*;q=0.1',
       body: orderOf(item, this.options.model),
       signal: item.signal,
+      traceparent: item.traceparent,
       read: (body, answer) => this.#passOn(item, body, answer),
     });
   }
