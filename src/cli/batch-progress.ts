@@ -1,9 +1,9 @@
 import { stderr } from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SingleBar } from 'cli-progress';
-import { type BatchDto } from '../contracts/openai/batch.dto.js';
-import { type BatchClient, hasEnded } from './batch-client.js';
+import { type Batch, hasEnded } from './batch-results.js';
 import { durationText } from './shared/durations.js';
+import { type GatewayClient } from './shared/gateway-client.js';
 import { ProgressLine } from './shared/terminal.js';
 
 const POLL_MS = 500;
@@ -15,13 +15,14 @@ const BAR =
  * ends the watching, not the batch.
  */
 export async function watch(
-  client: BatchClient,
-  first: BatchDto,
+  client: GatewayClient,
+  first: Batch,
   signal: AbortSignal,
-): Promise<BatchDto> {
-  const progress = stderr.isTTY ? new ProgressBar() : new PlainProgress();
+): Promise<Batch> {
+  const progress = new BatchProgress();
   try {
-    for (let batch = first; ; batch = await client.find(batch.id)) {
+    let batch = first;
+    for (; ; batch = await client.call('get', '/v1/batches/{id}', { id: batch.id })) {
       progress.show(batch);
       if (hasEnded(batch)) return batch;
       await sleep(POLL_MS, undefined, { signal });
@@ -35,55 +36,39 @@ export async function watch(
 export const rateText = (rate: number | null): string =>
   rate === null ? '-' : `${Number(rate.toPrecision(3))} lines/s`;
 
-class ProgressBar {
+class BatchProgress {
+  readonly #line = new ProgressLine();
   #bar: SingleBar | undefined;
 
-  show({
-    request_counts: { total, completed, failed },
-    status,
-    rate_per_s: rate,
-    eta_s: eta,
-  }: BatchDto): void {
-    // The number of lines is not known yet; an empty bar would be full.
-    if (total === 0) return;
-    const words = { failed, status, rate: rateText(rate), remaining: durationText(eta) };
-    if (this.#bar) this.#bar.setTotal(total);
-    else this.#begin(total, words);
-    this.#bar?.update(completed + failed, words);
+  show({ request_counts: counts, status, rate_per_s, eta_s }: Batch): void {
+    const { total, failed } = counts;
+    const done = counts.completed + failed;
+    const [rate, remaining] = [rateText(rate_per_s), durationText(eta_s)];
+    if (!stderr.isTTY) {
+      const pace = status === 'in_progress' ? `, ${rate}, ETA ${remaining}` : '';
+      this.#line.show(`${status}: ${done}/${total} lines, ${failed} failed${pace}`);
+    } else if (total > 0) {
+      // While the number of lines is not known, an empty bar would be full.
+      const words = { failed, status, rate, remaining };
+      this.#bar ??= startedBar(total, words);
+      this.#bar.setTotal(total);
+      this.#bar.update(done, words);
+    }
   }
 
   stop(): void {
     this.#bar?.stop();
-  }
-
-  #begin(total: number, words: object): void {
-    this.#bar = new SingleBar({
-      format: BAR,
-      hideCursor: true,
-      clearOnComplete: true,
-      stream: stderr,
-    });
-    this.#bar.start(total, 0, words);
+    this.#line.clear();
   }
 }
 
-class PlainProgress {
-  readonly #line = new ProgressLine();
-
-  show({
-    request_counts: { total, completed, failed },
-    status,
-    rate_per_s: rate,
-    eta_s: eta,
-  }: BatchDto): void {
-    const pace =
-      status === 'in_progress' ? `, ${rateText(rate)}, ETA ${durationText(eta)}` : '';
-    this.#line.show(
-      `${status}: ${completed + failed}/${total} lines, ${failed} failed${pace}`,
-    );
-  }
-
-  stop(): void {
-    this.#line.clear();
-  }
+function startedBar(total: number, words: object): SingleBar {
+  const bar = new SingleBar({
+    format: BAR,
+    hideCursor: true,
+    clearOnComplete: true,
+    stream: stderr,
+  });
+  bar.start(total, 0, words);
+  return bar;
 }

@@ -1,36 +1,17 @@
 import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Command, Option } from 'commander';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from '../core/jobs/batch-job.js';
 import { COMPLETION_WINDOWS } from '../core/jobs/completion-window.js';
-import { namedValue, readablePath, repeatable } from './shared/arguments.js';
-import {
-  assertAnswered,
-  BatchClient,
-  download,
-  printResults,
-  reportEnd,
-} from './batch-client.js';
+import { fileBlob, namedValue, readablePath, repeatable } from './shared/arguments.js';
+import { assertAnswered, download, printResults, reportEnd } from './batch-results.js';
 import { watch } from './batch-progress.js';
-import { CliError, EXIT, interruptible } from './shared/cli-error.js';
-import {
-  GatewayClient,
-  type GatewayClientOptions,
-  withGatewayOptions,
-} from './shared/gateway-client.js';
+import { CliError, EXIT } from './shared/cli-error.js';
+import { command } from './shared/command.js';
+import { type GatewayClient } from './shared/gateway-client.js';
 import { print, say } from './shared/terminal.js';
 
-interface SubmitOptions extends GatewayClientOptions {
-  readonly endpoint?: string;
-  readonly window: string;
-  readonly watch?: boolean;
-  readonly output?: string;
-  readonly metadata: readonly string[];
-  readonly webhook?: string;
-  readonly json?: boolean;
-}
-
-const EXAMPLES = `
+const HELP = `
 Examples:
   switchyard batch submit lines.jsonl --watch
   switchyard batch submit lines.jsonl --window 30m --metadata validation=lenient
@@ -38,60 +19,57 @@ Examples:
 With --watch the results are downloaded at the end, and the exit code is 1 unless every line was answered. Ctrl-C stops
 watching; the batch continues, and "switchyard batch watch ID" watches it again.`;
 
-export const batchSubmitCommand = (): Command =>
-  withGatewayOptions(new Command('submit'))
-    .description('upload a file of requests, one JSON per line, and run it')
-    .argument('<file>', 'JSONL: {"custom_id", "method": "POST", "url", "body"}')
-    .addOption(
-      new Option(
-        '-e, --endpoint <path>',
-        'where every line goes (default: the url of the first)',
-      ).choices(BATCH_ENDPOINTS),
-    )
-    .option('-w, --window <time>', COMPLETION_WINDOWS, '24h')
-    .addOption(repeatable('--metadata <name=value>', 'stored with the batch'))
-    .option('--webhook <url>', 'receives a POST when the batch ends')
-    .option('--watch', 'show its progress and download the results')
-    .option(
-      '-o, --output <prefix>',
+export const batchSubmitCommand = command({
+  name: 'submit',
+  about: 'upload a file of requests, one JSON per line, and run it',
+  arg: ['<file>', 'JSONL: {"custom_id", "method": "POST", "url", "body"}'],
+  help: HELP,
+  gateway: true,
+  options: {
+    '-e, --endpoint <path>': [
+      'where every line goes (default: the url of the first)',
+      BATCH_ENDPOINTS,
+    ],
+    '-w, --window <time>': [COMPLETION_WINDOWS, undefined, '24h'],
+    '--metadata <name=value>': repeatable('stored with the batch'),
+    '--webhook <url>': 'receives a POST when the batch ends',
+    '--watch': 'show its progress and download the results',
+    '-o, --output <prefix>':
       'with --watch: PREFIX_output.jsonl, PREFIX_errors.jsonl (default: the id)',
-    )
-    .option(
-      '--json',
-      'the batch and, with --watch, the names of the files as one JSON document',
-    )
-    .addHelpText('after', EXAMPLES)
-    .action((file: string, options: SubmitOptions) =>
-      interruptible(signal => submit(file, options, signal)),
+  },
+  json: 'the batch and, with --watch, the names of the files as one JSON document',
+  async run({ client, signal, arg: file, options }) {
+    const { json, webhook: url } = options;
+    const metadata = Object.fromEntries(
+      options.metadata.map(pair => namedValue('--metadata', pair)),
     );
+    const endpoint = options.endpoint ?? (await endpointIn(file));
+    const batch = await client.call('post', '/v1/batches', {
+      body: {
+        input_file_id: await uploaded(client, file),
+        endpoint,
+        completion_window: options.window,
+        metadata,
+        webhook: url === undefined ? undefined : { url },
+      },
+    });
+    if (!options.watch) return json ? printResults(batch, [], json) : print(batch.id);
+    say(batch.id);
+    const ended = await watch(client, batch, signal);
+    reportEnd(ended);
+    const hasFiles = (ended.output_file_id ?? ended.error_file_id) !== null;
+    const files = hasFiles ? await download(client, ended, options.output) : [];
+    printResults(ended, files, json);
+    assertAnswered(ended);
+  },
+});
 
-async function submit(
-  file: string,
-  options: SubmitOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const client = new BatchClient(new GatewayClient(options), signal);
-  const metadata = Object.fromEntries(
-    options.metadata.map(pair => namedValue('--metadata', pair)),
-  );
-  const endpoint = options.endpoint ?? (await endpointIn(file));
-  const { id: input } = await client.upload(file);
-  const batch = await client.create({
-    ...{ input_file_id: input, endpoint, completion_window: options.window, metadata },
-    ...(options.webhook === undefined ? {} : { webhook: { url: options.webhook } }),
-  });
-  if (!options.watch)
-    return options.json ? printResults(batch, [], options) : print(batch.id);
-  say(batch.id);
-  const ended = await watch(client, batch, signal);
-  reportEnd(ended);
-  const hasFiles = (ended.output_file_id ?? ended.error_file_id) !== null;
-  printResults(
-    ended,
-    hasFiles ? await download(client, ended, options.output) : [],
-    options,
-  );
-  assertAnswered(ended);
+/** @returns its id. @throws CliError when the file cannot be read, or is refused */
+async function uploaded(client: GatewayClient, file: string): Promise<string> {
+  const form = new FormData();
+  form.set('purpose', 'batch');
+  form.set('file', await fileBlob(file), basename(file));
+  return (await client.call('post', '/v1/files', { body: form })).id;
 }
 
 /**
@@ -108,13 +86,11 @@ async function endpointIn(file: string): Promise<BatchEndpoint> {
 
 async function firstLine(path: string): Promise<string> {
   const input = createReadStream(path, 'utf8');
-  try {
-    for await (const line of createInterface({ input, crlfDelay: Infinity }))
-      return line.replace(/^\uFEFF/, '');
-    return '';
-  } finally {
+  for await (const line of createInterface({ input, crlfDelay: Infinity })) {
     input.destroy();
+    return line.replace(/^\uFEFF/, '');
   }
+  return '';
 }
 
 function urlOf(line: string): unknown {

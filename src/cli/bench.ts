@@ -1,33 +1,10 @@
-import { openAsBlob } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { Command, Option } from 'commander';
-import { type ModelKind } from '../platform/config/model-spec.js';
-import { fileBlob, parseWholeNumber } from './shared/arguments.js';
-import { CliError, interruptible } from './shared/cli-error.js';
+import { parseWholeNumber } from './shared/arguments.js';
+import { CliError } from './shared/cli-error.js';
+import { command, ONE_DOCUMENT, type OptionValues } from './shared/command.js';
 import { msText } from './shared/durations.js';
-import { examples } from './shared/examples.js';
-import {
-  GatewayClient,
-  type GatewayClientOptions,
-  type GatewayRequest,
-  withGatewayOptions,
-} from './shared/gateway-client.js';
+import { type GatewayClient } from './shared/gateway-client.js';
+import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
 import { columns, print, printJson, ProgressLine } from './shared/terminal.js';
-
-interface BenchOptions extends GatewayClientOptions {
-  readonly callers: number;
-  readonly requests: number;
-  readonly audio?: string;
-  readonly text: string;
-  readonly priority: string;
-  readonly json?: boolean;
-}
-
-interface Served {
-  readonly root: string;
-  readonly kind: ModelKind;
-  readonly voices: readonly string[];
-}
 
 /** One answered request. */
 interface Sample {
@@ -42,213 +19,169 @@ interface Sample {
 interface Load {
   readonly unit: string;
   readonly path: string;
-  readonly request: () => Promise<Pick<GatewayRequest, 'body' | 'headers'>>;
+  readonly body: () => object | Promise<object>;
   readonly amount: (response: Response) => Promise<number>;
 }
 
-const SPEECH = fileURLToPath(new URL('../../config/verify-speech.ogg', import.meta.url));
+const OPTIONS = {
+  '-c, --callers <number>': ['requests at a time', parseWholeNumber(1, 256), 4],
+  '-n, --requests <number>': ['requests in all', parseWholeNumber(1, 100_000), 20],
+  '--audio <file>': 'stt: this file (default: 24 s of English)',
+  '--text <text>': [
+    'tts, llm, embedding: this text',
+    undefined,
+    'Every request has a place in the queue.',
+  ],
+  '--priority <class>': ['queue class', ['realtime', 'batch'], 'realtime'],
+} as const;
 
-export const benchCommand = (): Command =>
-  withGatewayOptions(new Command('bench'))
-    .description(
-      'a small load on one model of a running gateway: latency, throughput and grouping',
-    )
-    .argument('<model>', 'model or alias')
-    .option('-c, --callers <number>', 'requests at a time', parseWholeNumber(1, 256), 4)
-    .option(
-      '-n, --requests <number>',
-      'requests in all',
-      parseWholeNumber(1, 100_000),
-      20,
-    )
-    .option('--audio <file>', 'stt: this file (default: 24 s of English)')
-    .option(
-      '--text <text>',
-      'tts, llm, embedding: this text',
-      'Every request has a place in the queue.',
-    )
-    .addOption(
-      new Option('--priority <class>', 'queue class')
-        .choices(['realtime', 'batch'])
-        .default('realtime'),
-    )
-    .option('--json', 'one JSON document')
-    .addHelpText(
-      'after',
-      examples(
-        [
-          'bench whisper-1',
-          'bench whisper-1 --callers 16 --requests 200',
-          'bench qwen3-8b --text "Three fruits."',
-        ],
-        'It loads the gateway for real, beside the requests of others. Exit code 1: a request failed.',
-      ),
-    )
-    .action((model: string, options: BenchOptions) =>
-      interruptible(signal => bench(model, options, signal)),
-    );
+type Options = OptionValues<typeof OPTIONS>;
 
-async function bench(
-  name: string,
-  options: BenchOptions,
+export const benchCommand = command({
+  name: 'bench',
+  about:
+    'a small load on one model of a running gateway: latency, throughput and grouping',
+  arg: ['<model>', 'model or alias'],
+  examples: [
+    'bench whisper-1',
+    'bench whisper-1 --callers 16 --requests 200',
+    'bench qwen3-8b --text "Three fruits."',
+  ],
+  notes:
+    'It loads the gateway for real, beside the requests of others. Exit code 1: a request failed.',
+  gateway: true,
+  options: OPTIONS,
+  json: ONE_DOCUMENT,
+  async run({ client, signal, arg, options }) {
+    const { callers, requests, json } = options;
+    const served = await client.call('get', '/v1/models/{id}', { id: arg });
+    const load = LOADS[served.kind](served, options);
+    const fromMs = performance.now();
+    const { samples, failures } = await ran(client, load, options, signal);
+    const seconds = (performance.now() - fromMs) / 1000;
+    const report = reportOf(samples, seconds, load.unit);
+    const { root: model } = served;
+    if (json) printJson({ model, callers, failed: failures.length, ...report });
+    else print(textOf(model, report));
+    if (failures.length > 0)
+      throw new CliError(
+        `${failures.length} of ${requests} requests failed: ${failures[0]!.message}`,
+      );
+  },
+});
+
+/** Callers side by side, each with one request at a time, until all are made. */
+async function ran(
+  client: GatewayClient,
+  load: Load,
+  { callers, requests, priority }: Options,
   signal: AbortSignal,
-): Promise<void> {
-  const client = new GatewayClient(options);
-  const model = await client.json<Served>(`/v1/models/${encodeURIComponent(name)}`, {
-    signal,
-  });
-  const load = LOADS[model.kind](model, options);
+) {
   const progress = new ProgressLine();
   const samples: Sample[] = [];
   const failures: CliError[] = [];
-  let left = options.requests;
+  let left = requests;
   const caller = async (): Promise<void> => {
     while (left-- > 0) {
-      await sampleOf(client, load, { priority: options.priority, signal }).then(
-        sample => samples.push(sample),
-        (error: unknown) => failures.push(failureOf(error, signal)),
-      );
+      try {
+        samples.push(await sampleOf(client, load, priority));
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!(error instanceof CliError)) throw error;
+        failures.push(error);
+      }
       if (process.stderr.isTTY)
-        progress.show(`${samples.length + failures.length} of ${options.requests}`);
+        progress.show(`${samples.length + failures.length} of ${requests}`);
     }
   };
-  const from = performance.now();
-  await Promise.all(Array.from({ length: options.callers }, caller)).finally(() =>
+  await Promise.all(Array.from({ length: callers }, caller)).finally(() =>
     progress.clear(),
   );
-  const report = reportOf(samples, {
-    seconds: (performance.now() - from) / 1000,
-    unit: load.unit,
-  });
-  if (options.json)
-    printJson({
-      model: model.root,
-      callers: options.callers,
-      failed: failures.length,
-      ...report,
-    });
-  else print(textOf(model.root, report));
-  if (failures.length > 0)
-    throw new CliError(
-      `${failures.length} of ${options.requests} requests failed: ${failures[0]!.message}`,
-    );
+  return { samples, failures };
 }
 
 async function sampleOf(
   client: GatewayClient,
-  { path, request, amount }: Load,
-  { priority, signal }: { readonly priority: string; readonly signal: AbortSignal },
+  load: Load,
+  priority: string,
 ): Promise<Sample> {
-  const { body, headers } = await request();
-  const from = performance.now();
-  const response = await client.request(path, {
-    ...{ method: 'POST', body, signal },
-    headers: { ...headers, 'x-priority': priority },
-  });
+  const body = await load.body();
+  const fromMs = performance.now();
+  const headers = { 'x-priority': priority };
+  const response = await client.request('post', load.path, { body, headers });
   const group = Number(response.headers.get('x-switchyard-batch-size') ?? 1);
-  return { amount: await amount(response), ms: performance.now() - from, group };
+  const amount = await load.amount(response);
+  return { amount, ms: performance.now() - fromMs, group };
 }
 
-function failureOf(error: unknown, signal: AbortSignal): CliError {
-  signal.throwIfAborted();
-  if (error instanceof CliError) return error;
-  throw error;
-}
+const LOADS: Readonly<
+  Record<ServedModel['kind'], (model: ServedModel, options: Options) => Load>
+> = {
+  stt: (model, { audio }) => ({
+    unit: 's of audio',
+    path: '/v1/audio/transcriptions',
+    body: () => speechForm(model, audio),
+    amount: async response =>
+      ((await response.json()) as { duration?: number }).duration ?? 0,
+  }),
+  tts: (model, { text }) => ({
+    unit: 's of audio',
+    path: '/v1/audio/speech',
+    body: () => speechBody(model, text, 'pcm'),
+    // Samples of 16 bit at 24 kHz.
+    amount: async response => (await response.bytes()).length / 48_000,
+  }),
+  llm: ({ root: model }, { text: content }) => ({
+    unit: 'tokens',
+    path: '/v1/chat/completions',
+    body: () => ({ model, messages: [{ role: 'user', content }] }),
+    amount: async response => {
+      const { usage } = (await response.json()) as {
+        usage: { completion_tokens?: number };
+      };
+      return usage.completion_tokens ?? 0;
+    },
+  }),
+  embedding: ({ root: model }, { text: input }) => ({
+    unit: 'texts',
+    path: '/v1/embeddings',
+    body: () => ({ model, input }),
+    amount: async response => (await response.bytes(), 1),
+  }),
+};
 
-const json = (body: object) => () =>
-  Promise.resolve({
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json' },
-  });
-
-const usageOf = async (response: Response): Promise<{ completion_tokens?: number }> =>
-  ((await response.json()) as { usage: { completion_tokens?: number } }).usage;
-
-const LOADS: Readonly<Record<ModelKind, (model: Served, options: BenchOptions) => Load>> =
-  {
-    stt: ({ root }, { audio }) => ({
-      unit: 's of audio',
-      path: '/v1/audio/transcriptions',
-      request: async () => {
-        const body = new FormData();
-        body.set('model', root);
-        body.set('response_format', 'verbose_json');
-        body.set(
-          'file',
-          audio === undefined ? await openAsBlob(SPEECH) : await fileBlob(audio),
-          'clip',
-        );
-        return { body };
-      },
-      amount: async response =>
-        ((await response.json()) as { duration?: number }).duration ?? 0,
-    }),
-    tts: ({ root, voices }, { text }) => ({
-      unit: 's of audio',
-      path: '/v1/audio/speech',
-      request: json({
-        model: root,
-        input: text,
-        voice: voices[0] ?? 'alloy',
-        response_format: 'pcm',
-      }),
-      // Samples of 16 bit at 24 kHz.
-      amount: async response => (await response.bytes()).length / 48_000,
-    }),
-    llm: ({ root }, { text }) => ({
-      unit: 'tokens',
-      path: '/v1/chat/completions',
-      request: json({ model: root, messages: [{ role: 'user', content: text }] }),
-      amount: async response => (await usageOf(response)).completion_tokens ?? 0,
-    }),
-    embedding: ({ root }, { text }) => ({
-      unit: 'texts',
-      path: '/v1/embeddings',
-      request: json({ model: root, input: text }),
-      amount: async response => (await response.bytes(), 1),
-    }),
-  };
-
-function reportOf(
-  samples: readonly Sample[],
-  { seconds, unit }: { seconds: number; unit: string },
-) {
+function reportOf(samples: readonly Sample[], seconds: number, unit: string) {
   const times = samples.map(({ ms }) => ms).sort((a, b) => a - b);
   const at = (share: number): number =>
     times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? 0;
   const sum = (field: 'amount' | 'group'): number =>
     samples.reduce((total, sample) => total + sample[field], 0);
   return {
-    ...{ answered: samples.length, seconds, requests_per_s: samples.length / seconds },
-    ...{
-      unit,
-      per_s: sum('amount') / seconds,
-      mean_group: sum('group') / Math.max(1, samples.length),
-    },
-    ...{ p50_ms: at(0.5), p90_ms: at(0.9), p99_ms: at(0.99) },
+    answered: samples.length,
+    seconds,
+    requests_per_s: samples.length / seconds,
+    unit,
+    per_s: sum('amount') / seconds,
+    mean_group: sum('group') / Math.max(1, samples.length),
+    p50_ms: at(0.5),
+    p90_ms: at(0.9),
+    p99_ms: at(0.99),
   };
 }
 
+const HEAD = ['model', 'answered', 'p50', 'p90', 'p99', 'requests/s'];
+
 const textOf = (model: string, report: ReturnType<typeof reportOf>): string =>
   columns([
+    [...HEAD, `${report.unit}/s`, 'requests per engine call'],
     [
-      'model',
-      'answered',
-      'p50',
-      'p90',
-      'p99',
-      'requests/s',
-      `${report.unit}/s`,
-      'requests per engine call',
-    ],
-    [
-      ...[
-        model,
-        String(report.answered),
-        ...[report.p50_ms, report.p90_ms, report.p99_ms].map(msText),
-      ],
-      ...[report.requests_per_s, report.per_s, report.mean_group].map(value =>
-        value.toFixed(2),
-      ),
+      model,
+      String(report.answered),
+      msText(report.p50_ms),
+      msText(report.p90_ms),
+      msText(report.p99_ms),
+      report.requests_per_s.toFixed(2),
+      report.per_s.toFixed(2),
+      report.mean_group.toFixed(2),
     ],
   ]);

@@ -1,30 +1,14 @@
 import { stderr, stdin } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { text as textOf } from 'node:stream/consumers';
-import { Command, Option } from 'commander';
 import { parseNumber, parseWholeNumber } from './shared/arguments.js';
-import { CliError, EXIT, interruptible } from './shared/cli-error.js';
+import { CliError, EXIT } from './shared/cli-error.js';
+import { command } from './shared/command.js';
 import { Conversation } from './conversation.js';
-import {
-  GatewayClient,
-  type GatewayClientOptions,
-  withGatewayOptions,
-} from './shared/gateway-client.js';
+import { type GatewayClient } from './shared/gateway-client.js';
 import { MARKS, say } from './shared/terminal.js';
 
-interface ChatOptions extends GatewayClientOptions {
-  readonly model?: string;
-  readonly system?: string;
-  readonly maxTokens?: number;
-  readonly temperature?: number;
-  readonly seed?: number;
-  readonly stop?: string[];
-  readonly json?: boolean;
-  readonly priority?: string;
-  readonly timings?: boolean;
-}
-
-const EXAMPLES = `
+const HELP = `
 Examples:
   switchyard chat                                      a conversation; /clear starts over, /exit or Ctrl-D ends it
   switchyard chat "What does a switchyard do?"         one question; the answer goes to stdout
@@ -35,74 +19,54 @@ Examples:
 The default model is the first one that can chat. The answer is streamed. Ctrl-C also cancels it in the worker.
 With questions from a pipe, one a line, the exit code is that of the last question that failed.`;
 
-export const chatCommand = (): Command =>
-  withGatewayOptions(new Command('chat'))
-    .description('talk to a language model of a running gateway')
-    .argument('[prompt]', 'one question, or - for stdin; without it, a conversation')
-    .option('-m, --model <name>', 'model or alias')
-    .option('-s, --system <text>', 'system prompt')
-    .option(
-      '-n, --max-tokens <number>',
-      'maximum tokens of the answer',
-      parseWholeNumber(1),
-    )
-    .option(
-      '-t, --temperature <number>',
+export const chatCommand = command({
+  name: 'chat',
+  about: 'talk to a language model of a running gateway',
+  arg: ['[prompt]', 'one question, or - for stdin; without it, a conversation'],
+  help: HELP,
+  gateway: true,
+  options: {
+    '-m, --model <name>': 'model or alias',
+    '-s, --system <text>': 'system prompt',
+    '-n, --max-tokens <number>': ['maximum tokens of the answer', parseWholeNumber(1)],
+    '-t, --temperature <number>': [
       '0 to 2; 0 = always the most likely token',
       parseNumber(0, 2),
-    )
-    .option(
-      '--seed <number>',
+    ],
+    '--seed <number>': [
       'the same seed gives the same answer',
       parseWholeNumber(Number.MIN_SAFE_INTEGER),
-    )
-    .option('--stop <texts...>', 'end the answer before one of these texts')
-    .option('--json', 'the answer is one JSON object')
-    .addOption(
-      new Option('--priority <class>', 'queue class').choices(['realtime', 'batch']),
-    )
-    .option('--timings', 'report the time per phase on stderr')
-    .addHelpText('after', EXAMPLES)
-    .action((prompt: string | undefined, options: ChatOptions) =>
-      interruptible(signal => chat(prompt, options, signal)),
-    );
-
-async function chat(
-  prompt: string | undefined,
-  options: ChatOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const client = new GatewayClient(options);
-  const model = options.model ?? (await chatModel(client, signal));
-  const { system, priority, timings } = options;
-  const conversation = new Conversation(client, {
-    ...{ model, fields: fieldsOf(options) },
-    ...(system !== undefined && { system }),
-    ...(priority !== undefined && { priority }),
-    ...(timings && { timings }),
-  });
-  if (prompt !== undefined)
-    return conversation.ask(prompt === '-' ? await textOf(stdin) : prompt, signal);
-  if (stdin.isTTY) say(`Talking to ${model}. /clear starts over, /exit ends.`);
-  await talk(conversation, signal);
-}
-
-interface ListedModel {
-  readonly id: string;
-  readonly root: string;
-  readonly kind: string;
-  readonly capabilities: readonly string[];
-}
+    ],
+    '--stop <texts...>': 'end the answer before one of these texts',
+    '--json': 'the answer is one JSON object',
+    '--priority <class>': ['queue class', ['realtime', 'batch']],
+    '--timings': 'report the time per phase on stderr',
+  },
+  async run({ client, signal, arg: prompt, options }) {
+    const { system, priority, timings, temperature, seed, stop, json } = options;
+    const model = options.model ?? (await chatModel(client));
+    const fields = {
+      max_completion_tokens: options.maxTokens,
+      temperature,
+      seed,
+      stop,
+      response_format: json ? { type: 'json_object' } : undefined,
+    };
+    const about = { model, fields, system, priority, timings };
+    const conversation = new Conversation(client, about);
+    if (prompt !== undefined)
+      return conversation.ask(prompt === '-' ? await textOf(stdin) : prompt);
+    if (stdin.isTTY) say(`Talking to ${model}. /clear starts over, /exit ends.`);
+    await talk(conversation, signal);
+  },
+});
 
 /**
  * Id of the first chat model of the gateway. @throws CliError exit code 2 when
  * there is none
  */
-async function chatModel(client: GatewayClient, signal: AbortSignal): Promise<string> {
-  const { data } = await client.json<{ readonly data: readonly ListedModel[] }>(
-    '/v1/models',
-    { signal },
-  );
+async function chatModel(client: GatewayClient): Promise<string> {
+  const { data } = await client.call('get', '/v1/models');
   const chatting = data.find(
     ({ id, root, capabilities }) => id === root && capabilities.includes('chat'),
   );
@@ -132,7 +96,7 @@ async function talk(conversation: Conversation, signal: AbortSignal): Promise<vo
     const said = line.trim();
     if (said === '/exit') break;
     if (said === '/clear') conversation.clear();
-    else if (said !== '') await conversation.ask(said, signal).catch(report);
+    else if (said !== '') await conversation.ask(said).catch(report);
     prompt();
   }
   lines.close();
@@ -145,17 +109,3 @@ function report(error: unknown): void {
   say(`${MARKS.fail} ${error.message}`);
   if (!stdin.isTTY) process.exitCode = error.exitCode;
 }
-
-const fieldsOf = ({
-  maxTokens,
-  temperature,
-  seed,
-  stop,
-  json,
-}: ChatOptions): Readonly<Record<string, unknown>> => ({
-  ...(maxTokens !== undefined && { max_completion_tokens: maxTokens }),
-  ...(temperature !== undefined && { temperature }),
-  ...(seed !== undefined && { seed }),
-  ...(stop && { stop }),
-  ...(json && { response_format: { type: 'json_object' } }),
-});

@@ -1,5 +1,5 @@
-import { Argument, Command, type Option } from 'commander';
-import { examples } from './shared/examples.js';
+import { type Command, type Option } from 'commander';
+import { command } from './shared/command.js';
 import { print } from './shared/terminal.js';
 
 /** What may follow the words of one command. */
@@ -9,40 +9,37 @@ interface Position {
   readonly next: readonly { readonly word: string; readonly about: string }[];
 }
 
-export const completionCommand = (): Command => {
-  const command = new Command('completion')
-    .description('a script that completes commands and options in your shell')
-    .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(SCRIPTS)))
-    .addHelpText(
-      'after',
-      examples([
-        'completion bash > ~/.local/share/bash-completion/completions/switchyard',
-        'completion zsh > "${fpath[1]}/_switchyard"',
-        'completion fish > ~/.config/fish/completions/switchyard.fish',
-      ]),
-    );
-  return command.action((shell: keyof typeof SCRIPTS) =>
-    print(SCRIPTS[shell](positions(command.parent!))),
-  );
-};
+export const completionCommand = command({
+  name: 'completion',
+  about: 'a script that completes commands and options in your shell',
+  arg: ['<shell>', 'your shell', ['bash', 'zsh', 'fish']],
+  examples: [
+    'completion bash > ~/.local/share/bash-completion/completions/switchyard',
+    'completion zsh > "${fpath[1]}/_switchyard"',
+    'completion fish > ~/.config/fish/completions/switchyard.fish',
+  ],
+  run({ command: { parent }, arg: shell }) {
+    print({ bash, zsh, fish }[shell as 'bash'](positions(parent!)));
+  },
+});
 
-function positions(command: Command, above = ''): readonly Position[] {
-  const words = `${above} ${command.name()}`.trim();
-  const commands = command.commands.map(child => ({
+function positions(parent: Command, above = ''): readonly Position[] {
+  const words = `${above} ${parent.name()}`.trim();
+  const commands = parent.commands.map(child => ({
     word: child.name(),
     about: child.description(),
   }));
-  const options = command.options.map((option: Option) => ({
+  const options = parent.options.map((option: Option) => ({
     word: option.long ?? option.short ?? '',
     about: option.description,
   }));
-  const choices = command.registeredArguments.flatMap(({ argChoices = [] }) =>
+  const choices = parent.registeredArguments.flatMap(({ argChoices = [] }) =>
     argChoices.map(word => ({ word, about: '' })),
   );
   const help = { word: '--help', about: 'display help for command' };
   return [
     { words, next: [...commands, ...choices, ...options, help] },
-    ...command.commands.flatMap(child => positions(child, words)),
+    ...parent.commands.flatMap(child => positions(child, words)),
   ];
 }
 
@@ -113,5 +110,3 @@ function fishLine(words: string, { word, about }: Position['next'][number]): str
   const name = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${quoted(word)}`;
   return `complete -c switchyard -n ${quoted(`__switchyard_at ${words}`)} ${name}${about && ` -d ${quoted(about)}`}`;
 }
-
-const SCRIPTS = { bash, zsh, fish };

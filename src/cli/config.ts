@@ -1,4 +1,3 @@
-import { Argument, Command } from 'commander';
 import { type JsonSchema, jsonSchema } from '../contracts/schema/rules.js';
 import { isSecretSetting } from '../platform/config/effective-settings.js';
 import {
@@ -8,7 +7,6 @@ import {
 } from '../platform/config/file-schemas.js';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
 import { CATALOGUE_ENTRY } from './catalogue/catalogue-entry.js';
-import { examples } from './shared/examples.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
 import { type SettingValue } from '../platform/config/setting-definition.js';
 import {
@@ -17,14 +15,14 @@ import {
   type SettingPath,
 } from '../platform/config/settings.js';
 import { problemText } from '../platform/config/yaml-file.js';
-import { type EngineChecks } from './shared/engine-checks.js';
-import { MARKS, print, printJson } from './shared/terminal.js';
+import { command, commandGroup, ONE_DOCUMENT } from './shared/command.js';
+import { columns, MARKS, print, printJson } from './shared/terminal.js';
 
 /** In place of a key, or of an address that may hold a password. */
 const HIDDEN = '(hidden)';
 
 /** One effective setting as `config:print` shows it. */
-export interface ConfigRow {
+interface ConfigRow {
   readonly path: SettingPath;
   readonly value: SettingValue;
   /** `default`, `config/switchyard.yaml:12` or the variable's name. */
@@ -35,7 +33,7 @@ export interface ConfigRow {
 }
 
 /** Every setting in the order of the table, as `config:print` shows it. */
-export function configRows({ sources }: LoadedConfig): ConfigRow[] {
+function configRows({ sources }: LoadedConfig): ConfigRow[] {
   return [...sources].map(([path, { value, origin }]) => ({
     path,
     value: isSecretSetting(path) && value !== '' ? HIDDEN : value,
@@ -46,91 +44,67 @@ export function configRows({ sources }: LoadedConfig): ConfigRow[] {
   }));
 }
 
-/** Aligned columns; settings that differ from their default are marked with `*`. */
-export function configTable(rows: readonly ConfigRow[]): string {
-  const cells = rows.map(row => [
-    `${row.value === row.default ? ' ' : '*'} ${row.path}`,
-    String(row.value),
-    row.origin,
-    row.allowed,
+/** Settings that differ from their default are marked with `*`. */
+const configTable = (rows: readonly ConfigRow[]): string =>
+  columns([
+    ['  setting', 'value', 'origin', 'allowed'],
+    ...rows.map(row => [
+      `${row.value === row.default ? ' ' : '*'} ${row.path}`,
+      String(row.value),
+      row.origin,
+      row.allowed,
+    ]),
   ]);
-  const table = [['  setting', 'value', 'origin', 'allowed'], ...cells];
-  const widths = [0, 1, 2].map(column =>
-    Math.max(...table.map(row => row[column]?.length ?? 0)),
-  );
-  return table
-    .map(row =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
-}
 
 const HELP = `
 Every setting with its effective value and where it came from: default, file:line:column or environment variable.
 A * marks a value that differs from its default.`;
 
-export const configCommand = (engines: EngineChecks): Command =>
-  new Command('config')
-    .description('the configuration in effect')
-    .addCommand(configCheckCommand(engines))
-    .addCommand(configPrintCommand())
-    .addCommand(configSchemaCommand());
-
 const CHECK_HELP = `
 Exit code 2: there are mistakes, and a gateway would not start; each with file, line and column, or its variable.
 Warnings (!) start. Files of models: switchyard models check. This machine: switchyard doctor.`;
 
-const configCheckCommand = ({ objections }: EngineChecks): Command =>
-  new Command('check')
-    .description(
-      'settings file, variables and models.yaml: every mistake, those in the options of engines included',
-    )
-    .option('--json', 'one JSON document')
-    .addHelpText(
-      'after',
-      examples(['config check', 'config check --json | jq .warnings'], CHECK_HELP.trim()),
-    )
-    .action(({ json }: { json?: boolean }) => {
-      const { settings, models, warnings } = loadConfig({ askEngine: objections });
-      if (json)
-        return printJson({ ok: true, models: models.map(({ id }) => id), warnings });
-      const lines = warnings.map(warning => `${MARKS.warn} ${problemText(warning)}`);
-      const ids = models.map(({ id }) => id).join(', ') || 'none';
-      print(
-        [
-          ...lines,
-          `${MARKS.ok} settings and ${settings.workers.modelsFile} are valid; models: ${ids}`,
-        ].join('\n'),
-      );
-    });
+const check = command({
+  name: 'check',
+  about:
+    'settings file, variables and models.yaml: every mistake, those in the options of engines included',
+  examples: ['config check', 'config check --json | jq .warnings'],
+  notes: CHECK_HELP.trim(),
+  json: ONE_DOCUMENT,
+  run({ engines, options }) {
+    const { settings, models, warnings } = loadConfig({ askEngine: engines.objections });
+    const ids = models.map(({ id }) => id);
+    if (options.json) return { ok: true, models: ids, warnings };
+    for (const warning of warnings) print(`${MARKS.warn} ${problemText(warning)}`);
+    const { modelsFile } = settings.workers;
+    print(
+      `${MARKS.ok} settings and ${modelsFile} are valid; models: ${ids.join(', ') || 'none'}`,
+    );
+    return undefined;
+  },
+});
 
-const configPrintCommand = (): Command =>
-  new Command('print')
-    .description('every setting, its value and its origin')
-    .option('--json', 'settings and models as one JSON document')
-    .addHelpText(
-      'after',
-      examples(
-        ['config print', "config print --json | jq -r '.settings[].path'"],
-        HELP.trim(),
-      ),
-    )
-    .action(({ json }: { json?: boolean }) => {
-      const config = loadConfig();
-      const settings = configRows(config);
-      if (json) return printJson({ settings, models: config.models });
-      print(configTable(settings));
-      const models = config.models.map(
-        model =>
-          `  ${model.id}  ${model.kind}, ${model.engine}, ${replicaSpecs(model).length} local`,
-      );
-      print(
-        `\nmodels (${config.settings.workers.modelsFile})\n${models.join('\n') || '  none'}`,
-      );
-    });
+const show = command({
+  name: 'print',
+  about: 'every setting, its value and its origin',
+  examples: ['config print', "config print --json | jq -r '.settings[].path'"],
+  notes: HELP.trim(),
+  json: 'settings and models as one JSON document',
+  run({ options }) {
+    const config = loadConfig();
+    const settings = configRows(config);
+    if (options.json) return { settings, models: config.models };
+    const models = config.models.map(
+      model =>
+        `  ${model.id}  ${model.kind}, ${model.engine}, ${replicaSpecs(model).length} local`,
+    );
+    print(configTable(settings));
+    print(
+      `\nmodels (${config.settings.workers.modelsFile})\n${models.join('\n') || '  none'}`,
+    );
+    return undefined;
+  },
+});
 
 /**
  * Of the files below `config/`, by name. The committed ones in `config/schema` are
@@ -147,19 +121,17 @@ const SCHEMA_HELP = `
 Editors with a YAML language server check and complete a file that begins with
 # yaml-language-server: $schema=FILE`;
 
-const configSchemaCommand = (): Command =>
-  new Command('schema')
-    .description('JSON Schema of a configuration file, for editors')
-    .addArgument(
-      new Argument('[file]', 'which')
-        .choices(Object.keys(FILE_SCHEMAS))
-        .default('switchyard'),
-    )
-    .addHelpText(
-      'after',
-      examples(
-        ['config schema', 'config schema models > models.schema.json'],
-        SCHEMA_HELP.trim(),
-      ),
-    )
-    .action((file: string) => printJson(FILE_SCHEMAS[file]?.()));
+const schema = command({
+  name: 'schema',
+  about: 'JSON Schema of a configuration file, for editors',
+  arg: ['[file]', 'which', Object.keys(FILE_SCHEMAS), 'switchyard'],
+  examples: ['config schema', 'config schema models > models.schema.json'],
+  notes: SCHEMA_HELP.trim(),
+  run: ({ arg: file }) => printJson(FILE_SCHEMAS[file]?.()),
+});
+
+export const configCommand = commandGroup('config', 'the configuration in effect', [
+  check,
+  show,
+  schema,
+]);

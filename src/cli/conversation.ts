@@ -1,17 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { stdout } from 'node:process';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { serverEvents } from './shared/server-events.js';
-import { RequestWatch } from './request-watch.js';
-import { ProgressLine, say } from './shared/terminal.js';
+import { type RequestWatch, watched } from './request-watch.js';
+import { say } from './shared/terminal.js';
 
 export interface ConversationOptions {
   readonly model: string;
-  readonly system?: string;
+  readonly system?: string | undefined;
   /** What each request of the conversation has besides its messages. */
-  readonly fields: Readonly<Record<string, unknown>>;
-  readonly priority?: string;
-  readonly timings?: boolean;
+  readonly fields: object;
+  readonly priority?: string | undefined;
+  readonly timings?: boolean | undefined;
 }
 
 interface Message {
@@ -48,25 +47,8 @@ export class Conversation {
   }
 
   /** @throws CliError with what the gateway said; the question is then as never asked */
-  async ask(question: string, signal: AbortSignal): Promise<void> {
-    const asked: Message[] = [...this.#messages, { role: 'user', content: question }];
-    const id = `cli-${randomUUID()}`;
-    const watch = new RequestWatch(this.client, id, new ProgressLine());
-    try {
-      const response = await this.#request(id, asked, signal);
-      const { text, usage } = await this.#written(response, watch);
-      this.#messages = [...asked, { role: 'assistant', content: text }];
-      if (this.options.timings) say(await this.#account(watch, response, usage));
-    } finally {
-      watch.stop();
-    }
-  }
-
-  #request(
-    id: string,
-    messages: readonly Message[],
-    signal: AbortSignal,
-  ): Promise<Response> {
+  async ask(question: string): Promise<void> {
+    const messages: Message[] = [...this.#messages, { role: 'user', content: question }];
     const { model, fields, priority } = this.options;
     const body = {
       model,
@@ -75,46 +57,36 @@ export class Conversation {
       stream: true,
       stream_options: { include_usage: true },
     };
-    const headers = {
-      'content-type': 'application/json',
-      'x-request-id': id,
-      ...(priority !== undefined && { 'x-priority': priority }),
-    };
-    return this.client.request('/v1/chat/completions', {
-      method: 'POST',
-      body: JSON.stringify(body),
-      headers,
-      signal,
-    });
+    await watched(
+      this.client,
+      '/v1/chat/completions',
+      { body, priority },
+      async (response, watch) => {
+        const content = await this.#written(response, watch);
+        this.#messages = [...messages, { role: 'assistant', content }];
+      },
+    );
   }
 
-  async #written(
-    response: Response,
-    watch: RequestWatch,
-  ): Promise<{ text: string; usage: Chunk['usage'] }> {
+  async #written(response: Response, watch: RequestWatch): Promise<string> {
     let text = '';
     let usage: Chunk['usage'];
-    for await (const event of serverEvents(response)) {
+    for await (const chunk of serverEvents<Chunk>(response)) {
       watch.stop();
-      const chunk = event as Chunk;
       const said = chunk.choices?.[0]?.delta?.content ?? '';
       stdout.write(said);
       text += said;
       usage ??= chunk.usage;
     }
     stdout.write('\n');
-    return { text, usage };
-  }
-
-  async #account(
-    watch: RequestWatch,
-    { headers }: Response,
-    usage: Chunk['usage'],
-  ): Promise<string> {
-    const first = headers.get('x-switchyard-ttft-ms');
-    const tokens = usage
-      ? `, ${usage.prompt_tokens} + ${usage.completion_tokens} tokens`
-      : '';
-    return `${first === null ? '' : `first token ${first} ms, `}${await watch.timings()}${tokens}`;
+    if (this.options.timings) {
+      const first = response.headers.get('x-switchyard-ttft-ms');
+      const ttft = first === null ? '' : `first token ${first} ms, `;
+      const tokens = usage
+        ? `, ${usage.prompt_tokens} + ${usage.completion_tokens} tokens`
+        : '';
+      say(`${ttft}${await watch.timings()}${tokens}`);
+    }
+    return text;
   }
 }

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { programFolders } from '../platform/config/process-environment.js';
 import { type Settings } from '../platform/config/settings.js';
-import { KEY_TEXTS, type StatusAnswer } from './operate/status.js';
+import { KEY_TEXTS, type Status } from './operate/status.js';
+import { type GatewayAnswer } from './shared/gateway-client.js';
 import { type Diagnosis } from './shared/diagnosis.js';
 
 const ASK_LIMIT_MS = 2000;
@@ -47,9 +48,7 @@ const isProgram = (file: string): Promise<boolean> =>
     () => false,
   );
 
-interface Listed {
-  readonly data: readonly { readonly id: string; readonly problem?: string }[];
-}
+type WorkerList = GatewayAnswer<'/admin/v1/workers'>;
 
 /**
  * What a gateway that runs here says of its keys and its workers; nothing of workers
@@ -61,8 +60,8 @@ export async function checkGateway(
   try {
     const status = await asked(server, 'status');
     if (status.status === 401) return [{ what: 'keys', state: 'ok', detail: 'required' }];
-    const { gateway } = (await status.json()) as Pick<StatusAnswer, 'gateway'>;
-    const { data } = (await (await asked(server, 'workers')).json()) as Listed;
+    const { gateway } = (await status.json()) as Status;
+    const { data } = (await (await asked(server, 'workers')).json()) as WorkerList;
     const state = gateway.keys === 'ignored' ? 'warn' : 'ok';
     return [
       { what: 'keys', state, detail: KEY_TEXTS[gateway.keys] },

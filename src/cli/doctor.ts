@@ -1,9 +1,6 @@
-import { Command } from 'commander';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
 import { problemText } from '../platform/config/yaml-file.js';
-import { type EngineChecks } from './shared/engine-checks.js';
-import { EXIT } from './shared/cli-error.js';
-import { examples } from './shared/examples.js';
+import { command, ONE_DOCUMENT } from './shared/command.js';
 import {
   checkDatabase,
   checkEngineLibraries,
@@ -16,28 +13,23 @@ import {
   checkServer,
 } from './doctor-checks.js';
 import { type Diagnosis, diagnosisText } from './shared/diagnosis.js';
+import { type EngineChecks } from './shared/engine-checks.js';
 import { checkLlamaKernels, checkPythonWorkers } from './doctor-engines.js';
 import { checkCommands, checkGateway } from './doctor-workers.js';
-import { print, printJson } from './shared/terminal.js';
 
-export const doctorCommand = (engines: EngineChecks): Command =>
-  new Command('doctor')
-    .description('check whether this machine is ready; each problem comes with its fix')
-    .option('--json', 'one JSON document')
-    .addHelpText(
-      'after',
-      examples(
-        ['doctor', 'doctor --json | jq \'.checks[] | select(.state == "fail")\''],
-        'Exit code 1: something that is configured will not work. ! marks what is optional.',
-      ),
-    )
-    .action(async ({ json }: { json?: boolean }) => {
-      const lines = await diagnose(engines);
-      const well = lines.every(({ state }) => state !== 'fail');
-      if (json) printJson({ ok: well, checks: lines });
-      else print(lines.map(diagnosisText).join('\n'));
-      if (!well) process.exitCode = EXIT.failed;
-    });
+export const doctorCommand = command({
+  name: 'doctor',
+  about: 'check whether this machine is ready; each problem comes with its fix',
+  examples: ['doctor', 'doctor --json | jq \'.checks[] | select(.state == "fail")\''],
+  notes:
+    'Exit code 1: something that is configured will not work. ! marks what is optional.',
+  json: ONE_DOCUMENT,
+  async run({ engines }) {
+    const checks = await diagnose(engines);
+    return { ok: checks.every(({ state }) => state !== 'fail'), checks };
+  },
+  text: ({ checks }) => checks.map(diagnosisText).join('\n'),
+});
 
 /** Every check of this machine and its configuration. */
 export async function diagnose(engines: EngineChecks): Promise<readonly Diagnosis[]> {
@@ -46,26 +38,21 @@ export async function diagnose(engines: EngineChecks): Promise<readonly Diagnosi
   try {
     config = loadConfig({ askEngine: engines.objections });
   } catch (error) {
-    const { message } = error as Error;
-    return [
-      ...machine,
-      {
-        what: 'configuration',
-        state: 'fail',
-        detail: message,
-        fix: 'change these lines',
-      },
-    ];
+    const { message: detail } = error as Error;
+    const fix = 'change these lines';
+    return [...machine, { what: 'configuration', state: 'fail', detail, fix }];
   }
-  const { settings, models } = config;
+  return [...machine, ...(await configured(config, engines))];
+}
+
+async function configured(
+  { settings, models, warnings }: LoadedConfig,
+  engines: EngineChecks,
+): Promise<readonly Diagnosis[]> {
+  const valid = `${settings.workers.modelsFile} and every setting are valid`;
   return [
-    ...machine,
-    {
-      what: 'configuration',
-      state: 'ok',
-      detail: `${settings.workers.modelsFile} and every setting are valid`,
-    },
-    ...config.warnings.map((warning): Diagnosis => ({
+    { what: 'configuration', state: 'ok', detail: valid },
+    ...warnings.map((warning): Diagnosis => ({
       what: 'configuration',
       state: 'warn',
       detail: problemText(warning),
@@ -80,13 +67,9 @@ export async function diagnose(engines: EngineChecks): Promise<readonly Diagnosi
     ...(await checkGateway(settings.server)),
     await checkFolder('data folder', settings.data.dir),
     await checkFolder('models folder', settings.hub.modelsDir),
-    ...(await checkServers(config)),
+    ...(await Promise.all([
+      checkServer('redis', settings.redis.url, 'redis.url'),
+      checkDatabase(settings),
+    ])),
   ];
 }
-
-/** Servers that Switchyard can do without. */
-const checkServers = ({ settings }: LoadedConfig): Promise<readonly Diagnosis[]> =>
-  Promise.all([
-    checkServer('redis', settings.redis.url, 'redis.url'),
-    checkDatabase(settings),
-  ]);

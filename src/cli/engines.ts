@@ -1,9 +1,8 @@
-import { Argument, Command } from 'commander';
 import { ownName } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_TABLE } from './engines/engine-table.js';
-import { CliError, EXIT, interruptible } from './shared/cli-error.js';
-import { examples } from './shared/examples.js';
+import { CliError, EXIT } from './shared/cli-error.js';
+import { command, commandGroup, ONE_DOCUMENT } from './shared/command.js';
 import { EMBEDDED_LIBRARIES } from './doctor-checks.js';
 import {
   engineVersion,
@@ -16,30 +15,13 @@ import {
   removeLlamaKernels,
 } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
-import {
-  columns,
-  MARKS,
-  print,
-  printJson,
-  ProgressLine,
-  say,
-} from './shared/terminal.js';
-
-interface ListedEngine {
-  readonly engine: string;
-  readonly installed: boolean;
-  readonly version: string;
-  readonly kinds: readonly string[];
-  readonly capabilities: readonly string[];
-  readonly devices: readonly string[];
-}
+import { columns, MARKS, printJson, ProgressLine, say } from './shared/terminal.js';
 
 interface InstallOptions {
-  readonly cuda?: boolean;
-  readonly python?: string;
-  readonly native?: boolean;
-  readonly prebuilt?: boolean;
-  readonly json?: boolean;
+  readonly cuda?: boolean | undefined;
+  readonly python?: string | undefined;
+  readonly native?: boolean | undefined;
+  readonly prebuilt?: boolean | undefined;
 }
 
 const INSTALL_HELP = `
@@ -54,62 +36,51 @@ llama-cpp    --native compiles llama.cpp for this machine's CPU, offline: 3 minu
 
 Exit code 1: something is missing; the message names the repair. Exit code 3: the package index cannot be reached.`;
 
-export const enginesCommand = (): Command =>
-  new Command('engines')
-    .description('engines: list, install')
-    .addCommand(
-      new Command('list')
-        .description('every engine: version, what it serves, devices')
-        .option('--json', 'one JSON document')
-        .addHelpText(
-          'after',
-          examples(['engines list', "engines list --json | jq -r '.engines[].engine'"]),
-        )
-        .action(async ({ json }: { json?: boolean }) => {
-          const engines = await listedEngines(environment());
-          if (json) printJson({ engines });
-          else print(table(engines));
-        }),
-    )
-    .addCommand(
-      new Command('install')
-        .description('install what an engine needs beside the npm packages')
-        .addArgument(
-          new Argument('<engine>', 'the engine').choices([
-            'ctranslate2',
-            ...PACKAGED_ENGINES,
-          ]),
-        )
-        .option(
-          '--cuda',
-          'ctranslate2: with the CUDA libraries that it loads (1 GB more)',
-        )
-        .option('--python <command>', 'ctranslate2: the Python to use')
-        .option('--native', 'llama-cpp: compile it for this CPU')
-        .option('--prebuilt', 'llama-cpp: restore the kernels of the npm package')
-        .option(
-          '--json',
-          'the engine as `engines list --json` shows it, as one JSON document',
-        )
-        .addHelpText(
-          'after',
-          examples(
-            ['engines install ctranslate2', 'engines install llama-cpp --native'],
-            INSTALL_HELP.trim(),
-          ),
-        )
-        .action((engine: string, options: InstallOptions) =>
-          interruptible(async signal => {
-            await (engine === 'ctranslate2'
-              ? installPython(options, signal)
-              : installPackages(engine, options, signal));
-            if (options.json)
-              printJson(
-                (await listedEngines(environment())).find(each => each.engine === engine),
-              );
-          }),
-        ),
-    );
+const list = command({
+  name: 'list',
+  about: 'every engine: version, what it serves, devices',
+  examples: ['engines list', "engines list --json | jq -r '.engines[].engine'"],
+  json: ONE_DOCUMENT,
+  run: async () => ({ engines: await listedEngines(environment()) }),
+  text: ({ engines }) =>
+    columns([
+      ['engine', 'version', 'devices', 'serves'],
+      ...engines.map(({ engine, installed, version, kinds, capabilities, devices }) => [
+        engine,
+        installed ? version : 'not installed',
+        devices.join(' ') || 'elsewhere',
+        [kinds.join(' '), capabilities.join(' ')].filter(Boolean).join(': '),
+      ]),
+    ]),
+});
+
+const install = command({
+  name: 'install',
+  about: 'install what an engine needs beside the npm packages',
+  arg: ['<engine>', 'the engine', ['ctranslate2', ...PACKAGED_ENGINES]],
+  examples: ['engines install ctranslate2', 'engines install llama-cpp --native'],
+  notes: INSTALL_HELP.trim(),
+  options: {
+    '--cuda': 'ctranslate2: with the CUDA libraries that it loads (1 GB more)',
+    '--python <command>': 'ctranslate2: the Python to use',
+    '--native': 'llama-cpp: compile it for this CPU',
+    '--prebuilt': 'llama-cpp: restore the kernels of the npm package',
+  },
+  json: 'the engine as `engines list --json` shows it, as one JSON document',
+  async run({ arg: engine, options, signal }) {
+    await (engine === 'ctranslate2'
+      ? installPython(options, signal)
+      : installPackages(engine, options, signal));
+    if (!options.json) return;
+    const engines = await listedEngines(environment());
+    printJson(engines.find(each => each.engine === engine));
+  },
+});
+
+export const enginesCommand = commandGroup('engines', 'engines: list, install', [
+  list,
+  install,
+]);
 
 const WORKER =
   "-m, switchyard_worker.ctranslate2, --path, FOLDER, --model, '{model}', --listen, '{host}:{port}'";
@@ -117,40 +88,37 @@ const WORKER =
 const environment = (): PythonEnvironment =>
   new PythonEnvironment(loadConfig().settings.data.dir);
 
-async function listedEngines(
-  python: PythonEnvironment,
-): Promise<readonly ListedEngine[]> {
-  const versions: Readonly<Record<string, string | undefined>> = {
-    ctranslate2: pythonVersion(python),
-    ...Object.fromEntries(
-      Object.entries(EMBEDDED_LIBRARIES).map(([name, { load }]) => [name, attempt(load)]),
-    ),
-  };
-  const kernels =
-    (await llamaKernels()) === 'localBuild' ? ', compiled for this CPU' : '';
+async function listedEngines(python: PythonEnvironment) {
+  const isCompiled = (await llamaKernels()) === 'localBuild';
   return Object.entries(ENGINE_TABLE).map(
-    ([engine, { npm, kinds, capabilities, devices }]) => {
-      const version =
-        npm !== undefined
-          ? engineVersion(engine)
-          : engine in versions
-            ? versions[engine]
-            : 'built in';
+    ([engine, { kinds, capabilities, devices }]) => {
+      const version = versionOf(engine, python);
+      const kernels =
+        version !== undefined && engine === 'llama-cpp' && isCompiled
+          ? ', compiled for this CPU'
+          : '';
       return {
-        ...{
-          engine,
-          kinds,
-          capabilities,
-          devices: Object.keys(devices),
-          installed: version !== undefined,
-        },
-        version:
-          version === undefined
-            ? ''
-            : `${version}${engine === 'llama-cpp' ? kernels : ''}`,
+        engine,
+        kinds,
+        capabilities,
+        devices: Object.keys(devices),
+        installed: version !== undefined,
+        version: `${version ?? ''}${kernels}`,
       };
     },
   );
+}
+
+/** Undefined: it is not installed. */
+function versionOf(engine: string, python: PythonEnvironment): string | undefined {
+  if (ENGINE_TABLE[engine]?.npm) return engineVersion(engine);
+  if (engine === 'ctranslate2') return pythonVersion(python);
+  const library = EMBEDDED_LIBRARIES[engine];
+  try {
+    return library ? library.load() : 'built in';
+  } catch {
+    return undefined;
+  }
 }
 
 function pythonVersion(python: PythonEnvironment): string | undefined {
@@ -160,28 +128,6 @@ function pythonVersion(python: PythonEnvironment): string | undefined {
   const hint =
     state === 'outdated' ? ', install again for the versions of this release' : '';
   return `${ctranslate2}, Python ${of}${hint}`;
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
-}
-
-function table(engines: readonly ListedEngine[]): string {
-  const rows = engines.map(
-    ({ engine, installed, version, kinds, capabilities, devices }) => [
-      ...[
-        engine,
-        installed ? version : 'not installed',
-        devices.join(' ') || 'elsewhere',
-      ],
-      `${kinds.join(' ')}${capabilities.length > 0 ? `: ${capabilities.join(' ')}` : ''}`,
-    ],
-  );
-  return columns([['engine', 'version', 'devices', 'serves'], ...rows]);
 }
 
 async function installPackages(

@@ -1,9 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { Command } from 'commander';
 import { launchDirectory, ownName } from '../platform/config/process-environment.js';
 import { CliError, EXIT } from './shared/cli-error.js';
-import { examples } from './shared/examples.js';
+import { command } from './shared/command.js';
 import { firstModelSteps } from './first-model.js';
 import { MARKS, print, printJson, say } from './shared/terminal.js';
 
@@ -32,32 +31,24 @@ models: []
 `,
 };
 
-export const initCommand = (): Command =>
-  new Command('init')
-    .description(
-      'write switchyard.yaml and models.yaml into a folder; nothing is overwritten',
-    )
-    .argument('[folder]', 'where; created if needed', '.')
-    .option('--json', 'the files as one JSON document')
-    .addHelpText(
-      'after',
-      examples(
-        ['init', 'init my-gateway'],
-        'In a folder with a switchyard.yaml, every command uses it; SWITCHYARD_CONFIG names another file.',
-      ),
-    )
-    .action((folder: string, { json }: { json?: boolean }) => {
-      const target = resolve(launchDirectory(), folder);
-      const files = write(target);
-      if (json) printJson({ files });
-      else print(files.join('\n'));
-      const enter = target === launchDirectory() ? [] : [`  cd ${folder}`];
-      say(
-        [`${MARKS.ok} Next:`, ...enter, ...firstModelSteps(), `  ${ownName()} up`].join(
-          '\n',
-        ),
-      );
-    });
+export const initCommand = command({
+  name: 'init',
+  about: 'write switchyard.yaml and models.yaml into a folder; nothing is overwritten',
+  arg: ['[folder]', 'where; created if needed', undefined, '.'],
+  examples: ['init', 'init my-gateway'],
+  notes:
+    'In a folder with a switchyard.yaml, every command uses it; SWITCHYARD_CONFIG names another file.',
+  json: 'the files as one JSON document',
+  run({ arg: folder, options }) {
+    const target = resolve(launchDirectory(), folder);
+    const files = write(target);
+    const enter = target === launchDirectory() ? [] : [`  cd ${folder}`];
+    const next = [...enter, ...firstModelSteps(), `  ${ownName()} up`];
+    if (options.json) printJson({ files });
+    else print(files.join('\n'));
+    say([`${MARKS.ok} Next:`, ...next].join('\n'));
+  },
+});
 
 /** @throws CliError exit code 2 where one of the files is there already */
 function write(target: string): readonly string[] {

@@ -4,25 +4,13 @@ import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { stdin } from 'node:process';
 import { type Readable, type Writable } from 'node:stream';
-import { Command } from 'commander';
 import { programFolders } from '../platform/config/process-environment.js';
 import { parseWholeNumber, readablePath } from './shared/arguments.js';
 import { CliError, EXIT } from './shared/cli-error.js';
-import { examples } from './shared/examples.js';
-import {
-  GatewayClient,
-  type GatewayClientOptions,
-  withGatewayOptions,
-} from './shared/gateway-client.js';
+import { command, type OptionValues } from './shared/command.js';
+import { GatewayClient } from './shared/gateway-client.js';
 import { LiveTranscription } from './shared/live-transcription.js';
 import { print, ProgressLine, say } from './shared/terminal.js';
-
-interface ListenOptions extends GatewayClientOptions {
-  readonly model: string;
-  readonly language?: string;
-  readonly raw?: number;
-  readonly json?: boolean;
-}
 
 /** Audio as samples of 16 bit, one channel; `stop` ends a recording. */
 interface Source {
@@ -39,22 +27,8 @@ const DEVICE =
     : ['-f', 'alsa', '-i', 'default'];
 /** The first one that is installed records the default microphone. */
 const RECORDERS = [
-  ['arecord', '-q', '-t', 'raw', '-f', 'S16_LE', '-c', '1', '-r', String(RATE)],
-  [
-    'rec',
-    '-q',
-    '-t',
-    'raw',
-    '-b',
-    '16',
-    '-e',
-    'signed',
-    '-c',
-    '1',
-    '-r',
-    String(RATE),
-    '-',
-  ],
+  `arecord -q -t raw -f S16_LE -c 1 -r ${RATE}`.split(' '),
+  `rec -q -t raw -b 16 -e signed -c 1 -r ${RATE} -`.split(' '),
   [...FFMPEG, ...DEVICE, ...RAW],
 ];
 
@@ -62,63 +36,58 @@ const NOTES = `Without a file the microphone is recorded by arecord, rec (SoX) o
 Finished sentences go to stdout, a line each; what is being spoken is shown on a terminal only.
 The first Ctrl-C ends the recording and waits for the last words.`;
 
-export const listenCommand = (): Command =>
-  withGatewayOptions(new Command('listen'))
-    .description('live text of the microphone, a file or stdin, over /v1/realtime')
-    .argument('[file]', 'an audio file, or - for stdin, instead of the microphone')
-    .option('-m, --model <name>', 'model or alias', 'whisper-1')
-    .option('-l, --language <tag>', 'spoken language, such as en')
-    .option(
-      '--raw <hertz>',
-      'the file holds 16 bit samples of one channel at this rate',
-      parseWholeNumber(8000, 48_000),
-    )
-    .option('--json', 'each event of the gateway as one line of JSON')
-    .addHelpText(
-      'after',
-      examples(
-        ['listen', 'listen talk.mp3', 'ffmpeg -i in.mkv -f wav - | switchyard listen -'],
-        NOTES,
-      ),
-    )
-    .action(async (file: string | undefined, options: ListenOptions) => {
-      const client = new GatewayClient(options);
-      const source = file === undefined ? recording() : await played(file, options.raw);
-      process.once('SIGINT', source.stop);
-      try {
-        await listen(client, source.audio, { ...options, turns: file === undefined });
-      } finally {
-        process.off('SIGINT', source.stop);
-        source.stop();
-      }
-    });
+const OPTIONS = {
+  '-m, --model <name>': ['model or alias', undefined, 'whisper-1'],
+  '-l, --language <tag>': 'spoken language, such as en',
+  '--raw <hertz>': [
+    'the file holds 16 bit samples of one channel at this rate',
+    parseWholeNumber(8000, 48_000),
+  ],
+} as const;
+
+export const listenCommand = command({
+  name: 'listen',
+  about: 'live text of the microphone, a file or stdin, over /v1/realtime',
+  arg: ['[file]', 'an audio file, or - for stdin, instead of the microphone'],
+  examples: [
+    'listen',
+    'listen talk.mp3',
+    'ffmpeg -i in.mkv -f wav - | switchyard listen -',
+  ],
+  notes: NOTES,
+  gateway: true,
+  options: OPTIONS,
+  json: 'each event of the gateway as one line of JSON',
+  async run({ command: own, arg: file, options }) {
+    // Of its own: the first Ctrl-C ends the recording, not the session.
+    const client = new GatewayClient(own.opts());
+    const source = file === undefined ? recording() : await played(file, options.raw);
+    process.once('SIGINT', source.stop);
+    try {
+      await listen(client, source.audio, options, file === undefined);
+    } finally {
+      process.off('SIGINT', source.stop);
+      source.stop();
+    }
+  },
+});
 
 async function listen(
   client: GatewayClient,
   audio: AsyncIterable<Buffer>,
-  {
-    model,
-    language,
-    raw = RATE,
-    json,
-    turns,
-  }: ListenOptions & { readonly turns: boolean },
+  { model, language, raw: rate = RATE, json }: OptionValues<typeof OPTIONS>,
+  turns: boolean,
 ): Promise<void> {
   const line = new ProgressLine();
   let spoken = '';
-  const live = await LiveTranscription.open(client, {
-    model,
-    rate: raw,
-    turns,
-    ...(language && { language }),
-  });
+  const live = await LiveTranscription.open(client, { model, rate, turns, language });
   live.onEvent = event => {
     if (json) return print(JSON.stringify(event));
-    if (event.delta !== undefined) spoken += event.delta;
-    if (event.transcript === undefined)
-      return (
-        process.stderr.isTTY && line.show(spoken.slice(-(process.stderr.columns - 1)))
-      );
+    spoken += event.delta ?? '';
+    if (event.transcript === undefined) {
+      if (process.stderr.isTTY) line.show(spoken.slice(1 - process.stderr.columns));
+      return;
+    }
     line.clear();
     spoken = '';
     if (event.transcript !== '') print(event.transcript);

@@ -1,12 +1,10 @@
 import { resolve } from 'node:path';
-import { Command } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
-import { type EngineChecks } from './shared/engine-checks.js';
 import {
   type AddPlan,
-  type PlannedSource,
-  type PlanOptions,
   planAdd,
+  type PlanContext,
+  type PlannedSource,
 } from './catalogue/add-plan.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import {
@@ -15,30 +13,16 @@ import {
   type ModelsEdit,
   previewModels,
 } from './catalogue/models-document.js';
-import { CliError, EXIT, interruptible } from './shared/cli-error.js';
+import { CliError, EXIT } from './shared/cli-error.js';
+import { command, type Invocation, ONE_DOCUMENT } from './shared/command.js';
 import { confirm } from './shared/confirm.js';
-import {
-  type GatewayClientOptions,
-  withGatewayOptions,
-} from './shared/gateway-client.js';
 import { byteText } from './hub/disk-space.js';
 import { listFiles } from './hub/file-listing.js';
 import { type HubHttp } from './hub/hub-http.js';
-import { pullModel } from './hub/model-pull.js';
 import { sourceText } from './hub/model-source.js';
-import { hubHttp, STALL_MS } from './models-pull.js';
-import { reloadGateway, type Served, untilLoaded } from './models-served.js';
-import { pullProgress } from './pull-progress.js';
+import { hubHttp, pullWithProgress } from './models-pull.js';
+import { reloadGateway, untilLoaded } from './models-served.js';
 import { MARKS, print, printJson, say } from './shared/terminal.js';
-
-interface AddOptions extends PlanOptions, GatewayClientOptions {
-  readonly tokenFile?: string;
-  readonly yes?: boolean;
-  readonly load: boolean;
-  readonly wait: boolean;
-  readonly quiet?: boolean;
-  readonly json?: boolean;
-}
 
 const HELP = `
 Examples:
@@ -51,69 +35,76 @@ Files that are there are not downloaded again, and an interrupted download resum
 pocketsphinx, flite and synthetic; a real model keeps its own unless --aliases names them. An entry of models.yaml that
 is there already stays as it is, unless --replace. The gateway loads the model without a restart.`;
 
-export const modelsAddCommand = ({ objections }: EngineChecks): Command =>
-  withGatewayOptions(new Command('add'))
-    .description(
-      'download a model of the catalogue, write it into models.yaml and load it',
-    )
-    .argument('<names...>', 'names as `models search` lists them')
-    .option('--as <id>', 'id in models.yaml (default: the name)')
-    .option(
-      '--device <device>',
-      'cpu, cuda or vulkan, as far as the model has options for it (default: its first)',
-    )
-    .option('--aliases <names>', 'comma-separated names to take, also from real models')
-    .option('--no-aliases', 'take no names')
-    .option('--upstream <url>', 'address of a server that runs elsewhere, up to /v1')
-    .option('--upstream-model <name>', 'name of the model there')
-    .option('--replace', 'write the entry of models.yaml anew')
-    .option(
-      '--token-file <file>',
-      'file with the access token of the hub (default: HF_TOKEN, hub.token_file)',
-    )
-    .option('-y, --yes', 'do not ask for confirmation')
-    .option(
-      '--no-load',
-      'do not ask the gateway to load it; it reads the models file at its next start',
-    )
-    .option('--no-wait', 'do not wait until the gateway has loaded it')
-    .option('-q, --quiet', 'show no progress')
-    .option('--json', 'one JSON document')
-    .addHelpText('after', HELP)
-    .action((names: string[], options: AddOptions) =>
-      interruptible(signal => add(names, options, { objections, signal })),
-    );
+const OPTIONS = {
+  '--as <id>': 'id in models.yaml (default: the name)',
+  '--device <device>':
+    'cpu, cuda or vulkan, as far as the model has options for it (default: its first)',
+  '--aliases <names>': 'comma-separated names to take, also from real models',
+  '--no-aliases': 'take no names',
+  '--upstream <url>': 'address of a server that runs elsewhere, up to /v1',
+  '--upstream-model <name>': 'name of the model there',
+  '--replace': 'write the entry of models.yaml anew',
+  '--token-file <file>':
+    'file with the access token of the hub (default: HF_TOKEN, hub.token_file)',
+  '-y, --yes': 'do not ask for confirmation',
+  '--no-load':
+    'do not ask the gateway to load it; it reads the models file at its next start',
+  '--no-wait': 'do not wait until the gateway has loaded it',
+  '-q, --quiet': 'show no progress',
+} as const;
 
-async function add(
-  names: readonly string[],
-  options: AddOptions,
-  { objections, signal }: Pick<EngineChecks, 'objections'> & { signal: AbortSignal },
-): Promise<void> {
+export const modelsAddCommand = command({
+  name: 'add',
+  about: 'download a model of the catalogue, write it into models.yaml and load it',
+  arg: ['<names...>', 'names as `models search` lists them'],
+  help: HELP,
+  gateway: true,
+  options: OPTIONS,
+  json: ONE_DOCUMENT,
+  async run(invocation) {
+    const { options, signal } = invocation;
+    const { settings, plans } = await planned(invocation);
+    const askEngine = invocation.engines.objections;
+    const file = { path: settings.workers.modelsFile, askEngine };
+    const edit = editOf(plans);
+    // What models.yaml would refuse is found before the first byte is downloaded.
+    await previewModels(file, edit);
+    const http = hubHttp(options.tokenFile, settings);
+    for (const plan of plans) say(await planText(plan, http, signal));
+    if (!options.yes) await confirm('Add?', 'nothing was added');
+    const missing = plans.flatMap(({ sources }) => sources.filter(one => !one.present));
+    for (const { source, folder, files } of missing) {
+      const order = { source, folder, include: Object.keys(files), expected: files };
+      await pullWithProgress(order, http, options.quiet, signal);
+    }
+    await write(file, edit);
+    const models = await served(plans, invocation);
+    if (options.json) return printJson({ models_file: file.path, models });
+    const inFile = `in ${resolve(file.path)}`;
+    for (const { id, aliases, gateway } of models)
+      print(
+        `${MARKS.ok} ${[id, ...aliases].join(', ')}: ${gateway === 'no gateway' ? inFile : gateway}`,
+      );
+  },
+});
+
+type Adding = Invocation<typeof OPTIONS, readonly ['<names...>', string]>;
+
+async function planned({ arg: names, options, engines, signal }: Adding) {
   if (names.length > 1 && options.as !== undefined)
     throw new CliError('--as is for one model', EXIT.usage);
-  const { settings, models } = loadConfig({ askEngine: objections });
+  const { settings, models } = loadConfig({ askEngine: engines.objections });
   const catalogue = Catalogue.load(settings.hub.catalogueFile);
   const entries = [...new Set(names)].map(name => catalogue.find(name));
   const plans: AddPlan[] = [];
+  const known: PlanContext['models'][number][] = [...models];
   for (const entry of entries) {
-    const before = plans.flatMap(({ model, id, aliases }) =>
-      model ? [{ id, aliases, engine: 'planned' as never }] : [],
-    );
-    plans.push(
-      await planAdd(entry, options, { settings, models: [...before, ...models], signal }),
-    );
+    const plan = await planAdd(entry, options, { settings, models: known, signal });
+    plans.push(plan);
+    const { model, id, aliases } = plan;
+    if (model) known.unshift({ id, aliases, engine: 'planned' as never });
   }
-  const file = { path: settings.workers.modelsFile, askEngine: objections };
-  const edit = editOf(plans);
-  // What models.yaml would refuse is found before the first byte is downloaded.
-  await previewModels(file, edit);
-  const http = hubHttp(options.tokenFile, settings);
-  for (const plan of plans) say(await planText(plan, http, signal));
-  if (!options.yes) await confirm('Add?', 'nothing was added');
-  for (const plan of plans)
-    for (const source of plan.sources) await pull(source, http, { options, signal });
-  await write(file, edit);
-  await report(plans, options, { file, signal });
+  return { settings, plans };
 }
 
 const editOf =
@@ -163,26 +154,6 @@ async function sourceLine(
   return `${listing.files.length} of ${sourceText(source)}, ${byteText(bytes)} → ${resolve(folder)}`;
 }
 
-async function pull(
-  { source, folder, files, present }: PlannedSource,
-  http: HubHttp,
-  { options, signal }: { options: AddOptions; signal: AbortSignal },
-): Promise<void> {
-  if (present) return;
-  const progress = pullProgress(options.quiet === true);
-  try {
-    const order = { source, folder, include: Object.keys(files), expected: files };
-    await pullModel(order, {
-      http,
-      signal,
-      observe: progress.observe,
-      stallMs: STALL_MS,
-    });
-  } finally {
-    progress.stop();
-  }
-}
-
 /**
  * The files are there whatever becomes of the entry, so the next
  * attempt downloads nothing.
@@ -198,31 +169,25 @@ async function write(file: EditedFile, edit: ModelsEdit): Promise<void> {
   }
 }
 
-async function report(
-  plans: readonly AddPlan[],
-  options: AddOptions,
-  { file, signal }: { file: EditedFile; signal: AbortSignal },
-): Promise<void> {
-  const client = options.load ? await reloadGateway(options) : undefined;
-  const served: Served[] = [];
-  for (const { id } of plans) {
-    if (client && options.wait) say(`loading ${id} …`);
-    served.push(
-      !client
-        ? 'no gateway'
-        : options.wait
-          ? await untilLoaded(client, id, signal)
-          : 'loading',
-    );
+/** What a running gateway made of the changed file. */
+async function served(plans: readonly AddPlan[], invocation: Adding) {
+  const { load, wait } = invocation.options;
+  const client = load ? invocation.client : undefined;
+  const answers = client !== undefined && (await reloadGateway(client));
+  const models = [];
+  for (const { id, model, aliases, moved, sources } of plans) {
+    if (answers && wait) say(`loading ${id} …`);
+    const loaded = wait
+      ? () => untilLoaded(client!, id, invocation.signal)
+      : () => 'loading';
+    models.push({
+      id,
+      engine: model?.engine,
+      aliases,
+      moved,
+      gateway: answers ? await loaded() : 'no gateway',
+      folders: sources.map(({ folder }) => folder),
+    });
   }
-  const models = plans.map(({ id, model, aliases, moved, sources }, at) => ({
-    ...{ id, engine: model?.engine, aliases, moved, gateway: served[at] },
-    folders: sources.map(({ folder }) => folder),
-  }));
-  if (options.json) return printJson({ models_file: file.path, models });
-  for (const { id, aliases, gateway } of models) {
-    print(
-      `${MARKS.ok} ${[id, ...aliases].join(', ')}: ${gateway === 'no gateway' ? `in ${resolve(file.path)}` : gateway}`,
-    );
-  }
+  return models;
 }

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { Command } from 'commander';
 import { hubToken, launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type Settings } from '../platform/config/settings.js';
 import { repeatable } from './shared/arguments.js';
-import { CliError, EXIT, interruptible } from './shared/cli-error.js';
+import { CliError, EXIT } from './shared/cli-error.js';
+import { command, type OptionValues } from './shared/command.js';
 import { HubError } from './hub/hub-error.js';
 import { HubHttp } from './hub/hub-http.js';
-import { readManifest } from './hub/model-folder.js';
-import { pullModel } from './hub/model-pull.js';
+import { type PullManifest, readManifest } from './hub/model-folder.js';
+import { pullModel, type PullRequest } from './hub/model-pull.js';
 import {
   type ModelSource,
   parseSource,
@@ -20,19 +20,8 @@ import { findingsOf, ModelStore } from './hub/model-store.js';
 import { pullProgress } from './pull-progress.js';
 import { MARKS, print, printJson, say } from './shared/terminal.js';
 
-interface PullOptions {
-  readonly as?: string;
-  readonly into?: string;
-  readonly sha256?: string;
-  readonly include: readonly string[];
-  readonly tokenFile?: string;
-  readonly offline?: boolean;
-  readonly quiet?: boolean;
-  readonly json?: boolean;
-}
-
 /** A server that has begun to send counts as lost after this much silence. */
-export const STALL_MS = 60_000;
+const STALL_MS = 60_000;
 
 const HELP = `
 SOURCE is one of
@@ -50,74 +39,73 @@ Examples:
 An interrupted pull resumes. Every file is verified before it gets its name. In models.yaml, set the engine option of
 the model (modelDir) to the folder. Then run: switchyard models check`;
 
-export const modelsPullCommand = (): Command =>
-  new Command('pull')
-    .description(
-      'download and verify the files of a model; an interrupted download resumes',
-    )
-    .argument('<source>', 'hf:organisation/name[@revision], or an https URL')
-    .option('--as <name>', 'name of the folder (default: the last part of the source)')
-    .option('--into <dir>', 'exact folder, instead of one below hub.models_dir')
-    .option('--sha256 <hex>', 'expected SHA-256 of the file, or of the manifest')
-    .addOption(repeatable('--include <glob>', 'only these files'))
-    .option(
-      '--token-file <file>',
-      'file with the access token of the hub (default: HF_TOKEN, hub.token_file)',
-    )
-    .option('--offline', 'no network; list what is here and what is missing')
-    .option('-q, --quiet', 'show no progress')
-    .option('--json', 'print the manifest as one JSON document')
-    .addHelpText('after', HELP)
-    .action((text: string, options: PullOptions) =>
-      interruptible(signal => pull(text, options, signal)),
-    );
+const OPTIONS = {
+  '--as <name>': 'name of the folder (default: the last part of the source)',
+  '--into <dir>': 'exact folder, instead of one below hub.models_dir',
+  '--sha256 <hex>': 'expected SHA-256 of the file, or of the manifest',
+  '--include <glob>': repeatable('only these files'),
+  '--token-file <file>':
+    'file with the access token of the hub (default: HF_TOKEN, hub.token_file)',
+  '--offline': 'no network; list what is here and what is missing',
+  '-q, --quiet': 'show no progress',
+} as const;
 
-async function pull(
-  text: string,
-  options: PullOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  if (options.sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(options.sha256)) {
-    throw new CliError('--sha256: must be 64 hexadecimal digits', EXIT.usage);
-  }
-  const source = parseSource(text);
-  const { settings } = loadConfig();
-  const folder = folderFor(source, options, settings);
-  if (options.offline) return reportOffline(source, folder, { options, signal });
-  const progress = pullProgress(options.quiet === true);
-  const http = hubHttp(options.tokenFile, settings);
-  try {
-    const manifest = await pullModel(
-      { source, folder, include: options.include, sha256: options.sha256 },
-      { http, signal, observe: progress.observe, stallMs: STALL_MS },
-    );
-    progress.stop();
-    if (options.json) printJson({ folder, ...manifest });
-    else
+export const modelsPullCommand = command({
+  name: 'pull',
+  about: 'download and verify the files of a model; an interrupted download resumes',
+  arg: ['<source>', 'hf:organisation/name[@revision], or an https URL'],
+  help: HELP,
+  options: OPTIONS,
+  json: 'print the manifest as one JSON document',
+  async run({ arg, options, signal }) {
+    const { sha256, include, tokenFile, quiet, json } = options;
+    if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256))
+      throw new CliError('--sha256: must be 64 hexadecimal digits', EXIT.usage);
+    const source = parseSource(arg);
+    const { settings } = loadConfig();
+    const folder = folderFor(source, options, settings);
+    if (options.offline) return reportOffline(source, folder, json, signal);
+    const http = hubHttp(tokenFile, settings);
+    const order = { source, folder, include, sha256 };
+    try {
+      const manifest = await pullWithProgress(order, http, quiet, signal);
+      if (json) return { folder, ...manifest };
       say(
         `${MARKS.ok} ${sourceText(source)} (${manifest.revision.slice(0, 12)}) is in ${resolve(folder)}`,
       );
-  } catch (error) {
+    } catch (error) {
+      throw withManualSteps(error, source, folder, settings.hub.endpoint);
+    }
+  },
+});
+
+export async function pullWithProgress(
+  order: PullRequest,
+  http: HubHttp,
+  quiet: boolean | undefined,
+  signal: AbortSignal,
+): Promise<PullManifest> {
+  const progress = pullProgress(quiet === true);
+  try {
+    const { observe } = progress;
+    return await pullModel(order, { http, signal, observe, stallMs: STALL_MS });
+  } finally {
     progress.stop();
-    throw withManualSteps(error, source, { folder, endpoint: settings.hub.endpoint });
   }
 }
 
 function folderFor(
   source: ModelSource,
-  { as: name, into }: PullOptions,
+  { as: name, into }: OptionValues<typeof OPTIONS>,
   settings: Settings,
 ): string {
-  if (into !== undefined) {
-    if (name !== undefined)
-      throw new CliError(
-        '--as names a folder below hub.models_dir, --into any folder: use one of them',
-        EXIT.usage,
-      );
-    return resolve(launchDirectory(), into);
-  }
-  const shelf = new ModelStore(settings.hub.modelsDir);
-  return shelf.folderOf(name ?? suggestedName(source));
+  if (into === undefined)
+    return new ModelStore(settings.hub.modelsDir).folderOf(name ?? suggestedName(source));
+  if (name === undefined) return resolve(launchDirectory(), into);
+  throw new CliError(
+    '--as names a folder below hub.models_dir, --into any folder: use one of them',
+    EXIT.usage,
+  );
 }
 
 /**
@@ -148,26 +136,23 @@ function tokenOf(tokenFile: string | undefined, { hub }: Settings): string | und
 async function reportOffline(
   source: ModelSource,
   folder: string,
-  { options, signal }: { options: PullOptions; signal: AbortSignal },
+  json: boolean | undefined,
+  signal: AbortSignal,
 ): Promise<void> {
   const manifest = await readManifest(folder);
-  if (!manifest) {
+  if (!manifest)
     throw new CliError(
       `${folder} holds no pulled model, and --offline uses no network to look up what belongs there`,
     );
-  }
-  if (source.kind === 'hub' && manifest.source !== sourceText(source)) {
+  if (source.kind === 'hub' && manifest.source !== sourceText(source))
     throw new CliError(`${folder} holds ${manifest.source}, not ${sourceText(source)}`);
-  }
   const missing = await findingsOf(folder, manifest, { checksums: true, signal });
-  if (options.json) printJson({ folder, ...manifest, missing });
-  else {
-    const rows = manifest.files.map(({ path }) => {
+  if (json) printJson({ folder, ...manifest, missing });
+  else
+    for (const { path } of manifest.files) {
       const problem = missing.find(one => one.path === path)?.problem;
-      return `${problem ? MARKS.fail : MARKS.ok} ${path}${problem ? `  ${problem}` : ''}`;
-    });
-    print(rows.join('\n'));
-  }
+      print(problem ? `${MARKS.fail} ${path}  ${problem}` : `${MARKS.ok} ${path}`);
+    }
   if (missing.length === 0) return;
   throw new CliError(
     `${missing.length} of ${manifest.files.length} files of ${manifest.source} are missing; ` +
@@ -182,7 +167,8 @@ async function reportOffline(
 function withManualSteps(
   error: unknown,
   source: ModelSource,
-  { folder, endpoint }: { folder: string; endpoint: string },
+  folder: string,
+  endpoint: string,
 ): unknown {
   if (!(error instanceof HubError) || error.kind !== 'unreachable') return error;
   const page =

@@ -1,4 +1,3 @@
-import { Command, Option } from 'commander';
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_NAMES, MODEL_KINDS } from '../platform/config/model-spec.js';
 import { missingEngine } from './catalogue/add-plan.js';
@@ -12,88 +11,80 @@ import {
   languagesOf,
 } from './catalogue/catalogue-entry.js';
 import { byteText } from './hub/disk-space.js';
-import { columns, print, printJson, say } from './shared/terminal.js';
+import { command, ONE_DOCUMENT, type OptionValues } from './shared/command.js';
+import { columns, print, say } from './shared/terminal.js';
 
-interface SearchOptions {
-  readonly kind?: string;
-  readonly engine?: string;
-  readonly language?: string;
-  readonly device?: string;
-  readonly json?: boolean;
-}
+const DEVICES = ['cpu', 'cuda', 'vulkan'];
+const OPTIONS = {
+  '--kind <kind>': ['what it does', MODEL_KINDS],
+  '--engine <engine>': ['engine that runs it', ENGINE_NAMES],
+  '--language <tag>': 'language that it knows, such as de',
+  '--device <device>': ['where it runs', DEVICES],
+} as const;
 
-export const modelsSearchCommand = (): Command =>
-  new Command('search')
-    .description('models of the catalogue')
-    .argument('[words...]', 'all of them occur in name, summary or aliases')
-    .addOption(new Option('--kind <kind>', 'what it does').choices(MODEL_KINDS))
-    .addOption(
-      new Option('--engine <engine>', 'engine that runs it').choices(ENGINE_NAMES),
-    )
-    .option('--language <tag>', 'language that it knows, such as de')
-    .addOption(
-      new Option('--device <device>', 'where it runs').choices(['cpu', 'cuda', 'vulkan']),
-    )
-    .option('--json', 'one JSON document')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  switchyard models search whisper\n  switchyard models search --kind tts --language de',
-    )
-    .action((words: string[], options: SearchOptions) => {
-      const { settings } = loadConfig();
-      const catalogue = Catalogue.load(settings.hub.catalogueFile);
-      const found = catalogue.entries.filter(entry => matches(entry, words, options));
-      if (options.json)
-        printJson({
-          models: found.map(entry => ({
-            ...entry,
-            unavailable: missingEngine(entry, settings),
-          })),
-        });
-      else if (found.length === 0) say(nothingFound(catalogue, words));
-      else print(table(found));
-    });
-
-function nothingFound(catalogue: Catalogue, words: readonly string[]): string {
-  if (words.length === 0) return 'no model matches';
-  return `no model matches; closest names: ${catalogue.closest(words.join('-')).join(', ')}`;
-}
+export const modelsSearchCommand = command({
+  name: 'search',
+  about: 'models of the catalogue',
+  arg: ['[words...]', 'all of them occur in name, summary or aliases'],
+  examples: ['models search whisper', 'models search --kind tts --language de'],
+  options: OPTIONS,
+  json: ONE_DOCUMENT,
+  run({ arg: words, options }) {
+    const { settings } = loadConfig();
+    const catalogue = Catalogue.load(settings.hub.catalogueFile);
+    const found = catalogue.entries.filter(entry => matches(entry, words, options));
+    if (options.json)
+      return {
+        models: found.map(entry => ({
+          ...entry,
+          unavailable: missingEngine(entry, settings),
+        })),
+      };
+    if (found.length > 0) return print(table(found));
+    const closest = catalogue.closest(words.join('-')).join(', ');
+    return say(
+      `no model matches${words.length === 0 ? '' : `; closest names: ${closest}`}`,
+    );
+  },
+});
 
 function matches(
   entry: CatalogueEntry,
   words: readonly string[],
-  wanted: SearchOptions,
+  { kind, engine, language, device }: OptionValues<typeof OPTIONS>,
 ): boolean {
   const text = [entry.name, entry.summary, ...entry.aliases].join(' ').toLowerCase();
   const languages = languagesOf(entry);
   return (
     words.every(word => text.includes(word.toLowerCase())) &&
-    (wanted.kind ?? kindOf(entry)) === kindOf(entry) &&
-    (wanted.engine ?? engineOf(entry)) === engineOf(entry) &&
-    (wanted.language === undefined ||
-      languages.length === 0 ||
-      languages.includes(wanted.language)) &&
-    (wanted.device === undefined || runsOn(entry).includes(wanted.device))
+    [undefined, kindOf(entry)].includes(kind) &&
+    [undefined, engineOf(entry)].includes(engine) &&
+    (languages.length === 0 || [undefined, ...languages].includes(language)) &&
+    [undefined, ...runsOn(entry)].includes(device)
   );
 }
 
 /** Without a list of devices, the engine computes on the CPU, or elsewhere. */
-const runsOn = (entry: CatalogueEntry): readonly string[] => {
+function runsOn(entry: CatalogueEntry): readonly string[] {
   if (devicesOf(entry).length > 0) return devicesOf(entry);
-  return engineOf(entry) === 'openai-http' ? ['cpu', 'cuda', 'vulkan'] : ['cpu'];
-};
+  return engineOf(entry) === 'openai-http' ? DEVICES : ['cpu'];
+}
 
-function table(found: readonly CatalogueEntry[]): string {
-  const rows = found.map(entry => [
-    ...[entry.name, kindOf(entry), engineOf(entry), devicesOf(entry).join(' ') || '-'],
+function table(models: readonly CatalogueEntry[]): string {
+  const size = (entry: CatalogueEntry): string =>
     knownBytes(entry) === 0
       ? '?'
-      : `${byteText(knownBytes(entry))}${entry.unverified ? '+' : ''}`,
-    entry.licence ?? '-',
-    entry.summary,
-  ]);
+      : `${byteText(knownBytes(entry))}${entry.unverified ? '+' : ''}`;
   return columns([
     ['name', 'kind', 'engine', 'devices', 'size', 'licence', 'what'],
-    ...rows,
+    ...models.map(entry => [
+      entry.name,
+      kindOf(entry),
+      engineOf(entry),
+      devicesOf(entry).join(' ') || '-',
+      size(entry),
+      entry.licence ?? '-',
+      entry.summary,
+    ]),
   ]);
 }

@@ -1,48 +1,18 @@
-import { openAsBlob, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
+import { readFileSync } from 'node:fs';
 import { editDistance } from '@switchyard/engine-api/nearest-name.js';
-import { type ModelKind } from '../platform/config/model-spec.js';
-import { fileBlob } from './shared/arguments.js';
-import { CliError, EXIT, interruptible } from './shared/cli-error.js';
-import { examples } from './shared/examples.js';
-import {
-  GatewayClient,
-  type GatewayClientOptions,
-  withGatewayOptions,
-} from './shared/gateway-client.js';
+import { CliError, EXIT } from './shared/cli-error.js';
+import { command, ONE_DOCUMENT } from './shared/command.js';
+import { type GatewayClient } from './shared/gateway-client.js';
 import { byteText } from './hub/disk-space.js';
-import { print, printJson, say } from './shared/terminal.js';
-
-interface VerifyOptions extends GatewayClientOptions {
-  readonly audio?: string;
-  readonly text?: string;
-  readonly json?: boolean;
-}
+import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
+import { print, say } from './shared/terminal.js';
 
 interface Verdict {
   readonly accuracy: string;
   readonly speed: string;
 }
 
-interface Served {
-  readonly root: string;
-  readonly kind: ModelKind;
-  readonly voices: readonly string[];
-}
-
-interface WorkerAnswer {
-  readonly model: string;
-  readonly pid?: number;
-  readonly device?: string;
-  readonly health?: { readonly engine?: string; readonly revision?: string };
-}
-
-/**
- * Speech of the default synthesiser, 24 s: every recogniser hears the same,
- * on every machine.
- */
-const SPEECH = fileURLToPath(new URL('../../config/verify-speech.ogg', import.meta.url));
+/** What is said in the sample of speech. */
 const SPOKEN =
   'The train to the north leaves from the second platform. ' +
   'A switchyard groups cars into trains and puts each train on the right track. ' +
@@ -84,101 +54,72 @@ const LIKENESSES = [
   ],
 ] as const;
 
-const NOTES =
-  'The row fits the table "Runs" of docs/reference/models.md. One request runs at a time.';
-
-export const modelsVerifyCommand = (): Command =>
-  withGatewayOptions(new Command('verify'))
-    .description(
-      'run known audio or prompts through a model; prints accuracy, speed and memory as a table row',
-    )
-    .argument('<name>', 'model or alias of the running gateway')
-    .option('--audio <file>', 'stt: other speech, with --text')
-    .option('--text <words>', 'what is said in --audio')
-    .option('--json', 'one JSON document')
-    .addHelpText(
-      'after',
-      examples(
-        [
-          'models verify whisper-1',
-          'models verify own --audio a.wav --text "mind the gap"',
-        ],
-        NOTES,
-      ),
-    )
-    .action((name: string, options: VerifyOptions) =>
-      interruptible(async signal => {
-        if ((options.audio === undefined) !== (options.text === undefined))
-          throw new CliError('--audio and --text belong together', EXIT.usage);
-        const client = new GatewayClient(options);
-        const served = await client.json<Served>(
-          `/v1/models/${encodeURIComponent(name)}`,
-          { signal },
-        );
-        const { accuracy, speed } = await CHECKS[served.kind](client, served, {
-          ...options,
-          signal,
-        });
-        const row = {
-          model: served.root,
-          ...(await workerFacts(client, served.root, signal)),
-          accuracy,
-          speed,
-        };
-        const date = new Date().toISOString().slice(0, 10);
-        if (options.json) return printJson({ ...row, date });
-        say('| model | engine | device | accuracy | speed | memory | revision | date |');
-        const { model, engine, device, memory, revision } = row;
-        print(
-          `| ${[`\`${model}\``, engine, device, accuracy, speed, memory, revision, date].join(' | ')} |`,
-        );
-      }),
+export const modelsVerifyCommand = command({
+  name: 'verify',
+  about:
+    'run known audio or prompts through a model; prints accuracy, speed and memory as a table row',
+  arg: ['<name>', 'model or alias of the running gateway'],
+  examples: [
+    'models verify whisper-1',
+    'models verify own --audio a.wav --text "mind the gap"',
+  ],
+  notes:
+    'The row fits the table "Runs" of docs/reference/models.md. One request runs at a time.',
+  gateway: true,
+  options: {
+    '--audio <file>': 'stt: other speech, with --text',
+    '--text <words>': 'what is said in --audio',
+  },
+  json: ONE_DOCUMENT,
+  async run({ client, arg, options: { audio, text, json } }) {
+    if ((audio === undefined) !== (text === undefined))
+      throw new CliError('--audio and --text belong together', EXIT.usage);
+    const served = await client.call('get', '/v1/models/{id}', { id: arg });
+    const verdict = await CHECKS[served.kind](client, served, audio, text);
+    const facts = await workerFacts(client, served.root);
+    const date = new Date().toISOString().slice(0, 10);
+    const row = { model: served.root, ...facts, ...verdict, date };
+    if (json) return row;
+    say('| model | engine | device | accuracy | speed | memory | revision | date |');
+    const { model, engine, device, accuracy, speed, memory, revision } = row;
+    print(
+      `| ${[`\`${model}\``, engine, device, accuracy, speed, memory, revision, date].join(' | ')} |`,
     );
+    return undefined;
+  },
+});
 
-type CheckContext = Pick<VerifyOptions, 'audio' | 'text'> & {
-  readonly signal: AbortSignal;
-};
 type Check = (
   client: GatewayClient,
-  served: Served,
-  context: CheckContext,
+  served: ServedModel,
+  audio?: string,
+  text?: string,
 ) => Promise<Verdict>;
 
-const CHECKS: Readonly<Record<ModelKind, Check>> = {
-  stt: async (client, { root }, { audio, text = SPOKEN, signal }) => {
-    const form = new FormData();
-    form.set('model', root);
-    form.set('response_format', 'verbose_json');
-    form.set(
-      'file',
-      audio === undefined ? await openAsBlob(SPEECH) : await fileBlob(audio),
-      audio ?? 'speech.ogg',
-    );
+const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
+  async stt(client, served, audio, text = SPOKEN) {
+    const body = await speechForm(served, audio);
     const [answer, ms] = await timed(() =>
-      client.json<{ text: string; duration: number }>('/v1/audio/transcriptions', {
-        method: 'POST',
-        body: form,
-        signal,
-      }),
+      client.json<{ text: string; duration: number }>(
+        'post',
+        '/v1/audio/transcriptions',
+        { body },
+      ),
     );
-    const [said, heard] = [wordsOf(text), wordsOf(answer.text)];
-    const errors = editDistance(said, heard);
+    const said = wordsOf(text);
+    const errors = editDistance(said, wordsOf(answer.text));
+    const rate = ((100 * errors) / Math.max(1, said.length)).toFixed(1);
     const what =
       audio === undefined ? 'of 5 sentences spoken by flite' : `of ${said.length} words`;
     return {
-      accuracy: `word errors ${percent(errors, said.length)} ${what}`,
+      accuracy: `word errors ${rate} % ${what}`,
       speed: realTime(ms, answer.duration),
     };
   },
-  tts: async (client, { root, voices }, { signal }) => {
-    const body = {
-      model: root,
-      input: SPOKEN,
-      voice: voices[0] ?? 'alloy',
-      response_format: 'wav',
-    };
+  async tts(client, served) {
+    const body = speechBody(served, SPOKEN, 'wav');
     const [audio, ms] = await timed(async () =>
-      (await client.request('/v1/audio/speech', post(body, signal))).bytes(),
+      (await client.request('post', '/v1/audio/speech', { body })).bytes(),
     );
     const seconds = wavSeconds(Buffer.from(audio));
     const pace = wordsOf(SPOKEN).length / (seconds / 60);
@@ -187,17 +128,13 @@ const CHECKS: Readonly<Record<ModelKind, Check>> = {
       speed: realTime(ms, seconds),
     };
   },
-  llm: async (client, { root }, { signal }) => {
+  async llm(client, { root: model }) {
     let [right, tokens, ms] = [0, 0, 0];
     for (const [content, answer] of QUESTIONS) {
-      const body = {
-        model: root,
-        messages: [{ role: 'user', content }],
-        temperature: 0,
-        max_tokens: 512,
-      };
+      const messages = [{ role: 'user', content }];
+      const body = { model, messages, temperature: 0, max_tokens: 512 };
       const [reply, took] = await timed(() =>
-        client.json<ChatReply>('/v1/chat/completions', post(body, signal)),
+        client.json<ChatReply>('post', '/v1/chat/completions', { body }),
       );
       // Of a model that thinks aloud, what comes after.
       const said = (reply.choices[0]?.message.content ?? '').replace(
@@ -211,13 +148,12 @@ const CHECKS: Readonly<Record<ModelKind, Check>> = {
     const speed = `${(tokens / (ms / 1000)).toFixed(1)} tokens/s`;
     return { accuracy: `${right} of ${QUESTIONS.length} questions`, speed };
   },
-  embedding: async (client, { root }, { signal }) => {
-    const body = { model: root, input: LIKENESSES.flat(), encoding_format: 'float' };
+  async embedding(client, { root: model }) {
+    const body = { model, input: LIKENESSES.flat(), encoding_format: 'float' };
     const [{ data }, ms] = await timed(() =>
-      client.json<{ data: { embedding: number[] }[] }>(
-        '/v1/embeddings',
-        post(body, signal),
-      ),
+      client.json<{ data: { embedding: number[] }[] }>('post', '/v1/embeddings', {
+        body,
+      }),
     );
     const vectors = data.map(({ embedding }) => embedding);
     const right = LIKENESSES.filter((_, at) => {
@@ -237,11 +173,6 @@ interface ChatReply {
   readonly usage: { readonly completion_tokens: number };
 }
 
-const post = (body: object, signal: AbortSignal) => ({
-  ...{ method: 'POST' as const, body: JSON.stringify(body), signal },
-  headers: { 'content-type': 'application/json' },
-});
-
 async function timed<T>(work: () => Promise<T>): Promise<[T, ms: number]> {
   const from = performance.now();
   return [await work(), performance.now() - from];
@@ -251,18 +182,17 @@ async function timed<T>(work: () => Promise<T>): Promise<[T, ms: number]> {
  * What admins are told, and memory of local processes; a key without that scope gets the
  * row without it.
  */
-async function workerFacts(client: GatewayClient, model: string, signal: AbortSignal) {
-  const answer = await client
-    .json<{ data: WorkerAnswer[] }>('/admin/v1/workers', { signal })
+async function workerFacts(client: GatewayClient, model: string) {
+  const { data } = await client
+    .call('get', '/admin/v1/workers')
     .catch(() => ({ data: [] }));
-  const own = answer.data.filter(worker => worker.model === model);
-  const { device = '-', health } = own[0] ?? ({} as WorkerAnswer);
+  const own = data.filter(worker => worker.model === model);
+  const health = own[0]?.health as { engine?: string; revision?: string } | undefined;
   const bytes = own.reduce((sum, { pid }) => sum + residentBytes(pid), 0);
-  const memory = bytes > 0 ? byteText(bytes) : '-';
   return {
     engine: health?.engine ?? '-',
-    device,
-    memory,
+    device: own[0]?.device ?? '-',
+    memory: bytes > 0 ? byteText(bytes) : '-',
     revision: health?.revision ?? '-',
   };
 }
@@ -287,8 +217,6 @@ function residentBytes(pid: number | undefined): number {
 
 const wordsOf = (text: string): readonly string[] =>
   text.toLowerCase().match(/[a-z']+/g) ?? [];
-const percent = (part: number, all: number): string =>
-  `${((100 * part) / Math.max(1, all)).toFixed(1)} %`;
 const realTime = (ms: number, seconds: number): string =>
   `${(ms / 1000 / Math.max(seconds, 0.001)).toFixed(3)} × real time`;
 

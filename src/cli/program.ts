@@ -15,12 +15,12 @@ import {
 import { type EngineChecks } from './shared/engine-checks.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
-import { diagnose, doctorCommand } from './doctor.js';
+import { doctorCommand } from './doctor.js';
 import { enginesCommand } from './engines.js';
 import { gpuCommand } from './gpu.js';
 import { initCommand } from './init.js';
 import { HubError, type HubErrorKind } from './hub/hub-error.js';
-import { keysCommand } from './keys.js';
+import { keysCommand } from './operate/keys.js';
 import { listenCommand } from './listen.js';
 import { modelsAddCommand } from './models-add.js';
 import { modelsCheckCommand } from './models-check.js';
@@ -35,11 +35,11 @@ import { statusCommand } from './operate/status.js';
 import { topCommand } from './operate/top.js';
 import { tenantsCommand, usageCommand } from './operate/usage.js';
 import { workersCommand } from './operate/workers.js';
-import { commandGroup } from './shared/gateway-command.js';
+import { commandGroup } from './shared/command.js';
 import { speakCommand } from './speak.js';
 import { columns, MARKS, say } from './shared/terminal.js';
 import { transcribeCommand } from './transcribe.js';
-import { supportBundleCommand } from './support/support-bundle.js';
+import { supportBundleCommand } from './support-bundle.js';
 import { upCommand } from './up.js';
 import { workerCheckCommand } from './worker-check.js';
 import { workerRunCommand } from './worker-run.js';
@@ -80,64 +80,59 @@ export function exitRows(): readonly (readonly [code: string, meaning: string])[
   ]);
 }
 
+const COMMANDS = [
+  initCommand,
+  upCommand,
+  doctorCommand,
+  supportBundleCommand,
+  statusCommand,
+  topCommand,
+  queueCommand,
+  whyCommand,
+  logsCommand,
+  requestsCommand,
+  workersCommand,
+  commandGroup('models', 'models: find, add, list, check, verify, remove', [
+    modelsSearchCommand,
+    modelsAddCommand,
+    modelsListCommand,
+    modelsCheckCommand,
+    modelsVerifyCommand,
+    modelsRemoveCommand,
+    modelsPullCommand,
+  ]),
+  transcribeCommand,
+  speakCommand,
+  chatCommand,
+  listenCommand,
+  batchCommand,
+  benchCommand,
+  keysCommand,
+  tenantsCommand,
+  usageCommand,
+  enginesCommand,
+  gpuCommand,
+  configCommand,
+  commandGroup('worker', 'workers that you write or start yourself', [
+    workerRunCommand,
+    workerCheckCommand,
+  ]),
+  completionCommand,
+];
+
 /** The whole command line. @param engines what the engines of this product say */
 export function program(engines: EngineChecks): Command {
-  const commands = [
-    initCommand(),
-    upCommand(),
-    doctorCommand(engines),
-    supportBundleCommand(() => diagnose(engines)),
-    statusCommand(),
-    topCommand(),
-    queueCommand(),
-    whyCommand(),
-    logsCommand(),
-    requestsCommand(),
-    workersCommand(),
-    modelsCommand(engines),
-    transcribeCommand(),
-    speakCommand(),
-    chatCommand(),
-    listenCommand(),
-    batchCommand(),
-    benchCommand(),
-    keysCommand(),
-    tenantsCommand(),
-    usageCommand(),
-    enginesCommand(),
-    gpuCommand(),
-    configCommand(engines),
-    workerCommand(),
-    completionCommand(),
-  ];
   const root = new Command('switchyard')
     .description(
       'Manages and tests the speech and language models of a Switchyard gateway, behind one OpenAI-compatible API.',
     )
     .version(productVersion(), '-V, --version', 'the version of this installation')
     .addHelpText('after', HELP);
-  for (const command of commands) root.addCommand(command);
+  for (const make of COMMANDS) root.addCommand(make(engines));
   for (const command of all(root))
     command.exitOverride().showHelpAfterError('(see --help)').showSuggestionAfterError();
   return root;
 }
-
-const modelsCommand = (engines: EngineChecks): Command =>
-  commandGroup('models', 'models: find, add, list, check, verify, remove', [
-    modelsSearchCommand(),
-    modelsAddCommand(engines),
-    modelsListCommand(),
-    modelsCheckCommand(engines),
-    modelsVerifyCommand(),
-    modelsRemoveCommand(engines),
-    modelsPullCommand(),
-  ]);
-
-const workerCommand = (): Command =>
-  commandGroup('worker', 'workers that you write or start yourself', [
-    workerRunCommand(),
-    workerCheckCommand(),
-  ]);
 
 const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
 

@@ -1,36 +1,47 @@
-import { type GatewayClient } from './shared/gateway-client.js';
-import { type ProgressLine } from './shared/terminal.js';
+import { randomUUID } from 'node:crypto';
+import { type GatewayAnswer, type GatewayClient } from './shared/gateway-client.js';
+import { ProgressLine } from './shared/terminal.js';
 
 const EVERY_MS = 500;
 
-interface RequestState {
-  readonly state: string;
-  readonly position?: number;
-  readonly model?: string;
-  readonly phases?: Readonly<Record<string, number>>;
+/**
+ * A request to the gateway, and where it is while its answer is awaited.
+ * @param use called with the answer; the watching ends with it, unless it ends it before
+ */
+export async function watched<T>(
+  client: GatewayClient,
+  path: string,
+  { body, priority }: { readonly body: object; readonly priority: string | undefined },
+  use: (response: Response, watch: RequestWatch) => Promise<T>,
+): Promise<T> {
+  const watch = new RequestWatch(client);
+  try {
+    const headers = {
+      'x-request-id': watch.id,
+      ...(priority !== undefined && { 'x-priority': priority }),
+    };
+    return await use(await client.request('post', path, { body, headers }), watch);
+  } finally {
+    watch.stop();
+  }
 }
 
-/**
- * Shows where a request is while its answer is awaited, by asking the gateway;
- * `stop` ends it.
- */
+/** Asks the gateway where a request is until `stop`, and shows it on stderr. */
 export class RequestWatch {
+  readonly id = `cli-${randomUUID()}`;
+  readonly #line = new ProgressLine();
   readonly #timer: NodeJS.Timeout;
   readonly #stopped = new AbortController();
 
-  constructor(
-    private readonly client: GatewayClient,
-    private readonly id: string,
-    private readonly line: ProgressLine,
-  ) {
-    line.show('sending');
+  constructor(private readonly client: GatewayClient) {
+    this.#line.show('sending');
     this.#timer = setInterval(() => void this.#look(), EVERY_MS);
   }
 
   stop(): void {
     clearInterval(this.#timer);
     this.#stopped.abort();
-    this.line.clear();
+    this.#line.clear();
   }
 
   /**
@@ -38,30 +49,28 @@ export class RequestWatch {
    * begins before it is known.
    */
   async timings(): Promise<string> {
-    const { phases = {} } = await this.client.json<RequestState>(
-      `/v1/requests/${this.id}`,
-    );
-    const parts = Object.entries(phases).map(
-      ([name, ms]) => `${name.replace(/_ms$/, '')} ${ms.toFixed(1)} ms`,
-    );
-    return parts.join(', ');
+    const { phases } = await this.#ask();
+    return Object.entries(phases)
+      .map(([name, ms]) => `${name.replace(/_ms$/, '')} ${ms.toFixed(1)} ms`)
+      .join(', ');
+  }
+
+  #ask(signal?: AbortSignal): Promise<GatewayAnswer<'/v1/requests/{id}'>> {
+    return this.client.call('get', '/v1/requests/{id}', { id: this.id, signal });
   }
 
   async #look(): Promise<void> {
     try {
-      const signal = this.#stopped.signal;
-      const request = await this.client.json<RequestState>(`/v1/requests/${this.id}`, {
-        signal,
-      });
-      if (!signal.aborted) this.line.show(wordsFor(request));
+      const { signal } = this.#stopped;
+      const { state, position, model } = await this.#ask(signal);
+      if (signal.aborted) return;
+      const isQueued = state === 'queued' && position !== undefined;
+      this.#line.show(
+        isQueued ? `queued: number ${position} in the queue of ${model}` : state,
+      );
     } catch {
       // Not there before the upload is in, and after the end; the request itself reports
       // a failed answer.
     }
   }
 }
-
-const wordsFor = ({ state, position, model }: RequestState): string =>
-  state === 'queued' && position !== undefined
-    ? `queued: number ${position} in the queue of ${model}`
-    : state;

@@ -1,7 +1,7 @@
-import { Command, Option } from 'commander';
-import { MODEL_KINDS, type ModelKind } from '../platform/config/model-spec.js';
+import { MODEL_KINDS } from '../platform/config/model-spec.js';
 import { readablePath, parseWholeNumber, repeatable } from './shared/arguments.js';
-import { CliError, EXIT, interruptible } from './shared/cli-error.js';
+import { CliError, EXIT } from './shared/cli-error.js';
+import { command, ONE_DOCUMENT, type OptionValues } from './shared/command.js';
 import {
   columns,
   dim,
@@ -13,22 +13,10 @@ import {
 import { type CheckOptions } from './worker-check/check.js';
 import { type CheckResult, CHECKS, runChecks } from './worker-check/run-checks.js';
 
-interface Options {
-  readonly model?: string;
-  readonly kind?: ModelKind;
-  readonly voice?: string;
-  readonly tokenFile?: string;
-  readonly ca?: string;
-  readonly pid?: number;
-  readonly only: readonly string[];
-  readonly list?: boolean;
-  readonly json?: boolean;
-}
-
 /** The pings of a gateway take 40 s; everything else runs meanwhile. */
 const RUN_LIMIT_MS = 60_000;
 
-const EXAMPLES = `
+const HELP = `
 Examples:
   switchyard worker check 127.0.0.1:9000 --model whisper      model: the id in models.yaml
   switchyard worker check 127.0.0.1:9000 --only cancel --only slots
@@ -39,67 +27,57 @@ Exit code 1: a check failed; 3: nothing answers at the address. What the protoco
 docs/guides/write-a-worker.md.
 A run takes 60 seconds at most. The worker should have nothing else to do meanwhile.`;
 
-export const workerCheckCommand = (): Command =>
-  new Command('check')
-    .description(
-      'whether a worker, in any language, keeps to the protocol; each failure with the paragraph to read',
-    )
-    .argument('[address]', 'HOST:PORT of the worker')
-    .option('-m, --model <id>', 'id of the model in models.yaml')
-    .addOption(
-      new Option(
-        '--kind <kind>',
-        'kind of the model (default: as the worker says)',
-      ).choices(MODEL_KINDS),
-    )
-    .option('--voice <id>', 'tts: the voice id of the worker to speak with')
-    .option('--token-file <file>', 'file with the bearer token that the worker demands')
-    .option('--ca <file>', 'TLS, with the certificate authority in this PEM file')
-    .option(
-      '--pid <pid>',
-      'process of the worker on this machine: is sent SIGTERM at the end',
-      parseWholeNumber(2),
-    )
-    .addOption(repeatable('--only <name>', 'only this check'))
-    .option('--list', 'list the checks')
-    .option('--json', 'one JSON document')
-    .addHelpText('after', EXAMPLES)
-    .action((address: string | undefined, options: Options) =>
-      interruptible(async signal => {
-        if (options.list) return listChecks(options);
-        await check(await checkOptions(address, options), options, signal);
-      }),
-    );
+const OPTIONS = {
+  '-m, --model <id>': 'id of the model in models.yaml',
+  '--kind <kind>': ['kind of the model (default: as the worker says)', MODEL_KINDS],
+  '--voice <id>': 'tts: the voice id of the worker to speak with',
+  '--token-file <file>': 'file with the bearer token that the worker demands',
+  '--ca <file>': 'TLS, with the certificate authority in this PEM file',
+  '--pid <pid>': [
+    'process of the worker on this machine: is sent SIGTERM at the end',
+    parseWholeNumber(2),
+  ],
+  '--only <name>': repeatable('only this check'),
+  '--list': 'list the checks',
+} as const;
 
-function listChecks({ json }: Options): void {
-  const list = CHECKS.map(({ name, about, kinds }) => ({
+export const workerCheckCommand = command({
+  name: 'check',
+  about:
+    'whether a worker, in any language, keeps to the protocol; each failure with the paragraph to read',
+  arg: ['[address]', 'HOST:PORT of the worker'],
+  help: HELP,
+  options: OPTIONS,
+  json: ONE_DOCUMENT,
+  async run({ arg, options, signal }) {
+    const { only, json } = options;
+    if (options.list) return listChecks(json);
+    const asked = await checkOptions(arg, options);
+    const progress = new ProgressLine();
+    const results = await runChecks(asked, {
+      checks: CHECKS.filter(({ name }) => only.length === 0 || only.includes(name)),
+      limitMs: RUN_LIMIT_MS,
+      signal,
+      onStart: ({ name, about }) => json || progress.show(dim(`… ${name}: ${about}`)),
+      onResult(result) {
+        progress.clear();
+        if (!json) print(line(result));
+      },
+    }).finally(() => progress.clear());
+    const ok = results.every(({ state }) => state !== 'fail');
+    return { ok, address: asked.address, checks: results };
+  },
+  text: ({ checks }) => summary(checks),
+});
+
+function listChecks(json: boolean | undefined): undefined {
+  const checks = CHECKS.map(({ name, about, kinds = MODEL_KINDS }) => ({
     name,
     about,
-    kinds: kinds ?? MODEL_KINDS,
+    kinds,
   }));
-  if (json) printJson({ checks: list });
-  else print(columns(list.map(({ name, about }) => [name, about])));
-}
-
-async function check(
-  options: CheckOptions,
-  { only, json }: Options,
-  signal: AbortSignal,
-): Promise<void> {
-  const checks = CHECKS.filter(({ name }) => only.length === 0 || only.includes(name));
-  const progress = new ProgressLine();
-  const results = await runChecks(options, {
-    ...{ checks, limitMs: RUN_LIMIT_MS, signal },
-    onStart: ({ name, about }) => json || progress.show(dim(`… ${name}: ${about}`)),
-    onResult(result) {
-      progress.clear();
-      if (!json) print(line(result));
-    },
-  }).finally(() => progress.clear());
-  const failed = results.filter(({ state }) => state === 'fail').length;
-  if (json) printJson({ ok: failed === 0, address: options.address, checks: results });
-  else print(summary(results));
-  if (failed > 0) process.exitCode = EXIT.failed;
+  if (json) printJson({ checks });
+  else print(columns(checks.map(({ name, about }) => [name, about])));
 }
 
 const STATE_MARKS = { pass: MARKS.ok, fail: MARKS.fail, not_judged: dim('-') } as const;
@@ -122,7 +100,7 @@ function summary(results: readonly CheckResult[]): string {
 /** @throws CliError exit code 2 */
 async function checkOptions(
   address: string | undefined,
-  options: Options,
+  options: OptionValues<typeof OPTIONS>,
 ): Promise<CheckOptions> {
   if (address === undefined || !/^(\[[^\]]+\]|[^\s:/]+):\d{1,5}$/.test(address))
     throw new CliError(

@@ -17,17 +17,17 @@ import { type CatalogueEntry, engineOf } from './catalogue-entry.js';
 import { modelEntry } from './model-entry.js';
 
 export interface PlanOptions {
-  readonly as?: string;
-  readonly device?: string;
+  readonly as?: string | undefined;
+  readonly device?: string | undefined;
   /**
-   * Names to take from whoever has them; false: none. Absent: those of the catalogue, as
-   * far as they are free.
+   * Names to take from whoever has them; false: none. Otherwise those of the catalogue,
+   * as far as they are free.
    */
-  readonly aliases?: string | false;
-  readonly upstream?: string;
-  readonly upstreamModel?: string;
+  readonly aliases?: string | boolean | undefined;
+  readonly upstream?: string | undefined;
+  readonly upstreamModel?: string | undefined;
   /** An entry of that id is written anew. */
-  readonly replace?: boolean;
+  readonly replace?: boolean | undefined;
 }
 
 export interface PlannedSource {
@@ -78,7 +78,7 @@ export async function planAdd(
   const stays = models.some(model => model.id === id) && options.replace !== true;
   const names = stays
     ? { aliases: [], moved: {}, kept: {} }
-    : takenAliases(id, options.aliases ?? entry.aliases, models);
+    : takenAliases(id, options.aliases ?? true, entry.aliases, models);
   const sources = await Promise.all(
     Object.values(entry.sources).map(source => planSource(source, context)),
   );
@@ -117,11 +117,13 @@ export function missingEngine(
 
 function takenAliases(
   id: string,
-  wanted: PlanOptions['aliases'] | readonly string[],
+  wanted: string | boolean,
+  own: readonly string[],
   models: PlanContext['models'],
 ) {
   const named = typeof wanted === 'string';
-  const names = named ? wanted.split(',').map(name => name.trim()) : wanted || [];
+  const free = wanted ? own : [];
+  const names = named ? wanted.split(',').map(name => name.trim()) : free;
   const taken: Record<'moved' | 'kept', Record<string, string>> = { moved: {}, kept: {} };
   const aliases = names.filter(alias => {
     if (models.some(model => model.id === alias)) {

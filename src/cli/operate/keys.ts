@@ -1,129 +1,192 @@
-import { type Command, Option } from 'commander';
+import { resolve } from 'node:path';
+import { InvalidArgumentError, Option } from 'commander';
+import {
+  KEY_LIMIT_NAMES,
+  keyLimit,
+  type KeyLimits,
+} from '../../platform/auth/api-key.js';
+import { addApiKey } from '../../platform/auth/keys-file.js';
 import { KEY_SCOPES } from '../../platform/auth/principal.js';
+import { loadConfig } from '../../platform/config/load-config.js';
+import { launchDirectory } from '../../platform/config/process-environment.js';
 import { parseWholeNumber } from '../shared/arguments.js';
-import { type GatewayClient } from '../shared/gateway-client.js';
-import { gatewayCommand, type OptionValues } from '../shared/gateway-command.js';
-import { columns } from '../shared/terminal.js';
+import { CliError, EXIT } from '../shared/cli-error.js';
+import { command, commandGroup, type OptionValues } from '../shared/command.js';
+import { type GatewayAnswer } from '../shared/gateway-client.js';
+import { columns, print, printJson, say } from '../shared/terminal.js';
 
-export interface KeyAnswer {
-  readonly id: string;
-  readonly name: string;
-  readonly tenant: string;
-  readonly scopes: readonly string[];
-  readonly models: readonly string[] | null;
-  readonly source: string;
-  readonly expires_at: number | null;
-  readonly last_used_at: number | null;
-  readonly revoked_at: number | null;
-  /** Of a new one only. */
-  readonly secret?: string;
-  readonly makes_keys_required?: boolean;
-}
+const DEFAULT_FILE = 'data/keys.yaml';
+const ONLY_IN_DATABASE = {
+  model: '--model',
+  expiresInDays: '--expires-in-days',
+  defaultPriority: '--default-priority',
+} as const;
 
-const pathOf = (id: string): string => `/admin/v1/keys/${encodeURIComponent(id)}`;
-const NOTES = 'The key goes to stdout, once; the gateway stores its hash only.';
+const NOTES = `The key goes to stdout, once; only its hash is stored. Without --file a running gateway stores it in its
+database. With --file it is added to the keys file of this configuration, which works without a gateway.`;
 
-/** What `keys create` asks of a running gateway. */
-export const createKey = (
-  client: GatewayClient,
-  options: OptionValues,
-): Promise<KeyAnswer> =>
-  client.post('/admin/v1/keys', {
-    ...{
-      name: options.name ?? options.tenant,
-      tenant: options.tenant,
-      scopes: options.scope,
-    },
-    ...{
-      models: options.model,
-      limits: options.limit,
-      expires_in_days: options.expiresInDays,
-    },
-    default_priority: options.defaultPriority,
-  });
+const NOW_REQUIRED = `From now on every request needs a key, those of this command too: SWITCHYARD_API_KEY or --key-file.
+Web pages ask for it; revoking it does not make the gateway open again.`;
 
-export const keyOptions = (): readonly Option[] => [
-  new Option(
+const OPTIONS = {
+  '--tenant <name>': new Option(
     '--tenant <name>',
     'tenant of the key; tenants see and cancel their own requests only',
   ).makeOptionMandatory(),
-  new Option('--name <text>', 'who uses it and for what (default: the tenant)'),
-  new Option('--scope <scope...>', 'permissions; admin sees everything')
-    .choices(KEY_SCOPES)
-    .default(['inference']),
-  new Option('--model <name...>', 'the only models it may use'),
-  new Option('--expires-in-days <days>', 'when it expires (default: never)').argParser(
+  '--name <text>': 'who uses it and for what (default: the tenant)',
+  '--scope <scope...>': ['permissions; admin sees everything', KEY_SCOPES, ['inference']],
+  '--model <name...>': 'the only models it may use',
+  '--expires-in-days <days>': [
+    'when it expires (default: never)',
     parseWholeNumber(1, 3650),
-  ),
-  new Option('--default-priority <class>', 'of its requests that state none').choices([
-    'realtime',
-    'batch',
-  ]),
-];
+  ],
+  '--default-priority <class>': [
+    'of its requests that state none',
+    ['realtime', 'batch'],
+  ],
+  '--limit <name=number...>': [
+    `limits of this key: ${KEY_LIMIT_NAMES.join(', ')}`,
+    addLimit,
+  ],
+  '--file [path]': `add it to a keys file (default: auth.keys_file, else ${DEFAULT_FILE})`,
+} as const;
 
-export const keysListCommand = (): Command =>
-  gatewayCommand<{ readonly data: readonly KeyAnswer[] }>({
-    name: 'list',
-    about:
-      'API keys of the gateway, those of the keys file included; secrets are never shown',
-    examples: [
-      'keys list',
-      "keys list --json | jq -r '.data[] | select(.last_used_at == null) | .id'",
-    ],
-    ask: client => client.json('/admin/v1/keys'),
-    text: ({ data }) => (data.length === 0 ? 'no keys' : keyTable(data)),
+const create = command({
+  name: 'create',
+  about: 'create an API key and print it once',
+  examples: [
+    'keys create --tenant acme --name "web shop" --expires-in-days 90',
+    'keys create --tenant acme --model whisper-1 --limit requests_per_minute=60',
+    'keys create --tenant ops --scope admin --file',
+  ],
+  notes: NOTES,
+  gateway: true,
+  options: OPTIONS,
+  json: 'the key and what it may as one JSON document',
+  async run(invocation) {
+    const { options } = invocation;
+    if (options.file !== undefined) return createInFile(options);
+    const { tenant, name = tenant, scope, model, limit } = options;
+    const key = await invocation.client.call('post', '/admin/v1/keys', {
+      body: {
+        name,
+        tenant,
+        scopes: scope,
+        models: model,
+        limits: limit,
+        expires_in_days: options.expiresInDays,
+        default_priority: options.defaultPriority,
+      },
+    });
+    if (options.json) return printJson(key);
+    print(key.secret);
+    say(
+      `${key.id} for ${key.tenant} (${key.scopes.join(', ')}). The key above is not shown again.`,
+    );
+    if (key.makes_keys_required) say(NOW_REQUIRED);
+  },
+});
+
+function createInFile(options: OptionValues<typeof OPTIONS>): void {
+  const { tenant, scope, limit, file, json } = options;
+  for (const [name, flag] of Object.entries(ONLY_IN_DATABASE))
+    if (options[name as keyof typeof ONLY_IN_DATABASE] !== undefined)
+      throw new CliError(`a keys file has no ${flag}; leave out --file`, EXIT.usage);
+  const configured =
+    typeof file === 'string'
+      ? resolve(launchDirectory(), file)
+      : loadConfig().settings.auth.keysFile;
+  const path = configured || DEFAULT_FILE;
+  const { key, entry } = addApiKey(path, {
+    tenant,
+    scopes: scope,
+    ...(limit && { limits: limit }),
   });
-
-export const keysRevokeCommand = (): Command =>
-  gatewayCommand<KeyAnswer>({
-    name: 'revoke',
-    args: '<id>',
-    about:
-      'revoke a key; requests with it are denied at once, on other gateways within 5 s',
-    examples: ['keys revoke key_0198a1b2c3d4'],
-    ask: (client, [id = '']) => client.json(pathOf(id), { method: 'DELETE' }),
-    text: ({ id, tenant }) => `${id} of ${tenant} revoked`,
-  });
-
-export const keysRotateCommand = (): Command =>
-  gatewayCommand<KeyAnswer>({
-    name: 'rotate',
-    args: '<id>',
-    about: 'give a key a new secret, which is printed once',
-    examples: [
-      'keys rotate key_0198a1b2c3d4',
-      'keys rotate key_0198a1b2c3d4 --grace 3600',
-    ],
-    notes: NOTES,
-    options: [
-      new Option('--grace <seconds>', 'how long the old secret stays valid')
-        .argParser(parseWholeNumber(0))
-        .default(0),
-    ],
-    ask: (client, [id = ''], { grace }) =>
-      client.post(`${pathOf(id)}/rotate`, { grace_s: grace }),
-    text: ({ secret = '' }) => secret,
-  });
-
-function keyTable(keys: readonly KeyAnswer[]): string {
-  const rows = keys.map(({ id, name, tenant, scopes, models, source, ...key }) => [
-    ...[id, name, tenant, scopes.join(' '), models?.join(' ') ?? 'all', source],
-    ...[stateOf(key), dateText(key.last_used_at)],
-  ]);
-  return columns([
-    ['id', 'name', 'tenant', 'scopes', 'models', 'source', 'state', 'last used'],
-    ...rows,
-  ]);
+  if (json) return printJson({ ...entry, file: path, secret: key });
+  print(key);
+  say(
+    `${entry.id} for ${tenant} (${scope.join(', ')}) is in ${path}. The key above is not shown again.`,
+  );
+  if (configured === '') say(`To require keys, set auth.keys_file: ${path}`);
 }
 
-function stateOf({
-  revoked_at: revoked,
-  expires_at: expires,
-}: Pick<KeyAnswer, 'revoked_at' | 'expires_at'>): string {
+function addLimit(text: string, before: KeyLimits = {}): KeyLimits {
+  const limit = keyLimit(text);
+  if (limit) return { ...before, ...limit };
+  throw new InvalidArgumentError(
+    `Such as ${KEY_LIMIT_NAMES[1]}=60; names: ${KEY_LIMIT_NAMES.join(', ')}.`,
+  );
+}
+
+type Key = GatewayAnswer<'/admin/v1/keys'>['data'][number];
+
+const list = command({
+  name: 'list',
+  about:
+    'API keys of the gateway, those of the keys file included; secrets are never shown',
+  examples: [
+    'keys list',
+    "keys list --json | jq -r '.data[] | select(.last_used_at == null) | .id'",
+  ],
+  gateway: true,
+  run: ({ client }) => client.call('get', '/admin/v1/keys'),
+  text: ({ data }) =>
+    data.length === 0
+      ? 'no keys'
+      : columns([
+          ['id', 'name', 'tenant', 'scopes', 'models', 'source', 'state', 'last used'],
+          ...data.map(key => [
+            key.id,
+            key.name,
+            key.tenant,
+            key.scopes.join(' '),
+            key.models?.join(' ') ?? 'all',
+            key.source,
+            stateOf(key),
+            dateText(key.last_used_at),
+          ]),
+        ]),
+});
+
+const revoke = command({
+  name: 'revoke',
+  about:
+    'revoke a key; requests with it are denied at once, on other gateways within 5 s',
+  arg: ['<id>'],
+  examples: ['keys revoke key_0198a1b2c3d4'],
+  gateway: true,
+  run: ({ client, arg: id }) => client.call('delete', '/admin/v1/keys/{id}', { id }),
+  text: ({ id, tenant }) => `${id} of ${tenant} revoked`,
+});
+
+const rotate = command({
+  name: 'rotate',
+  about: 'give a key a new secret, which is printed once',
+  arg: ['<id>'],
+  examples: ['keys rotate key_0198a1b2c3d4', 'keys rotate key_0198a1b2c3d4 --grace 3600'],
+  notes: 'The key goes to stdout, once; the gateway stores its hash only.',
+  gateway: true,
+  options: {
+    '--grace <seconds>': ['how long the old secret stays valid', parseWholeNumber(0), 0],
+  },
+  run: ({ client, arg: id, options }) =>
+    client.call('post', '/admin/v1/keys/{id}/rotate', {
+      id,
+      body: { grace_s: options.grace },
+    }),
+  text: ({ secret }) => secret,
+});
+
+export const keysCommand = commandGroup(
+  'keys',
+  'API keys: create, list, revoke, rotate',
+  [create, list, revoke, rotate],
+);
+
+function stateOf({ revoked_at: revoked, expires_at: expires }: Key): string {
   if (revoked !== null) return `revoked ${dateText(revoked)}`;
-  return expires === null
-    ? 'valid'
-    : `${expires * 1000 < Date.now() ? 'expired' : 'until'} ${dateText(expires)}`;
+  if (expires === null) return 'valid';
+  return `${expires * 1000 < Date.now() ? 'expired' : 'until'} ${dateText(expires)}`;
 }
 
 const dateText = (seconds: number | null): string =>

@@ -1,86 +1,55 @@
-import { Command, Option } from 'commander';
+import { command } from '../shared/command.js';
 import { parseWholeNumber } from '../shared/arguments.js';
-import { interruptible } from '../shared/cli-error.js';
-import { examples } from '../shared/examples.js';
-import {
-  GatewayClient,
-  type GatewayClientOptions,
-  withGatewayOptions,
-} from '../shared/gateway-client.js';
-import { gatewayCommand, type OptionValues, queryOf } from '../shared/gateway-command.js';
+import { type GatewayAnswer } from '../shared/gateway-client.js';
 import { serverEvents } from '../shared/server-events.js';
-import { print, printJson } from '../shared/terminal.js';
+import { print } from '../shared/terminal.js';
 
-interface LogLine {
-  readonly at: number;
-  readonly level: string;
-  readonly text: string;
+type Log = GatewayAnswer<'/admin/v1/logs'>;
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+const LINES = {
+  '-n, --lines <count>': ['how many of the last lines', parseWholeNumber(1), 200],
+} as const;
+
+export const logsCommand = command({
+  name: 'logs',
+  about: 'the last lines of the gateway’s own log; -f follows it',
+  examples: ['logs', 'logs -f --level warn', 'logs --lines 50 --json'],
+  gateway: true,
+  options: {
+    ...LINES,
+    '--level <level>': ['this level and above', LEVELS, 'info'],
+    '-f, --follow': 'go on with new lines until Ctrl-C',
+  },
+  json: 'one JSON document; with --follow one per line',
+  async run({ client, options: { lines, level, follow, json } }) {
+    const query = { lines, level };
+    if (!follow) return client.call('get', '/admin/v1/logs', { query });
+    const headers = { accept: 'text/event-stream' };
+    const response = await client.request('get', '/admin/v1/logs', { query, headers });
+    for await (const event of serverEvents<Log['data'][number]>(response))
+      print(json ? JSON.stringify(event) : lineOf(event));
+    return undefined;
+  },
+  text: textOf,
+});
+
+export const workerLogsCommand = command({
+  name: 'logs',
+  about: 'the last lines that a worker of this gateway wrote',
+  arg: ['<id>'],
+  examples: ['workers logs whisper-0', 'workers logs whisper-0 --lines 20'],
+  gateway: true,
+  options: LINES,
+  run: ({ client, arg: id, options: { lines } }) =>
+    client.call('get', '/admin/v1/workers/{id}/log', { id, query: { lines } }),
+  text: textOf,
+});
+
+function textOf({ data }: Log): string {
+  return data.length === 0 ? 'no lines' : data.map(lineOf).join('\n');
 }
-
-interface LogPage {
-  readonly data: readonly LogLine[];
-}
-
-const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
-const lines = (): Option =>
-  new Option('-n, --lines <count>', 'how many of the last lines')
-    .argParser(parseWholeNumber(1))
-    .default(200);
-
-export const logsCommand = (): Command =>
-  withGatewayOptions(new Command('logs'))
-    .description('the last lines of the gateway’s own log; -f follows it')
-    .addOption(lines())
-    .addOption(
-      new Option('--level <level>', 'this level and above')
-        .choices(LEVELS)
-        .default('info'),
-    )
-    .option('-f, --follow', 'go on with new lines until Ctrl-C')
-    .option('--json', 'one JSON document; with --follow one per line')
-    .addHelpText(
-      'after',
-      examples(['logs', 'logs -f --level warn', 'logs --lines 50 --json']),
-    )
-    .action((options: GatewayClientOptions & OptionValues) =>
-      interruptible(signal => logs(options, signal)),
-    );
-
-async function logs(
-  options: GatewayClientOptions & OptionValues,
-  signal: AbortSignal,
-): Promise<void> {
-  const client = new GatewayClient(options);
-  const path = `/admin/v1/logs${queryOf(options, ['lines', 'level'])}`;
-  if (!options.follow) {
-    const page = await client.json<LogPage>(path, { signal });
-    return options.json ? printJson(page) : print(textOf(page));
-  }
-  const response = await client.request(path, {
-    headers: { accept: 'text/event-stream' },
-    signal,
-  });
-  for await (const event of serverEvents(response))
-    print(options.json ? JSON.stringify(event) : lineOf(event as unknown as LogLine));
-}
-
-export const workerLogsCommand = (): Command =>
-  gatewayCommand<LogPage>({
-    name: 'logs',
-    args: '<id>',
-    about: 'the last lines that a worker of this gateway wrote',
-    examples: ['workers logs whisper-0', 'workers logs whisper-0 --lines 20'],
-    options: [lines()],
-    ask: (client, [id = ''], options) =>
-      client.json(
-        `/admin/v1/workers/${encodeURIComponent(id)}/log${queryOf(options, ['lines'])}`,
-      ),
-    text: textOf,
-  });
-
-const textOf = ({ data }: LogPage): string =>
-  data.length === 0 ? 'no lines' : data.map(lineOf).join('\n');
 
 /** Control characters of other programs stay out of this terminal. */
-const lineOf = ({ at, level, text }: LogLine): string =>
+const lineOf = ({ at, level, text }: Log['data'][number]): string =>
   `${new Date(at * 1000).toISOString()} ${level.padEnd(5)} ${text.replaceAll(/\p{Cc}/gu, ' ')}`;

@@ -1,35 +1,5 @@
-import { type Command, Option } from 'commander';
-import { gatewayCommand, queryOf } from '../shared/gateway-command.js';
+import { command } from '../shared/command.js';
 import { columns } from '../shared/terminal.js';
-
-interface Used {
-  readonly requests: number;
-  readonly audio_s: number;
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-}
-
-interface UsageAnswer {
-  readonly data: readonly (Used & {
-    readonly day?: string;
-    readonly tenant?: string;
-    readonly key?: string;
-    readonly model?: string;
-    readonly failed: number;
-    readonly cancelled: number;
-    readonly characters: number;
-    readonly device_ms: number;
-  })[];
-  readonly has_more: boolean;
-}
-
-interface TenantsAnswer {
-  readonly data: readonly {
-    readonly id: string;
-    readonly keys: number;
-    readonly usage_today: Used;
-  }[];
-}
 
 const GROUPS = ['day', 'tenant', 'key', 'model'] as const;
 const SUMS = [
@@ -42,72 +12,63 @@ const SUMS = [
   'output_tokens',
 ] as const;
 
-export const usageCommand = (): Command =>
-  gatewayCommand<UsageAnswer>({
-    name: 'usage',
-    about: 'requests, audio, tokens and device time, by day, tenant, key and model',
-    examples: [
-      'usage',
-      'usage --from 2027-01-01 --to 2027-01-31 --group-by tenant,model',
-      'usage --tenant acme --json',
+export const usageCommand = command({
+  name: 'usage',
+  about: 'requests, audio, tokens and device time, by day, tenant, key and model',
+  examples: [
+    'usage',
+    'usage --from 2027-01-01 --to 2027-01-31 --group-by tenant,model',
+    'usage --tenant acme --json',
+  ],
+  notes: 'Days are those of UTC. Without --from the last 30 days are shown.',
+  gateway: true,
+  options: {
+    '--from <day>': 'first day, such as 2027-01-01',
+    '--to <day>': 'last day (default: today)',
+    '--group-by <names>': [
+      `out of ${GROUPS.join(', ')}, with commas between`,
+      undefined,
+      'day',
     ],
-    notes: 'Days are those of UTC. Without --from the last 30 days are shown.',
-    options: [
-      new Option('--from <day>', 'first day, such as 2027-01-01'),
-      new Option('--to <day>', 'last day (default: today)'),
-      new Option(
-        '--group-by <names>',
-        `out of ${GROUPS.join(', ')}, with commas between`,
-      ).default('day'),
-      new Option('--tenant <name>', 'of this tenant only'),
-    ],
-    ask: (client, _, { groupBy, ...options }) =>
-      client.json(
-        `/admin/v1/usage${queryOf({ ...options, group_by: groupBy }, ['from', 'to', 'group_by', 'tenant'])}`,
-      ),
-    text: ({ data, has_more: isCut }) =>
-      data.length === 0 ? 'no usage in these days' : usageTable(data, isCut),
-  });
+    '--tenant <name>': 'of this tenant only',
+  },
+  run: ({ client, options: { from, to, tenant, groupBy } }) =>
+    client.call('get', '/admin/v1/usage', {
+      query: { from, to, group_by: groupBy, tenant },
+    }),
+  text({ data, has_more: isCut }) {
+    if (data.length === 0) return 'no usage in these days';
+    const groups = GROUPS.filter(name => data[0]?.[name] !== undefined);
+    const table = columns([
+      [...groups, ...SUMS.map(name => name.replace('_', ' ')), 'device s'],
+      ...data.map(row => [
+        ...groups.map(name => row[name] ?? ''),
+        ...SUMS.map(name => String(Math.round(row[name]))),
+        (row.device_ms / 1000).toFixed(1),
+      ]),
+    ]);
+    return isCut ? `${table}\nThere are more rows: ask for fewer days or groups.` : table;
+  },
+});
 
-export const tenantsCommand = (): Command =>
-  gatewayCommand<TenantsAnswer>({
-    name: 'tenants',
-    about: 'tenants: their keys and what they used today',
-    examples: ['tenants', 'tenants --json'],
-    ask: client => client.json('/admin/v1/tenants'),
-    text: ({ data }) =>
-      data.length === 0
-        ? 'no tenants'
-        : columns([
-            ['tenant', 'keys', 'requests', 'audio s', 'input tokens', 'output tokens'],
-            ...data.map(
-              ({
-                id,
-                keys,
-                usage_today: { requests, audio_s, input_tokens, output_tokens },
-              }) =>
-                [
-                  id,
-                  keys,
-                  requests,
-                  Math.round(audio_s),
-                  input_tokens,
-                  output_tokens,
-                ].map(String),
-            ),
+export const tenantsCommand = command({
+  name: 'tenants',
+  about: 'tenants: their keys and what they used today',
+  examples: ['tenants', 'tenants --json'],
+  gateway: true,
+  run: ({ client }) => client.call('get', '/admin/v1/tenants'),
+  text: ({ data }) =>
+    data.length === 0
+      ? 'no tenants'
+      : columns([
+          ['tenant', 'keys', 'requests', 'audio s', 'input tokens', 'output tokens'],
+          ...data.map(({ id, keys, usage_today: used }) => [
+            id,
+            String(keys),
+            String(used.requests),
+            String(Math.round(used.audio_s)),
+            String(used.input_tokens),
+            String(used.output_tokens),
           ]),
-  });
-
-function usageTable(data: UsageAnswer['data'], isCut: boolean): string {
-  const groups = GROUPS.filter(name => data[0]?.[name] !== undefined);
-  const rows = data.map(row => [
-    ...groups.map(name => row[name] ?? ''),
-    ...SUMS.map(name => String(Math.round(row[name]))),
-    (row.device_ms / 1000).toFixed(1),
-  ]);
-  const table = columns([
-    [...groups, ...SUMS.map(name => name.replace('_', ' ')), 'device s'],
-    ...rows,
-  ]);
-  return isCut ? `${table}\nThere are more rows: ask for fewer days or groups.` : table;
-}
+        ]),
+});

@@ -1,15 +1,18 @@
 import { constants, openAsBlob } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { InvalidArgumentError, Option } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { launchDirectory } from '../../platform/config/process-environment.js';
 import { CliError, EXIT } from './cli-error.js';
 
 /** An option that may be repeated: a list, empty without it. */
-export const repeatable = (flags: string, about: string): Option =>
-  new Option(flags, `${about}; may be repeated`)
-    .argParser((value: string, before: readonly string[]) => [...before, value])
-    .default([], 'none');
+export const repeatable = (about: string) =>
+  [
+    `${about}; may be repeated`,
+    (value: string, before: readonly string[]): readonly string[] => [...before, value],
+    [],
+    'none',
+  ] as const;
 
 /** Parser of a number from `min` to `max`. */
 export const parseNumber =

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Command } from 'commander';
 import {
   gatewayFromEnvironment,
   GATEWAY_VARIABLES,
@@ -8,6 +7,7 @@ import {
   ownName,
 } from '../../platform/config/process-environment.js';
 import { loadConfig } from '../../platform/config/load-config.js';
+import { type paths } from '../../../console/src/api/schema.js';
 import { CliError, EXIT, type ExitCode } from './cli-error.js';
 
 export interface GatewayClientOptions {
@@ -16,25 +16,32 @@ export interface GatewayClientOptions {
   readonly keyFile?: string;
 }
 
-/**
- * `--url`, `--api-key` and `--key-file`, the same for every command that talks
- * to a gateway.
- */
-export const withGatewayOptions = (command: Command): Command =>
-  command
-    .option(
-      '--url <url>',
-      'the gateway (default: SWITCHYARD_URL, else the host and port of these settings)',
-    )
-    .option(
-      '--api-key <key>',
-      'its API key, which other users of this machine may see (default: SWITCHYARD_API_KEY)',
-    )
-    .option('--key-file <file>', 'file that holds the API key and nothing else');
+/** The same for every command that talks to a gateway. */
+export const GATEWAY_OPTIONS = {
+  '--url <url>':
+    'the gateway (default: SWITCHYARD_URL, else the host and port of these settings)',
+  '--api-key <key>':
+    'its API key, which other users of this machine may see (default: SWITCHYARD_API_KEY)',
+  '--key-file <file>': 'file that holds the API key and nothing else',
+} as const;
+
+type Path = keyof paths;
+type Method = 'get' | 'post' | 'delete';
+type Responses<P extends Path, M extends Method> =
+  paths[P] extends Record<M, { responses: infer R }>
+    ? R[Extract<keyof R, 200 | 201>]
+    : never;
+/** What a route answers with, as the OpenAPI document says. */
+export type GatewayAnswer<P extends Path, M extends Method = 'get'> =
+  Responses<P, M> extends { content: { 'application/json': infer T } } ? T : never;
 
 export interface GatewayRequest {
-  readonly method?: 'GET' | 'POST' | 'DELETE';
-  readonly body?: RequestInit['body'];
+  /** In place of the braces of the path. */
+  readonly id?: string;
+  /** Without what is undefined. */
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  /** A form, or what is sent as JSON. */
+  readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
@@ -45,11 +52,35 @@ export class GatewayClient {
   /** The key, for a connection of another kind. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor({ url, apiKey, keyFile }: GatewayClientOptions) {
+  /** @param signal ends every request */
+  constructor(
+    { url, apiKey, keyFile }: GatewayClientOptions,
+    private readonly signal?: AbortSignal,
+  ) {
     const access = gatewayFromEnvironment();
     this.url = gatewayUrl(url, access.url).replace(/\/+$/, '').replace(/\/v1$/, '');
     const key = apiKey ?? (keyFile === undefined ? access.key : readKey(keyFile));
     this.headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  }
+
+  /** @returns the answer of a route that the OpenAPI document describes */
+  call<P extends Path, M extends Method>(
+    method: M,
+    path: P,
+    request?: GatewayRequest,
+  ): Promise<GatewayAnswer<P, M>> {
+    return this.json(method, path, request);
+  }
+
+  async json<T>(method: Method, path: string, request?: GatewayRequest): Promise<T> {
+    const response = await this.request(method, path, request);
+    const text = await response.text();
+    try {
+      return JSON.parse(text) as T;
+    } catch (cause) {
+      const message = `${response.url} did not answer with JSON; is it a Switchyard gateway?`;
+      throw new CliError(message, EXIT.failed, { cause });
+    }
   }
 
   /**
@@ -57,45 +88,23 @@ export class GatewayClient {
    *   when it cannot be reached
    */
   async request(
+    method: Method,
     path: string,
-    { headers = {}, ...init }: GatewayRequest = {},
+    { id = '', query = {}, body, headers = {}, signal }: GatewayRequest = {},
   ): Promise<Response> {
-    let response: Response;
-    try {
-      response = await fetch(this.url + path, {
-        ...init,
-        headers: { ...this.headers, ...headers },
-      });
-    } catch (error) {
-      init.signal?.throwIfAborted();
-      throw this.#unreachable(error as Error);
-    }
+    const signals = [this.signal, signal].filter(one => one !== undefined);
+    const isJson = body !== undefined && !(body instanceof FormData);
+    const response = await fetch(this.url + filled(path, id) + search(query), {
+      method,
+      body: isJson ? JSON.stringify(body) : body,
+      headers: { ...this.headers, ...(isJson && JSON_TYPE), ...headers },
+      signal: AbortSignal.any(signals),
+    }).catch((error: Error) => {
+      for (const each of signals) each.throwIfAborted();
+      throw this.#unreachable(error);
+    });
     if (response.ok) return response;
     throw await refusal(response);
-  }
-
-  async json<T>(path: string, request: GatewayRequest = {}): Promise<T> {
-    const text = await (await this.request(path, request)).text();
-    try {
-      return JSON.parse(text) as T;
-    } catch (cause) {
-      throw new CliError(
-        `${this.url}${path} did not answer with JSON; is it a Switchyard gateway?`,
-        EXIT.failed,
-        {
-          cause,
-        },
-      );
-    }
-  }
-
-  /** POST with a JSON body, or without one. */
-  post<T>(path: string, body?: object): Promise<T> {
-    const sent = body && {
-      body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json' },
-    };
-    return this.json(path, { method: 'POST', ...sent });
   }
 
   #unreachable(error: Error): CliError {
@@ -104,11 +113,21 @@ export class GatewayClient {
     return new CliError(
       `no gateway answers at ${this.url} (${code ?? message}); ${hint}`,
       EXIT.unreachable,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+const filled = (path: string, id: string): string =>
+  path.replace(/\{\w+\}/, encodeURIComponent(id));
+
+/** `?a=1&b=2` */
+function search(query: NonNullable<GatewayRequest['query']>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(given as [string, string][]).toString();
+  return text && `?${text}`;
 }
 
 const STATUS_EXIT: Readonly<Record<number, ExitCode>> = {

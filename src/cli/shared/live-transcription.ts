@@ -17,7 +17,7 @@ export interface LiveOptions {
   readonly model: string;
   /** Samples per second. */
   readonly rate: number;
-  readonly language?: string;
+  readonly language?: string | undefined;
   /** The gateway finds the pauses; else everything until `finish` is one item. */
   readonly turns: boolean;
 }
@@ -108,7 +108,7 @@ export class LiveTranscription {
     const { rate, language, turns } = this.options;
     const input = {
       format: { type: 'audio/pcm', rate },
-      ...(language !== undefined && { transcription: { language } }),
+      ...(language && { transcription: { language } }),
       ...(!turns && { turn_detection: null }),
     };
     this.#event({

@@ -6,14 +6,17 @@ import { CliError } from './cli-error.js';
  * Yields the JSON of every `data:` line of a server-sent event stream, until `[DONE]`.
  * @throws CliError for an `error` event, and when the stream does not end with `[DONE]`
  */
-export async function* serverEvents(
-  response: Response,
-): AsyncGenerator<Record<string, unknown>> {
+export async function* serverEvents<T>(response: Response): AsyncGenerator<T> {
   for await (const line of linesOf(response)) {
     if (!line.startsWith('data:')) continue;
     const data = line.slice('data:'.length).trim();
     if (data === '[DONE]') return;
-    yield checked(JSON.parse(data) as Record<string, unknown>);
+    const event = JSON.parse(data) as T & { error?: { message?: string; code?: string } };
+    if (event.error) {
+      const { message = 'the gateway reported an error', code } = event.error;
+      throw new CliError(code ? `${message} [${code}]` : message);
+    }
+    yield event as Awaited<T>;
   }
   throw new CliError('the gateway ended the answer early; the output is incomplete');
 }
@@ -29,12 +32,4 @@ async function* linesOf({ body }: Response): AsyncGenerator<string> {
   } catch {
     // The caller reports that the end is missing.
   }
-}
-
-function checked(event: Record<string, unknown>): Record<string, unknown> {
-  const { error } = event as { error?: { message?: string; code?: string } };
-  if (!error) return event;
-  throw new CliError(
-    `${error.message ?? 'the gateway reported an error'}${error.code ? ` [${error.code}]` : ''}`,
-  );
 }

@@ -9,7 +9,7 @@ export interface UsedPath {
   readonly path: string;
   readonly exists: boolean;
   /** The pulled model it lies in. */
-  readonly shelved: string | undefined;
+  readonly stored: string | undefined;
 }
 
 const NAMES_A_PLACE = /(dir|folder|file|path)$/i;
@@ -19,37 +19,35 @@ const NAMES_A_PLACE = /(dir|folder|file|path)$/i;
  * `caFile`) or its form.
  */
 export function usedPaths(
-  { options, ...model }: ModelSpec,
-  shelf: ModelStore,
+  { options, command = [] }: ModelSpec,
+  store: ModelStore,
 ): readonly UsedPath[] {
-  const { command = [] } = model as { command?: readonly string[] };
   // Of a command only what was pulled: its other arguments may mean anything.
   const pulled = command.filter(
-    value => value.includes('/') && shelf.nameOf(value) !== undefined,
+    value => value.includes('/') && store.nameOf(value) !== undefined,
   );
-  const named: [string, string][] = pulled.map(value => ['commandPath', value]);
-  return [...textsIn(options), ...named].flatMap(([option, value]) => {
-    const looksLikeOne =
-      isAbsolute(value) || value.startsWith('./') || value.startsWith('../');
-    if (
-      value === '' ||
-      value.includes('://') ||
-      (!NAMES_A_PLACE.test(option) && !looksLikeOne)
-    )
-      return [];
-    const path = resolve(value);
-    return [{ option, path, exists: existsSync(path), shelved: shelf.nameOf(path) }];
-  });
+  const named = pulled.map(value => ['commandPath', value] as const);
+  return [...textsIn(options), ...named]
+    .filter(([option, value]) => isPath(option, value))
+    .map(([option, value]) => {
+      const path = resolve(value);
+      return { option, path, exists: existsSync(path), stored: store.nameOf(path) };
+    });
 }
+
+const isPath = (option: string, value: string): boolean =>
+  value !== '' &&
+  !value.includes('://') &&
+  (NAMES_A_PLACE.test(option) || isAbsolute(value) || /^\.\.?\//.test(value));
 
 /** Ids of the configured models whose files lie in the folder of a pulled one. */
 export const usersOf = (
   name: string,
   models: readonly ModelSpec[],
-  shelf: ModelStore,
+  store: ModelStore,
 ): readonly string[] =>
   models
-    .filter(model => usedPaths(model, shelf).some(({ shelved }) => shelved === name))
+    .filter(model => usedPaths(model, store).some(({ stored }) => stored === name))
     .map(({ id }) => id);
 
 function textsIn(value: object, prefix = ''): [string, string][] {

@@ -1,0 +1,206 @@
+import { Argument, Command, Option } from 'commander';
+import { EXIT, InterruptedError } from './cli-error.js';
+import { type EngineChecks } from './engine-checks.js';
+import { GatewayClient, GATEWAY_OPTIONS } from './gateway-client.js';
+import { print, printJson } from './terminal.js';
+
+export const ONE_DOCUMENT = 'one JSON document';
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+/** How the words behind an option or argument are read: one of a list, or by a parser. */
+type Reading = readonly string[] | ((text: string, before: never) => unknown) | undefined;
+
+/** An option: what it does, how it is read, its default, and how the help shows that. */
+type OptionSpec =
+  string | readonly [string, Reading, default_?: unknown, shown?: string] | Option;
+
+type ListOr<Flags, T> = Flags extends `${string}...${string}` ? readonly T[] : T;
+type Read<Flags, R> = R extends (text: string, before: never) => infer T
+  ? T
+  : ListOr<Flags, R extends readonly (infer T)[] ? T : string>;
+type ValueOf<Flags, Spec> = Spec extends Option
+  ? string
+  : Spec extends readonly [string, infer R, unknown, ...unknown[]]
+    ? Read<Flags, R>
+    : Spec extends readonly [string, infer R]
+      ? Read<Flags, R> | undefined
+      : Flags extends `${string}<${string}`
+        ? ListOr<Flags, string> | undefined
+        : Flags extends `${string}[${string}`
+          ? string | true | undefined
+          : boolean | undefined;
+type Camel<Name> = Name extends `${infer Word}-${infer Rest}`
+  ? `${Word}${Capitalize<Camel<Rest>>}`
+  : Name;
+type NameOf<Flags> = Flags extends `${string}--no-${infer Name}`
+  ? Camel<Name>
+  : Flags extends `${string}--${infer Name} ${string}`
+    ? Camel<Name>
+    : Flags extends `${string}--${infer Name}`
+      ? Camel<Name>
+      : never;
+
+/** The values of options by their names, as commander gives them: `--no-load` is `load`. */
+export type OptionValues<Options> = {
+  readonly [Flags in keyof Options as NameOf<Flags>]: ValueOf<Flags, Options[Flags]>;
+} & { readonly json?: boolean };
+
+type ArgumentSpec = readonly [flags: string, about?: string, Reading?, default_?: string];
+type ArgumentOf<Spec> = Spec extends readonly [infer Flags, ...infer Rest]
+  ? Flags extends `${string}...${string}`
+    ? readonly string[]
+    : Flags extends `<${string}`
+      ? string
+      : Rest extends readonly [unknown, unknown, string]
+        ? string
+        : string | undefined
+  : undefined;
+
+interface CommandSpec<Options, Arg, Answer> {
+  readonly name: string;
+  readonly about: string;
+  readonly arg?: Arg;
+  /** In place of the one made of `arg`. */
+  readonly usage?: string;
+  /** `--url` and the key come first. */
+  readonly gateway?: boolean;
+  readonly options?: Options;
+  /** What `--json` prints; without `json` and `text` there is no such option. */
+  readonly json?: string;
+  /** Without the program's name; `notes` follow them. */
+  readonly examples?: readonly string[];
+  readonly notes?: string;
+  /** In place of both. */
+  readonly help?: string;
+  /** @returns what `--json` prints; undefined: all is written. `ok: false` is exit code 1 */
+  run(context: Invocation<Options, Arg>): Promise<Answer> | Answer;
+  /** The answer for people. */
+  text?(answer: NonNullable<Answer>): string;
+}
+
+/** One call of a command. */
+export class Invocation<Options, Arg> {
+  readonly #stopped = new AbortController();
+  readonly #stop = (): void => this.#stopped.abort(new InterruptedError());
+
+  constructor(
+    readonly command: Command,
+    readonly engines: EngineChecks,
+  ) {}
+
+  get options(): OptionValues<Options> {
+    return this.command.opts();
+  }
+
+  get arg(): ArgumentOf<Arg> {
+    return this.command.processedArgs[0] as ArgumentOf<Arg>;
+  }
+
+  /**
+   * Aborted by the first Ctrl-C or SIGTERM, so that the command can clean up; the second
+   * one ends the process as usual, and so does the first one where nobody asks for this.
+   */
+  get signal(): AbortSignal {
+    for (const name of SIGNALS) process.off(name, this.#stop).once(name, this.#stop);
+    return this.#stopped.signal;
+  }
+
+  /** Its requests end with `signal`. @throws CliError exit code 2 */
+  get client(): GatewayClient {
+    return new GatewayClient(this.command.opts(), this.signal);
+  }
+
+  /** @throws what `work` throws; the interruption where there was one */
+  async run(work: () => unknown): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      // fetch wraps the reason; the message should say that the user stopped it.
+      throw this.#stopped.signal.aborted ? this.#stopped.signal.reason : error;
+    } finally {
+      for (const name of SIGNALS) process.off(name, this.#stop);
+    }
+  }
+}
+
+/** Makes a command of the program; what engines say is known only there. */
+export type CommandFactory = (engines: EngineChecks) => Command;
+
+/** The options and the argument that are declared give `run` its types. */
+export const command =
+  <
+    const Options extends Readonly<Record<string, OptionSpec>>,
+    const Arg extends ArgumentSpec,
+    Answer,
+  >(
+    spec: CommandSpec<Options, Arg, Answer>,
+  ): CommandFactory =>
+  engines => {
+    const made = declared(spec);
+    return made.action(() => {
+      const invocation = new Invocation<Options, Arg>(made, engines);
+      return invocation.run(async () => {
+        const answer = await spec.run(invocation);
+        if (answer == null) return;
+        if (invocation.options.json) printJson(answer);
+        else if (spec.text) print(spec.text(answer));
+        if ((answer as { ok?: boolean }).ok === false) process.exitCode = EXIT.failed;
+      });
+    });
+  };
+
+export const commandGroup =
+  (name: string, about: string, commands: readonly CommandFactory[]): CommandFactory =>
+  engines =>
+    commands.reduce(
+      (parent, make) => parent.addCommand(make(engines)),
+      new Command(name).description(about),
+    );
+
+function declared<Options, Arg extends ArgumentSpec>({
+  name,
+  about,
+  gateway,
+  options,
+  ...spec
+}: CommandSpec<Options, Arg, unknown>): Command {
+  const made = new Command(name).description(about);
+  if (spec.usage !== undefined) made.usage(spec.usage);
+  if (spec.arg) made.addArgument(argumentOf(spec.arg));
+  const own = Object.entries<OptionSpec>({ ...(gateway && GATEWAY_OPTIONS), ...options });
+  for (const [flags, option] of own) made.addOption(optionOf(flags, option));
+  const ofText = gateway
+    ? 'the answer of the gateway as one JSON document'
+    : ONE_DOCUMENT;
+  const json = spec.json ?? (spec.text && ofText);
+  if (json !== undefined) made.option('--json', json);
+  return made.addHelpText('after', spec.help ?? examples(spec));
+}
+
+function argumentOf([flags, about = '', reading, initial]: ArgumentSpec): Argument {
+  const argument = new Argument(flags, about);
+  if (Array.isArray(reading)) argument.choices(reading as readonly string[]);
+  return initial === undefined ? argument : argument.default(initial);
+}
+
+export function optionOf(flags: string, spec: OptionSpec): Option {
+  if (spec instanceof Option) return spec;
+  if (typeof spec === 'string') return new Option(flags, spec);
+  const [about, reading, initial, shown] = spec;
+  const option = new Option(flags, about);
+  if (typeof reading === 'function')
+    option.argParser(reading as (text: string, before: unknown) => unknown);
+  else if (reading) option.choices(reading);
+  return initial === undefined ? option : option.default(initial, shown);
+}
+
+/** Lines without the program's name, or pipes with it; then what else is good to know. */
+function examples({
+  examples: lines = [],
+  notes = '',
+}: Pick<CommandSpec<unknown, unknown, unknown>, 'examples' | 'notes'>): string {
+  const shown = lines.map(line =>
+    line.includes('| switchyard ') ? `  ${line}` : `  switchyard ${line}`,
+  );
+  return `\nExamples:\n${shown.join('\n')}${notes && `\n\n${notes}`}`;
+}
