@@ -30,7 +30,7 @@ import { ClaimLoop } from './runner/claim-loop.js';
 import { BatchRunner } from './runner/batch-runner.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
 
-export interface ProcessorParts {
+interface ProcessorParts {
   readonly settings: Settings;
   readonly models: readonly ModelSpec[];
   /** From the gateway that started this process. */

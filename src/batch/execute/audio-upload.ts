@@ -12,7 +12,7 @@ import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { SafeFetch } from '../../platform/http/safe-fetch.js';
 
-export interface FormFile {
+interface FormFile {
   readonly name: string;
   readonly bytes: number;
   /** Asked for once per attempt. */
@@ -64,7 +64,7 @@ const OWN_FIELDS = new Set<string>([...SOURCES, 'filename']);
 /** What a line of an audio endpoint has in its body. */
 export type AudioFields = Readonly<Record<string, unknown>>;
 
-export interface AudioLine {
+interface AudioLine {
   readonly tenant: string;
   readonly body: AudioFields;
   /** The target fetches a `file_url` itself, as the gateway does. */

@@ -105,7 +105,7 @@ export class LineLane {
 
 const NOT_TRIED: AttemptCount = { failed: 0, busy: 0 };
 
-export interface DispatchLimits {
+interface DispatchLimits {
   readonly concurrency: number;
   readonly inflightBytes: number;
 }

@@ -72,7 +72,7 @@ const transport = (cause: 'refused' | 'lost' | 'timeout', message: string): Answ
   message,
 });
 
-export interface ReplyOptions {
+interface ReplyOptions {
   /** The id that was sent. */
   readonly requestId: string;
   readonly maxBytes: number;

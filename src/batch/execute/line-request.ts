@@ -4,7 +4,7 @@ import { type LineParts } from '../job/input-lines.js';
 import { type LineRequest } from './line-target.js';
 
 /** The request of a line, and how its answer is stored. */
-export interface PreparedLine {
+interface PreparedLine {
   readonly request: Pick<LineRequest, 'path' | 'contentType' | 'bytes' | 'body'>;
   /** Speech: the audio is stored in the output line. */
   readonly wantsBase64: boolean;

@@ -53,20 +53,21 @@ const extensionOf = (contentType: string): string =>
 /** `usage` of an answer in any of OpenAI's spellings; undefined without token counts. */
 export function lineUsage(body: unknown): BatchUsage | undefined {
   const usage = field(body, 'usage');
-  const inputTokens = count(usage, 'prompt_tokens') ?? count(usage, 'input_tokens');
-  const outputTokens = count(usage, 'completion_tokens') ?? count(usage, 'output_tokens');
-  if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  const input =
-    field(usage, 'prompt_tokens_details') ?? field(usage, 'input_tokens_details');
-  const output =
-    field(usage, 'completion_tokens_details') ?? field(usage, 'output_tokens_details');
+  const input = spelling(usage, 'prompt_tokens', 'input_tokens');
+  const output = spelling(usage, 'completion_tokens', 'output_tokens');
+  if (input.tokens === undefined && output.tokens === undefined) return undefined;
   return {
-    inputTokens: inputTokens ?? 0,
-    outputTokens: outputTokens ?? 0,
-    cachedTokens: count(input, 'cached_tokens') ?? 0,
-    reasoningTokens: count(output, 'reasoning_tokens') ?? 0,
+    inputTokens: input.tokens ?? 0,
+    outputTokens: output.tokens ?? 0,
+    cachedTokens: count(input.details, 'cached_tokens') ?? 0,
+    reasoningTokens: count(output.details, 'reasoning_tokens') ?? 0,
   };
 }
+
+const spelling = (usage: unknown, one: string, other: string) => ({
+  tokens: count(usage, one) ?? count(usage, other),
+  details: field(usage, `${one}_details`) ?? field(usage, `${other}_details`),
+});
 
 const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null
@@ -80,7 +81,7 @@ function count(value: unknown, name: string): number | undefined {
 
 export type LineResult = Omit<ResultRecord, 'index'>;
 
-export interface Settling {
+interface Settling {
   readonly claim: JobClaim;
   readonly parts: LineParts;
   readonly wantsBase64: boolean;

@@ -9,7 +9,7 @@ import { TRACE_LINK_HEADER } from '../../platform/tracing/tracing.module.js';
 import { type Answer, LineReply, OpenReplies } from './line-reply.js';
 import { failureCauseOf } from './line-verdict.js';
 
-export interface TargetTls {
+interface TargetTls {
   readonly insecureSkipVerify: boolean;
   readonly caCertFile?: string | undefined;
   readonly clientCertFile?: string | undefined;

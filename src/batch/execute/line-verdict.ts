@@ -14,7 +14,7 @@ export type Verdict =
   | { readonly kind: 'settle' }
   | { readonly kind: 'again'; readonly tried: AttemptCount; readonly afterMs: number };
 
-export interface VerdictContext {
+interface VerdictContext {
   readonly tried: AttemptCount;
   readonly limits: RetryLimits;
   /** Answers of the target so far. */

@@ -27,7 +27,7 @@ export type Targets =
   | { readonly kind: 'global'; readonly target: TargetSpec }
   | { readonly kind: 'per_model'; readonly targets: ReadonlyMap<string, TargetSpec> };
 
-export interface TargetsFileOptions {
+interface TargetsFileOptions {
   readonly path: string;
   /** Folder of the key files that `api_key_name` refers to. */
   readonly secretsDir: string;

@@ -10,7 +10,7 @@ export interface Published {
   readonly errorFileId?: string;
 }
 
-export interface Publication {
+interface Publication {
   readonly lease: JobLease;
   readonly log: ResultLog;
 }

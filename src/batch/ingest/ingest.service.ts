@@ -10,12 +10,8 @@ import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { LineSplitter } from '../../platform/storage/line-splitter.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
-import {
-  DraftFile,
-  type JobFolder,
-  syncFolder,
-  writeAtomically,
-} from '../job/job-folder.js';
+import { syncFolder } from '../../platform/storage/durable-files.js';
+import { DraftFile, type JobFolder, writeAtomically } from '../job/job-folder.js';
 import { type JobPlan, loadPlan, readModelMap } from '../job/job-plan.js';
 import { type ClaimedJob } from '../job/claimed-job.js';
 import { errorLine } from '../job/output-line.js';
@@ -24,7 +20,7 @@ import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
 import { InputCheck } from './input-check.js';
 
-export type Ingested =
+type Ingested =
   | {
       readonly ok: true;
       readonly plan: JobPlan;

@@ -17,7 +17,7 @@ const SHORT = 22;
  * The `custom_id`s of a file so far. Long ones are stored as a 132-bit hash, so that
  * 50,000 ids of 512 characters need as little memory as short ones.
  */
-export class SeenIds {
+class SeenIds {
   readonly #keys = new Set<string>();
 
   has(customId: string): boolean {
@@ -33,7 +33,7 @@ const keyOf = (id: string): string =>
   id.length <= SHORT ? id : `#${hash('sha256', id, 'base64').slice(0, SHORT)}`;
 
 /** Plan entries per model while a file is read: 16 bytes each, no bodies. */
-export class PlanDraft {
+class PlanDraft {
   readonly #byModel = new Map<string, PlanEntry[]>();
   #count = 0;
 
@@ -75,7 +75,7 @@ export class PlanDraft {
   }
 }
 
-export interface InputLimits {
+interface InputLimits {
   readonly maxLines: number;
   readonly maxLineBytes: number;
   readonly maxModels: number;

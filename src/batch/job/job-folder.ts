@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeAll } from '../../platform/storage/durable-files.js';
 
 const FLUSH_BYTES = 262_144;
 
@@ -49,19 +50,8 @@ export class DraftFile {
     const chunks = this.#held;
     this.#held = [];
     this.#heldBytes = 0;
-    if (chunks.length > 0) await writeAll(this.file, chunks);
+    await writeAll(this.file, Buffer.concat(chunks));
   }
-}
-
-/** Repeats partial writes. @returns bytes written */
-export async function writeAll(
-  file: FileHandle,
-  chunks: readonly Uint8Array[],
-): Promise<number> {
-  const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-  for (let at = 0; at < bytes.byteLength;)
-    at += (await file.write(bytes, at)).bytesWritten;
-  return bytes.byteLength;
 }
 
 /**
@@ -125,16 +115,3 @@ export async function writeAtomically(
   }
   await rename(draft, path);
 }
-
-/** Makes new and renamed entries of a folder durable. */
-export async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-
-export const isAbsent = (error: unknown): boolean =>
-  (error as NodeJS.ErrnoException).code === 'ENOENT';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Plan } from '../../core/jobs/plan-entry.js';
-import { isAbsent, type JobFolder } from './job-folder.js';
+import { isAbsent } from '../../platform/storage/durable-files.js';
+import { type JobFolder } from './job-folder.js';
 
 /** `model_map.json`. It is written last: without it, ingestion did not finish. */
 export interface ModelMap {

@@ -10,7 +10,7 @@ export const UNANSWERED: Readonly<Record<UnansweredCode, string>> = {
   batch_failed: 'This request was not executed because the batch failed.',
 };
 
-export interface LineError {
+interface LineError {
   readonly customId: string | null;
   readonly code: string;
   readonly message: string;
@@ -29,7 +29,7 @@ export function errorLine({ customId, code, message, param, line }: LineError): 
   });
 }
 
-export interface AnsweredLine {
+interface AnsweredLine {
   /** JSON text of the id, copied from the input line. */
   readonly customIdJson: string;
   readonly status: number;

@@ -20,7 +20,7 @@ import { StoreMetrics } from '../observe/job.metrics.js';
 const ATTEMPTS = 4;
 const PAUSES = { firstMs: 500, longestMs: 2000 };
 
-export interface NewResultFile {
+interface NewResultFile {
   readonly filename: string;
   /** Called once per attempt. */
   readonly open: () => AsyncIterable<Uint8Array>;

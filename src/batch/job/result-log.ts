@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { JobProgress } from './job-progress.js';
-import { writeAll } from './job-folder.js';
+import { writeAll } from '../../platform/storage/durable-files.js';
 import {
   encodeRecord,
   type ResultKind,
@@ -24,7 +24,7 @@ const { O_WRONLY, O_CREAT, O_APPEND, O_DSYNC } = constants;
  */
 const APPEND_SYNCED = O_WRONLY | O_CREAT | O_APPEND | O_DSYNC;
 
-export interface ResultLogEvents {
+interface ResultLogEvents {
   /** Results became durable. */
   onDurable(): void;
   /** A write failed. Nothing is accepted any more; durable results stay. */
@@ -174,7 +174,9 @@ export class ResultLog {
       APPEND_SYNCED,
       0o600,
     );
-    this.#written += await writeAll(this.#file, chunks);
+    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+    await writeAll(this.#file, bytes);
+    this.#written += bytes.byteLength;
   }
 
   #fail(error: Error): void {

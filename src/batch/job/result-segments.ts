@@ -3,7 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BatchUsage } from '../../core/jobs/batch-job.js';
 import { linesOf } from '../../platform/storage/line-splitter.js';
-import { isAbsent, syncFolder, writeAtomically } from './job-folder.js';
+import { isAbsent, syncFolder } from '../../platform/storage/durable-files.js';
+import { writeAtomically } from './job-folder.js';
 
 /** O: output file, E: error file. */
 export type ResultKind = 'O' | 'E';
@@ -26,7 +27,7 @@ export const encodeRecord = ({ index, kind, usage, line }: ResultRecord): Buffer
 const usageText = (usage: BatchUsage): string =>
   `${usage.inputTokens}/${usage.outputTokens}/${usage.cachedTokens}/${usage.reasoningTokens}`;
 
-export interface RecordHead {
+interface RecordHead {
   readonly index: number;
   readonly kind: ResultKind;
   readonly usage?: BatchUsage;

@@ -16,7 +16,7 @@ export class LeaseLost extends Error {
   }
 }
 
-export interface LeaseEvents {
+interface LeaseEvents {
   /** The user asked to cancel. */
   onCancel(): void;
   onLost(): void;

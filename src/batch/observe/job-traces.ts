@@ -12,7 +12,7 @@ import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { TRACER } from '../../platform/tracing/tracing.js';
 import { contextAfter } from '../../platform/tracing/tracing.module.js';
 
-export type StorageStep = 'storage.Store' | 'storage.Retrieve' | 'storage.Delete';
+type StorageStep = 'storage.Store' | 'storage.Retrieve' | 'storage.Delete';
 
 /**
  * One span `process-batch` per claim of a batch, in the trace of the request that created

@@ -4,7 +4,8 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type JobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JOB_STORE } from '../../platform/database/database.tokens.js';
-import { isAbsent, JobFolder } from '../job/job-folder.js';
+import { isAbsent } from '../../platform/storage/durable-files.js';
+import { JobFolder } from '../job/job-folder.js';
 
 /**
  * Removes work folders of jobs that ended on another processor or no longer exist.

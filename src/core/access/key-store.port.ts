@@ -25,7 +25,7 @@ export interface StoredKey {
   readonly revokedAtMs?: number;
 }
 
-export interface ReplacedSecret {
+interface ReplacedSecret {
   readonly sha256: string;
   readonly untilMs: number;
 }

@@ -59,7 +59,7 @@ export function accessOf(
   return RULES.find(([pattern]) => pattern.test(route))?.[1] ?? 'admin';
 }
 
-export const isPage = (route: string | undefined): boolean =>
+const isPage = (route: string | undefined): boolean =>
   route !== undefined && PAGES.test(route);
 
 const principals = new WeakMap<FastifyRequest, Principal>();

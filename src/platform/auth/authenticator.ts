@@ -2,6 +2,7 @@ import { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { listed } from '../http/list-setting.js';
 import { TrustedProxies } from '../http/trusted-proxies.js';
 import { keyDigest } from './api-key.js';
 import { INTERNAL_KEY_ID } from './internal-tokens.js';
@@ -20,7 +21,7 @@ import { StoredKeys } from './stored-keys.js';
  * Browsers cannot set headers on a WebSocket; OpenAI's way out is a subprotocol
  * of this name.
  */
-export const KEY_SUBPROTOCOL = 'openai-insecure-api-key.';
+const KEY_SUBPROTOCOL = 'openai-insecure-api-key.';
 
 /**
  * `Authorization: Bearer KEY` → KEY; else the key in the header of Azure's or
@@ -38,16 +39,14 @@ export function bearerToken(headers: IncomingHttpHeaders): string | undefined {
  */
 export function basicToken({ authorization }: IncomingHttpHeaders): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/=]+)\s*$/i.exec(authorization ?? '')?.[1];
-  const [, password] = encoded
-    ? splitOnce(Buffer.from(encoded, 'base64').toString('utf8'), ':')
-    : [];
-  return password === '' ? undefined : password;
+  const [, password] =
+    /:(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];
+  return password || undefined;
 }
 
 /** The key among the offered WebSocket subprotocols. */
 export function subprotocolToken(headers: IncomingHttpHeaders): string | undefined {
-  const offered =
-    headers['sec-websocket-protocol']?.split(',').map(protocol => protocol.trim()) ?? [];
+  const offered = listed(headers['sec-websocket-protocol'] ?? '');
   const carrier = offered.find(protocol => protocol.startsWith(KEY_SUBPROTOCOL));
   return carrier?.slice(KEY_SUBPROTOCOL.length) || undefined;
 }
@@ -56,19 +55,11 @@ export function subprotocolToken(headers: IncomingHttpHeaders): string | undefin
  * `io(url, { auth: { token } })`; headers serve those who can set them, the
  * cookie the console.
  */
-export function handshakeToken(
-  auth: unknown,
-  headers: IncomingHttpHeaders,
-): string | undefined {
+function handshakeToken(auth: unknown, headers: IncomingHttpHeaders): string | undefined {
   const { token } = (auth ?? {}) as { token?: unknown };
   return typeof token === 'string' && token !== ''
     ? token
     : (bearerToken(headers) ?? sessionToken(headers));
-}
-
-function splitOnce(text: string, separator: string): [string, string | undefined] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 const MINUTE_MS = 60_000;

@@ -22,7 +22,7 @@ const COOL_DOWN_MS = 30_000;
 const FETCH = { timeoutMs: 5000, maxBytes: 262_144 } as const;
 const MAX_KEYS = 100;
 
-export interface IssuerKeysOptions {
+interface IssuerKeysOptions {
   readonly issuer: string;
   /** '' for the one that the issuer's discovery document names. */
   readonly jwksUrl: string;

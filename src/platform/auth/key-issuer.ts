@@ -8,7 +8,7 @@ import { KEY_SCOPES } from './principal.js';
 import { type StoredKeys } from './stored-keys.js';
 
 /** Every gateway holds all live keys in memory. */
-export const MAX_LIVE_KEYS = 10_000;
+const MAX_LIVE_KEYS = 10_000;
 /** Of the secret, for display: its fixed start and 24 of 256 bits. */
 const PREFIX_LENGTH = 18;
 

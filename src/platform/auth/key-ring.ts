@@ -19,7 +19,7 @@ const POLL_MS = 2000;
 export const KEY_STATES = ['required', 'not_required', 'ignored'] as const;
 export type KeyState = (typeof KEY_STATES)[number];
 
-export interface KeyRingOptions {
+interface KeyRingOptions {
   /** Keys are asked for, also without a file. */
   readonly required?: boolean;
   /** `auth.key`; '' for none. */

@@ -15,7 +15,7 @@ export type SettingSources = ReadonlyMap<SettingPath, SourcedValue>;
 
 /** `argument`: given by the program that started this one. */
 export const SOURCE_KINDS = ['default', 'file', 'environment', 'argument'] as const;
-export type SourceKind = (typeof SOURCE_KINDS)[number];
+type SourceKind = (typeof SOURCE_KINDS)[number];
 
 /** What kind of origin `default`, `FILE:LINE:COLUMN` or the name of a variable is. */
 export function settingSourceOf(origin: string): SourceKind {

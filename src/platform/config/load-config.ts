@@ -34,7 +34,7 @@ export interface LoadedConfig {
   readonly warnings: readonly ConfigProblem[];
 }
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** In place of `workers.models_file`; relative to `directory`. */
   readonly modelsFile?: string;
@@ -47,7 +47,7 @@ export interface LoadOptions {
   readonly askEngine?: EngineCheck;
 }
 
-export const DEFAULT_CONFIG_FILE = 'config/switchyard.yaml';
+const DEFAULT_CONFIG_FILE = 'config/switchyard.yaml';
 
 /**
  * Defaults, then the settings file, then the environment; then the models file. Called

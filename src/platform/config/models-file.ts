@@ -159,47 +159,48 @@ export function modelsFromFile(
   file: YamlFile,
   askEngine: EngineCheck = () => [],
 ): ModelsFile {
-  if (file.problems.length > 0)
-    return { models: [], problems: file.problems, warnings: [] };
-  const list: unknown = file.document.get('models');
-  const root = file.document.contents;
-  if (!isMap(root) || !isSeq(list)) {
-    return {
-      models: [],
-      problems: [
-        {
-          origin: file.originOf(root),
-          message: 'must hold `models:` and a list below it',
-        },
-      ],
-      warnings: [],
-    };
-  }
-  const problems: ConfigProblem[] = root.items
-    .filter(item => String(item.key) !== 'models')
-    .map(item => ({
-      origin: file.originOf(item.key),
-      path: String(item.key),
-      message: 'no such section; only `models`',
-    }));
+  const models: ModelSpec[] = [];
+  const problems: ConfigProblem[] = [...file.problems];
   const warnings: ConfigProblem[] = [];
-  if (list.items.length === 0)
-    warnings.push({ origin: file.originOf(list), message: NO_MODELS });
   const names = new Map<string, string>();
-  const models = list.items.flatMap((node, index) => {
+  for (const [index, node] of entriesOf(file, problems, warnings).entries()) {
     const at = (found: FieldProblem) =>
       placed(file, { node, path: `models[${index}]` }, found);
     const { model, problems: found } = readModel(node);
     problems.push(...found.map(at));
-    if (!model) return [];
+    if (!model) continue;
+    models.push(model);
     problems.push(
       ...clashes(model, names).map(at),
       ...objections(model, askEngine).map(at),
     );
     if (speaksBlindly(model)) warnings.push(at(problem(['id'], NO_VOICES, model.id)));
-    return [model];
-  });
+  }
   return { models, problems, warnings };
+}
+
+/** The list below `models:`; what is wrong with it is added to `problems`. */
+function entriesOf(
+  file: YamlFile,
+  problems: ConfigProblem[],
+  warnings: ConfigProblem[],
+): readonly unknown[] {
+  if (problems.length > 0) return [];
+  const root = file.document.contents;
+  const list: unknown = file.document.get('models');
+  if (!isMap(root) || !isSeq(list)) {
+    const message = 'must hold `models:` and a list below it';
+    problems.push({ origin: file.originOf(root), message });
+    return [];
+  }
+  for (const { key } of root.items) {
+    const path = String(key);
+    const message = 'no such section; only `models`';
+    if (path !== 'models') problems.push({ origin: file.originOf(key), path, message });
+  }
+  if (list.items.length === 0)
+    warnings.push({ origin: file.originOf(list), message: NO_MODELS });
+  return list.items;
 }
 
 const NO_MODELS =

@@ -8,7 +8,7 @@ import { SECRET_VARIABLES } from '@switchyard/engine-api/process/foreign-environ
  * (`SWITCHYARD_…`, keys, database urls) are none of its business, and `NODE_OPTIONS` such
  * as `--inspect` cannot be shared. `replicas: [{ env: … }]` adds to it.
  */
-export const INHERITED_VARIABLES: readonly RegExp[] = [
+const INHERITED_VARIABLES: readonly RegExp[] = [
   /^(PATH|HOME|USER|SHELL|LANG|LANGUAGE|TZ|TMPDIR|NODE_COMPILE_CACHE)$/,
   /^(LC|XDG)_/,
   /^(DY)?LD_LIBRARY_PATH$/,

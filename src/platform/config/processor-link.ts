@@ -29,7 +29,7 @@ export interface ProcessorLink {
 }
 
 /** For the environment of the child. */
-export const processorLinkVariable = (link: ProcessorLink): Record<string, string> => ({
+const processorLinkVariable = (link: ProcessorLink): Record<string, string> => ({
   [PROCESSOR_LINK_VARIABLE]: JSON.stringify(link),
 });
 

@@ -34,33 +34,32 @@ const BORROWED: Readonly<Record<string, SettingPath>> = {
   REDIS_URL: 'redis.url',
   PORT: 'server.port',
   QUEUE_DRIVER: 'queue.driver',
-};
-
-/** As above, in seconds. */
-const BORROWED_SECONDS: Readonly<Record<string, SettingPath>> = {
   BATCH_TIMEOUT: 'pull.batch_timeout_ms',
   QUEUE_BRPOP_TIMEOUT: 'pull.block_ms',
 };
 
+const IN_SECONDS = ['BATCH_TIMEOUT', 'QUEUE_BRPOP_TIMEOUT'];
+
 /** Reads `SWITCHYARD_…`; a misspelt variable is a problem, not a silent default. */
 export function settingsFromEnvironment(environment: NodeJS.ProcessEnv): SettingSource {
   const source = new SettingSource();
-  for (const [name, path] of Object.entries({ ...BORROWED, ...BORROWED_SECONDS })) {
-    const [raw, own] = [environment[name], environment[environmentName(path)]];
-    const value = raw && name in BORROWED_SECONDS ? millisecondsOf(raw) : raw;
-    if (raw && !own) source.take(path, value, name);
-    else if (raw && own !== String(value)) source.warnings.push(overruled(name, path));
+  for (const [name, path] of Object.entries(BORROWED)) {
+    const raw = environment[name];
+    if (!raw) continue;
+    const own = environment[environmentName(path)];
+    const value = IN_SECONDS.includes(name) ? millisecondsOf(raw) : raw;
+    if (!own) source.take(path, value, name);
+    else if (own !== String(value)) source.warnings.push(overruled(name, path));
   }
   const byName = new Map(SETTING_PATHS.map(path => [environmentName(path), path]));
   for (const [name, raw] of Object.entries(environment)) {
     if (!name.startsWith('SWITCHYARD_') || RESERVED.includes(name)) continue;
     const path = byName.get(name);
     if (path) source.take(path, raw, name);
-    else
-      source.problems.push({
-        origin: name,
-        message: `no such setting${didYouMean(name, [...byName.keys()])}`,
-      });
+    else {
+      const message = `no such setting${didYouMean(name, [...byName.keys()])}`;
+      source.problems.push({ origin: name, message });
+    }
   }
   return source;
 }
@@ -102,20 +101,14 @@ function readSection(file: YamlFile, { key, value }: Pair, source: SettingSource
   const origin = file.originOf(key);
   const section = String(key);
   if (!SECTIONS.includes(section)) {
-    source.problems.push({
-      origin,
-      path: section,
-      message: `no such section${didYouMean(section, SECTIONS)}`,
-    });
+    const message = `no such section${didYouMean(section, SECTIONS)}`;
+    source.problems.push({ origin, path: section, message });
   } else if (isMap(value)) {
     for (const item of value.items) readSetting(file, section, item, source);
   } else if (!(isScalar(value) && value.value === null)) {
     // A section whose every line is commented out reads as null and is fine.
-    source.problems.push({
-      origin,
-      path: section,
-      message: 'must hold settings, one per line',
-    });
+    const message = 'must hold settings, one per line';
+    source.problems.push({ origin, path: section, message });
   }
 }
 
@@ -129,12 +122,10 @@ function readSetting(
   const origin = file.originOf(key);
   if (isSettingPath(path))
     source.take(path, isScalar(value) ? value.value : String(value), origin);
-  else
-    source.problems.push({
-      origin,
-      path,
-      message: `no such setting${didYouMean(path, SETTING_PATHS)}`,
-    });
+  else {
+    const message = `no such setting${didYouMean(path, SETTING_PATHS)}`;
+    source.problems.push({ origin, path, message });
+  }
 }
 
 const isSettingPath = (path: string): path is SettingPath =>

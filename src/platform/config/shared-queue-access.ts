@@ -1,47 +1,25 @@
 import { type Settings } from './settings.js';
 
 /**
- * How gateways and pull workers reach the shared queue (D-19): the same for all of them.
+ * How gateways and pull workers reach the shared queue (D-19), the same for all of them:
+ * Redis, the order of jobs (D-03), and where audio lies.
  */
-export interface SharedQueueAccess {
-  readonly url: string;
-  /** Before every key. */
-  readonly prefix: string;
-  /** Milliseconds a job is a silent worker's. */
-  readonly lockMs: number;
-  /** Workers that may die with a job, less one. */
-  readonly maxStalled: number;
-  readonly resultTtlMs: number;
-  /** D-03. */
-  readonly agingMs: number;
-  readonly agingShare: number;
-  /** Where audio lies: the folder, or the bucket, must be the same for all. */
-  readonly blobs: Settings['blobs'];
-  readonly data: Settings['data'];
-}
+export type SharedQueueAccess = Settings['redis'] &
+  Pick<Settings['queue'], 'agingMs' | 'agingShare'> &
+  Pick<Settings, 'blobs' | 'data'>;
 
 /**
  * Undefined: the queue is embedded. @throws Error when Redis is asked for and
  * none is named.
  */
 export function sharedQueueAccess({
-  queue,
+  queue: { driver, agingMs, agingShare },
   redis,
   blobs,
   data,
 }: Settings): SharedQueueAccess | undefined {
-  if (queue.driver === 'embedded') return undefined;
+  if (driver === 'embedded') return undefined;
   if (redis.url === '')
     throw new Error('queue.driver is redis: redis.url must name one.');
-  return {
-    url: redis.url,
-    prefix: redis.prefix,
-    lockMs: redis.lockMs,
-    maxStalled: redis.maxStalled,
-    resultTtlMs: redis.resultTtlMs,
-    agingMs: queue.agingMs,
-    agingShare: queue.agingShare,
-    blobs,
-    data,
-  };
+  return { ...redis, agingMs, agingShare, blobs, data };
 }

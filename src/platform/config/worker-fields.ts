@@ -81,9 +81,7 @@ export const COMMAND = rule(
 );
 
 /** What a worker's command is told. */
-export type CommandValues = Readonly<
-  Record<'port' | 'host' | 'model' | 'device', string>
->;
+type CommandValues = Readonly<Record<'port' | 'host' | 'model' | 'device', string>>;
 
 /** Other braces stay as they are, such as those of JSON. */
 export const filledIn = (text: string, values: CommandValues): string =>

@@ -70,8 +70,6 @@ export const WORKER_OPTIONS = {
   },
 } as const satisfies Readonly<Record<string, WorkerOption>>;
 
-export type WorkerOptionName = keyof typeof WORKER_OPTIONS;
-
 const INDENT = 24;
 const WIDTH = 118;
 

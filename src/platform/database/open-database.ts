@@ -9,7 +9,7 @@ import { type Database } from './schema.js';
 import { NodeSqliteDialect, postgresDialect, QUERY_LIMITS } from './dialects.js';
 
 /** Which SQL is spoken, for the few words that differ. */
-export type DialectName = 'sqlite' | 'postgres';
+type DialectName = 'sqlite' | 'postgres';
 
 export interface OpenDatabase {
   readonly db: Kysely<Database>;

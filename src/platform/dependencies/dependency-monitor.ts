@@ -17,7 +17,7 @@ export interface DependencyState {
   readonly error?: Error | undefined;
 }
 
-export interface DependencyProbe {
+interface DependencyProbe {
   /** Resolves when the dependency does its work; rejects with the reason when not. */
   probe(): Promise<unknown>;
   readonly everyMs?: number;

@@ -3,7 +3,7 @@ import { type ModelKind } from '../config/model-spec.js';
 import { maxMessageBytes as largestMessageBytes } from '../config/worker-spec.js';
 
 /** What the configuration says about a worker, and what this gateway may send to it. */
-export interface ExpectedWorker {
+interface ExpectedWorker {
   readonly model: string;
   readonly kind: ModelKind;
   /** Largest message that is sent, and that an answer may have. */

@@ -76,7 +76,7 @@ export class ConnectionDrops {
   }
 }
 
-export interface ChannelTarget {
+interface ChannelTarget {
   /** host:port */
   readonly address: string;
   readonly limits: ChannelLimits;
@@ -97,7 +97,7 @@ export interface TrackedCall {
 }
 
 /** Who wants to know when an RPC begins and ends. */
-export interface CallObserver {
+interface CallObserver {
   began?(rpc: TrackedCall): void;
   /** The worker has ended it, for whatever reason. */
   ended(): void;

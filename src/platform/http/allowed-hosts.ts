@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
+import { listed } from './list-setting.js';
 import { isLoopback } from './loopback.js';
 
 const HOST = /^(\*|[A-Za-z0-9_.-]+|\[?[0-9A-Fa-f:.]+\]?)$/;
 /** `name:8000`, `[::1]:8000` and both without a port. */
 const HOST_HEADER = /^(\[[^\]]*\]|[^:/?#@]*)(:\d*)?$/;
 
-export interface HostSettings {
+interface HostSettings {
   readonly server: { readonly host: string; readonly allowedHosts: string };
   readonly auth: { readonly allowAnonymous: boolean };
 }
@@ -42,8 +43,5 @@ export class AllowedHosts {
 /** Entries of `server.allowed_hosts` that are no host names. */
 export const wrongHosts = (value: string): readonly string[] =>
   listed(value).filter(host => !HOST.test(host));
-
-const listed = (text: string): string[] =>
-  text.split(',').flatMap(item => item.trim() || []);
 
 const bare = (host: string): string => host.replace(/^\[(.*)\]$/, '$1').toLowerCase();

@@ -1,4 +1,5 @@
 import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { listed } from './list-setting.js';
 
 const METHODS = 'GET, POST, DELETE';
 const PREFLIGHT_SECONDS = '600';
@@ -12,7 +13,7 @@ export class CrossOrigins {
    * @param text origins with commas, or `*`. @throws Error naming what is not an origin
    */
   constructor(text: string) {
-    const origins = text.split(',').flatMap(item => item.trim() || []);
+    const origins = listed(text);
     this.#any = origins.includes('*');
     this.#origins = new Set(origins.filter(origin => origin !== '*').map(exactOrigin));
   }

@@ -21,7 +21,7 @@ export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]
 export const resolveBySystem: ResolveHost = hostname =>
   lookup(hostname, { all: true, verbatim: true });
 
-export interface TargetRules {
+interface TargetRules {
   readonly exceptions: HostExceptions;
   readonly resolve: ResolveHost;
 }

@@ -1,3 +1,4 @@
+import { listed } from './list-setting.js';
 import { Networks } from './networks.js';
 
 const ALWAYS_OPEN = ['80', '443'];
@@ -13,10 +14,9 @@ export class HostExceptions {
    * @throws Error naming the entry that is none of them.
    */
   constructor(text: string) {
-    for (const entry of text.split(',').map(part => part.trim())) {
-      if (!entry.includes('/')) {
-        if (entry !== '') this.#addHost(entry);
-      } else if (!this.#networks.add(entry)) throw badEntry(entry);
+    for (const entry of listed(text)) {
+      if (!entry.includes('/')) this.#addHost(entry);
+      else if (!this.#networks.add(entry)) throw badEntry(entry);
     }
   }
 

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { listed } from './list-setting.js';
 
 /** Addresses, and networks such as 10.1.0.0/16. */
 export class Networks {
@@ -37,8 +38,7 @@ export function networksAndNames(text: string): {
   readonly names: ReadonlySet<string>;
 } {
   const networks = new Networks();
-  const entries = text.split(',').map(entry => entry.trim());
-  const names = entries.filter(entry => entry !== '' && !networks.add(entry));
+  const names = listed(text).filter(entry => !networks.add(entry));
   const wrong = names.find(name => name.includes('/'));
   if (wrong !== undefined)
     throw new Error(`\`${wrong}\` is no network such as 10.1.0.0/16 or 2001:db8::/32`);

@@ -1,4 +1,5 @@
 import { type IncomingHttpHeaders } from 'node:http';
+import { listed } from './list-setting.js';
 import { networksAndNames } from './networks.js';
 
 /** How a dual-stack socket writes an IPv4 peer. */
@@ -31,11 +32,7 @@ export class TrustedProxies {
     { 'x-forwarded-for': forwarded = '' }: IncomingHttpHeaders,
     peer = '',
   ): string {
-    const earlier = [forwarded]
-      .flat()
-      .join()
-      .split(',')
-      .map(entry => entry.trim());
+    const earlier = [...listed([forwarded].flat().join())];
     let client = peer;
     while (this.has(client) && earlier.length > 0) client = earlier.pop() || client;
     return client;

@@ -9,7 +9,7 @@ import { standardOutput } from './log-output.js';
 import { LogRing } from './log-ring.js';
 import { currentRequestId } from './request-lines.js';
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: Settings['logging']['level'];
   readonly pretty: Settings['logging']['pretty'];
   /** Fields on every line of this process, such as `{ workerId, model }`. */
@@ -23,7 +23,7 @@ export interface LogOptions {
  * strings, bodies, audio or text of requests. The request id joins a line when it is
  * written, so a request that says nothing costs nothing.
  */
-export function pinoOptions({ level, bindings = {} }: LogOptions): LoggerOptions {
+function pinoOptions({ level, bindings = {} }: LogOptions): LoggerOptions {
   return {
     level,
     base: { pid: process.pid, ...bindings },
@@ -37,7 +37,7 @@ export function pinoOptions({ level, bindings = {} }: LogOptions): LoggerOptions
 }
 
 /** Where lines go: JSON, or text for people, on standard output. */
-export function logDestination({ pretty, destination }: LogOptions): DestinationStream {
+function logDestination({ pretty, destination }: LogOptions): DestinationStream {
   const output = destination ?? standardOutput();
   if (destination !== undefined || !isPretty(pretty)) return output;
   // Lines for people are the exception: other processes do without the formatter.

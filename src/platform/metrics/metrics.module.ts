@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import { PrometheusModule } from '@willsoto/nestjs-prometheus';
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Answers `GET /metrics`. */
   readonly controller: Type;
   /** What the controller needs. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 
 /** A process that listens on a TCP port. */
-export interface PortHolder {
+interface PortHolder {
   readonly pid: number;
   /** As it was started, words separated by blanks; only the beginning of a long one. */
   readonly command: string;
@@ -77,41 +77,35 @@ function readable<T>(read: () => T, otherwise: T): T {
   }
 }
 
-export interface ListenAddress {
+interface ListenAddress {
   readonly host: string;
   readonly port: number;
+}
+
+/** Listens for a moment. @returns the port. @throws why it cannot */
+function listenOnce({ host, port }: ListenAddress): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen({ host, port, exclusive: true }, () => {
+      const { port: taken } = server.address() as AddressInfo;
+      server.close(() => resolve(taken));
+    });
+  });
 }
 
 /**
  * What keeps this process from listening there: an error code such as
  * EADDRINUSE, or undefined.
  */
-export function listenProblem({
-  host,
-  port,
-}: ListenAddress): Promise<string | undefined> {
-  return new Promise(resolve => {
-    const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      resolve(error.code ?? error.message),
-    );
-    server.listen({ host, port, exclusive: true }, () =>
-      server.close(() => resolve(undefined)),
-    );
-  });
-}
+export const listenProblem = (address: ListenAddress): Promise<string | undefined> =>
+  listenOnce(address).then(
+    () => undefined,
+    ({ code, message }: NodeJS.ErrnoException) => code ?? message,
+  );
 
 /** A free port of that address, for a program that cannot report the one it got. */
-export function freePort(host: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen({ host, port: 0, exclusive: true }, () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
-}
+export const freePort = (host: string): Promise<number> => listenOnce({ host, port: 0 });
 
 /**
  * Why the address cannot be listened on, which process holds it and what to do; undefined

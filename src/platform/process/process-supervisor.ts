@@ -35,7 +35,7 @@ export interface SupervisorOptions {
   onStartFailed?(): void;
 }
 
-export interface SupervisorEvents {
+interface SupervisorEvents {
   /** A process is being started. */
   onStarting(): void;
   /** It runs. */

@@ -10,7 +10,7 @@ import {
   SORT,
 } from './redis-order-scripts.js';
 
-export interface RedisOrderOptions {
+interface RedisOrderOptions {
   readonly redis: Redis;
   readonly keys: QueueKeys;
   /** `queue.aging_ms` */
@@ -20,7 +20,7 @@ export interface RedisOrderOptions {
 }
 
 /** A waiting job in the accounts of a queue. */
-export interface AccountedJob {
+interface AccountedJob {
   readonly id: string;
   /** Epoch milliseconds; a fraction keeps those of one millisecond in order. */
   readonly sinceMs: number;

@@ -9,7 +9,7 @@ import { type Redis, type RedisOptions } from 'ioredis';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { WaitBudget } from '../process/wait-budget.js';
 
-export interface RedisPair {
+interface RedisPair {
   readonly publisher: Redis;
   readonly subscriber: Redis;
 }

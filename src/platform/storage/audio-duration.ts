@@ -2,7 +2,7 @@ import { type IOptions } from 'music-metadata';
 import { type SpooledUpload } from './spooled-upload.js';
 
 /** What a WAV header says; undefined fields make the duration unknown. */
-export interface WavHeader {
+interface WavHeader {
   readonly byteRate: number;
   /** Bytes of samples, as far as the file really holds them. */
   readonly dataBytes: number;
@@ -18,7 +18,7 @@ const FMT_BYTES = 16;
  * Streamed WAV (ffmpeg through a pipe) declares 0 or 0xFFFFFFFF bytes of data: then the
  * rest of the file is data.
  */
-export function readWavHeader(head: Buffer, fileSize: number): WavHeader | undefined {
+function readWavHeader(head: Buffer, fileSize: number): WavHeader | undefined {
   if (
     head.toString('latin1', 0, 4) !== 'RIFF' ||
     head.toString('latin1', 8, 12) !== 'WAVE'
@@ -43,7 +43,7 @@ function dataBytes(declared: number, available: number): number {
   return declared === 0 ? available : Math.min(declared, available);
 }
 
-export interface AudioDuration {
+interface AudioDuration {
   readonly seconds: number;
   /** False when the headers do not say and it was estimated from the size. */
   readonly known: boolean;

@@ -1,17 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import {
-  type FileHandle,
-  mkdir,
-  open,
-  readdir,
-  rename,
-  rm,
-  rmdir,
-  stat,
-} from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { isAbsent, syncFolder, writeAll } from './durable-files.js';
 import { BlobMissing, checkKey } from './storage-problems.js';
 
 /** Files being written; not blobs yet. */
@@ -148,12 +140,6 @@ async function writeDurably(
   }
 }
 
-/** One `write` may take less than it was given. */
-async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.byteLength;)
-    at += (await file.write(chunk, at)).bytesWritten;
-}
-
 /**
  * The folder of the target may be removed as empty between making it and moving into it:
  * then it is made again.
@@ -174,21 +160,6 @@ function retriable(error: unknown): unknown {
   throw error;
 }
 
-/** A rename is durable once its folder is. */
-async function syncFolder(path: string): Promise<void> {
-  const folder = await open(path, 'r').catch((error: unknown) => {
-    // The blob was removed already, and its folder with it.
-    if (isAbsent(error)) return undefined;
-    throw error;
-  });
-  if (!folder) return;
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
-}
-
 async function filesUnder(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -200,6 +171,3 @@ async function filesUnder(folder: string): Promise<string[]> {
     throw error;
   }
 }
-
-const isAbsent = (error: unknown): boolean =>
-  (error as NodeJS.ErrnoException).code === 'ENOENT';

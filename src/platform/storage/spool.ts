@@ -8,7 +8,7 @@ import { SpooledUpload } from './spooled-upload.js';
 import { orStorageFull } from './storage-problems.js';
 import { isAlive } from '../process/is-alive.js';
 
-export interface SpoolLimits {
+interface SpoolLimits {
   /** Largest upload in bytes; one more is `file_too_large`. */
   readonly maxBytes: number;
   /** Uploads up to this size stay in memory. */

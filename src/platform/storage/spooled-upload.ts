@@ -5,7 +5,7 @@ export type SpooledBytes =
   | { readonly kind: 'memory'; readonly bytes: Buffer }
   | { readonly kind: 'file'; readonly path: string };
 
-export interface SpooledContent {
+interface SpooledContent {
   readonly size: number;
   /** The first bytes, enough for headers; all of them when the upload is smaller. */
   readonly head: Buffer;

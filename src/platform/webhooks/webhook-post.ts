@@ -43,7 +43,7 @@ export class WebhookSignature {
   }
 }
 
-export interface WebhookPost {
+interface WebhookPost {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

@@ -101,7 +101,7 @@ export class Callbacks {
     private readonly connections: PullConnections,
     private readonly requests: RequestQueue,
   ) {
-    this.#exceptions = new HostExceptions(spec.pull?.callbacks.allowHosts ?? '');
+    this.#exceptions = new HostExceptions(spec.pull?.callbackAllowHosts ?? '');
   }
 
   /**
@@ -116,7 +116,7 @@ export class Callbacks {
       jobId: job.id,
       requestId: order.id,
     };
-    const { attempts, backoffMs } = this.spec.pull!.callbacks;
+    const { callbackAttempts: attempts, callbackBackoffMs: backoffMs } = this.spec.pull!;
     await this.#open().add('callback', note, {
       jobId: callbackId(note),
       delay: this.connections.sharedQueue.lockMs * 2,
@@ -257,7 +257,7 @@ export class Callbacks {
   #signature({ secretName }: QueuedCallback): WebhookSignature | undefined {
     if (secretName === undefined) return undefined;
     return WebhookSignature.fromFile(
-      join(this.spec.pull!.callbacks.secretsDir, secretName),
+      join(this.spec.pull!.callbackSecretsDir, secretName),
     );
   }
 

@@ -37,13 +37,13 @@ describe('the callback of a job', () => {
     url = `http://127.0.0.1:${port}/told`;
     secrets = await mkdtemp(join(tmpdir(), 'switchyard-secrets-'));
     await writeFile(join(secrets, 'hook'), SECRET);
-    const callbacks = {
-      allowHosts: `127.0.0.1:${port}`,
-      secretsDir: secrets,
-      attempts: 20,
-      backoffMs: 50,
+    const pull = {
+      callbackAllowHosts: `127.0.0.1:${port}`,
+      callbackSecretsDir: secrets,
+      callbackAttempts: 20,
+      callbackBackoffMs: 50,
     };
-    harness = await PullQueue.start({ pull: { callbacks } });
+    harness = await PullQueue.start({ pull });
     await harness.worker();
   });
   afterAll(async () => {

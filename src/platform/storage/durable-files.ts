@@ -1,0 +1,23 @@
+import { type FileHandle, open } from 'node:fs/promises';
+
+export const isAbsent = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+/** One `write` may take less than it was given. */
+export async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.byteLength;)
+    at += (await file.write(bytes, at)).bytesWritten;
+}
+
+/** Makes new and renamed entries of a folder durable. One that is gone has none. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch((error: unknown) => {
+    if (isAbsent(error)) return undefined;
+    throw error;
+  });
+  try {
+    await folder?.sync();
+  } finally {
+    await folder?.close();
+  }
+}
