@@ -53,7 +53,7 @@ describe('registries and code', () => {
         ...sources('src/batch'),
         ...sources('src/platform/storage'),
         ...sources('src/platform/dependencies'),
-      ]).matchAll(/metricProvider\(\s*'(\w+)'/g),
+      ]).matchAll(/(?:metricProvider|(?<!Inject)Metric)\(\s*'(\w+)'/g),
     ].map(([, name]) => name);
     expect(provided.sort()).toEqual(Object.keys(METRICS).sort());
   });

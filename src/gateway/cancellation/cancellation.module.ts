@@ -1,12 +1,8 @@
 import { Module } from '@nestjs/common';
-import {
-  cancellationMetricProviders,
-  CancellationMetrics,
-} from './cancellation.metrics.js';
+import { cancelLatency } from './cancellation.metrics.js';
 
 /**
- * How long cancels took to take effect: what can be cancelled is in the registry
- * of the scheduler.
+ * How long cancels took: what can be cancelled is in the registry of the scheduler.
  */
-@Module({ providers: [CancellationMetrics, ...cancellationMetricProviders] })
+@Module({ providers: [cancelLatency] })
 export class CancellationModule {}

@@ -1,8 +1,6 @@
-import { Injectable, type Provider } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { type Provider } from '@nestjs/common';
 import { type Counter, type Histogram } from 'prom-client';
-import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import { eventMetric } from '../../platform/metrics/metric-provider.js';
 
 /** Engine calls with unanswered members; far more than a gateway has in flight. */
 const REMEMBERED = 4096;
@@ -40,34 +38,25 @@ export class CountedCalls {
   }
 }
 
-export const queueMetricProviders: Provider[] = [
-  metricProvider('scheduler_queue_wait_seconds'),
-  metricProvider('scheduler_batch_size'),
-  metricProvider('scheduler_aging_promotions_total'),
-];
-
 /** What the queue did, from dispatch events: waits, group sizes, promotions. */
-@Injectable()
-export class QueueMetrics {
-  readonly #calls = new CountedCalls();
-
-  constructor(
-    events: DispatchEventBus,
-    @InjectMetric('scheduler_queue_wait_seconds') private readonly waits: Histogram,
-    @InjectMetric('scheduler_batch_size') private readonly sizes: Histogram,
-    @InjectMetric('scheduler_aging_promotions_total')
-    private readonly promotions: Counter,
-  ) {
-    // A second lease follows a worker's death: its wait is not one that the queue caused.
-    events.on('leased', ({ model, priority, attempt, queueWaitMs }) => {
-      if (attempt === 1) this.waits.observe({ priority, model }, queueWaitMs / 1000);
-    });
-    events.on('promoted', ({ model }) => this.promotions.inc({ model }));
+export const queueMetricProviders: Provider[] = [
+  eventMetric('scheduler_queue_wait_seconds', (waits: Histogram, bus) =>
+    // A second lease follows a worker's death: its wait is not one that the queue
+    // caused.
+    bus.on('leased', ({ model, priority, attempt, queueWaitMs }) => {
+      if (attempt === 1) waits.observe({ priority, model }, queueWaitMs / 1000);
+    }),
+  ),
+  eventMetric('scheduler_batch_size', (sizes: Histogram, bus) => {
+    const calls = new CountedCalls();
     // Once per engine call. An answer without a call id is counted per request.
-    events.on('settled', ({ model, batchSize = 0, batchId }) => {
+    bus.on('settled', ({ model, batchSize = 0, batchId }) => {
       if (batchSize < 1) return;
-      if (!batchId || this.#calls.firstOf(batchId, batchSize))
-        this.sizes.observe({ model }, batchSize);
+      if (!batchId || calls.firstOf(batchId, batchSize))
+        sizes.observe({ model }, batchSize);
     });
-  }
-}
+  }),
+  eventMetric('scheduler_aging_promotions_total', (promotions: Counter, bus) =>
+    bus.on('promoted', ({ model }) => promotions.inc({ model })),
+  ),
+];

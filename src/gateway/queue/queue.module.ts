@@ -4,7 +4,7 @@ import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { queueMetricProviders, QueueMetrics } from './queue.metrics.js';
+import { queueMetricProviders } from './queue.metrics.js';
 
 const queueProvider = {
   provide: PriorityQueue,
@@ -47,13 +47,7 @@ const windowProvider = {
 
 /** The embedded queue: order, bounds and batch windows, built from settings. */
 @Module({
-  providers: [
-    queueProvider,
-    admissionProvider,
-    windowProvider,
-    QueueMetrics,
-    ...queueMetricProviders,
-  ],
+  providers: [queueProvider, admissionProvider, windowProvider, ...queueMetricProviders],
   exports: [PriorityQueue, Admission, BatchWindow],
 })
 export class QueueModule {}

@@ -1,10 +1,8 @@
-import { Injectable, type Provider } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { type Provider } from '@nestjs/common';
 import { type Counter, type Gauge } from 'prom-client';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import { eventMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
 import { RequestRegistry } from './request-registry.js';
 import { SchedulerService } from './scheduler.service.js';
 
@@ -60,6 +58,11 @@ class ScrapedTotal {
   }
 }
 
+/**
+ * Counts of requests. At every scrape accepted = waiting + running + settled, exactly:
+ * events are emitted in the same turn as the change of state, and the gauges are read
+ * from the owners of that state.
+ */
 export const schedulerMetricProviders: Provider[] = [
   metricProvider('scheduler_queue_depth', {
     inject: [SchedulerService],
@@ -69,55 +72,36 @@ export const schedulerMetricProviders: Provider[] = [
     inject: [SchedulerService],
     collect: readBytes,
   }),
-  metricProvider('scheduler_requests_total'),
-  metricProvider('switchyard_requests_accepted_total'),
-  metricProvider('switchyard_requests_rejected_total'),
-  metricProvider('switchyard_requests_retried_total'),
-  metricProvider('switchyard_deadlines_total'),
+  eventMetric('scheduler_requests_total', (counter: Counter, bus) => {
+    const total = new ScrapedTotal(counter);
+    bus.on('settled', ({ status, priority, model }) =>
+      total.add({ status, priority, model }),
+    );
+  }),
+  eventMetric('switchyard_requests_accepted_total', (counter: Counter, bus) => {
+    const total = new ScrapedTotal(counter);
+    bus.on('accepted', ({ priority, model }) => total.add({ priority, model }));
+  }),
+  eventMetric('switchyard_requests_rejected_total', (rejected: Counter, bus) =>
+    bus.on('rejected', ({ code, model }) => rejected.inc({ code, model })),
+  ),
+  eventMetric('switchyard_requests_retried_total', (retried: Counter, bus) =>
+    bus.on('requeued', ({ code, model }) => {
+      if (code === 'worker_lost') retried.inc({ model });
+    }),
+  ),
+  eventMetric('switchyard_deadlines_total', (deadlines: Counter, bus) => {
+    bus.on('rejected', ({ code, model }) => {
+      if (code === 'deadline_unreachable') deadlines.inc({ outcome: 'refused', model });
+    });
+    bus.on('settled', ({ metDeadline, code, model }) => {
+      if (metDeadline !== undefined)
+        deadlines.inc({ outcome: metDeadline ? 'met' : 'late', model });
+      else if (code === 'deadline_missed') deadlines.inc({ outcome: 'missed', model });
+    });
+  }),
   metricProvider('switchyard_requests_running', {
     inject: [RequestRegistry, MODELS],
     collect: readRunning,
   }),
 ];
-
-/**
- * Counts of requests. At every scrape accepted = waiting + running + settled, exactly:
- * events are emitted in the same turn as the change of state, and the gauges are read
- * from the owners of that state.
- */
-@Injectable()
-export class SchedulerMetrics {
-  readonly #settled: ScrapedTotal;
-  readonly #accepted: ScrapedTotal;
-
-  constructor(
-    events: DispatchEventBus,
-    @InjectMetric('scheduler_requests_total') settled: Counter,
-    @InjectMetric('switchyard_requests_accepted_total') accepted: Counter,
-    @InjectMetric('switchyard_requests_rejected_total')
-    private readonly rejected: Counter,
-    @InjectMetric('switchyard_requests_retried_total') private readonly retried: Counter,
-    @InjectMetric('switchyard_deadlines_total') private readonly deadlines: Counter,
-  ) {
-    this.#settled = new ScrapedTotal(settled);
-    this.#accepted = new ScrapedTotal(accepted);
-    events.on('accepted', ({ priority, model }) =>
-      this.#accepted.add({ priority, model }),
-    );
-    events.on('rejected', ({ code, model }) => {
-      this.rejected.inc({ code, model });
-      if (code === 'deadline_unreachable')
-        this.deadlines.inc({ outcome: 'refused', model });
-    });
-    events.on('requeued', ({ code, model }) => {
-      if (code === 'worker_lost') this.retried.inc({ model });
-    });
-    events.on('settled', ({ status, priority, model, metDeadline, code }) => {
-      this.#settled.add({ status, priority, model });
-      if (metDeadline !== undefined)
-        this.deadlines.inc({ outcome: metDeadline ? 'met' : 'late', model });
-      else if (code === 'deadline_missed')
-        this.deadlines.inc({ outcome: 'missed', model });
-    });
-  }
-}

@@ -28,7 +28,7 @@ import { RequestLog } from './request-log.js';
 import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
 import { RequestReports } from './request-reports.js';
-import { schedulerMetricProviders, SchedulerMetrics } from './scheduler.metrics.js';
+import { schedulerMetricProviders } from './scheduler.metrics.js';
 import { SchedulerService } from './scheduler.service.js';
 import { ShutdownDrain, ShutdownGrace } from './shutdown-drain.js';
 import { tenantMetricProviders, TenantMetrics } from './tenant.metrics.js';
@@ -82,7 +82,6 @@ const timersProvider = {
     RequestQueues,
     RequestReports,
     RequestLog,
-    SchedulerMetrics,
     SchedulerService,
     ShutdownDrain,
     ShutdownGrace,

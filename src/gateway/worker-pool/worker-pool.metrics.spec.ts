@@ -5,9 +5,7 @@ import { Subject } from 'rxjs';
 import { metricValues } from '../../../test/support/metric-values.js';
 import {
   generationActivityMetricProviders,
-  GenerationActivityMetrics,
   workerPoolMetricProviders,
-  WorkerPoolMetrics,
 } from './worker-pool.metrics.js';
 import { type PoolActivity } from './pool-activity.js';
 import { WorkerPoolService } from './worker-pool.service.js';
@@ -32,8 +30,8 @@ describe('metrics of what workers report', () => {
     ];
     app = await Test.createTestingModule({
       providers: [
-        ...[WorkerPoolMetrics, ...workerPoolMetricProviders],
-        ...[GenerationActivityMetrics, ...generationActivityMetricProviders],
+        ...workerPoolMetricProviders,
+        ...generationActivityMetricProviders,
         { provide: WorkerPoolService, useValue: { workers, activity$ } },
       ],
     }).compile();

@@ -1,19 +1,23 @@
-import {
-  Injectable,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-  type Provider,
-} from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { type Provider } from '@nestjs/common';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
-import { type Subscription } from 'rxjs';
 import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import {
+  fedMetric,
   type GaugeReader,
   metricProvider,
 } from '../../platform/metrics/metric-provider.js';
+import { type MetricName } from '../../platform/metrics/registry.js';
+import { type GenerationCounts } from './generation-counts.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 import { type WorkerView } from './worker-view.js';
+
+type WorkerLabels = Readonly<Record<'worker' | 'model', string>>;
+
+/** One that is fed by what workers of the pool do. */
+const poolMetric = <M extends Counter | Histogram>(
+  name: MetricName,
+  feed: (metric: M, pool: WorkerPoolService) => void,
+): Provider => fedMetric(name, [WorkerPoolService], feed);
 
 /**
  * What workers that batch by steps last reported, at most a probe
@@ -28,6 +32,19 @@ const lastReported = (
       if (health?.generation) gauge.set({ worker: id, model }, read(health.generation));
   },
 });
+
+/** What continuous batching did since the last report, added up. */
+const generationMetric = (
+  name: MetricName,
+  add: (counter: Counter, labels: WorkerLabels, counts: GenerationCounts) => void,
+): Provider =>
+  poolMetric(name, (counter: Counter, pool) =>
+    pool.activity$.subscribe(activity => {
+      if (activity.type !== 'generated') return;
+      const { worker, model, counts } = activity;
+      add(counter, { worker, model }, counts);
+    }),
+  );
 
 export const generationActivityMetricProviders: Provider[] = [
   metricProvider(
@@ -50,45 +67,23 @@ export const generationActivityMetricProviders: Provider[] = [
     'llm_step_tokens',
     lastReported(({ stepTokens }) => stepTokens),
   ),
-  metricProvider('llm_steps_total'),
-  metricProvider('llm_decode_calls_total'),
-  metricProvider('llm_preemptions_total'),
-  metricProvider('llm_prefix_tokens_total'),
-  metricProvider('llm_backend_losses_total'),
+  generationMetric('llm_steps_total', (steps, labels, counts) =>
+    steps.inc(labels, counts.steps),
+  ),
+  generationMetric('llm_decode_calls_total', (calls, labels, counts) =>
+    calls.inc(labels, counts.decodeCalls),
+  ),
+  generationMetric('llm_preemptions_total', (preemptions, labels, counts) =>
+    preemptions.inc(labels, counts.preemptions),
+  ),
+  generationMetric('llm_prefix_tokens_total', (tokens, labels, counts) => {
+    tokens.inc({ ...labels, result: 'hit' }, counts.prefixHitTokens);
+    tokens.inc({ ...labels, result: 'stranded' }, counts.strandedTokens);
+  }),
+  generationMetric('llm_backend_losses_total', (losses, labels, counts) =>
+    losses.inc(labels, counts.losses),
+  ),
 ];
-
-/** What continuous batching did, added up from the workers' reports. */
-@Injectable()
-export class GenerationActivityMetrics implements OnModuleInit, OnApplicationShutdown {
-  #subscription: Subscription | undefined;
-
-  constructor(
-    private readonly pool: WorkerPoolService,
-    @InjectMetric('llm_steps_total') private readonly steps: Counter,
-    @InjectMetric('llm_decode_calls_total') private readonly decodeCalls: Counter,
-    @InjectMetric('llm_preemptions_total') private readonly preemptions: Counter,
-    @InjectMetric('llm_prefix_tokens_total') private readonly prefixTokens: Counter,
-    @InjectMetric('llm_backend_losses_total') private readonly losses: Counter,
-  ) {}
-
-  onModuleInit(): void {
-    this.#subscription = this.pool.activity$.subscribe(activity => {
-      if (activity.type !== 'generated') return;
-      const { worker, model, counts } = activity;
-      const labels = { worker, model };
-      this.steps.inc(labels, counts.steps);
-      this.decodeCalls.inc(labels, counts.decodeCalls);
-      this.preemptions.inc(labels, counts.preemptions);
-      this.prefixTokens.inc({ ...labels, result: 'hit' }, counts.prefixHitTokens);
-      this.prefixTokens.inc({ ...labels, result: 'stranded' }, counts.strandedTokens);
-      this.losses.inc(labels, counts.losses);
-    });
-  }
-
-  onApplicationShutdown(): void {
-    this.#subscription?.unsubscribe();
-  }
-}
 
 /** One value per configured worker, read at the scrape. */
 const perWorker = (
@@ -100,6 +95,18 @@ const perWorker = (
       gauge.set({ worker: worker.id, model: worker.model }, read(worker));
   },
 });
+
+/** One phase of each answer, as its worker reports it, in seconds. */
+const phaseMetric = (
+  name: MetricName,
+  phase: 'prepMs' | 'readyWaitMs' | 'deviceMs',
+): Provider =>
+  poolMetric(name, (phases: Histogram, pool) =>
+    pool.activity$.subscribe(activity => {
+      if (activity.type === 'executed')
+        phases.observe({ model: activity.model }, activity.execution[phase] / 1000);
+    }),
+  );
 
 export const workerPoolMetricProviders: Provider[] = [
   metricProvider(
@@ -114,44 +121,16 @@ export const workerPoolMetricProviders: Provider[] = [
     'switchyard_worker_slots_in_use',
     perWorker(({ slots }) => slots.inUse),
   ),
-  metricProvider('switchyard_worker_restarts_total'),
-  metricProvider('switchyard_worker_prep_seconds'),
-  metricProvider('switchyard_worker_ready_wait_seconds'),
-  metricProvider('switchyard_worker_device_seconds'),
-];
-
-/** What workers did, as they report it with each answer. */
-@Injectable()
-export class WorkerPoolMetrics implements OnModuleInit, OnApplicationShutdown {
-  #subscription: Subscription | undefined;
-
-  constructor(
-    private readonly pool: WorkerPoolService,
-    @InjectMetric('switchyard_worker_restarts_total') private readonly restarts: Counter,
-    @InjectMetric('switchyard_worker_prep_seconds') private readonly prep: Histogram,
-    @InjectMetric('switchyard_worker_ready_wait_seconds')
-    private readonly readyWait: Histogram,
-    @InjectMetric('switchyard_worker_device_seconds') private readonly device: Histogram,
-  ) {}
-
-  onModuleInit(): void {
+  poolMetric('switchyard_worker_restarts_total', (restarts: Counter, pool) => {
     // A counter exists from the start: an alert on its increase would miss the
     // first restart otherwise.
-    for (const { id, model } of this.pool.workers())
-      this.restarts.inc({ worker: id, model }, 0);
-    this.#subscription = this.pool.activity$.subscribe(activity => {
-      const { model } = activity;
+    for (const { id, model } of pool.workers()) restarts.inc({ worker: id, model }, 0);
+    pool.activity$.subscribe(activity => {
       if (activity.type === 'restarted')
-        return this.restarts.inc({ worker: activity.worker, model });
-      if (activity.type !== 'executed') return;
-      const { prepMs, readyWaitMs, deviceMs } = activity.execution;
-      this.prep.observe({ model }, prepMs / 1000);
-      this.readyWait.observe({ model }, readyWaitMs / 1000);
-      this.device.observe({ model }, deviceMs / 1000);
+        restarts.inc({ worker: activity.worker, model: activity.model });
     });
-  }
-
-  onApplicationShutdown(): void {
-    this.#subscription?.unsubscribe();
-  }
-}
+  }),
+  phaseMetric('switchyard_worker_prep_seconds', 'prepMs'),
+  phaseMetric('switchyard_worker_ready_wait_seconds', 'readyWaitMs'),
+  phaseMetric('switchyard_worker_device_seconds', 'deviceMs'),
+];

@@ -4,9 +4,7 @@ import { ADDRESS_RESOLVER, systemResolver } from './address-watch.js';
 import { IN_PROCESS_WORKERS, type OpenInProcessWorker } from './in-process-worker.js';
 import {
   generationActivityMetricProviders,
-  GenerationActivityMetrics,
   workerPoolMetricProviders,
-  WorkerPoolMetrics,
 } from './worker-pool.metrics.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-roster.js';
@@ -24,9 +22,7 @@ import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-roster.js';
     },
     { provide: ADDRESS_RESOLVER, useValue: systemResolver },
     WorkerPoolService,
-    WorkerPoolMetrics,
     ...workerPoolMetricProviders,
-    GenerationActivityMetrics,
     ...generationActivityMetricProviders,
   ],
   exports: [WorkerPoolService],

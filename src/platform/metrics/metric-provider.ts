@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type InjectionToken, type Provider } from '@nestjs/common';
 import { getToken } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge, Histogram, register } from 'prom-client';
+import { DispatchEventBus } from '../events/events.module.js';
 import { type MetricDefinition, type MetricName, METRICS } from './registry.js';
 
 /**
@@ -36,18 +37,36 @@ export function metricProvider<A extends unknown[]>(
   return {
     provide: getToken(name),
     inject: [...(reader?.inject ?? [])],
-    useFactory: (...sources: A) => {
-      register.removeSingleMetric(name);
-      return create(name, definition, gauge => reader?.collect(gauge, ...sources));
-    },
+    useFactory: (...sources: A) =>
+      create(name, definition, gauge => reader?.collect(gauge, ...sources)),
   };
 }
+
+/**
+ * Provider of a counter or histogram that counts what `feed` subscribes to, with the
+ * services of `inject`. Nobody has to ask for it; what it subscribed to ends with its
+ * source.
+ */
+export const fedMetric = <M extends Counter | Histogram, A extends unknown[]>(
+  name: MetricName,
+  inject: readonly InjectionToken[],
+  feed: (metric: M, ...sources: A) => void,
+): Provider => ({
+  provide: getToken(name),
+  inject: [...inject],
+  useFactory: (...sources: A) => {
+    const metric = create(name, METRICS[name]) as M;
+    feed(metric, ...sources);
+    return metric;
+  },
+});
 
 function create(
   name: string,
   definition: MetricDefinition,
-  read: (gauge: Gauge) => void | Promise<void>,
+  read: (gauge: Gauge) => void | Promise<void> = () => undefined,
 ) {
+  register.removeSingleMetric(name);
   const base = { name, help: definition.help, labelNames: [...definition.labels] };
   switch (definition.type) {
     case 'counter':
@@ -69,3 +88,9 @@ function create(
       });
   }
 }
+
+/** One that is fed by the dispatch events. */
+export const eventMetric = <M extends Counter | Histogram>(
+  name: MetricName,
+  feed: (metric: M, bus: DispatchEventBus) => void,
+): Provider => fedMetric(name, [DispatchEventBus], feed);
