@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { ownName } from '@switchyard/engine-api/own-name.js';
 
 /**
  * The part of sherpa-onnx-node that is used here; the package has no types of its own.
@@ -102,7 +103,7 @@ export function loadSherpa(): SherpaLibrary {
     const reason =
       cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
     throw new Error(
-      `Cannot load sherpa-onnx-node (${reason}). Install it with \`switchyard engines install sherpa-onnx\`.`,
+      `Cannot load sherpa-onnx-node (${reason}). Install it with \`${ownName()} engines install sherpa-onnx\`.`,
       { cause },
     );
   }

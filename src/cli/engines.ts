@@ -1,4 +1,4 @@
-import { ownName } from '../platform/config/process-environment.js';
+import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_TABLE } from './engines/engine-table.js';
 import { CliError, EXIT } from './shared/cli-error.js';

@@ -1,4 +1,4 @@
-import { ownName } from '../platform/config/process-environment.js';
+import { ownName } from '@switchyard/engine-api/own-name.js';
 import { engineVersion } from './engines/engine-packages.js';
 
 /** Runs on every machine, with packages from npm alone. */

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { launchDirectory, ownName } from '../platform/config/process-environment.js';
+import { ownName } from '@switchyard/engine-api/own-name.js';
+import { launchDirectory } from '../platform/config/process-environment.js';
 import { CliError, EXIT } from './shared/cli-error.js';
 import { command } from './shared/command.js';
 import { firstModelSteps } from './first-model.js';

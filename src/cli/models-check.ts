@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { launchDirectory, ownName } from '../platform/config/process-environment.js';
+import { ownName } from '@switchyard/engine-api/own-name.js';
+import { launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { Catalogue } from './catalogue/catalogue.js';

@@ -1,4 +1,4 @@
-import { ownName } from '../platform/config/process-environment.js';
+import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { editModels } from './catalogue/models-document.js';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
+import { INSTALL } from './library.js';
 
 type TypeSpec = Parameters<typeof koffi.sizeof>[0];
 
@@ -185,9 +186,7 @@ export function openCLibrary(): CLibrary {
   const { n_gpu_layers: layers } = opened.modelDefaults();
   const { n_batch: batch, n_ubatch: run } = opened.contextDefaults();
   if (layers !== -1 || batch !== 2048 || run !== 512)
-    throw new Error(
-      'This llama.cpp is not the one that this engine knows: switchyard engines install llama-cpp',
-    );
+    throw new Error(`This llama.cpp is not the one that this engine knows: ${INSTALL}`);
   return opened;
 }
 

@@ -2,8 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as LlamaPackage from 'node-llama-cpp';
 import { type ChildSettings, type LlamaDevice } from '../protocol.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { ownName } from '@switchyard/engine-api/own-name.js';
 
-const INSTALL = 'switchyard engines install llama-cpp';
+export const INSTALL = `${ownName()} engines install llama-cpp`;
 const GPU_INSTALL = { cuda: 'llama-cpp', vulkan: 'llama-cpp-vulkan' } as const;
 
 /**
@@ -250,7 +251,7 @@ async function openLibrary(
         },
       );
     throw new Error(
-      `llama.cpp does not run on ${device} here: switchyard gpu install ${GPU_INSTALL[device]}, ` +
+      `llama.cpp does not run on ${device} here: ${ownName()} gpu install ${GPU_INSTALL[device]}, ` +
         `and a driver for the device (${errorMessage(error)})`,
       { cause: error },
     );

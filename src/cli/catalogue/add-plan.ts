@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { ownName } from '../../platform/config/process-environment.js';
+import { ownName } from '@switchyard/engine-api/own-name.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import { readManifest, type PullManifest } from '../hub/model-folder.js';

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { isMap, isSeq, stringify } from 'yaml';
 import { editDistance } from '@switchyard/engine-api/nearest-name.js';
 import { readFields } from '../../contracts/schema/field-problems.js';
-import { ownName } from '../../platform/config/process-environment.js';
+import { ownName } from '@switchyard/engine-api/own-name.js';
 import { modelsFromFile } from '../../platform/config/models-file.js';
 import {
   ConfigError,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ownName } from '../../platform/config/process-environment.js';
+import { ownName } from '@switchyard/engine-api/own-name.js';
 import { CliError } from '../shared/cli-error.js';
 import {
   type Installing,

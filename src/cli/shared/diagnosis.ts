@@ -1,4 +1,4 @@
-import { ownName } from '../../platform/config/process-environment.js';
+import { ownName } from '@switchyard/engine-api/own-name.js';
 import { dim, MARKS } from './terminal.js';
 
 /** One line of the doctor. */

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { ownName } from '@switchyard/engine-api/own-name.js';
 import {
   gatewayFromEnvironment,
   GATEWAY_VARIABLES,
   launchDirectory,
-  ownName,
 } from '../../platform/config/process-environment.js';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { type paths } from '../../../console/src/api/schema.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { inheritedEnvironment, ownName } from './process-environment.js';
+import { inheritedEnvironment } from './process-environment.js';
 
 describe('the environment of a worker', () => {
   it.each([
@@ -22,6 +22,7 @@ describe('the environment of a worker', () => {
     'HF_TOKEN_PATH',
     'SSL_CERT_FILE',
     'NODE_EXTRA_CA_CERTS',
+    'npm_command',
   ])('has %s', name =>
     expect(inheritedEnvironment({ [name]: 'x' })).toEqual({ [name]: 'x' }),
   );
@@ -35,11 +36,4 @@ describe('the environment of a worker', () => {
     'HF_TOKEN',
     'PATHS',
   ])('has no %s', name => expect(inheritedEnvironment({ [name]: 'x' })).toEqual({}));
-});
-
-it('names the command as it was typed: by npx, where there may be no other', () => {
-  expect([ownName({ npm_command: 'exec' }), ownName({})]).toEqual([
-    'npx switchyard',
-    'switchyard',
-  ]);
 });

@@ -14,6 +14,8 @@ const INHERITED_VARIABLES: readonly RegExp[] = [
   /^(DY)?LD_LIBRARY_PATH$/,
   // Certificate authorities, for engines that call servers.
   /^(SSL_CERT_FILE|SSL_CERT_DIR|NODE_EXTRA_CA_CERTS)$/,
+  // How a person calls this product, for errors that say what to install.
+  /^npm_command$/,
   /^(CUDA|NVIDIA|NCCL|CUDNN|ROCR|HIP|HSA)_/,
   /^(ONNXRUNTIME|ORT|OMP|KMP|GOMP|MKL|OPENBLAS|HF(?!_TOKEN$))_/,
 ];
@@ -51,13 +53,6 @@ export const tracedShare = (environment: NodeJS.ProcessEnv = process.env): numbe
  */
 export const launchDirectory = (environment: NodeJS.ProcessEnv = process.env): string =>
   environment.INIT_CWD ?? process.cwd();
-
-/**
- * What a person types: `npx switchyard` where npm runs the command, since there may
- * be no other.
- */
-export const ownName = (environment: NodeJS.ProcessEnv = process.env): string =>
-  environment.npm_command === 'exec' ? 'npx switchyard' : 'switchyard';
 
 /**
  * Where the command line finds a gateway, and the key it shows there; no settings

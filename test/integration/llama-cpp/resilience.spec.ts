@@ -123,13 +123,17 @@ describe('the llama.cpp process', () => {
   });
 
   it('names the package to install for a device that is not there', async () => {
+    const before = process.env.npm_command;
+    process.env.npm_command = 'exec';
     backend = new LlamaBackend({
       ...(await optionsOf(await llamaModel())),
       device: 'vulkan',
     });
     await expect(backend.load()).rejects.toThrow(
-      'switchyard gpu install llama-cpp-vulkan',
+      'npx switchyard gpu install llama-cpp-vulkan',
     );
+    if (before === undefined) delete process.env.npm_command;
+    else process.env.npm_command = before;
   });
 });
 
