@@ -29,11 +29,9 @@ import {
   recognisedWithSpeakers,
 } from '../worker/execution/speaker-naming.js';
 import { type ChunkSink } from '../worker/execution/synthesis.service.js';
-import { type SegmentSink } from '../worker/execution/transcript-stitcher.js';
-import {
-  SHORT_FILE_S,
-  type TranscriptAnswer,
-} from '../worker/execution/recognition.service.js';
+import { type TranscriptAnswer } from '../worker/execution/transcript-stitcher.js';
+import { SHORT_FILE_S } from '../worker/execution/recognition.service.js';
+import { type LongOptions } from '../worker/execution/long-transcription.service.js';
 import { ExternalWorker } from './external-worker.js';
 
 /** Upload pieces, as gateways send them. */
@@ -106,31 +104,17 @@ export class BridgedTranscription {
     call: TranscribeCallFields,
     signal: AbortSignal,
   ): Promise<TranscriptAnswer> {
-    const { audio } = call;
     const { engine } = this;
-    if (isDiarizedBeside(engine, call)) {
-      const bytes = await this.downloads.bytes(audio, signal);
-      const run = {
-        engine,
-        call: { ...call, audio: bytes },
-        bytes: () => Promise.resolve(bytes),
-        signal,
-      };
-      return recognisedWithSpeakers({ ...run, mostS: SHORT_FILE_S }, (own, stop) =>
-        this.transcribe(own, stop),
-      );
-    }
-    return this.calls.perform<'transcript'>(
-      call,
-      task(call, Buffer.isBuffer(audio) ? inMemory(audio) : audio),
-      signal,
+    const audio = isDiarizedBeside(engine, call)
+      ? await this.downloads.bytes(call.audio, signal)
+      : call.audio;
+    const bytes = (): Promise<Buffer> => this.downloads.bytes(audio, signal);
+    const source = Buffer.isBuffer(audio) ? inMemory(audio) : audio;
+    return recognisedWithSpeakers(
+      { engine, call, bytes, mostS: SHORT_FILE_S, signal },
+      (own, stop) => this.calls.perform<'transcript'>(own, task(own, source), stop),
     );
   }
-}
-
-interface LongOptions {
-  readonly signal: AbortSignal;
-  readonly sink?: SegmentSink;
 }
 
 /** In place of `LongTranscriptionService`: the worker cuts long audio. */
@@ -149,26 +133,16 @@ export class BridgedLongTranscription {
     if (file.size === 0)
       throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
     const { engine } = this;
-    if (isDiarizedBeside(engine, call)) {
-      const run = {
-        engine,
-        call,
-        bytes: () => file.bytes(),
-        mostS: MAX_AUDIO_S,
-        signal,
-        sink,
-      };
-      return recognisedWithSpeakers(run, (own, stop, held) =>
-        this.transcribe(own, file, { signal: stop, sink: held }),
-      );
-    }
-    // Who wants segments is sent an upload (`goesInPieces`).
-    const onSegment: TranscribeTask['onSegment'] = (segment, logprobs) =>
-      sink?.(segment, [], logprobs);
-    return this.calls.perform<'transcript'>(
-      call,
-      { ...task(call, onDisk(file)), onSegment },
-      signal,
+    const bytes = (): Promise<Buffer> => file.bytes();
+    return recognisedWithSpeakers(
+      { engine, call, bytes, mostS: MAX_AUDIO_S, signal, sink },
+      (own, stop, held) => {
+        // Who wants segments is sent an upload (`goesInPieces`).
+        const onSegment: TranscribeTask['onSegment'] = (segment, logprobs) =>
+          held?.(segment, [], logprobs);
+        const payload = { ...task(own, onDisk(file)), onSegment };
+        return this.calls.perform<'transcript'>(own, payload, stop);
+      },
     );
   }
 }

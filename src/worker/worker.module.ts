@@ -13,7 +13,6 @@ import {
 } from './engines/worker-engine.js';
 import { BatchJournal } from './execution/batch-journal.js';
 import { LongTranscriptionService } from './execution/long-transcription.service.js';
-import { RecognitionLane } from './execution/recognition-lane.js';
 import { SynthesisService } from './execution/synthesis.service.js';
 import { RecognitionService } from './execution/recognition.service.js';
 import { EmbeddingService } from './execution/embedding.service.js';
@@ -82,7 +81,6 @@ const RECOGNITION = {
   controllers: [SttController],
   providers: [
     AudioDownload,
-    RecognitionLane,
     RecognitionService,
     LongTranscriptionService,
     UploadService,

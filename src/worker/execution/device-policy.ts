@@ -1,6 +1,6 @@
 import { blended } from '../../core/queue/answer-times.js';
 import { SlotMap } from '../../core/request/slot-map.js';
-import { type WorkGroup } from './work-item.js';
+import { type CallGroup } from '../../contracts/grpc/call.codec.js';
 
 /** The device and what is READY, when an engine call could start. */
 export interface DeviceView {
@@ -10,7 +10,7 @@ export interface DeviceView {
   /** Engine calls that run now. */
   readonly running: number;
   /** Group of the first item to go. */
-  readonly group: WorkGroup;
+  readonly group: CallGroup;
   /** The first item to go is REALTIME: it waits for its own group only. */
   readonly realtime: boolean;
   /**
@@ -74,7 +74,7 @@ export class DevicePolicy {
     return this.#groups.size;
   }
 
-  arrived({ id, size }: WorkGroup, nowMs: number): void {
+  arrived({ id, size }: CallGroup, nowMs: number): void {
     this.#preparing += 1;
     if (size <= 1) return;
     const members = this.#groups.get(id) ?? {
@@ -94,7 +94,7 @@ export class DevicePolicy {
    * @param isReady false: its preparation failed or was cancelled, and the others no
    *   longer wait for it
    */
-  prepared({ id }: WorkGroup, isReady: boolean, nowMs: number): void {
+  prepared({ id }: CallGroup, isReady: boolean, nowMs: number): void {
     this.#preparing -= 1;
     const members = this.#groups.get(id);
     if (members === undefined) return;
@@ -111,7 +111,7 @@ export class DevicePolicy {
    * Every item that arrived leaves, whatever happened in between: a member that never
    * came goes with the others.
    */
-  departed({ id }: WorkGroup): void {
+  departed({ id }: CallGroup): void {
     const members = this.#groups.get(id);
     if (members === undefined) return;
     members.present -= 1;

@@ -19,16 +19,19 @@ import {
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import {
   type Recognised,
-  RecognitionLane,
-  type RecognitionOptions,
-} from './recognition-lane.js';
-import { isDiarizedBeside, recognisedWithSpeakers } from './speaker-naming.js';
-import { type SegmentSink, TranscriptStitcher } from './transcript-stitcher.js';
-import { type TranscriptAnswer, RecognitionService } from './recognition.service.js';
-import { type Computed, type WorkGroup } from './work-item.js';
+  type RecognitionCall,
+  RecognitionService,
+} from './recognition.service.js';
+import { recognisedWithSpeakers } from './speaker-naming.js';
+import {
+  type SegmentSink,
+  type TranscriptAnswer,
+  TranscriptStitcher,
+} from './transcript-stitcher.js';
+import { type Computed } from './work-item.js';
 
 /** A window in the form that the engine takes: samples, or a WAV file. */
-export function windowAudio(
+function windowAudio(
   { samples, durationS }: AudioWindow,
   input: PreparedAudio['kind'],
 ): PreparedAudio {
@@ -39,11 +42,11 @@ export function windowAudio(
   return { kind: 'encoded', bytes, filename: 'window.wav', durationS };
 }
 
-export interface LongRunOptions {
-  readonly lane: RecognitionLane;
+interface LongRunOptions {
+  readonly files: RecognitionService;
   readonly engine: SpeechRecognizer;
-  readonly call: RecognitionOptions & { readonly group: WorkGroup };
-  readonly sink?: SegmentSink;
+  readonly call: RecognitionCall;
+  readonly sink?: SegmentSink | undefined;
 }
 
 /** More would only use memory: 32 windows of 30 s are 31 MB. */
@@ -54,12 +57,12 @@ const MOST_WINDOWS = 32;
  * on the device and one ahead, and return in order. The first failure ends it; no window
  * is left in the queue when it has ended.
  */
-export class LongRun {
+class LongRun {
   readonly #options: LongRunOptions;
   readonly #stitcher: TranscriptStitcher;
   readonly #failed = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
-  readonly #execution = new ExecutionSum();
+  readonly #executions: CallExecution[] = [];
 
   constructor(options: LongRunOptions) {
     this.#options = options;
@@ -81,7 +84,7 @@ export class LongRun {
   ): Promise<TranscriptAnswer> {
     try {
       await this.#all(windows, AbortSignal.any([signal, this.#failed.signal]));
-      return { transcript: this.#stitcher.finish(), execution: this.#execution.total() };
+      return { transcript: this.#stitcher.finish(), execution: sumOf(this.#executions) };
     } catch (error) {
       this.#failed.abort(error);
       throw error;
@@ -111,24 +114,22 @@ export class LongRun {
   }
 
   #recognise(window: AudioWindow, signal: AbortSignal): Promise<Computed<Recognised>> {
-    const { lane, engine, call, sink } = this.#options;
+    const { files, engine, call, sink } = this.#options;
+    const { index, startS } = window;
     const shares = window.sharedBeforeS > 0 || window.sharedAfterS > 0;
-    const recognised = lane.submit(
+    // Overlaps are joined by words with times.
+    const wordTimestamps = call.wordTimestamps || (shares && canTimeWords(engine));
+    // Only the first window counts as a member of the gateway's group.
+    const group =
+      index === 0
+        ? call.group
+        : { ...call.group, id: `${call.requestId}#${index}`, size: 1 };
+    const recognised = files.submit(
       {
-        // Overlaps are joined by words with times.
-        options: {
-          ...call,
-          wordTimestamps: call.wordTimestamps || (shares && canTimeWords(engine)),
-        },
-        // Only the first window counts as a member of the gateway's group.
-        group:
-          window.index === 0
-            ? call.group
-            : { ...call.group, id: `${call.requestId}#${window.index}`, size: 1 },
+        call: { ...call, wordTimestamps, group },
         flow: call.requestId,
         audio: () => Promise.resolve(windowAudio(window, engine.input)),
-        onSegment:
-          sink && !shares ? this.#stitcher.early(window.index, window.startS) : undefined,
+        onSegment: sink && !shares ? this.#stitcher.early(index, startS) : undefined,
       },
       signal,
     );
@@ -149,7 +150,7 @@ export class LongRun {
     const added = (async () => {
       const [{ value, execution }] = await Promise.all([recognised, before]);
       free(samples);
-      this.#execution.add(execution);
+      this.#executions.push(execution);
       this.#stitcher.add(place, value.transcript);
     })();
     // At once: while the file is still being decoded, the failure would be seen a
@@ -173,46 +174,34 @@ const canTimeWords = ({ info }: SpeechRecognizer): boolean =>
 
 /**
  * Execution of all windows together: each engine call counts once, however many windows
- * of this file it had.
+ * of this file it had. `batchSize` is the mean.
  */
-class ExecutionSum {
-  readonly #calls = new Map<string, CallExecution>();
-  #windows = 0;
-  #prepMs = 0;
-  #readyWaitMs = 0;
-  #shareMs = 0;
-
-  add(execution: CallExecution): void {
-    this.#calls.set(execution.batchId, execution);
-    this.#windows += 1;
-    this.#prepMs += execution.prepMs;
-    this.#readyWaitMs += execution.readyWaitMs;
-    this.#shareMs += execution.deviceMs / Math.max(1, execution.batchSize);
-  }
-
-  /** `batchSize` is the mean. */
-  total(): CallExecution {
-    const calls = [...this.#calls.values()];
-    const sum = (pick: (call: CallExecution) => number): number =>
-      calls.reduce((all, call) => all + pick(call), 0);
-    return {
-      prepMs: this.#prepMs,
-      readyWaitMs: this.#readyWaitMs / Math.max(1, this.#windows),
-      deviceMs: sum(call => call.deviceMs),
-      batchSize: Math.max(
-        1,
-        Math.round(sum(call => call.batchSize) / Math.max(1, calls.length)),
-      ),
-      batchId: calls.at(-1)?.batchId ?? '',
-      shareMs: this.#shareMs,
-    };
-  }
+function sumOf(windows: readonly CallExecution[]): CallExecution {
+  const calls = [...new Map(windows.map(one => [one.batchId, one])).values()];
+  const sum = (
+    all: readonly CallExecution[],
+    pick: (one: CallExecution) => number,
+  ): number => all.reduce((total, one) => total + pick(one), 0);
+  const size = sum(calls, one => one.batchSize) / Math.max(1, calls.length);
+  return {
+    prepMs: sum(windows, one => one.prepMs),
+    readyWaitMs: sum(windows, one => one.readyWaitMs) / Math.max(1, windows.length),
+    deviceMs: sum(calls, one => one.deviceMs),
+    batchSize: Math.max(1, Math.round(size)),
+    batchId: calls.at(-1)?.batchId ?? '',
+    shareMs: sum(windows, one => one.deviceMs / Math.max(1, one.batchSize)),
+  };
 }
 
 /** Longest item of engines that declare no limit: Whisper's window. */
 const USUAL_WINDOW_S = 30;
 /** OpenAI's own upload limit. */
 const USUAL_FILE_BYTES = 26_214_400;
+
+export interface LongOptions {
+  readonly signal: AbortSignal;
+  readonly sink?: SegmentSink | undefined;
+}
 
 /**
  * Files of any length: decoded as a stream and cut into windows, except for engines that
@@ -221,7 +210,6 @@ const USUAL_FILE_BYTES = 26_214_400;
 @Injectable()
 export class LongTranscriptionService {
   constructor(
-    private readonly lane: RecognitionLane,
     private readonly files: RecognitionService,
     @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
   ) {}
@@ -234,36 +222,33 @@ export class LongTranscriptionService {
   async transcribe(
     call: TranscribeCallFields,
     file: ReceivedFile,
-    { signal, sink }: { readonly signal: AbortSignal; readonly sink?: SegmentSink },
+    { signal, sink }: LongOptions,
   ): Promise<TranscriptAnswer> {
     if (file.size === 0)
       throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
     const { engine } = this;
-    if (isDiarizedBeside(engine, call)) {
-      const run = {
-        engine,
-        call,
-        bytes: () => file.bytes(),
-        mostS: MAX_AUDIO_S,
-        signal,
-        sink,
-      };
-      return recognisedWithSpeakers(run, (own, stop, held) =>
-        this.transcribe(own, file, { signal: stop, sink: held }),
-      );
-    }
+    const bytes = (): Promise<Buffer> => file.bytes();
+    return recognisedWithSpeakers(
+      { engine, call, bytes, mostS: MAX_AUDIO_S, signal, sink },
+      (own, stop, held) => this.#transcribed(own, file, { signal: stop, sink: held }),
+    );
+  }
+
+  async #transcribed(
+    call: TranscribeCallFields,
+    file: ReceivedFile,
+    { signal, sink }: LongOptions,
+  ): Promise<TranscriptAnswer> {
+    const { files, engine } = this;
     if (this.#wantsWhole(call, file)) {
-      return this.files.transcribe({ ...call, audio: await file.bytes() }, signal, {
-        sink,
-        mostS: MAX_AUDIO_S,
-      });
+      const audio = await file.bytes();
+      return files.transcribe({ ...call, audio }, signal, { sink, mostS: MAX_AUDIO_S });
     }
-    const { lane } = this;
     const windows = cutIntoWindows(
       decodedStream(file.handle, signal, longestOf(file.size)),
       this.#rules(call.chunking),
     );
-    return new LongRun({ lane, engine, call, sink }).run(windows, signal);
+    return new LongRun({ files, engine, call, sink }).run(windows, signal);
   }
 
   /**

@@ -1,37 +1,52 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type Transcript } from '@switchyard/engine-api/transcript.js';
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
 import { decodeAudio } from '../audio/decode.js';
+import { normaliseLoudness } from '../audio/loudness.js';
 import {
   type PreparedAudio,
+  type RecognizedTranscript,
   type SpeechRecognizer,
+  type TranscribeItem,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
-import { RecognitionLane } from './recognition-lane.js';
-import { isDiarizedBeside, recognisedWithSpeakers } from './speaker-naming.js';
+import { BatchJournal } from './batch-journal.js';
+import { deviceLimits, MicroBatcher } from './micro-batcher.js';
+import { knownVoices, recognisedWithSpeakers } from './speaker-naming.js';
 import {
-  type SegmentSink,
   numberedSegments,
+  type SegmentSink,
+  type TranscriptAnswer,
   TranscriptStitcher,
 } from './transcript-stitcher.js';
+import { type Computed, type WorkItem } from './work-item.js';
 
-export interface TranscriptAnswer {
-  readonly transcript: Transcript;
-  readonly execution: CallExecution;
+/** A call without its audio. */
+export type RecognitionCall = Omit<TranscribeCallFields, 'audio'>;
+
+/** A file, or a window of a long one. */
+interface RecognitionJob {
+  readonly call: RecognitionCall;
+  /** Windows of one request share it. */
+  readonly flow?: string;
+  /** Runs in the preparation stage. */
+  readonly audio: (signal: AbortSignal) => Promise<PreparedAudio>;
+  readonly onSegment?: TranscribeItem['onSegment'];
 }
 
-export interface WholeFileOptions {
-  readonly sink?: SegmentSink | undefined;
+export interface Recognised {
+  readonly transcript: RecognizedTranscript;
+  /** Seconds. */
+  readonly durationS: number;
+}
+
+interface WholeFile {
+  readonly audio: Buffer;
   /** Seconds decoded at most. */
-  readonly mostS?: number;
-}
-
-interface Computation {
-  readonly signal: AbortSignal;
   readonly mostS: number;
-  readonly stitcher: TranscriptStitcher | undefined;
+  readonly sink?: SegmentSink | undefined;
 }
 
 /**
@@ -40,85 +55,137 @@ interface Computation {
  */
 export const SHORT_FILE_S = 3600;
 
-/** A call with its audio. */
-type FileCall = TranscribeCallFields & { readonly audio: Buffer };
-
-/** Whole files in memory: short ones, and those that an engine takes untouched. */
+/**
+ * Whole files in memory: short ones, and those that an engine takes untouched. Files, and
+ * windows of long ones, of all requests are prepared in parallel and recognised in groups.
+ */
 @Injectable()
 export class RecognitionService {
+  readonly #batcher: MicroBatcher<RecognitionJob, TranscribeItem, Recognised>;
+
   constructor(
-    private readonly lane: RecognitionLane,
     @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
+    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     private readonly downloads: AudioDownload,
-  ) {}
+    clock: ProcessClock,
+    journal: BatchJournal,
+  ) {
+    this.#batcher = new MicroBatcher({
+      prepare: item => this.#prepare(item),
+      compute: group => this.#recognise(group),
+      limits: () => deviceLimits(engine.info, spec),
+      prepParallel: spec.prepParallel,
+      clock,
+      journal,
+    });
+  }
 
   /**
    * @param sink receives each segment once it is final: during the engine call if the
-   *   engine reports it, else at the
-   * end
+   *   engine reports it, else at the end
    * @throws DomainError this call's own failure, or the abort's error once the
    *   work has stopped
    */
   async transcribe(
     call: TranscribeCallFields,
     signal: AbortSignal,
-    { sink, mostS = SHORT_FILE_S }: WholeFileOptions = {},
+    {
+      sink,
+      mostS = SHORT_FILE_S,
+    }: { readonly sink?: SegmentSink | undefined; readonly mostS?: number } = {},
   ): Promise<TranscriptAnswer> {
     const audio = await this.downloads.bytes(call.audio, signal);
-    const { engine } = this;
-    if (isDiarizedBeside(engine, call)) {
-      const run = {
-        engine,
-        call,
-        bytes: () => Promise.resolve(audio),
-        mostS,
-        signal,
-        sink,
-      };
-      return recognisedWithSpeakers(run, (own, stop, held) =>
-        this.transcribe(own, stop, { sink: held, mostS }),
+    const bytes = (): Promise<Buffer> => Promise.resolve(audio);
+    try {
+      return await recognisedWithSpeakers(
+        { engine: this.engine, call, bytes, mostS, signal, sink },
+        (own, stop, held) => this.#whole(own, { audio, mostS, sink: held }, stop),
       );
-    }
-    const stitcher =
-      sink &&
-      new TranscriptStitcher({ temperature: call.temperature, words: true, sink });
-    const { value, execution } = await this.#compute(
-      { ...call, audio },
-      { signal, mostS, stitcher },
-    ).catch((error: unknown) => {
+    } catch (error) {
       throw audio === call.audio ? error : aboutUrl(error);
+    }
+  }
+
+  /**
+   * Rejects with the job's own failure, or the abort's error once the work has stopped
+   */
+  submit(job: RecognitionJob, signal: AbortSignal): Promise<Computed<Recognised>> {
+    const { requestId: id, priority, group } = job.call;
+    return this.#batcher.submit({
+      id,
+      priority,
+      group,
+      flow: job.flow,
+      input: job,
+      signal,
     });
+  }
+
+  async #whole(
+    call: RecognitionCall,
+    { audio, mostS, sink }: WholeFile,
+    signal: AbortSignal,
+  ): Promise<TranscriptAnswer> {
+    const { temperature, filename } = call;
+    const stitcher = sink && new TranscriptStitcher({ temperature, words: true, sink });
+    const job: RecognitionJob = {
+      call,
+      // An engine that takes the untouched file, such as a remote one, does its own
+      // decoding.
+      audio: async stop =>
+        this.engine.input === 'encoded'
+          ? { kind: 'encoded', bytes: audio, filename, durationS: 0 }
+          : {
+              kind: 'pcm',
+              sampleRate: 16_000,
+              ...(await decodeAudio(audio, stop, mostS)),
+            },
+      onSegment: stitcher?.early(0, 0),
+    };
+    const { value, execution } = await this.submit(job, signal);
     const { transcript, durationS } = value;
     stitcher?.add(
       { index: 0, startS: 0, durationS, sharedBeforeS: 0, sharedAfterS: 0 },
       transcript,
     );
-    const segments = numberedSegments(transcript, call.temperature);
+    const segments = numberedSegments(transcript, temperature);
     return { transcript: { ...transcript, durationS, segments }, execution };
   }
 
-  #compute(call: FileCall, { signal, mostS, stitcher }: Computation) {
-    const audio = (stop: AbortSignal) => this.#audio(call, stop, mostS);
-    return this.lane.submit(
-      { options: call, group: call.group, audio, onSegment: stitcher?.early(0, 0) },
-      signal,
-    );
-  }
-
-  /**
-   * An engine that takes the untouched file, such as a remote one, does its own decoding.
-   */
-  async #audio(
-    { audio: bytes, filename }: FileCall,
-    signal: AbortSignal,
-    mostS: number,
-  ): Promise<PreparedAudio> {
-    if (this.engine.input === 'encoded')
-      return { kind: 'encoded', bytes, filename, durationS: 0 };
+  async #prepare({ input, signal }: WorkItem<RecognitionJob>): Promise<TranscribeItem> {
+    const audio = await this.#loud(await input.audio(signal), signal);
+    await this.engine.prepare?.(audio, signal);
+    const { knownSpeakers, chunking, ...options } = input.call;
     return {
-      kind: 'pcm',
-      sampleRate: 16_000,
-      ...(await decodeAudio(bytes, signal, mostS)),
+      ...options,
+      audio,
+      knownSpeakers: await knownVoices(knownSpeakers, signal),
+      ...(audio.kind === 'encoded' && { chunking }),
+      onSegment: input.onSegment,
+      signal,
     };
   }
+
+  async #loud(audio: PreparedAudio, signal: AbortSignal): Promise<PreparedAudio> {
+    if (audio.kind !== 'pcm' || this.spec.model.loudness !== 'normalise') return audio;
+    return { ...audio, samples: await normaliseLoudness(audio.samples, signal) };
+  }
+
+  async #recognise(group: readonly TranscribeItem[]) {
+    const outcomes = await this.engine.transcribe(group);
+    return outcomes.map((outcome, index) => {
+      if (!outcome.ok) return outcome;
+      const durationS = durationOf(group[index]!, outcome.value);
+      return { ok: true as const, value: { transcript: outcome.value, durationS } };
+    });
+  }
 }
+
+/** The length from an engine that decodes by itself, at least from its last segment. */
+const durationOf = (
+  { audio }: TranscribeItem,
+  { durationS, segments }: RecognizedTranscript,
+): number =>
+  audio.kind === 'pcm'
+    ? audio.durationS
+    : audio.durationS || durationS || (segments.at(-1)?.end ?? 0);

@@ -1,10 +1,65 @@
-import { type Transcript } from '@switchyard/engine-api/transcript.js';
+import { type KnownSpeaker, type Transcript } from '@switchyard/engine-api/transcript.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { abortError } from '../../core/errors/abort-error.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { decodeAudio } from '../audio/decode.js';
-import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
-import { knownVoices } from './recognition-lane.js';
-import { type SegmentSink } from './transcript-stitcher.js';
+import {
+  type KnownVoice,
+  type SpeechRecognizer,
+} from '@switchyard/engine-api/speech-recognizer.js';
+import { type SegmentSink, type TranscriptAnswer } from './transcript-stitcher.js';
+
+const PARAM = 'known_speaker_references';
+const SHORTEST_S = 2;
+const LONGEST_S = 10;
+/**
+ * Decoded at most, so that the error can name the length of a reference that is a
+ * little too long.
+ */
+const DECODED_S = 30;
+/**
+ * Tolerance: encoders pad to whole frames, so ten seconds of speech are 10.03 s of mp3.
+ */
+const SLACK_S = 0.1;
+
+/**
+ * Decodes the reference voices of a request, one after the other, as part
+ * of its preparation.
+ * @throws DomainError with `param` known_speaker_references: what cannot be decoded, or
+ *   is not 2 to 10 seconds long;
+ * entries
+ *   are counted from 0, as in the request. The abort's own error.
+ */
+export async function knownVoices(
+  speakers: readonly KnownSpeaker[],
+  signal: AbortSignal,
+): Promise<KnownVoice[]> {
+  const voices: KnownVoice[] = [];
+  for (const [index, { name, reference }] of speakers.entries()) {
+    const { samples, durationS } = await decodeAudio(reference, signal, DECODED_S).catch(
+      (error: unknown) => {
+        throw aboutReference(error, index);
+      },
+    );
+    if (durationS < SHORTEST_S - SLACK_S || durationS > LONGEST_S + SLACK_S) {
+      const length = `must be ${SHORTEST_S} to ${LONGEST_S} seconds long; got ${durationS.toFixed(2)}`;
+      throw new DomainError('invalid_value', `\`${PARAM}[${index}]\` ${length}.`, {
+        param: PARAM,
+      });
+    }
+    voices.push({ name, samples });
+  }
+  return voices;
+}
+
+/** Decoders name the field `file`. */
+function aboutReference(error: unknown, index: number): unknown {
+  if (!(error instanceof DomainError) || error.param !== 'file') return error;
+  return new DomainError(error.code, `\`${PARAM}[${index}]\`: ${error.message}`, {
+    param: PARAM,
+    cause: error,
+  });
+}
 
 type Diarizing = Pick<SpeechRecognizer, 'speakersOf'>;
 
@@ -22,27 +77,24 @@ interface NamedRun {
   /** Seconds decoded at most. */
   readonly mostS: number;
   readonly signal: AbortSignal;
-  /** Gets the segments when all are known. */
+  /** Gets the segments; with speakers, when all are known. */
   readonly sink?: SegmentSink | undefined;
 }
 
-type Recognise<Answer> = (
-  call: TranscribeCallFields,
-  signal: AbortSignal,
-  sink: SegmentSink,
-) => Promise<Answer>;
-
 /**
- * Recognises a file and tells its speakers apart, both at once; each segment is its
- * longest speaker's. The failure of one ends the other. @throws DomainError the first
- * failure, or the abort's error
+ * Recognises a file and, where that is asked for and not the recogniser's own, tells its
+ * speakers apart, both at once; each segment is its longest speaker's. The failure of one
+ * ends the other. @throws DomainError the first failure, or the abort's error
  */
-export async function recognisedWithSpeakers<
-  Answer extends { readonly transcript: Transcript },
->(
+export async function recognisedWithSpeakers(
   { engine, call, bytes, mostS, signal, sink }: NamedRun,
-  recognise: Recognise<Answer>,
-): Promise<Answer> {
+  recognise: (
+    call: TranscribeCallFields,
+    signal: AbortSignal,
+    sink?: SegmentSink,
+  ) => Promise<TranscriptAnswer>,
+): Promise<TranscriptAnswer> {
+  if (!isDiarizedBeside(engine, call)) return recognise(call, signal, sink);
   const failed = new AbortController();
   const stop = AbortSignal.any([signal, failed.signal]);
   const naming = (async () => {

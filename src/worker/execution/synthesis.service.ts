@@ -16,27 +16,9 @@ import {
 import { SYNTHESIZER } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';
-import { type WorkItem } from './work-item.js';
 
 /** Receives the stream of one speech in order: header, audio, done. */
 export type ChunkSink = (message: SpeechMessage) => void;
-
-interface SpeechInput {
-  readonly call: SynthesizeCallFields;
-  readonly sink: ChunkSink;
-  /** Aborts when the request has ended: the encoder's process never outlives it. */
-  readonly released: AbortSignal;
-}
-
-interface Speech {
-  readonly item: SynthesizeItem;
-  readonly output: SpeechOutput;
-}
-
-interface Spoken {
-  readonly durationS: number;
-  readonly output: SpeechOutput;
-}
 
 /**
  * Speech: the device only synthesises. Encoders start in the preparation stage and finish
@@ -44,7 +26,11 @@ interface Spoken {
  */
 @Injectable()
 export class SynthesisService {
-  readonly #batcher: MicroBatcher<SpeechInput, Speech, Spoken>;
+  readonly #batcher: MicroBatcher<
+    () => SynthesizeItem,
+    SynthesizeItem,
+    { readonly durationS: number }
+  >;
 
   constructor(
     @Inject(SYNTHESIZER) private readonly engine: SpeechSynthesizer,
@@ -53,8 +39,8 @@ export class SynthesisService {
     journal: BatchJournal,
   ) {
     this.#batcher = new MicroBatcher({
-      prepare: item => Promise.resolve(this.#prepare(item)),
-      compute: group => this.#synthesise(group),
+      prepare: ({ input }) => Promise.resolve(input()),
+      compute: group => engine.synthesize(group),
       limits: () => deviceLimits(engine.info, spec),
       prepParallel: spec.prepParallel,
       clock,
@@ -73,12 +59,22 @@ export class SynthesisService {
     sink: ChunkSink,
   ): Promise<void> {
     this.#assertVoice(call.voice);
-    const { requestId: id, priority, group } = call;
+    const { requestId: id, priority, group, format } = call;
     const ended = new AbortController();
-    const input = {
-      call,
-      sink: withHeader(call, sink),
-      released: AbortSignal.any([signal, ended.signal]),
+    const send = withHeader(call, sink);
+    let output: SpeechOutput | undefined;
+    const input = (): SynthesizeItem => {
+      const encoder = openEncoder({
+        format,
+        // The encoder's process never outlives its request.
+        signal: AbortSignal.any([signal, ended.signal]),
+        onBytes: bytes => send({ $case: 'audio', value: bytes }),
+      });
+      const opened = new SpeechOutput(encoder, this.engine.sampleRate);
+      output = opened;
+      const emit = (samples: Int16Array): void => opened.write(samples);
+      const { traceparent, text, voice, speed } = call;
+      return { requestId: id, traceparent, text, voice, speed, signal, emit };
     };
     try {
       const { value, execution } = await this.#batcher.submit({
@@ -88,10 +84,11 @@ export class SynthesisService {
         input,
         signal,
       });
-      await value.output.finish();
-      sink({
+      await output?.finish();
+      const { durationS } = value;
+      send({
         $case: 'done',
-        value: { durationS: value.durationS, execution: encodeExecution(execution) },
+        value: { durationS, execution: encodeExecution(execution) },
       });
     } finally {
       ended.abort();
@@ -106,36 +103,6 @@ export class SynthesisService {
       `No voice "${voice}"; voices: ${known.join(', ')}.`,
       { param: 'voice' },
     );
-  }
-
-  #prepare({ input: { call, sink, released }, signal }: WorkItem<SpeechInput>): Speech {
-    const onBytes = (bytes: Buffer): void => sink({ $case: 'audio', value: bytes });
-    const encoder = openEncoder({ format: call.format, signal: released, onBytes });
-    const output = new SpeechOutput(encoder, this.engine.sampleRate);
-    const { requestId, traceparent, text, voice, speed } = call;
-    return {
-      output,
-      item: {
-        requestId,
-        traceparent,
-        text,
-        voice,
-        speed,
-        signal,
-        emit: samples => output.write(samples),
-      },
-    };
-  }
-
-  async #synthesise(group: readonly Speech[]) {
-    const outcomes = await this.engine.synthesize(group.map(({ item }) => item));
-    return outcomes.map((outcome, index) => {
-      if (!outcome.ok) return outcome;
-      return {
-        ok: true as const,
-        value: { durationS: outcome.value.durationS, output: group[index]!.output },
-      };
-    });
   }
 }
 

@@ -1,3 +1,4 @@
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { joinedText } from '../../contracts/formats/joined-text.js';
 import {
   type TokenLogprob,
@@ -31,6 +32,11 @@ const numbered = (
   ...segment,
   id,
 });
+
+export interface TranscriptAnswer {
+  readonly transcript: Transcript;
+  readonly execution: CallExecution;
+}
 
 /** Receives each segment once it is final, in order of time. */
 export type SegmentSink = (

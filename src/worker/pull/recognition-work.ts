@@ -16,10 +16,8 @@ import { type EngineCapability } from '@switchyard/engine-api/engine.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { RECOGNIZER } from '../engines/worker-engine.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
-import {
-  type TranscriptAnswer,
-  RecognitionService,
-} from '../execution/recognition.service.js';
+import { RecognitionService } from '../execution/recognition.service.js';
+import { type TranscriptAnswer } from '../execution/transcript-stitcher.js';
 import { QueuedAudio } from './queued-audio.js';
 import {
   assertAble,
