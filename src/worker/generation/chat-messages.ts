@@ -1,5 +1,21 @@
+import { z } from 'zod';
 import { IgnoredFields } from '../../contracts/openai/field-rules.js';
-import { FieldReader } from '../../contracts/realtime/field-reader.js';
+import {
+  missingField,
+  readObject,
+  unsupportedField,
+  wrongField,
+} from '../../contracts/schema/read-object.js';
+import {
+  ANY_TEXT,
+  defaulted,
+  FLAG,
+  OBJECT,
+  objectsUpTo,
+  oneOf,
+  textUpTo,
+  unserved,
+} from '../../contracts/schema/rules.js';
 import {
   type CallableTool,
   callableTools,
@@ -8,6 +24,7 @@ import {
   parametersOf,
   usableTools,
 } from '../../contracts/tools/callable-tools.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { readTools } from '../../contracts/tools/read-tools.js';
 import {
   type GrammarTool,
@@ -24,30 +41,35 @@ export interface ToolFields {
   readonly custom: readonly string[];
 }
 
+export const TOOL_FIELDS = {
+  tools: z.unknown().optional(),
+  tool_choice: z.unknown().optional(),
+  parallel_tool_calls: defaulted(FLAG, true),
+  functions: unserved('the older form of `tools`'),
+};
+
 /** The tools that a chat may call; undefined: none. */
 export function toolsOf(
-  body: FieldReader,
+  body: z.output<z.ZodObject<typeof TOOL_FIELDS>>,
   info: TextBackendInfo,
 ): ToolFields | undefined {
-  const parallel = body.boolean('parallel_tool_calls') ?? true;
-  const given = { tools: body.raw('tools'), tool_choice: body.raw('tool_choice') };
+  const parallel = body.parallel_tool_calls;
   // What is ignored here was reported by the gateway.
   const {
     tools: served,
     paths,
     choice: asked,
-  } = readTools(given, 'chat', new IgnoredFields());
-  body.unsupported('functions', 'the older form of `tools`');
+  } = readTools(body, 'chat', new IgnoredFields());
   if (served.length === 0) return undefined;
   if (!info.toolCalls)
-    throw body.refusal('tools', 'the chat template of this model knows no tools');
+    throw unsupportedField('tools', 'the chat template of this model knows no tools');
   const { usable, choice } = usableTools(callableTools(served, paths), asked);
   if (usable.length === 0 || choice === 'none') return undefined;
   const custom = usable.flatMap(({ name, tool }) => (tool.type === 'custom' ? name : []));
   const fields = { tools: usable.map(functionInChat), parallel, custom };
   if (choice === 'auto') return fields;
   if (!info.grammar)
-    throw body.refusal(
+    throw unsupportedField(
       'tool_choice',
       'this model decides by itself; auto and none are known',
     );
@@ -68,34 +90,53 @@ function inGrammar({ name, tool, path }: CallableTool): GrammarTool {
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
 const MOST_MESSAGES = 100_000;
 const MOST_CALLS = 1000;
-const MOST_NAME = 128;
+const NAME = textUpTo(128);
 
 type Message = Readonly<Record<string, unknown>>;
+
+export const MESSAGES = defaulted(objectsUpTo(MOST_MESSAGES, OBJECT), []);
+
+const MESSAGE = z.looseObject({
+  role: oneOf(ROLES),
+  content: z.unknown().optional(),
+  tool_calls: defaulted(objectsUpTo(MOST_CALLS, OBJECT), []),
+});
+const CUSTOM_CALL = z.looseObject({
+  custom: z.object({ name: NAME, input: ANY_TEXT }, 'must be an object'),
+});
+/** What a template writes of a call. */
+const FUNCTION_CALL = z.object({
+  function: z.object(
+    {
+      name: NAME,
+      arguments: z.custom<string | object>(
+        value => typeof value === 'string' || isObject(value),
+        'must be JSON in a string, or an object',
+      ),
+    },
+    'must be an object',
+  ),
+});
+const TEXT_PART = z.object({ text: ANY_TEXT });
+const REFUSAL_PART = z.object({ refusal: defaulted(ANY_TEXT, '') });
 
 /**
  * The messages of a chat as templates know them: contents are texts, lists of text parts
  * are joined, and `developer` is the `system` that it replaced. What a template cannot
  * show, such as an image, is refused.
  */
-export function chatMessages(body: FieldReader): readonly Message[] {
-  const raw = body.raw('messages');
-  const messages = body.objects('messages', MOST_MESSAGES);
-  if (!messages || messages.length === 0) throw body.missing('messages');
-  return messages.map((message, index) =>
-    chatMessage(message, (raw as readonly Message[])[index]!),
-  );
+export function chatMessages(messages: readonly Message[]): readonly Message[] {
+  if (messages.length === 0) throw missingField('messages');
+  return messages.map((message, index) => chatMessage(message, `messages[${index}]`));
 }
 
-function chatMessage(message: FieldReader, raw: Message): Message {
-  const role = message.oneOf('role', ROLES);
-  if (role === undefined) throw message.missing('role');
-  const content = contentOf(message);
-  const calls = message.objects('tool_calls', MOST_CALLS) ?? [];
-  const called = calls.map((call, at) =>
-    callIn(call, (raw.tool_calls as readonly Message[])[at]!),
-  );
+function chatMessage(raw: Message, path: string): Message {
+  const message = readObject(MESSAGE, raw, path);
+  const { role, tool_calls: calls } = message;
+  const content = contentOf(message.content ?? undefined, `${path}.content`);
+  const called = calls.map((call, at) => callIn(call, `${path}.tool_calls[${at}]`));
   if (content === undefined && !(role === 'assistant' && calls.length > 0))
-    throw message.missing('content');
+    throw missingField(`${path}.content`);
   return {
     ...raw,
     role: role === 'developer' ? 'system' : role,
@@ -105,52 +146,26 @@ function chatMessage(message: FieldReader, raw: Message): Message {
 }
 
 /** A call as templates know it: of a function, whatever it was. */
-function callIn(call: FieldReader, raw: Message): Message {
-  if (call.raw('type') !== 'custom') {
-    demandCall(call);
-    return raw;
+function callIn(call: Message, path: string): Message {
+  if (call.type !== 'custom') {
+    readObject(FUNCTION_CALL, call, path);
+    return call;
   }
-  const called = call.object('custom');
-  if (!called) throw call.missing('custom');
-  const name = called.string('name', MOST_NAME);
-  if (name === undefined) throw called.missing('name');
-  const input = called.string('input', Infinity);
-  if (input === undefined) throw called.missing('input');
-  const { custom: _, ...rest } = raw;
+  const { custom, ...rest } = readObject(CUSTOM_CALL, call, path);
+  const { name, input } = custom;
   return { ...rest, type: 'function', function: { name, arguments: argumentsOf(input) } };
 }
 
-/** What a template writes of a call. */
-function demandCall(call: FieldReader): void {
-  const called = call.object('function');
-  if (!called) throw call.missing('function');
-  if (called.string('name', MOST_NAME) === undefined) throw called.missing('name');
-  const given = called.raw('arguments');
-  if (given === undefined) throw called.missing('arguments');
-  const isArguments =
-    typeof given === 'string' || (typeof given === 'object' && !Array.isArray(given));
-  if (!isArguments)
-    throw called.invalid('arguments', 'must be JSON in a string, or an object');
-}
-
-function contentOf(message: FieldReader): string | undefined {
-  const content = message.raw('content');
+function contentOf(content: unknown, path: string): string | undefined {
   if (content === undefined || typeof content === 'string') return content;
   if (!Array.isArray(content))
-    throw message.invalid('content', 'must be a text or a list of parts');
-  return content
-    .map((part, index) =>
-      textOf(new FieldReader(part, `${message.pathOf('content')}[${index}]`)),
-    )
-    .join('');
+    throw wrongField(path, content, 'must be a text or a list of parts');
+  return content.map((part, index) => textOf(part, `${path}[${index}]`)).join('');
 }
 
-function textOf(part: FieldReader): string {
-  const type = part.raw('type');
-  if (type === 'refusal') return part.string('refusal', Infinity) ?? '';
-  if (type !== 'text')
-    throw part.invalid('type', 'must be text: this model reads nothing else');
-  const text = part.string('text', Infinity);
-  if (text === undefined) throw part.missing('text');
-  return text;
+function textOf(part: unknown, path: string): string {
+  const { type } = readObject(OBJECT, part, path);
+  if (type === 'refusal') return readObject(REFUSAL_PART, part, path).refusal;
+  if (type === 'text') return readObject(TEXT_PART, part, path).text;
+  throw wrongField(`${path}.type`, type, 'must be text: this model reads nothing else');
 }

@@ -1,11 +1,28 @@
-import { IgnoredFields } from '../../contracts/openai/field-rules.js';
+import { z } from 'zod';
 import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-or-tokens.js';
-import { FieldReader } from '../../contracts/realtime/field-reader.js';
+import {
+  readObject,
+  unsupportedField,
+  wrongField,
+} from '../../contracts/schema/read-object.js';
+import {
+  defaulted,
+  FLAG,
+  optional,
+  unserved,
+  wholeNumberFrom,
+} from '../../contracts/schema/rules.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type TokenItem } from '../engines/text-generator.js';
-import { chatMessages, type ToolFields, toolsOf } from './chat-messages.js';
-import { samplingOf, seedOf, stopOf } from './sampling-fields.js';
+import {
+  chatMessages,
+  MESSAGES,
+  TOOL_FIELDS,
+  type ToolFields,
+  toolsOf,
+} from './chat-messages.js';
+import { SAMPLING_FIELDS, samplingOf } from './sampling-fields.js';
 import {
   type Grammar,
   type Prompt,
@@ -49,11 +66,52 @@ export interface GenerationFields {
 }
 
 const MOST_CHOICES = 128;
-const MOST_TOKENS = 2_147_483_647;
-/** OpenAI's bounds of alternatives: chat, completions. */
-const MOST_ALTERNATIVES = { chat: 20, completion: 5 } as const;
+const TOKENS = wholeNumberFrom(1, 2_147_483_647);
 /** What OpenAI takes for completions that name no limit. */
 const COMPLETION_TOKENS = 16;
+
+const SHARED = {
+  n: defaulted(wholeNumberFrom(1, MOST_CHOICES), 1),
+  stream_options: optional(
+    z.object({ include_usage: defaulted(FLAG, false) }, 'must be an object'),
+  ),
+  return_token_ids: defaulted(FLAG, false),
+  continue_token_ids: defaulted(z.custom<readonly number[]>(), []),
+  ...SAMPLING_FIELDS,
+};
+
+const CHAT = z.object(
+  {
+    ...SHARED,
+    max_completion_tokens: optional(TOKENS),
+    max_tokens: optional(TOKENS),
+    // OpenAI's bound of alternatives; of completions it is 5.
+    top_logprobs: optional(wholeNumberFrom(0, 20)),
+    logprobs: defaulted(FLAG, false),
+    modalities: z.unknown().optional(),
+    audio: unserved('this model answers in text only'),
+    web_search_options: unserved('this model does not search'),
+    ...TOOL_FIELDS,
+    messages: MESSAGES,
+  },
+  'must be an object',
+);
+
+const COMPLETION = z.object(
+  {
+    ...SHARED,
+    max_tokens: defaulted(TOKENS, COMPLETION_TOKENS),
+    logprobs: optional(wholeNumberFrom(0, 5)),
+    suffix: unserved('this model only continues texts'),
+    echo: defaulted(FLAG, false),
+    best_of: optional(wholeNumberFrom(1, MOST_CHOICES)),
+    prompt: z.custom<PromptField>(isTextOrTokens, TEXT_OR_TOKENS),
+  },
+  'must be an object',
+);
+
+type PromptField = string | readonly number[] | readonly (string | readonly number[])[];
+type Raw = Readonly<Record<string, unknown>>;
 
 /**
  * @throws DomainError for the first field that cannot be honoured; unknown
@@ -63,33 +121,32 @@ export function parseGenerationParams(
   { form, body: json }: Pick<TokenItem, 'form' | 'body'>,
   info: TextBackendInfo,
 ): GenerationFields {
-  // What is ignored here was reported by the gateway.
-  const body = new FieldReader(parsed(json), '', new IgnoredFields());
-  const seed = seedOf(body);
-  const shared = {
-    form,
-    n: body.integer('n', 1, MOST_CHOICES) ?? 1,
-    stop: stopOf(body),
-    includeUsage: body.object('stream_options')?.boolean('include_usage') ?? false,
-    tokenIds: body.boolean('return_token_ids') ?? false,
-    begun: begunOf(body, info.contextTokens),
-    ...(seed !== undefined && { seed }),
-  };
-  const sampling = samplingOf(body, info);
-  const wanted =
-    form === 'chat' ? chatFields(body, info) : completionFields(body, shared.n);
-  const { logprobs, grammar, ...rest } = wanted;
+  const sent = parsed(json) as Raw;
+  const { body, logprobs, grammar, ...rest } =
+    form === 'chat' ? chatFields(sent, info) : completionFields(sent);
+  const begun = begunOf(body.continue_token_ids, info.contextTokens);
+  const sampling = samplingOf(body, sent, info);
   if (grammar && sampling.grammar?.type === 'gbnf')
-    throw body.invalid('grammar', 'cannot be combined with `tool_choice`');
-  const drawn = {
-    ...sampling,
-    ...(grammar && { grammar }),
-    ...(logprobs !== undefined && { logprobs }),
+    throw wrongField('grammar', sent.grammar, 'cannot be combined with `tool_choice`');
+  return {
+    form,
+    n: body.n,
+    stop: body.stop,
+    includeUsage: body.stream_options?.include_usage ?? false,
+    tokenIds: body.return_token_ids,
+    begun,
+    ...(body.seed !== undefined && { seed: body.seed }),
+    ...rest,
+    sampling: {
+      ...sampling,
+      ...(grammar && { grammar }),
+      ...(logprobs !== undefined && { logprobs }),
+    },
   };
-  return { ...shared, ...rest, sampling: drawn };
 }
 
 interface FormFields extends Pick<GenerationFields, 'prompts' | 'maxTokens' | 'tools'> {
+  readonly body: z.output<z.ZodObject<typeof SHARED>>;
   readonly logprobs?: number;
   /**
    * In place of that of `response_format`: calls come before the answer that it is about.
@@ -97,25 +154,25 @@ interface FormFields extends Pick<GenerationFields, 'prompts' | 'maxTokens' | 't
   readonly grammar?: Grammar;
 }
 
-function chatFields(body: FieldReader, info: TextBackendInfo): FormFields {
-  const maxTokens =
-    body.integer('max_completion_tokens', 1, MOST_TOKENS) ??
-    body.integer('max_tokens', 1, MOST_TOKENS);
-  const top = body.integer('top_logprobs', 0, MOST_ALTERNATIVES.chat);
-  const wanted = body.boolean('logprobs') ?? false;
-  if (top !== undefined && !wanted)
-    throw body.invalid('top_logprobs', 'needs `logprobs` to be true');
-  demandText(body);
+function chatFields(sent: Raw, info: TextBackendInfo): FormFields {
+  const body = readObject(CHAT, sent);
+  const { modalities, top_logprobs: top, logprobs } = body;
+  if (top !== undefined && !logprobs)
+    throw wrongField('top_logprobs', top, 'needs `logprobs` to be true');
+  if (Array.isArray(modalities) && modalities.some(modality => modality !== 'text'))
+    throw unsupportedField('modalities', 'this model answers in text only');
+  const maxTokens = body.max_completion_tokens ?? body.max_tokens;
   const tools = toolsOf(body, info);
   const prompt: Prompt = {
     type: 'chat',
-    messages: chatMessages(body),
+    messages: chatMessages(body.messages),
     ...(tools && { tools: tools.tools }),
   };
   return {
+    body,
     prompts: [prompt],
     ...(maxTokens !== undefined && { maxTokens }),
-    ...(wanted && { logprobs: top ?? 0 }),
+    ...(logprobs && { logprobs: top ?? 0 }),
     ...(tools && wantedTools(tools)),
   };
 }
@@ -132,41 +189,31 @@ function wantedTools({
   };
 }
 
-function begunOf(body: FieldReader, most: number): readonly number[] {
-  const tokens = body.raw('continue_token_ids') ?? [];
+function begunOf(tokens: readonly number[], most: number): readonly number[] {
   const fits = Array.isArray(tokens) && tokens.length <= most;
-  if (fits && tokens.every(token => Number.isInteger(token)))
-    return tokens as readonly number[];
-  throw body.invalid('continue_token_ids', `must be a list of at most ${most} tokens`);
+  if (fits && tokens.every(token => Number.isInteger(token))) return tokens;
+  throw wrongField(
+    'continue_token_ids',
+    tokens,
+    `must be a list of at most ${most} tokens`,
+  );
 }
 
-function demandText(body: FieldReader): void {
-  const modalities = body.raw('modalities');
-  if (Array.isArray(modalities) && modalities.some(modality => modality !== 'text'))
-    throw body.refusal('modalities', 'this model answers in text only');
-  body.unsupported('audio', 'this model answers in text only');
-  body.unsupported('web_search_options', 'this model does not search');
-}
-
-function completionFields(body: FieldReader, n: number): FormFields {
-  const maxTokens = body.integer('max_tokens', 1, MOST_TOKENS) ?? COMPLETION_TOKENS;
-  const logprobs = body.integer('logprobs', 0, MOST_ALTERNATIVES.completion);
-  body.unsupported('suffix', 'this model only continues texts');
-  if (body.boolean('echo')) throw body.refusal('echo', 'prompts are not told again');
-  const bestOf = body.integer('best_of', 1, MOST_CHOICES);
+function completionFields(sent: Raw): FormFields {
+  const body = readObject(COMPLETION, sent);
+  const { echo, best_of: bestOf, n, prompt, max_tokens: maxTokens, logprobs } = body;
+  if (echo) throw unsupportedField('echo', 'prompts are not told again');
   if (bestOf !== undefined && bestOf !== n)
-    throw body.refusal('best_of', 'all choices are told, so it must be `n`');
+    throw unsupportedField('best_of', 'all choices are told, so it must be `n`');
   return {
-    prompts: promptsOf(body),
+    body,
+    prompts: promptsOf(prompt),
     maxTokens,
     ...(logprobs !== undefined && { logprobs }),
   };
 }
 
-function promptsOf(body: FieldReader): readonly Prompt[] {
-  const value = body.raw('prompt');
-  if (value === undefined) throw body.missing('prompt');
-  if (!isTextOrTokens(value)) throw body.invalid('prompt', TEXT_OR_TOKENS);
+function promptsOf(value: PromptField): readonly Prompt[] {
   const several = Array.isArray(value) && typeof value[0] !== 'number';
   const inputs = (several ? value : [value]) as readonly (string | readonly number[])[];
   return inputs.map(input =>

@@ -1,5 +1,22 @@
-import { type FieldReader } from '../../contracts/realtime/field-reader.js';
+import { z } from 'zod';
+import {
+  missingField,
+  unsupportedField,
+  wrongField,
+} from '../../contracts/schema/read-object.js';
+import {
+  checked,
+  defaulted,
+  FLAG,
+  numberFrom,
+  oneOf,
+  optional,
+  textUpTo,
+  unserved,
+  wholeNumberFrom,
+} from '../../contracts/schema/rules.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import {
   type Grammar,
   type Sampling,
@@ -8,164 +25,190 @@ import {
 
 const MOST_STOPS = 4;
 const SEED_RANGE = 2n ** 32n;
+const SEEDS = { min: -(2 ** 63), max: 2 ** 64 };
 const LONGEST_PATTERN = 2000;
+const LONGEST_GRAMMAR = 1_000_000;
 const MOST_CHOICES = 1000;
 const LONGEST_CHOICE = 10_000;
 
-/**
- * How tokens are drawn. Beyond OpenAI's fields those that local servers know: top_k,
- * min_p, repeat_penalty, grammar.
- */
-export function samplingOf(
-  body: FieldReader,
-  info: TextBackendInfo,
-): Omit<Sampling, 'seed' | 'logprobs'> {
-  const logitBias = logitBiasOf(body);
-  const grammar = grammarOf(body, info);
-  return {
-    temperature: body.number('temperature', 0, 2) ?? 1,
-    topP: body.number('top_p', 0, 1) ?? 1,
-    // vLLM's callers say -1 for no limit.
-    topK: Math.max(0, body.integer('top_k', -1, 1_000_000) ?? 0),
-    minP: body.number('min_p', 0, 1) ?? 0,
-    frequencyPenalty: body.number('frequency_penalty', -2, 2) ?? 0,
-    presencePenalty: body.number('presence_penalty', -2, 2) ?? 0,
-    repeatPenalty: repeatPenaltyOf(body),
-    ...(logitBias && { logitBias }),
-    ...(grammar && { grammar }),
-  };
-}
-
 /** Any whole number; two that differ by a multiple of 2^32 are the same seed. */
-export function seedOf(body: FieldReader): number | undefined {
-  const seed = body.integer('seed', -(2 ** 63), 2 ** 64);
-  return seed === undefined
-    ? undefined
-    : Number(BigInt.asUintN(64, BigInt(seed)) % SEED_RANGE);
-}
+const SEED = checked<number>(
+  value =>
+    Number.isInteger(value) && Number(value) >= SEEDS.min && Number(value) <= SEEDS.max,
+  `a whole number from ${SEEDS.min} to ${SEEDS.max}`,
+).transform(seed => Number(BigInt.asUintN(64, BigInt(seed)) % SEED_RANGE));
 
-export function stopOf(body: FieldReader): readonly string[] {
-  const value = body.raw('stop');
-  if (value === undefined) return [];
-  const stops: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const isStop = (stop: unknown): stop is string =>
-    typeof stop === 'string' && stop !== '';
-  if (stops.length > MOST_STOPS || !stops.every(isStop))
-    throw body.invalid(
-      'stop',
-      `must be a text that is not empty, or a list of up to ${MOST_STOPS} of them`,
-    );
-  return stops;
-}
+const STOP = z
+  .custom<string | readonly string[]>(
+    value =>
+      [value].flat().length <= MOST_STOPS &&
+      [value].flat().every(stop => typeof stop === 'string' && stop !== ''),
+    `must be a text that is not empty, or a list of up to ${MOST_STOPS} of them`,
+  )
+  .transform(value => [value].flat());
 
-/** vLLM and llama.cpp name it differently. */
-function repeatPenaltyOf(body: FieldReader): number {
-  const name = body.has('repeat_penalty') ? 'repeat_penalty' : 'repetition_penalty';
-  return body.number(name, 0.01, 100) ?? 1;
-}
+const isBias = ([token, bias]: [string, unknown]): boolean =>
+  /^\d{1,9}$/.test(token) && typeof bias === 'number' && bias >= -100 && bias <= 100;
+const LOGIT_BIAS = z.custom<Readonly<Record<string, number>>>(
+  value => isObject(value) && Object.entries(value).every(isBias),
+  'must map token ids to numbers from -100 to 100',
+);
 
-function logitBiasOf(body: FieldReader): ReadonlyMap<number, number> | undefined {
-  const value = body.raw('logit_bias');
-  if (value === undefined) return undefined;
-  const isObject = typeof value === 'object' && !Array.isArray(value);
-  const entries = isObject ? Object.entries(value!) : [];
-  const isBias = ([token, bias]: [string, unknown]): boolean =>
-    /^\d{1,9}$/.test(token) && typeof bias === 'number' && bias >= -100 && bias <= 100;
-  if (!isObject || !entries.every(isBias))
-    throw body.invalid('logit_bias', 'must map token ids to numbers from -100 to 100');
-  return entries.length === 0
-    ? undefined
-    : new Map(entries.map(([token, bias]) => [Number(token), bias as number]));
-}
-
-/** A field that holds the answer to a form. */
-interface AskedGrammar {
-  readonly param: string;
-  readonly grammar: Grammar;
-}
-
-function grammarOf(body: FieldReader, info: TextBackendInfo): Grammar | undefined {
-  const format = responseFormatOf(body);
-  const structured = body.object('structured_outputs');
-  const [asked, another] = [
-    ...guidesIn(body, ['grammar']),
-    ...(format ? [{ param: 'response_format', grammar: format }] : []),
-    ...guidesIn(body, ['guided_json', 'guided_regex', 'guided_choice', 'guided_grammar']),
-    ...(structured ? structuredIn(structured) : []),
-  ];
-  if (asked && another)
-    throw body.invalid(asked.param, `cannot be combined with \`${another.param}\``);
-  if (asked && !info.grammar)
-    throw body.refusal(asked.param, 'this model has no grammars');
-  return asked?.grammar;
-}
-
-const STRUCTURED = ['json', 'regex', 'choice', 'grammar', 'json_object'];
-
-function structuredIn(of: FieldReader): readonly AskedGrammar[] {
-  of.unsupported('structural_tag', `${STRUCTURED.join(', ')} are known`);
-  return guidesIn(of, STRUCTURED);
-}
-
-/** vLLM's ways to hold an answer, by the fields that name them. */
-function guidesIn(of: FieldReader, names: readonly string[]): readonly AskedGrammar[] {
-  return names.flatMap(name => {
-    const guide = of.has(name) ? guideIn(of, name) : undefined;
-    const param = of.pathOf(name);
-    return guide ? [{ param, grammar: { ...guide, param } }] : [];
-  });
-}
-
-function guideIn(of: FieldReader, name: string): Grammar | undefined {
-  switch (name.replace('guided_', '')) {
-    case 'json':
-      return { type: 'json_schema', schema: schemaIn(of, name) };
-    case 'json_object':
-      return of.boolean(name) ? { type: 'json_object' } : undefined;
-    case 'regex':
-      return { type: 'regex', pattern: of.string(name, LONGEST_PATTERN) ?? '' };
-    case 'choice':
-      return {
-        type: 'gbnf',
-        text: `root ::= ${choicesIn(of, name).map(literal).join(' | ')}`,
-      };
-    default:
-      return { type: 'gbnf', text: of.string(name, 1_000_000) ?? '' };
+/** An object, or its JSON. */
+const SCHEMA = z.unknown().transform((given, { issues }): object => {
+  try {
+    const schema: unknown = typeof given === 'string' ? parseBoundedJson(given) : given;
+    if (isObject(schema)) return schema;
+  } catch {
+    // Said below.
   }
-}
+  issues.push({ code: 'custom', message: 'must be a JSON schema', input: given });
+  return {};
+});
 
-function choicesIn(of: FieldReader, name: string): readonly string[] {
-  const choices = of.strings(name, { most: MOST_CHOICES, longest: LONGEST_CHOICE }) ?? [];
-  if (choices.length === 0) throw of.invalid(name, 'must hold at least one text');
-  return choices;
-}
+const CHOICES = z
+  .custom<readonly string[]>(
+    value =>
+      Array.isArray(value) &&
+      value.length <= MOST_CHOICES &&
+      value.every(one => typeof one === 'string' && one.length <= LONGEST_CHOICE),
+    `must be a list of at most ${MOST_CHOICES} strings of at most ${LONGEST_CHOICE} characters`,
+  )
+  .refine(choices => choices.length > 0, 'must hold at least one text');
 
 /** As GBNF. */
 const literal = (text: string): string =>
   `"${text.replace(/["\\\p{Cc}]/gu, one => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`)}"`;
 
-/** An object, or its JSON. */
-function schemaIn(of: FieldReader, name: string): object {
-  const given = of.raw(name);
-  try {
-    const schema: unknown = typeof given === 'string' ? parseBoundedJson(given) : given;
-    if (typeof schema === 'object' && schema !== null && !Array.isArray(schema))
-      return schema;
-  } catch {
-    // Said below.
-  }
-  throw of.invalid(name, 'must be a JSON schema');
+/** vLLM's ways to hold an answer. */
+const GUIDES = {
+  json: optional(
+    SCHEMA.transform((schema): Grammar => ({ type: 'json_schema', schema })),
+  ),
+  regex: optional(
+    textUpTo(LONGEST_PATTERN).transform((pattern): Grammar => ({
+      type: 'regex',
+      pattern,
+    })),
+  ),
+  choice: optional(
+    CHOICES.transform((choices): Grammar => ({
+      type: 'gbnf',
+      text: `root ::= ${choices.map(literal).join(' | ')}`,
+    })),
+  ),
+  grammar: optional(
+    textUpTo(LONGEST_GRAMMAR).transform((text): Grammar => ({ type: 'gbnf', text })),
+  ),
+};
+
+const STRUCTURED = z.object(
+  {
+    ...GUIDES,
+    json_object: optional(
+      FLAG.transform((on): Grammar | undefined =>
+        on ? { type: 'json_object' } : undefined,
+      ),
+    ),
+    structural_tag: unserved('json, regex, choice, grammar, json_object are known'),
+  },
+  'must be an object',
+);
+
+const RESPONSE_FORMAT = z
+  .object(
+    {
+      type: oneOf(['text', 'json_object', 'json_schema']),
+      json_schema: optional(z.object({ schema: optional(SCHEMA) }, 'must be an object')),
+    },
+    'must be an object',
+  )
+  .transform(({ type, json_schema: outer }): Grammar | undefined => {
+    if (type === 'text') return undefined;
+    if (type === 'json_schema' && !outer)
+      throw missingField('response_format.json_schema');
+    // OpenAI takes a format without a schema for "any JSON".
+    return type === 'json_schema' && outer?.schema
+      ? { type, schema: outer.schema }
+      : { type: 'json_object' };
+  });
+
+/**
+ * How tokens are drawn. Beyond OpenAI's fields those that local servers know: top_k,
+ * min_p, repeat_penalty, grammar.
+ */
+export const SAMPLING_FIELDS = {
+  seed: optional(SEED),
+  stop: defaulted(STOP, []),
+  logit_bias: defaulted(LOGIT_BIAS, {}),
+  response_format: optional(RESPONSE_FORMAT),
+  structured_outputs: optional(STRUCTURED),
+  grammar: GUIDES.grammar,
+  guided_json: GUIDES.json,
+  guided_regex: GUIDES.regex,
+  guided_choice: GUIDES.choice,
+  guided_grammar: GUIDES.grammar,
+  temperature: defaulted(numberFrom(0, 2), 1),
+  top_p: defaulted(numberFrom(0, 1), 1),
+  // vLLM's callers say -1 for no limit.
+  top_k: defaulted(wholeNumberFrom(-1, 1_000_000), 0),
+  min_p: defaulted(numberFrom(0, 1), 0),
+  frequency_penalty: defaulted(numberFrom(-2, 2), 0),
+  presence_penalty: defaulted(numberFrom(-2, 2), 0),
+  // vLLM and llama.cpp name it differently.
+  repeat_penalty: optional(numberFrom(0.01, 100)),
+  repetition_penalty: optional(numberFrom(0.01, 100)),
+};
+
+export type SamplingFields = z.output<z.ZodObject<typeof SAMPLING_FIELDS>>;
+
+/** @param raw the body as it came, for messages. @throws DomainError */
+export function samplingOf(
+  body: SamplingFields,
+  raw: Readonly<Record<string, unknown>>,
+  info: TextBackendInfo,
+): Omit<Sampling, 'seed' | 'logprobs'> {
+  const biases = Object.entries(body.logit_bias);
+  const grammar = grammarOf(body, raw, info);
+  return {
+    temperature: body.temperature,
+    topP: body.top_p,
+    topK: Math.max(0, body.top_k),
+    minP: body.min_p,
+    frequencyPenalty: body.frequency_penalty,
+    presencePenalty: body.presence_penalty,
+    repeatPenalty: body.repeat_penalty ?? body.repetition_penalty ?? 1,
+    ...(biases.length > 0 && {
+      logitBias: new Map(biases.map(([token, bias]) => [Number(token), bias])),
+    }),
+    ...(grammar && { grammar }),
+  };
 }
 
-function responseFormatOf(body: FieldReader): Grammar | undefined {
-  const format = body.object('response_format');
-  const type = format?.oneOf('type', ['text', 'json_object', 'json_schema']);
-  if (format && type === undefined) throw format.missing('type');
-  if (type === 'json_object') return { type };
-  if (type !== 'json_schema') return undefined;
-  const outer = format?.object('json_schema');
-  if (!outer) throw format!.missing('json_schema');
-  // OpenAI takes a format without a schema for "any JSON".
-  if (!outer.has('schema')) return { type: 'json_object' };
-  return { type, schema: schemaIn(outer, 'schema') };
+/** The one field that holds the answer to a form. */
+function grammarOf(
+  body: SamplingFields,
+  raw: Readonly<Record<string, unknown>>,
+  info: TextBackendInfo,
+): Grammar | undefined {
+  const names = [
+    'guided_json',
+    'guided_regex',
+    'guided_choice',
+    'guided_grammar',
+  ] as const;
+  const structured = Object.entries(body.structured_outputs ?? {});
+  const given: readonly (readonly [param: string, grammar: Grammar | undefined])[] = [
+    ['grammar', body.grammar],
+    ['response_format', body.response_format],
+    ...names.map(name => [name, body[name]] as const),
+    ...structured.map(([name, one]) => [`structured_outputs.${name}`, one] as const),
+  ];
+  const [asked, another] = given.filter(([, grammar]) => grammar !== undefined);
+  if (asked === undefined) return undefined;
+  const [param, grammar] = asked;
+  if (another)
+    throw wrongField(param, raw[param], `cannot be combined with \`${another[0]}\``);
+  if (!info.grammar) throw unsupportedField(param, 'this model has no grammars');
+  return param === 'response_format' ? grammar : { ...grammar!, param };
 }

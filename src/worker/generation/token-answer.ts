@@ -1,14 +1,32 @@
+import { z } from 'zod';
 import { type TokenForm } from '../../contracts/formats/generation-body.js';
-import { FieldReader } from '../../contracts/realtime/field-reader.js';
+import {
+  missingField,
+  readObject,
+  unsupportedField,
+} from '../../contracts/schema/read-object.js';
+import { ANY_TEXT, FLAG, OBJECT, optional } from '../../contracts/schema/rules.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import {
   type Prompt,
   type TextBackend,
 } from '@switchyard/engine-api/text-backend.port.js';
 import { type GenerateItem, type GenerationEvent } from '../engines/text-generator.js';
-import { chatMessages } from './chat-messages.js';
+import { chatMessages, MESSAGES } from './chat-messages.js';
 
 const AS_A_PROMPT = 'a text is cut as a prompt is';
+
+const TOKENIZE = z.object(
+  {
+    add_special_tokens: optional(FLAG),
+    add_special: optional(FLAG),
+    messages: MESSAGES,
+    // vLLM names the text `prompt`, llama.cpp `content`.
+    prompt: optional(ANY_TEXT),
+    content: optional(ANY_TEXT),
+  },
+  'must be an object',
+);
 
 /**
  * The answer of `/tokenize` or `/detokenize`, for which nothing is
@@ -18,7 +36,7 @@ export async function* tokenAnswer(
   { form, body }: Pick<GenerateItem, 'body'> & { readonly form: TokenForm },
   backend: TextBackend,
 ): AsyncGenerator<GenerationEvent> {
-  const fields = new FieldReader(parseBoundedJson(body.toString('utf8')), '');
+  const fields = parseBoundedJson(body.toString('utf8'));
   const answer = await (form === 'tokenize'
     ? tokenized(fields, backend)
     : detokenized(fields, backend));
@@ -26,26 +44,27 @@ export async function* tokenAnswer(
   yield { type: 'done', finishReasons: [] };
 }
 
-async function tokenized(fields: FieldReader, backend: TextBackend): Promise<object> {
-  for (const name of ['add_special_tokens', 'add_special'])
-    if (fields.boolean(name) === false) throw fields.refusal(name, AS_A_PROMPT);
-  const tokens = await backend.encode(promptOf(fields));
+async function tokenized(sent: unknown, backend: TextBackend): Promise<object> {
+  const body = readObject(TOKENIZE, sent);
+  for (const name of ['add_special_tokens', 'add_special'] as const)
+    if (body[name] === false) throw unsupportedField(name, AS_A_PROMPT);
+  const tokens = await backend.encode(promptOf(body));
   return { tokens, count: tokens.length, max_model_len: backend.info.contextTokens };
 }
 
-/** vLLM names the text `prompt`, llama.cpp `content`. */
-function promptOf(fields: FieldReader): Prompt {
-  if (fields.has('messages')) return { type: 'chat', messages: chatMessages(fields) };
-  const text = fields.string('prompt', Infinity) ?? fields.string('content', Infinity);
-  if (text === undefined) throw fields.missing('prompt');
+function promptOf({ messages, prompt, content }: z.output<typeof TOKENIZE>): Prompt {
+  if (messages.length > 0) return { type: 'chat', messages: chatMessages(messages) };
+  const text = prompt ?? content;
+  if (text === undefined) throw missingField('prompt');
   return { type: 'text', text };
 }
 
 /** Under both names, for the clients of both servers. */
-async function detokenized(fields: FieldReader, backend: TextBackend): Promise<object> {
+async function detokenized(sent: unknown, backend: TextBackend): Promise<object> {
+  const { tokens: given } = readObject(OBJECT, sent);
   const tokens = await backend.encode({
     type: 'tokens',
-    tokens: fields.raw('tokens') as readonly number[],
+    tokens: given as readonly number[],
   });
   const text = Buffer.concat(tokens.map(token => backend.bytesOf(token))).toString(
     'utf8',
