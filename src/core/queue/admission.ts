@@ -95,11 +95,19 @@ export class Admission {
   check(queue: QueueLoad, request: AskedRequest): QueueRefusal | undefined {
     const { realtime, batch, bytes } = queue.depthOf(request.model);
     const { maxRequests, maxRequestsPerModel, maxBytes, maxBytesPerModel } = this.bounds;
-    if (this.#isClear(queue, realtime + batch, bytes + request.bytes, request.bytes))
+    const requests = realtime + batch;
+    const part = 1 - this.bounds.realtimeReserve;
+    // No bound is near, not even that of BATCH: so it is for most requests.
+    if (
+      requests + 1 <= maxRequestsPerModel * part &&
+      bytes + request.bytes <= maxBytesPerModel * part &&
+      queue.depth + 1 <= maxRequests * part &&
+      queue.bytes + request.bytes <= maxBytes * part
+    )
       return undefined;
     const own: Scope = {
       name: 'model',
-      held: { requests: realtime + batch, bytes },
+      held: { requests, bytes },
       max: { requests: maxRequestsPerModel, bytes: maxBytesPerModel },
       realtime,
     };
@@ -175,25 +183,6 @@ export class Admission {
     const rate = model === undefined ? this.#total : this.#rates.get(model);
     const perSecond = rate?.perSecond(nowMs);
     return perSecond === undefined ? undefined : Math.ceil((backlog / perSecond) * 1000);
-  }
-
-  /**
-   * True while no bound is near, not even that of BATCH: what holds for most requests,
-   * without any allocation.
-   */
-  #isClear(
-    queue: QueueLoad,
-    requests: number,
-    modelBytes: number,
-    bytes: number,
-  ): boolean {
-    const part = 1 - this.bounds.realtimeReserve;
-    return (
-      requests + 1 <= this.bounds.maxRequestsPerModel * part &&
-      modelBytes <= this.bounds.maxBytesPerModel * part &&
-      queue.depth + 1 <= this.bounds.maxRequests * part &&
-      queue.bytes + bytes <= this.bounds.maxBytes * part
-    );
   }
 
   #broken(

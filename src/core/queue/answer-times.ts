@@ -102,7 +102,7 @@ class ModelTimes {
   readonly firstOutput = new Spread();
   /** Time / predicted time. */
   readonly #error = new Spread();
-  readonly #line = new CostLine();
+  readonly line = new CostLine();
 
   constructor(public measuredAtMs: number) {}
 
@@ -114,18 +114,14 @@ class ModelTimes {
     predictedMs = 0,
   }: MeasuredService): void {
     if (predictedMs > 0) this.#error.add(computeMs / predictedMs);
-    this.#line.add(costMs, computeMs);
+    this.line.add(costMs, computeMs);
     this.ready.add(readyMs);
     this.compute.add(computeMs);
     if (firstOutputMs !== undefined) this.firstOutput.add(firstOutputMs);
   }
 
-  at(cost: number): number {
-    return this.#line.at(cost);
-  }
-
   upper(cost: number): number {
-    return this.at(cost) * Math.max(1, this.#error.upper);
+    return this.line.at(cost) * Math.max(1, this.#error.upper);
   }
 }
 
@@ -146,7 +142,7 @@ export class AnswerTimes {
 
   /** The probable time from the device to the answer; undefined: unknown. */
   predictMs(request: EstimatedRequest, nowMs: number): number | undefined {
-    return this.#fresh(request.model, nowMs)?.at(costOf(request));
+    return this.#fresh(request.model, nowMs)?.line.at(costOf(request));
   }
 
   /** @param isBehind it will be sent to a worker that is busy */

@@ -25,6 +25,15 @@ interface Learned {
   output: number;
 }
 
+const NOTHING: Learned = {
+  requests: 0,
+  requestMs: 0,
+  units: 0,
+  unitMs: 0,
+  generations: 0,
+  output: 0,
+};
+
 const MEMORY = 0.98;
 /** A token of input is computed beside many others, a generated one alone. */
 const INPUT_PER_OUTPUT = 0.1;
@@ -55,7 +64,8 @@ export class CostModel {
 
   /** A request took so long on a device. */
   observe(model: string, { input, output }: MeasuredWork, deviceMs: number): void {
-    const learned = this.#of(model);
+    const learned = this.#models.get(model) ?? { ...NOTHING };
+    this.#models.set(model, learned);
     const units = unitsOf({ input, output });
     learned.requests = learned.requests * MEMORY + 1;
     learned.requestMs = learned.requestMs * MEMORY + deviceMs;
@@ -67,22 +77,6 @@ export class CostModel {
       learned.generations = learned.generations * MEMORY + 1;
       learned.output = learned.output * MEMORY + output;
     }
-  }
-
-  #of(model: string): Learned {
-    let learned = this.#models.get(model);
-    if (learned === undefined) {
-      learned = {
-        requests: 0,
-        requestMs: 0,
-        units: 0,
-        unitMs: 0,
-        generations: 0,
-        output: 0,
-      };
-      this.#models.set(model, learned);
-    }
-    return learned;
   }
 }
 

@@ -58,8 +58,12 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
   lastOutputAtMs: number | undefined;
   /** The code that it fails with because workers were lost with it; undefined: none. */
   lossCode: ReturnType<RetryBudget['spend']>;
-  readonly #output: { started: boolean };
-  readonly #retries = new RetryBudget();
+  /**
+   * True once speech or text has reached the caller: a second attempt would repeat it.
+   */
+  outputStarted = false;
+  /** Undefined: no worker has given it back yet. */
+  #retries: RetryBudget | undefined;
   #lostMs = 0;
   #deadline: ActiveTimeout | undefined;
 
@@ -67,9 +71,9 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
     request: ScheduledRequest<WorkerTask>,
     readonly queue: SchedulerQueue<WorkerTask, WorkerReply>,
   ) {
-    const output = { started: false };
-    super({ ...request, payload: watchOutput(request.payload, output) });
-    this.#output = output;
+    super(request);
+    const payload = watchOutput(request.payload, () => (this.outputStarted = true));
+    if (payload !== request.payload) this.request = { ...request, payload };
     this.id = request.id;
     this.tenant = request.tenant;
     this.key = request.key;
@@ -86,23 +90,17 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
   }
 
   /**
-   * True once speech or text has reached the caller: a second attempt would repeat it.
-   */
-  get outputStarted(): boolean {
-    return this.#output.started;
-  }
-
-  /**
    * Its worker gave it back. Returns the request to queue again in its old place, or
    * undefined when it cannot be sent again.
    * @param lostMs how long that worker had it
    */
   retry(loss: WorkerLostError, lostMs: number): ScheduledRequest<WorkerTask> | undefined {
-    this.lossCode = this.#retries.spend(this.workerId ?? '', loss);
+    const retries = (this.#retries ??= new RetryBudget());
+    this.lossCode = retries.spend(this.workerId ?? '', loss);
     this.#lostMs += lostMs;
     if (this.lossCode !== undefined || this.outputStarted) return undefined;
     const { request } = this;
-    const { failedBy, mostTogether } = this.#retries;
+    const { failedBy, mostTogether } = retries;
     const lastStartMs =
       request.deadline === undefined ? Infinity : (request.latestStartMs ?? Infinity);
     const queueDeadlineMs = Math.min(request.queueDeadlineMs + this.#lostMs, lastStartMs);
@@ -152,12 +150,12 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
   }
 }
 
-/** The task, with a sink that notices when the answer begins. */
-function watchOutput(task: WorkerTask, output: { started: boolean }): WorkerTask {
+/** The task, with a sink that notices when the answer begins; itself without a sink. */
+function watchOutput(task: WorkerTask, onBegin: () => void): WorkerTask {
   if (task.kind === 'synthesize') {
     const { sink } = task;
     const header: typeof sink.header = head => {
-      output.started = true;
+      onBegin();
       sink.header(head);
     };
     return { ...task, sink: { header, audio: sink.audio } };
@@ -165,7 +163,7 @@ function watchOutput(task: WorkerTask, output: { started: boolean }): WorkerTask
   if (task.kind !== 'generate' || !task.sink) return task;
   const { sink } = task;
   const begin = (): void => {
-    output.started = true;
+    onBegin();
     sink.begin();
   };
   return { ...task, sink: { begin, chunks: sink.chunks } };

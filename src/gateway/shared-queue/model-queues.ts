@@ -9,8 +9,9 @@ import {
 import { type Queue } from 'bullmq';
 import { classOf, MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
 import { type TenantLoad } from '../../core/order/fair-lane.js';
-import { DEFAULT_TENANT } from '../../core/request/request-key.js';
+import { DEFAULT_TENANT, type RequestRef } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -74,7 +75,7 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly link: SharedQueueLink,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
-    @Optional() private readonly keyRing?: KeyRing,
+    @Optional() readonly keyRing?: KeyRing,
   ) {}
 
   async onModuleInit(): Promise<void> {
@@ -87,14 +88,14 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     );
   }
 
-  ref(model: string, requestId: string, tenant: string | undefined): JobRef {
+  ref(model: string, { id, tenant }: Pick<ScheduledRequest, 'id' | 'tenant'>): JobRef {
     const { keys } = this.link;
-    return { model, queue: keys.queue(model), jobId: keys.job(requestId, tenant) };
+    return { model, queue: keys.queue(model), jobId: keys.job(id, tenant) };
   }
 
-  /** Where the request of that id could be: one place per model. */
-  refs(requestId: string, tenant: string | undefined): JobRef[] {
-    return this.models.map(({ id }) => this.ref(id, requestId, tenant));
+  /** Where a request could be: one place per model. */
+  refs(ref: RequestRef): JobRef[] {
+    return this.models.map(({ id }) => this.ref(id, ref));
   }
 
   /** Before BullMQ's keys of a queue. */

@@ -74,15 +74,14 @@ export class QueueListing {
     return (await Promise.all(this.models.map(({ id }) => this.#listed(id)))).flat();
   }
 
-  /**
-   * The request of that id, running or ended lately. Without a tenant only requests
-   * without one are found.
-   */
-  async find(
-    requestId: string,
-    tenant: string | undefined,
-  ): Promise<ListedJob | undefined> {
-    const refs = this.queues.refs(requestId, tenant);
+  /** The request of that id, running or ended lately, whoever wrote its job. */
+  async find(ref: RequestRef): Promise<ListedJob | undefined> {
+    return (await this.#named(ref)) ?? (await this.writtenByOthers(ref))[0];
+  }
+
+  /** By the name of its job. Without a tenant only requests without one are found. */
+  async #named(wanted: RequestRef): Promise<ListedJob | undefined> {
+    const refs = this.queues.refs(wanted);
     const facts = await this.queues.facts(refs);
     const at = facts.findIndex(found => found !== undefined);
     const ref = refs[at];
@@ -180,25 +179,18 @@ export class QueueListing {
     const result = facts.finished ? jobResultOf(facts.returnValue) : undefined;
     const priority = priorityOf(job, facts);
     const state = result?.outcome ?? (facts.taken ? 'running' : 'queued');
-    const waitedMs = Math.max(
-      0,
-      (facts.takenMs ?? Date.now()) - (job.acceptedMs ?? facts.timestamp),
-    );
-    const isQueued = state === 'queued';
-    const isOld =
-      isQueued &&
-      priority === 'batch' &&
-      waitedMs >= (this.link.access?.agingMs ?? Infinity);
+    const waitedMs = waitedMsOf(job, facts);
     const waitsFor = this.workers.hasReady(ref.model) ? 'slot' : 'worker';
+    const isQueued = state === 'queued';
+    const isOld = isQueued && this.#ages(priority, waitedMs);
     return {
       id: job.id ?? ref.jobId,
       model: ref.model,
       tenant: job.tenant,
       priority,
       state,
-      position: isQueued ? position : undefined,
+      ...(isQueued && { position, waitsFor }),
       aged: isOld || isPromoted(facts.priority, priority),
-      waitsFor: isQueued ? waitsFor : undefined,
       waitedMs,
       workerId: facts.workerId,
       attempts: facts.attempts,
@@ -206,7 +198,14 @@ export class QueueListing {
       code: codeOf(result),
     };
   }
+
+  #ages(priority: PriorityLabel, waitedMs: number): boolean {
+    return priority === 'batch' && waitedMs >= (this.link.access?.agingMs ?? Infinity);
+  }
 }
+
+const waitedMsOf = ({ acceptedMs }: Partial<QueueJob>, facts: JobFacts): number =>
+  Math.max(0, (facts.takenMs ?? Date.now()) - (acceptedMs ?? facts.timestamp));
 
 const priorityOf = ({ priority }: Partial<QueueJob>, facts: JobFacts): PriorityLabel =>
   priority ?? (facts.priority === QueueJobClass.REALTIME ? 'realtime' : 'batch');

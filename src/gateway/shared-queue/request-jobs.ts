@@ -16,8 +16,7 @@ import {
   type StopReason,
 } from '../../contracts/queue-jobs/queue-messages.js';
 import { type TenantLoad } from '../../core/order/fair-lane.js';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { type RequestRef } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
@@ -40,7 +39,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
 
   constructor(
     readonly link: SharedQueueLink,
-    private readonly queues: ModelQueues,
+    readonly queues: ModelQueues,
     private readonly blobs: PayloadBlobs,
   ) {}
 
@@ -60,10 +59,6 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     this.#stops.complete();
   }
 
-  ref({ model, id, tenant }: ScheduledRequest): JobRef {
-    return this.queues.ref(model, id, tenant);
-  }
-
   /**
    * The job of that id; undefined when there is none, and then the bounds of
    * the queue apply.
@@ -72,14 +67,6 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   async known(ref: JobRef): Promise<JobFacts | undefined> {
     this.link.demand();
     return (await this.#answered(this.queues.facts([ref])))[0];
-  }
-
-  /**
-   * In order of `refs`; undefined: there is no such job. @throws when Redis
-   * does not answer
-   */
-  facts(refs: readonly JobRef[]): Promise<(JobFacts | undefined)[]> {
-    return this.queues.facts(refs);
   }
 
   /**
@@ -161,14 +148,6 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /**
-   * Whichever gateway accepted it. False: it does not wait. @throws when Redis
-   * does not answer
-   */
-  reprioritize(ref: JobRef, priority: PriorityLabel): Promise<boolean> {
-    return this.queues.reprioritize(ref, priority);
-  }
-
-  /**
    * The job is removed unless a worker has it, which is notified at once. Never rejects.
    */
   async stop(ref: JobRef, reason: StopReason): Promise<void> {
@@ -204,15 +183,11 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
    * Stops the job of that id, whichever gateway accepted it. False: there is
    * none to stop.
    */
-  async stopKnown(
-    requestId: string,
-    tenant: string | undefined,
-    reason: StopReason,
-  ): Promise<boolean> {
-    const refs = this.queues.refs(requestId, tenant);
+  async stopKnown(ref: RequestRef, reason: StopReason): Promise<boolean> {
+    const refs = this.queues.refs(ref);
     const facts = await this.queues.facts(refs).catch(() => []);
     const live = refs.filter((_, at) => facts[at] !== undefined && !facts[at].finished);
-    for (const ref of live) await this.stop(ref, reason);
+    for (const job of live) await this.stop(job, reason);
     return live.length > 0;
   }
 

@@ -49,7 +49,8 @@ export class SharedIntake implements OnModuleDestroy {
     const { payload } = request;
     if (!isPulled(payload))
       throw new Error(`${payload.kind} does not go through the shared queue`);
-    const shared = new SharedRequest(request, reports, this.jobs.ref(request));
+    const ref = this.jobs.queues.ref(request.model, request);
+    const shared = new SharedRequest(request, reports, ref);
     this.requests.add(shared);
     if (this.#closed) shared.entering.abort(shuttingDown());
     this.pool.demand(request.model);

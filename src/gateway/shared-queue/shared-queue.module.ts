@@ -16,7 +16,6 @@ import { SharedQueueLink } from './shared-queue-link.js';
 import { SharedRequestQueue } from './shared-request-queue.js';
 import { SharedRequests } from './shared-requests.js';
 import { SpeechFeed } from './speech-relay.js';
-import { TenantWeights } from './tenant-weights.js';
 import { WorkerDirectory } from './worker-directory.js';
 
 /**
@@ -38,7 +37,6 @@ import { WorkerDirectory } from './worker-directory.js';
     SharedRequestQueue,
     SharedRequests,
     SpeechFeed,
-    TenantWeights,
     WorkerDirectory,
   ],
   exports: [AllWorkers, SharedRequestQueue],

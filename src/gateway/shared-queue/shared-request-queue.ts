@@ -75,7 +75,7 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
     request: ScheduledRequest<WorkerTask>,
     reason: CancelReason,
   ): Promise<void> {
-    const shared = this.requests.get(this.jobs.ref(request));
+    const shared = this.requests.get(this.jobs.queues.ref(request.model, request));
     if (shared?.placed) await this.requests.cancel(shared, reason);
     else if (shared) this.intake.stop(shared, reason);
   }
@@ -90,13 +90,9 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
     if (!this.jobs.link.enabled) return false;
     this.jobs.link.demand();
     try {
-      const job =
-        (await this.listing.find(ref.id, ref.tenant)) ??
-        (await this.listing.writtenByOthers(ref))[0];
-      return (
-        job !== undefined &&
-        (await this.jobs.reprioritize(job.ref, priorityLabel(priority)))
-      );
+      const job = await this.listing.find(ref);
+      const label = priorityLabel(priority);
+      return !!job && (await this.jobs.queues.reprioritize(job.ref, label));
     } catch (error) {
       throw this.jobs.link.failure(error);
     }
@@ -117,16 +113,7 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
   }
 
   async find(ref: RequestRef): Promise<RequestView | undefined> {
-    const job = await this.jobs.link.look(
-      () => this.listing.find(ref.id, ref.tenant),
-      undefined,
-    );
-    if (job) return job.view;
-    const [written] = await this.jobs.link.look(
-      () => this.listing.writtenByOthers(ref),
-      [],
-    );
-    return written?.view;
+    return (await this.jobs.link.look(() => this.listing.find(ref), undefined))?.view;
   }
 
   /** One entry per configured model. */
@@ -137,7 +124,7 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
   /** Stops a request that another gateway put into this queue. False: there is none. */
   async cancelElsewhere(ref: RequestRef, reason: CancelReason): Promise<boolean> {
     if (!this.jobs.link.usable) return false;
-    if (await this.jobs.stopKnown(ref.id, ref.tenant, reason)) return true;
+    if (await this.jobs.stopKnown(ref, reason)) return true;
     const written = await this.jobs.link.look(
       () => this.listing.writtenByOthers(ref),
       [],

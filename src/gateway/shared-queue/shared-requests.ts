@@ -67,6 +67,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       this.#receive(received),
     );
     link.back$.subscribe(() => void this.#reconcile());
+    this.jobs.queues.keyRing?.changed$.subscribe(() => void this.#weigh());
     this.#timer = setInterval(() => void this.#reconcile(), RECONCILE_MS).unref();
   }
 
@@ -153,13 +154,24 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     const watched = requests.filter(shared => shared.watched);
     if (watched.length === 0 || !this.jobs.link.usable) return;
     try {
-      const facts = await this.jobs.facts(watched.map(({ ref }) => ref));
+      const facts = await this.jobs.queues.facts(watched.map(({ ref }) => ref));
       await Promise.all(watched.map((shared, at) => this.#compare(shared, facts[at])));
     } catch (error) {
       this.#logger.debug(
         { err: error },
         'reading the jobs of own requests failed; read again later',
       );
+    }
+  }
+
+  /** Weights that changed also count for what waits; new requests bring theirs along. */
+  async #weigh(): Promise<void> {
+    const own = this.all().filter(({ isWaiting }) => isWaiting);
+    const waiting = new Map(own.map(({ request }) => [request.tenant, request.model]));
+    try {
+      for (const [tenant, model] of waiting) await this.jobs.queues.weigh(model, tenant);
+    } catch (error) {
+      this.#logger.debug({ err: error }, 'new weights apply with the next requests');
     }
   }
 
@@ -220,7 +232,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
    */
   async #isHeld(shared: SharedRequest): Promise<boolean> {
     try {
-      const [facts] = await this.jobs.facts([shared.ref]);
+      const [facts] = await this.jobs.queues.facts([shared.ref]);
       if (!facts?.taken) await this.#reconcile([shared]);
       return (facts?.lockLeftMs ?? 0) > (this.jobs.link.access?.lockMs ?? 0) / 2;
     } catch {

@@ -149,7 +149,7 @@ class RedisLine implements FairLine {
   async arrive(arrival: Arrival): Promise<string> {
     const id = `r${(this.#made += 1)}`;
     const queues = await this.#gateways[this.#made % 2]!;
-    const ref = queues.ref(MODEL, id, arrival.tenant);
+    const ref = queues.ref(MODEL, { id, tenant: arrival.tenant });
     const job = jobOf(ref, id, arrival, sinceMs(this.#startMs, this.#made, arrival));
     await queues.add({ job, costMs: arrival.estimateMs ?? 10, blobs: [] }, ref);
     return id;

@@ -23,7 +23,7 @@ describeWith(REDIS)('the queue of a model that is first used while Redis hangs',
 
   it('works once Redis is back', async () => {
     const queues = rig.app.get(ModelQueues, { strict: false });
-    const ref = queues.ref('stt', 'r1', undefined);
+    const ref = queues.ref('stt', { id: 'r1', tenant: undefined });
     const { redis: client } = rig.app.get(SharedQueueLink, { strict: false });
     await until(() => client.status === 'ready');
     redis.pause();

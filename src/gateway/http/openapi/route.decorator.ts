@@ -2,6 +2,7 @@ import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import {
   ApiAcceptedResponse,
   ApiHeader,
+  type ApiHeaderOptions,
   ApiOkResponse,
   type ApiResponseNoStatusOptions,
 } from '@nestjs/swagger';
@@ -46,52 +47,50 @@ const ACCEPTED = {
   },
 } as const;
 
-/** Request headers of every route that queues work; its answer has the status 200. */
-export function DescribesRequestHeaders(): MethodDecorator {
-  return applyDecorators(
+/** Request headers of every route that queues work. */
+const REQUEST_HEADERS: readonly ApiHeaderOptions[] = [
+  {
+    name: 'X-Priority',
+    schema: { type: 'string', enum: ['realtime', 'batch'] },
+    description: 'REALTIME goes before BATCH, which is the default.',
+  },
+  {
+    name: 'X-Deadline-Ms',
+    schema: { type: 'integer', minimum: 0, maximum: LONGEST_WINDOW_MS },
+    description:
+      'Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met.',
+  },
+  {
+    name: 'x-slo-ttft-ms',
+    schema: { type: 'integer', minimum: 0, maximum: LONGEST_WINDOW_MS },
+    description:
+      'Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes.',
+  },
+  {
+    name: 'X-Request-Id',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,128}$' },
+    description:
+      'Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`.',
+  },
+  {
+    name: 'Prefer',
+    // An example would be filled in and sent: as one of one it is a choice.
+    schema: { type: 'string', enum: ['respond-async'] },
+    description:
+      '`respond-async`: 202 at once; `Location` names where the answer will be.',
+  },
+  {
+    name: 'Idempotency-Key',
+    schema: { type: 'string', maxLength: 255 },
+    description:
+      'A retry under the same key joins the first attempt, or gets its answer.',
+  },
+];
+
+/** Of every route that queues work; its answer has the status 200. */
+export const DescribesRequestHeaders = (): MethodDecorator =>
+  applyDecorators(
     HttpCode(200),
-    ApiHeader({
-      name: 'X-Priority',
-      required: false,
-      schema: { type: 'string', enum: ['realtime', 'batch'] },
-      description: 'REALTIME goes before BATCH, which is the default.',
-    }),
-    ApiHeader({
-      name: 'X-Deadline-Ms',
-      required: false,
-      schema: { type: 'integer', minimum: 0, maximum: LONGEST_WINDOW_MS },
-      description:
-        'Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met.',
-    }),
-    ApiHeader({
-      name: 'x-slo-ttft-ms',
-      required: false,
-      schema: { type: 'integer', minimum: 0, maximum: LONGEST_WINDOW_MS },
-      description:
-        'Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes.',
-    }),
-    ApiHeader({
-      name: 'X-Request-Id',
-      required: false,
-      schema: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,128}$' },
-      description:
-        'Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`.',
-    }),
-    ApiHeader({
-      name: 'Prefer',
-      required: false,
-      // An example would be filled in and sent: as one of one it is a choice.
-      schema: { type: 'string', enum: ['respond-async'] },
-      description:
-        '`respond-async`: 202 at once; `Location` names where the answer will be.',
-    }),
-    ApiHeader({
-      name: 'Idempotency-Key',
-      required: false,
-      schema: { type: 'string', maxLength: 255 },
-      description:
-        'A retry under the same key joins the first attempt, or gets its answer.',
-    }),
+    ...REQUEST_HEADERS.map(header => ApiHeader({ ...header, required: false })),
     ApiAcceptedResponse(ACCEPTED),
   );
-}
