@@ -1,4 +1,5 @@
-import { type FieldReader } from './field-reader.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { ANYTHING, defaulted, objectOf, oneOf, optional } from '../schema/rules.js';
 
 /** How audio crosses the WebSocket, in both directions of base64 and in binary frames. */
 export interface AudioFormat {
@@ -20,22 +21,39 @@ const ENCODINGS = {
 const GA_TYPES = Object.keys(ENCODINGS) as readonly (keyof typeof ENCODINGS)[];
 const OLDER_NAMES = ['pcm16', 'g711_ulaw', 'g711_alaw'] as const;
 
-/** `{type: "audio/pcm", rate: 24000}`. @throws DomainError */
-export function readAudioFormat(fields: FieldReader): AudioFormat {
-  const type = fields.oneOf('type', GA_TYPES) ?? 'audio/pcm';
+/** `{type: "audio/pcm", rate: 24000}`. */
+export const AUDIO_FORMAT = objectOf({
+  type: defaulted(oneOf(GA_TYPES), 'audio/pcm'),
+  rate: optional(ANYTHING),
+}).transform(({ type, rate }, context): AudioFormat => {
   const encoding = ENCODINGS[type];
-  const rate = fields.oneOf('rate', encoding === 'pcm16' ? PCM_RATES : [8000]);
-  fields.done();
-  return { encoding, sampleRate: rate ?? (encoding === 'pcm16' ? 24_000 : 8000) };
-}
+  const rates: readonly number[] = encoding === 'pcm16' ? PCM_RATES : [8000];
+  const sampleRate = rate ?? (encoding === 'pcm16' ? 24_000 : 8000);
+  if (!rates.some(known => known === sampleRate))
+    context.addIssue({
+      code: 'custom',
+      path: ['rate'],
+      message: `must be one of ${rates.join(', ')}`,
+    });
+  return { encoding, sampleRate: Number(sampleRate) };
+});
 
-/** `"pcm16"`, which is 24 kHz, or G.711. @throws DomainError */
-export function readOlderAudioFormat(
-  fields: FieldReader,
-  name: string,
-): AudioFormat | undefined {
-  const encoding = fields.oneOf(name, OLDER_NAMES);
-  return encoding && { encoding, sampleRate: encoding === 'pcm16' ? 24_000 : 8000 };
+/** `"pcm16"`, which is 24 kHz, or G.711. */
+export const OLDER_AUDIO_FORMAT = oneOf(OLDER_NAMES).transform(
+  (encoding): AudioFormat => ({
+    encoding,
+    sampleRate: encoding === 'pcm16' ? 24_000 : 8000,
+  }),
+);
+
+/** Speech leaves as the synthesisers make it. @throws DomainError for any other format */
+export function requirePcm24(format: AudioFormat | undefined, param: string): void {
+  if (!format || (format.encoding === 'pcm16' && format.sampleRate === 24_000)) return;
+  throw new DomainError(
+    'unsupported_parameter',
+    'Speech is sent as audio/pcm at 24000 Hz only.',
+    { param },
+  );
 }
 
 /** The format as GA events show it. */

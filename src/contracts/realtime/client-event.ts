@@ -1,9 +1,16 @@
 import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { type z } from 'zod';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type IgnoredFields } from '../openai/field-rules.js';
-import { FieldReader } from './field-reader.js';
-import { readVoice, requireOlderPcm24, requirePcm24 } from './session-config.js';
-import { EVENT_FIELDS, NO_CHAT } from './session-fields.js';
+import { IgnoredFields } from '../openai/field-rules.js';
+import {
+  missingField,
+  readObject,
+  unsupportedField,
+  wrongField,
+} from '../schema/read-object.js';
+import { OBJECT } from '../schema/rules.js';
+import { requirePcm24 } from './audio-format.js';
+import { EVENT_FIELDS, EVENTS, NO_CHAT } from './session-fields.js';
 
 /** What `response.create` asks to be spoken. */
 export interface SpeechFields {
@@ -37,53 +44,52 @@ export interface ClientEnvelope {
   /** Undefined: there was none, which `readClientEvent` refuses. */
   readonly type: string | undefined;
   readonly eventId: string | undefined;
-  readonly fields: FieldReader;
+  readonly fields: unknown;
 }
 
-/** Longest text of one response, as in `POST /v1/audio/speech`. */
-const LONGEST_TEXT = 4096;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
+/** @throws DomainError `invalid_json`, `invalid_value`; the session continues. */
+export function openEnvelope(message: string): ClientEnvelope {
+  const { type, event_id: id, ...fields } = readObject(OBJECT, parsed(message));
+  return {
+    type: typeof type === 'string' ? type : undefined,
+    eventId: typeof id === 'string' && id.length <= 512 ? id : undefined,
+    fields,
+  };
+}
+
 /**
- * @param ignored gets the fields that only advise and have no effect
- * @throws DomainError `invalid_json`, `invalid_value`; the session continues.
+ * @param ignored gets the fields that only advise and have no effect; absent: nothing may
+ *   be ignored
+ * @throws DomainError naming the field at fault.
  */
-export function openEnvelope(message: string, ignored?: IgnoredFields): ClientEnvelope {
-  const fields = new FieldReader(parsed(message), '', ignored);
-  const id = fields.raw('event_id');
-  const eventId = typeof id === 'string' && id.length <= 512 ? id : undefined;
-  const type = fields.raw('type');
-  return { type: typeof type === 'string' ? type : undefined, eventId, fields };
-}
-
-/** @throws DomainError naming the field at fault. */
-export function readClientEvent({ type, fields }: ClientEnvelope): ClientEvent {
-  if (type === undefined) throw fields.missing('type');
-  const event = readKnown(type, fields);
-  fields.done();
-  return event;
-}
-
-function readKnown(type: string, fields: FieldReader): ClientEvent {
+export function readClientEvent(
+  { type, fields }: ClientEnvelope,
+  ignored = new IgnoredFields(true),
+): ClientEvent {
   switch (type) {
+    case undefined:
+      throw missingField('type');
     case 'session.update':
     case 'transcription_session.update':
-      if (!fields.has('session')) throw fields.missing('session');
-      return { type, session: fields.raw('session') };
+      return { type, session: readObject(EVENTS.update, fields).session };
     case 'input_audio_buffer.append':
-      return { type, audio: readAudio(fields) };
+      return { type, audio: audioOf(readObject(EVENTS.append, fields).audio) };
     case 'input_audio_buffer.commit':
     case 'input_audio_buffer.clear':
+      readObject(EVENTS.plain, fields);
       return { type };
     case 'conversation.item.create':
-      return { type, ...readNewItem(fields) };
+      return { type, ...readObject(EVENTS.create, fields).item };
     case 'response.create':
-      return { type, speech: readSpeech(fields.object('response')) };
+      return { type, speech: speechOf(readObject(EVENTS.respond, fields), ignored) };
     case 'response.cancel':
-      return { type, responseId: fields.string('response_id', 128) };
+      return { type, responseId: readObject(EVENTS.cancel, fields).response_id };
     default:
-      throw fields.invalid(
+      throw wrongField(
         'type',
+        type,
         'must be a client event that transcription sessions take',
       );
   }
@@ -101,81 +107,30 @@ function parsed(message: string): unknown {
   }
 }
 
-function readAudio(fields: FieldReader): Buffer {
-  const audio = fields.raw('audio');
-  if (audio === undefined) throw fields.missing('audio');
+function audioOf(audio: unknown): Buffer {
   if (typeof audio !== 'string' || audio.length % 4 !== 0 || !BASE64.test(audio))
     throw new DomainError('invalid_value', '`audio` must be base64.', { param: 'audio' });
   return Buffer.from(audio, 'base64');
 }
 
-function readNewItem(fields: FieldReader): { id: string | undefined; text: string } {
-  const item = fields.object('item');
-  if (!item) throw fields.missing('item');
-  fields.settle(EVENT_FIELDS['conversation.item.create']);
-  const id = item.string('id', 64);
-  return { id, text: readMessage(item) };
-}
-
-function readSpeech(response: FieldReader | undefined): SpeechFields {
+function speechOf(
+  { response }: z.output<typeof EVENTS.respond>,
+  ignored: IgnoredFields,
+): SpeechFields {
   if (!response) return { metadata: null };
-  const input = response.objects('input', 100);
-  const text = input?.map(readMessage).join('\n');
-  if (text !== undefined && text.length > LONGEST_TEXT)
-    throw response.invalid(
-      'input',
-      `must have at most ${LONGEST_TEXT} characters of text in all`,
-    );
-  const voice = readOutputVoice(response);
-  const metadata = (response.object('metadata') && response.raw('metadata')) as
-    SpeechFields['metadata'] | undefined;
-  response.oneOf('conversation', ['auto', 'none']);
-  requireOlderPcm24(response);
-  response.settle(EVENT_FIELDS['response.create: response']);
-  demandAudio(response);
-  response.done();
+  const { input: text, audio, metadata = null } = response;
+  const voice = audio?.output?.voice ?? response.voice;
+  requirePcm24(audio?.output?.format, 'response.audio.output.format.type');
+  requirePcm24(response.output_audio_format, 'response.output_audio_format');
+  ignored.settle(EVENT_FIELDS['response.create: response'], response, 'response');
+  const name =
+    response.output_modalities === undefined ? 'modalities' : 'output_modalities';
+  const modalities = response[name];
+  if (Array.isArray(modalities) && !modalities.includes('audio'))
+    throw unsupportedField(`response.${name}`, NO_CHAT);
   return {
     ...(text !== undefined && { text }),
     ...(voice !== undefined && { voice }),
-    metadata: metadata ?? null,
+    metadata,
   };
-}
-
-function readOutputVoice(response: FieldReader): string | undefined {
-  const audio = response.object('audio');
-  const output = audio?.object('output');
-  const format = output?.object('format');
-  if (format) requirePcm24(format);
-  const voice = output && readVoice(output);
-  output?.done();
-  audio?.done();
-  return voice ?? readVoice(response);
-}
-
-function demandAudio(response: FieldReader): void {
-  const [newer, older] = [response.raw('output_modalities'), response.raw('modalities')];
-  const modalities = newer ?? older;
-  if (Array.isArray(modalities) && !modalities.includes('audio'))
-    throw response.refusal(
-      newer === undefined ? 'modalities' : 'output_modalities',
-      NO_CHAT,
-    );
-}
-
-/** The text of a user or assistant message. */
-function readMessage(item: FieldReader): string {
-  item.oneOf('type', ['message']);
-  item.oneOf('role', ['user', 'assistant', 'system']);
-  for (const name of ['object', 'status', 'id']) item.raw(name);
-  const parts = item.objects('content', 100) ?? [];
-  const texts = parts.map(part => {
-    part.oneOf('type', ['input_text', 'text', 'output_text']);
-    const text = part.string('text', LONGEST_TEXT);
-    if (text === undefined) throw part.missing('text');
-    part.done();
-    return text;
-  });
-  item.done();
-  if (texts.length === 0) throw item.missing('content');
-  return texts.join('\n');
 }

@@ -1,14 +1,18 @@
-import { DomainError } from '../../core/errors/domain-error.js';
+import { type z } from 'zod';
 import { wantedLanguage } from '../formats/language-name.js';
-import { type IgnoredFields } from '../openai/field-rules.js';
+import { IgnoredFields } from '../openai/field-rules.js';
+import { pathText } from '../schema/field-problems.js';
+import { readObject, unsupportedField } from '../schema/read-object.js';
+import { type AudioFormat, PCM_24K, requirePcm24 } from './audio-format.js';
 import {
-  type AudioFormat,
-  PCM_24K,
-  readAudioFormat,
-  readOlderAudioFormat,
-} from './audio-format.js';
-import { FieldReader } from './field-reader.js';
-import { NO_CHAT, OLDER_SESSION_FIELDS, SESSION_FIELDS } from './session-fields.js';
+  NO_CHAT,
+  OLDER_SESSION,
+  OLDER_SESSION_FIELDS,
+  SESSION,
+  SESSION_FIELDS,
+  TRANSCRIPTION,
+  TURNS,
+} from './session-fields.js';
 
 /** Voice activity that ends utterances; milliseconds. */
 export interface TurnDetection {
@@ -60,31 +64,30 @@ export const defaultSession = (model: string): SessionConfig => ({
 /**
  * The `session` of GA's `session.update`, applied to `current`; absent fields
  * keep their value.
+ * @param ignored absent: nothing may be ignored
  * @throws DomainError naming the field; nothing is applied then.
  */
 export function readSession(
   value: unknown,
   current: SessionConfig,
-  ignored?: IgnoredFields,
+  ignored = new IgnoredFields(true),
 ): SessionConfig {
-  const session = new FieldReader(value, 'session', ignored);
-  const type = session.oneOf('type', ['transcription', 'realtime']);
-  if (type === undefined) throw session.missing('type');
-  const audio = session.object('audio');
-  const input = audio?.object('input');
-  const output = audio?.object('output');
-  const typed = { ...current, type };
-  const next = {
-    ...typed,
-    ...(input && readInput(input, typed)),
-    ...(output && readOutput(output, current)),
-  };
-  audio?.done();
-  const model = session.string('model', 256);
-  session.settle(SESSION_FIELDS.session);
-  readModalities(session, 'output_modalities');
-  session.done();
-  return model === undefined ? next : { ...next, model };
+  const session = readObject(SESSION, value, 'session');
+  const { input, output } = session.audio ?? {};
+  requirePcm24(output?.format, 'session.audio.output.format.type');
+  const next = updated({ ...current, type: session.type }, ignored, {
+    format: input?.format,
+    transcription: input?.transcription,
+    transcriptionPath: 'session.audio.input.transcription',
+    turns: input?.turn_detection,
+    turnsPath: 'session.audio.input.turn_detection',
+    voice: output?.voice,
+    speed: output?.speed,
+  });
+  const path = 'session.audio.input';
+  if (input) ignored.settle(SESSION_FIELDS[path], input, path);
+  ignored.settle(SESSION_FIELDS.session, session, 'session');
+  return { ...next, model: session.model ?? next.model };
 }
 
 /**
@@ -94,144 +97,95 @@ export function readSession(
 export function readOlderSession(
   value: unknown,
   current: SessionConfig,
-  ignored?: IgnoredFields,
+  ignored = new IgnoredFields(true),
   path = 'session',
 ): SessionConfig {
-  const session = new FieldReader(value, path, ignored);
-  const format = readOlderAudioFormat(session, 'input_audio_format');
-  requireOlderPcm24(session);
-  const transcription = session.object('input_audio_transcription');
-  const next = {
-    ...current,
-    ...(format && { format }),
-    ...(transcription && readTranscription(transcription, current)),
-    ...readTurns(session, current),
-    ...readSpeech(session, current),
-  };
-  session.settle(OLDER_SESSION_FIELDS.session);
-  readModalities(session, 'modalities');
-  session.raw('client_secret');
-  session.done();
+  const session = readObject(OLDER_SESSION, value, path);
+  requirePcm24(session.output_audio_format, pathText(['output_audio_format'], path));
+  const next = updated(current, ignored, {
+    format: session.input_audio_format,
+    transcription: session.input_audio_transcription,
+    transcriptionPath: pathText(['input_audio_transcription'], path),
+    turns: session.turn_detection,
+    turnsPath: pathText(['turn_detection'], path),
+    voice: session.voice,
+    speed: session.speed,
+  });
+  ignored.settle(OLDER_SESSION_FIELDS.session, session, path);
   return next;
 }
 
-function readInput(input: FieldReader, current: SessionConfig): Partial<SessionConfig> {
-  const format = input.object('format');
-  const transcription = input.object('transcription');
-  if (input.isNull('transcription'))
-    throw input.refusal('transcription', 'transcribing cannot be turned off');
-  const read = {
-    ...(format && { format: readAudioFormat(format) }),
-    ...(transcription && readTranscription(transcription, current)),
-    ...readTurns(input, current),
-  };
-  input.settle(SESSION_FIELDS['session.audio.input']);
-  input.done();
-  return read;
+type OlderSession = z.output<typeof OLDER_SESSION>;
+type Transcription = NonNullable<OlderSession['input_audio_transcription']>;
+type Turns = NonNullable<OlderSession['turn_detection']>;
+
+/** What both dialects set, with the paths that errors name. */
+interface Update {
+  readonly format: AudioFormat | undefined;
+  readonly transcription: Transcription | undefined;
+  readonly transcriptionPath: string;
+  /** Null: off. */
+  readonly turns: Turns | null | undefined;
+  readonly turnsPath: string;
+  readonly voice: string | undefined;
+  readonly speed: number | undefined;
 }
 
-function readOutput(output: FieldReader, current: SessionConfig): Partial<SessionConfig> {
-  const format = output.object('format');
-  if (format) requirePcm24(format);
-  const read = readSpeech(output, current);
-  output.done();
-  return read;
-}
-
-const readSpeech = (fields: FieldReader, current: SessionConfig) => ({
-  voice: readVoice(fields) ?? current.voice,
-  speed: fields.number('speed', 0.25, 1.5) ?? current.speed,
-});
-
-/** A voice by name or as `{id}`. @throws DomainError */
-export function readVoice(fields: FieldReader): string | undefined {
-  if (typeof fields.raw('voice') === 'string') return fields.string('voice', 128);
-  const custom = fields.object('voice');
-  const id = custom?.string('id', 128);
-  custom?.done();
-  return id;
-}
-
-/** Speech leaves as the synthesisers make it. @throws DomainError */
-export function requirePcm24(fields: FieldReader): void {
-  const { encoding, sampleRate } = readAudioFormat(fields);
-  if (encoding !== 'pcm16' || sampleRate !== 24_000)
-    throw onlyPcm24(fields.pathOf('type'));
-}
-
-/** The same of the older dialect. @throws DomainError */
-export function requireOlderPcm24(fields: FieldReader): void {
-  const name = 'output_audio_format';
-  const format = readOlderAudioFormat(fields, name);
-  if (format && format.encoding !== 'pcm16') throw onlyPcm24(fields.pathOf(name));
-}
-
-const onlyPcm24 = (param: string): DomainError =>
-  new DomainError(
-    'unsupported_parameter',
-    'Speech is sent as audio/pcm at 24000 Hz only.',
-    { param },
-  );
-
-function readTranscription(
-  fields: FieldReader,
+function updated(
   current: SessionConfig,
+  ignored: IgnoredFields,
+  { transcription, turns, ...update }: Update,
+): SessionConfig {
+  const { transcriptionPath, turnsPath } = update;
+  return {
+    ...current,
+    format: update.format ?? current.format,
+    ...(transcription &&
+      transcriptionOf(transcription, current, ignored, transcriptionPath)),
+    ...(turns === null && { turnDetection: null }),
+    ...(turns && { turnDetection: turnsOf(turns, current, ignored, turnsPath) }),
+    voice: update.voice ?? current.voice,
+    speed: update.speed ?? current.speed,
+  };
+}
+
+function transcriptionOf(
+  fields: Transcription,
+  current: SessionConfig,
+  ignored: IgnoredFields,
+  path: string,
 ): Partial<SessionConfig> {
-  const language = fields.string('language', 35);
-  const read = {
-    model: fields.string('model', 256) ?? current.model,
+  const { model, language, languages, prompt } = fields;
+  ignored.settle(TRANSCRIPTION, fields, path);
+  return {
+    model: model ?? current.model,
     language:
       language === undefined ? current.language : (wantedLanguage(language) ?? ''),
-    prompt: fields.string('prompt', 4096) ?? current.prompt,
+    prompt: prompt ?? current.prompt,
+    ...(languages && { languages }),
   };
-  fields.settle(SESSION_FIELDS['session.audio.input.transcription']);
-  const languages = fields.strings('languages', { most: 100, longest: 35 });
-  fields.done();
-  return { ...read, ...(languages && { languages }) };
 }
 
-function readTurns(fields: FieldReader, current: SessionConfig): Partial<SessionConfig> {
-  if (fields.isNull('turn_detection')) return { turnDetection: null };
-  const turns = fields.object('turn_detection');
-  return turns ? { turnDetection: readTurnDetection(turns, current) } : {};
-}
-
-function readTurnDetection(
-  fields: FieldReader,
+function turnsOf(
+  fields: Turns,
   { type, turnDetection }: SessionConfig,
+  ignored: IgnoredFields,
+  path: string,
 ): TurnDetection {
   const current = turnDetection ?? TURN_DETECTION;
-  const wanted = fields.oneOf('type', ['server_vad', 'semantic_vad']);
-  if (wanted === 'semantic_vad')
-    fields.ignore('type', 'turns are detected by `server_vad` only');
-  const read = {
-    threshold: fields.number('threshold', 0, 1) ?? current.threshold,
-    prefixPaddingMs:
-      fields.integer('prefix_padding_ms', 0, 5000) ?? current.prefixPaddingMs,
-    silenceDurationMs:
-      fields.integer('silence_duration_ms', 50, 10_000) ?? current.silenceDurationMs,
-    interruptResponse: fields.boolean('interrupt_response') ?? current.interruptResponse,
+  if (fields.type === 'semantic_vad')
+    ignored.ignore(`${path}.type`, 'turns are detected by `server_vad` only');
+  // Transcription sessions have no responses, at OpenAI either; another session would
+  // wait for one.
+  const responds = `${path}.create_response`;
+  if (fields.create_response && type === 'realtime')
+    throw unsupportedField(responds, NO_CHAT);
+  if (fields.create_response) ignored.ignore(responds, NO_CHAT);
+  ignored.settle(TURNS, fields, path);
+  return {
+    threshold: fields.threshold ?? current.threshold,
+    prefixPaddingMs: fields.prefix_padding_ms ?? current.prefixPaddingMs,
+    silenceDurationMs: fields.silence_duration_ms ?? current.silenceDurationMs,
+    interruptResponse: fields.interrupt_response ?? current.interruptResponse,
   };
-  if (fields.boolean('create_response') === true) answerCreateResponse(fields, type);
-  fields.settle(SESSION_FIELDS['session.audio.input.turn_detection']);
-  fields.done();
-  return read;
-}
-
-/**
- * Transcription sessions have no responses, at OpenAI either; another session would
- * wait for one.
- */
-function answerCreateResponse(fields: FieldReader, type: SessionConfig['type']): void {
-  if (type === 'realtime') throw fields.refusal('create_response', NO_CHAT);
-  fields.ignore('create_response', NO_CHAT);
-}
-
-/** Only what is done anyway may be asked for. */
-function readModalities(fields: FieldReader, name: string): void {
-  const value = fields.raw(name);
-  if (value === undefined) return;
-  const known =
-    Array.isArray(value) && value.every(one => one === 'text' || one === 'audio');
-  if (!known) throw fields.invalid(name, 'must be a list of "text" and "audio"');
 }

@@ -1,10 +1,29 @@
+import { z } from 'zod';
 import {
   advice,
+  type FieldRule,
   type FieldRules,
   honoured,
   ignored,
   notServed,
 } from '../openai/field-rules.js';
+import {
+  ANYTHING,
+  checked,
+  FLAG,
+  numberFrom,
+  OBJECT,
+  objectOf,
+  objectsUpTo,
+  oneOf,
+  optional,
+  REQUIRED,
+  textOr,
+  textUpTo,
+  unserved,
+  wholeNumberFrom,
+} from '../schema/rules.js';
+import { AUDIO_FORMAT, OLDER_AUDIO_FORMAT } from './audio-format.js';
 
 const NO_LOGPROBS = 'live streams have no log probabilities';
 const NO_NOISE_REDUCTION = 'audio is recognised as it comes';
@@ -12,6 +31,34 @@ export const NO_CHAT =
   'no language model answers here; responses speak the text they are given';
 const NOT_LIVE = 'live streams do not take it';
 const NOT_ONE = 'turns are detected by `server_vad`, which has no such setting';
+
+/** A field that acts, and what it must be. */
+const needs = <S extends z.ZodType>(schema: S, why = '') => ({
+  ...honoured(why),
+  schema,
+});
+
+/** The same, where it may be absent. */
+const acts = <S extends z.ZodType>(schema: S, why = '') => needs(optional(schema), why);
+
+type Shape<R> = {
+  [N in keyof R]: R[N] extends { schema: infer S extends z.ZodType }
+    ? S
+    : z.ZodOptional<z.ZodUnknown>;
+};
+
+/** What an object with these fields is read by; `IgnoredFields.settle` does the rest. */
+const objectWith = <R extends FieldRules>(rules: R) =>
+  objectOf(
+    Object.fromEntries(
+      Object.entries(rules).map(([name, rule]) => [name, schemaOf(rule)]),
+    ) as Shape<R>,
+  );
+
+function schemaOf(rule: FieldRule & { readonly schema?: z.ZodType }): z.ZodType {
+  if (rule.treatment === 'refused') return unserved(rule.why);
+  return rule.schema ?? optional(ANYTHING);
+}
 
 /**
  * Settings of a language model: which would answer something else without them, and which
@@ -32,33 +79,94 @@ const NEWER_CHAT_SETTINGS = {
   max_output_tokens: ignored(NO_CHAT),
 } as const;
 
-const TRANSCRIPTION = {
-  model: honoured(),
-  language: honoured(
+const LANGUAGES = checked<readonly string[]>(
+  value =>
+    Array.isArray(value) &&
+    value.length <= 100 &&
+    value.every(one => typeof one === 'string' && one.length <= 35),
+  'a list of at most 100 strings of at most 35 characters',
+);
+
+export const TRANSCRIPTION = {
+  model: acts(textUpTo(256)),
+  language: acts(
+    textUpTo(35),
     'A tag or an English name; refused if the model does not recognise it.',
   ),
-  languages: honoured(
+  languages: acts(
+    LANGUAGES,
     'Ignored with notice when several of them are possible: the model detects the language.',
   ),
-  prompt: advice('prompt', 'Some recognisers take no text before the audio.'),
+  prompt: {
+    ...advice('prompt', 'Some recognisers take no text before the audio.'),
+    schema: optional(textUpTo(4096)),
+  },
   delay: ignored(NOT_LIVE),
   keywords: ignored(NOT_LIVE),
 } as const;
 
-const TURNS = {
-  type: honoured('`semantic_vad` is served as `server_vad`, with notice.'),
-  threshold: honoured(),
-  prefix_padding_ms: honoured(),
-  silence_duration_ms: honoured(),
-  interrupt_response: honoured(),
-  create_response: honoured(
+export const TURNS = {
+  type: acts(
+    oneOf(['server_vad', 'semantic_vad']),
+    '`semantic_vad` is served as `server_vad`, with notice.',
+  ),
+  threshold: acts(numberFrom(0, 1)),
+  prefix_padding_ms: acts(wholeNumberFrom(0, 5000)),
+  silence_duration_ms: acts(wholeNumberFrom(50, 10_000)),
+  interrupt_response: acts(FLAG),
+  create_response: acts(
+    FLAG,
     '`true` is ignored with notice in transcription sessions and refused in others.',
   ),
   idle_timeout_ms: ignored(NOT_ONE),
   eagerness: ignored(NOT_ONE),
 } as const;
 
-const PCM_OUT = honoured('`audio/pcm` at 24 kHz alone; others are refused.');
+/** By name or as `{id}`. */
+const VOICE = textOr(
+  objectOf({ id: optional(textUpTo(128)) }).transform(({ id }) => id),
+).pipe(optional(textUpTo(128)));
+const SPEED = numberFrom(0.25, 1.5);
+/** Only what is done anyway may be asked for. */
+const MODALITIES = checked(
+  value => Array.isArray(value) && value.every(one => one === 'text' || one === 'audio'),
+  'a list of "text" and "audio"',
+);
+
+const OUTPUT = {
+  format: acts(AUDIO_FORMAT, '`audio/pcm` at 24 kHz alone; others are refused.'),
+  voice: acts(VOICE),
+  speed: acts(SPEED),
+} as const;
+
+/** `null` turns the detection off. */
+const TURN_DETECTION = needs(objectWith(TURNS).nullish());
+
+const NOT_NULL = z
+  .unknown()
+  .optional()
+  .refine(value => value !== null, {
+    params: { why: 'transcribing cannot be turned off' },
+    abort: true,
+  });
+
+const INPUT = {
+  format: acts(AUDIO_FORMAT),
+  transcription: needs(
+    NOT_NULL.pipe(objectWith(TRANSCRIPTION).optional()),
+    '`null` is refused: transcribing cannot be turned off.',
+  ),
+  turn_detection: TURN_DETECTION,
+  noise_reduction: ignored(NO_NOISE_REDUCTION),
+} as const;
+
+const AUDIO = {
+  input: acts(objectWith(INPUT)),
+  output: acts(objectWith(OUTPUT)),
+} as const;
+
+const BOTH = 'Both are always there: the transcript and the speech.';
+const PCM16 = '`pcm16` alone; others are refused.';
 
 /**
  * Fields of a session by the object that holds them; the first of a path names the event
@@ -66,26 +174,23 @@ const PCM_OUT = honoured('`audio/pcm` at 24 kHz alone; others are refused.');
  */
 export const SESSION_FIELDS = {
   session: {
-    type: honoured(),
-    model: honoured(),
-    audio: honoured(),
-    output_modalities: honoured('Both are always there: the transcript and the speech.'),
+    type: needs(oneOf(['transcription', 'realtime'])),
+    model: acts(textUpTo(256)),
+    audio: acts(objectWith(AUDIO)),
+    output_modalities: acts(MODALITIES, BOTH),
     include: ignored(NO_LOGPROBS),
     tracing: ignored(NO_CHAT),
     truncation: ignored(NO_CHAT),
     ...NEWER_CHAT_SETTINGS,
   },
-  'session.audio': { input: honoured(), output: honoured() },
-  'session.audio.input': {
-    format: honoured(),
-    transcription: honoured('`null` is refused: transcribing cannot be turned off.'),
-    turn_detection: honoured(),
-    noise_reduction: ignored(NO_NOISE_REDUCTION),
-  },
+  'session.audio': AUDIO,
+  'session.audio.input': INPUT,
   'session.audio.input.transcription': TRANSCRIPTION,
   'session.audio.input.turn_detection': TURNS,
-  'session.audio.output': { format: PCM_OUT, voice: honoured(), speed: honoured() },
+  'session.audio.output': OUTPUT,
 } as const satisfies Readonly<Record<string, FieldRules>>;
+
+export const SESSION = objectWith(SESSION_FIELDS.session);
 
 /**
  * The same in the older dialect (`OpenAI-Beta: realtime=v1`), where a session is
@@ -93,13 +198,13 @@ export const SESSION_FIELDS = {
  */
 export const OLDER_SESSION_FIELDS = {
   session: {
-    input_audio_format: honoured(),
-    input_audio_transcription: honoured(),
-    turn_detection: honoured(),
-    modalities: honoured('Both are always there: the transcript and the speech.'),
-    voice: honoured(),
-    speed: honoured(),
-    output_audio_format: honoured('`pcm16` alone; others are refused.'),
+    input_audio_format: acts(OLDER_AUDIO_FORMAT),
+    input_audio_transcription: acts(objectWith(TRANSCRIPTION)),
+    turn_detection: TURN_DETECTION,
+    modalities: acts(MODALITIES, BOTH),
+    voice: acts(VOICE),
+    speed: acts(SPEED),
+    output_audio_format: acts(OLDER_AUDIO_FORMAT, PCM16),
     client_secret: honoured(
       'Of `/v1/realtime/transcription_sessions`: how long the token is valid.',
     ),
@@ -113,34 +218,88 @@ export const OLDER_SESSION_FIELDS = {
   'session.turn_detection': TURNS,
 } as const satisfies Readonly<Record<string, FieldRules>>;
 
+export const OLDER_SESSION = objectWith(OLDER_SESSION_FIELDS.session);
+
+/** Longest text of one response, as in `POST /v1/audio/speech`. */
+const LONGEST_TEXT = 4096;
+
+const PART = objectOf({
+  type: optional(oneOf(['input_text', 'text', 'output_text'])),
+  text: textUpTo(LONGEST_TEXT),
+});
+
+/** Of a user or assistant. */
+const MESSAGE = {
+  type: optional(oneOf(['message'])),
+  role: optional(oneOf(['user', 'assistant', 'system'])),
+  object: optional(ANYTHING),
+  status: optional(ANYTHING),
+  content: objectsUpTo(100, PART).min(1, REQUIRED),
+};
+const textOf = ({ content }: { readonly content: readonly { text: string }[] }): string =>
+  content.map(({ text }) => text).join('\n');
+
+const ITEM = objectOf({ ...MESSAGE, id: optional(textUpTo(64)) }).transform(item => ({
+  id: item.id,
+  text: textOf(item),
+}));
+
+const SPOKEN = objectsUpTo(100, objectOf({ ...MESSAGE, id: optional(ANYTHING) }))
+  .transform(items => items.map(textOf).join('\n'))
+  .refine(
+    text => text.length <= LONGEST_TEXT,
+    `must have at most ${LONGEST_TEXT} characters of text in all`,
+  );
+
+const RESPONSE = {
+  input: acts(SPOKEN),
+  audio: acts(
+    objectOf({
+      output: optional(
+        objectOf({ format: optional(AUDIO_FORMAT), voice: optional(VOICE) }),
+      ),
+    }),
+  ),
+  voice: acts(VOICE),
+  conversation: acts(oneOf(['auto', 'none'])),
+  metadata: acts(OBJECT),
+  output_modalities: honoured('Refused without `audio`.'),
+  modalities: honoured('Older name of `output_modalities`.'),
+  output_audio_format: acts(OLDER_AUDIO_FORMAT, PCM16),
+  max_response_output_tokens: ignored(NO_CHAT),
+  ...NEWER_CHAT_SETTINGS,
+} as const;
+
+/** Neither absent nor `null`. */
+const GIVEN = z.unknown().refine(value => value != null);
+
 /**
  * Events of the client beside `session.update`, whose `session` has a table of its own.
  */
 export const EVENT_FIELDS = {
   'input_audio_buffer.append': {
-    audio: honoured('Base64; binary frames carry the same.'),
+    audio: needs(GIVEN, 'Base64; binary frames carry the same.'),
   },
   'input_audio_buffer.commit': {},
   'input_audio_buffer.clear': {},
   'conversation.item.create': {
-    item: honoured(),
+    item: needs(ITEM),
     previous_item_id: notServed('new items come last'),
   },
-  'response.create': { response: honoured() },
-  'response.create: response': {
-    input: honoured(),
-    audio: honoured(),
-    voice: honoured(),
-    conversation: honoured(),
-    metadata: honoured(),
-    output_modalities: honoured('Refused without `audio`.'),
-    modalities: honoured('Older name of `output_modalities`.'),
-    output_audio_format: honoured('`pcm16` alone; others are refused.'),
-    max_response_output_tokens: ignored(NO_CHAT),
-    ...NEWER_CHAT_SETTINGS,
-  },
-  'response.cancel': { response_id: honoured() },
+  'response.create': { response: acts(objectWith(RESPONSE)) },
+  'response.create: response': RESPONSE,
+  'response.cancel': { response_id: acts(textUpTo(128)) },
 } as const satisfies Readonly<Record<string, FieldRules>>;
+
+/** What events of the client are read by, besides their type and id. */
+export const EVENTS = {
+  update: objectOf({ session: GIVEN }),
+  append: objectWith(EVENT_FIELDS['input_audio_buffer.append']),
+  plain: objectOf({}),
+  create: objectWith(EVENT_FIELDS['conversation.item.create']),
+  respond: objectWith(EVENT_FIELDS['response.create']),
+  cancel: objectWith(EVENT_FIELDS['response.cancel']),
+} as const;
 
 /** Query of `GET /v1/realtime`. */
 export const REALTIME_QUERY = {
@@ -154,10 +313,28 @@ export const REALTIME_QUERY = {
   call_id: notServed('this server has no calls'),
 } as const satisfies FieldRules;
 
+/** Of a token, in seconds: OpenAI's range. */
+const LIFETIME = objectOf({
+  anchor: optional(oneOf(['created_at'])),
+  seconds: optional(wholeNumberFrom(10, 7200)),
+});
+
 /** Body of `POST /v1/realtime/client_secrets`. */
 export const CLIENT_SECRET_FIELDS = {
-  expires_after: honoured(),
+  expires_after: acts(LIFETIME),
   session: honoured(
     'As in `session.update`; ignored fields are named in `x-switchyard-ignored`.',
   ),
 } as const satisfies FieldRules;
+
+export const CLIENT_SECRET = objectWith(CLIENT_SECRET_FIELDS);
+
+/** The same of `POST /v1/realtime/transcription_sessions`, where it is a session's field. */
+export const OLDER_CLIENT_SECRET = z.looseObject(
+  {
+    client_secret: optional(
+      z.looseObject({ expires_at: optional(LIFETIME) }, 'must be an object'),
+    ),
+  },
+  'must be an object',
+);

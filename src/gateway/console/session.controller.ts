@@ -21,7 +21,8 @@ import {
   textField,
   view,
 } from '../http/openapi/view.js';
-import { FieldReader } from '../../contracts/realtime/field-reader.js';
+import { readObject } from '../../contracts/schema/read-object.js';
+import { filled, objectOf } from '../../contracts/schema/rules.js';
 import {
   Authenticator,
   bearerToken,
@@ -63,7 +64,7 @@ const ConsoleSessionDto = view('ConsoleSessionDto', {
 });
 
 /** A token of the OIDC issuer is the longest. */
-const LONGEST_KEY = 8192;
+const SIGN_IN = objectOf({ key: filled(8192) });
 
 /**
  * Who looks at the console. The cookie stands for the key that signed in: its tenant, its
@@ -102,10 +103,7 @@ export class ConsoleSessionController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
     this.#demandOwnPage(request);
-    const fields = new FieldReader(body ?? {}, '');
-    const key = fields.string('key', LONGEST_KEY);
-    fields.done();
-    if (!key) throw fields.missing('key');
+    const { key } = readObject(SIGN_IN, body ?? {});
     const principal = await this.#principalOf(key, request);
     const scopes = [...principal.scopes];
     const { token } = this.authenticator.mint(principal, {

@@ -1,12 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { IgnoredFields } from '../../contracts/openai/field-rules.js';
-import { FieldReader } from '../../contracts/realtime/field-reader.js';
 import {
   defaultSession,
   readOlderSession,
   readSession,
   type SessionConfig,
 } from '../../contracts/realtime/session-config.js';
+import {
+  CLIENT_SECRET,
+  OLDER_CLIENT_SECRET,
+} from '../../contracts/realtime/session-fields.js';
+import { readObject } from '../../contracts/schema/read-object.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { type Principal } from '../../platform/auth/principal.js';
@@ -14,8 +18,8 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { resolveSession } from './session/session-settings.js';
 
-/** OpenAI's range and default, in seconds. */
-const TTL = { min: 10, max: 7200, normal: 600 } as const;
+/** OpenAI's default. */
+const NORMAL_TTL_S = 600;
 /** The token travels in one header, of which servers take 8 to 16 KiB in all. */
 const LONGEST_SETTINGS = 3072;
 
@@ -42,16 +46,13 @@ export class ClientSecrets {
 
   /** `POST /v1/realtime/client_secrets`. @throws DomainError naming the field. */
   create(body: unknown, principal: Principal): ClientSecret {
-    const fields = new FieldReader(body ?? {}, '');
-    const ttlS = lifetime(fields.object('expires_after'));
-    const session = fields.raw('session');
-    fields.done();
+    const { expires_after: lifetime, session } = readObject(CLIENT_SECRET, body ?? {});
     const base = defaultSession(this.settings.realtime.transcriptionModel);
     const ignored = new IgnoredFields(this.settings.compat.strict);
     return this.#mint(
       session === undefined ? base : readSession(session, base, ignored),
       ignored,
-      ttlS,
+      lifetime?.seconds,
       principal,
     );
   }
@@ -61,14 +62,13 @@ export class ClientSecrets {
    * naming the field.
    */
   createOlder(body: unknown, principal: Principal): ClientSecret {
-    const fields = new FieldReader(body ?? {}, '');
-    const ttlS = lifetime(fields.object('client_secret')?.object('expires_at'));
+    const { client_secret: secret } = readObject(OLDER_CLIENT_SECRET, body ?? {});
     const base = defaultSession(this.settings.realtime.transcriptionModel);
     const ignored = new IgnoredFields(this.settings.compat.strict);
     return this.#mint(
       readOlderSession(body ?? {}, base, ignored, ''),
       ignored,
-      ttlS,
+      secret?.expires_at?.seconds,
       principal,
     );
   }
@@ -86,7 +86,7 @@ export class ClientSecrets {
   #mint(
     wanted: SessionConfig,
     ignored: IgnoredFields,
-    ttlS: number,
+    ttlS: number | undefined,
     principal: Principal,
   ): ClientSecret {
     const config = resolveSession(wanted, {
@@ -105,16 +105,9 @@ export class ClientSecrets {
       );
     const { token, expiresAt } = this.authenticator.mint(principal, {
       scopes: ['realtime'],
-      ttlS,
+      ttlS: ttlS ?? NORMAL_TTL_S,
       content,
     });
     return { value: token, expiresAt, config, ignored: ignored.paths };
   }
-}
-
-function lifetime(fields: FieldReader | undefined): number {
-  fields?.oneOf('anchor', ['created_at']);
-  const seconds = fields?.integer('seconds', TTL.min, TTL.max) ?? TTL.normal;
-  fields?.done();
-  return seconds;
 }

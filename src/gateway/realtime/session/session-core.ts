@@ -99,9 +99,9 @@ export class SessionCore {
     const ignored = new IgnoredFields(this.services.settings.compat.strict);
     let eventId: string | undefined;
     try {
-      const envelope = openEnvelope(message, ignored);
+      const envelope = openEnvelope(message);
       eventId = envelope.eventId;
-      yield* this.#act(readClientEvent(envelope), nowMs);
+      yield* this.#act(readClientEvent(envelope, ignored), nowMs);
       yield* warn(ignored);
     } catch (error) {
       yield* this.#mistake(error, eventId, nowMs);
