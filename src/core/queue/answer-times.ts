@@ -69,16 +69,17 @@ class Spread {
 class CostLine {
   #count = 0;
   #cost = 0;
-  #ms = 0;
+  /** Weighted like `Spread.mean`. */
+  meanMs = 0;
   #variance = 0;
   #covariance = 0;
 
   add(cost: number, ms: number): void {
     this.#count += 1;
     const weight = Math.max(LATEST, 1 / this.#count);
-    const [costOff, msOff] = [cost - this.#cost, ms - this.#ms];
+    const [costOff, msOff] = [cost - this.#cost, ms - this.meanMs];
     this.#cost += weight * costOff;
-    this.#ms += weight * msOff;
+    this.meanMs += weight * msOff;
     this.#variance = (1 - weight) * (this.#variance + weight * costOff * costOff);
     this.#covariance = (1 - weight) * (this.#covariance + weight * costOff * msOff);
   }
@@ -86,19 +87,18 @@ class CostLine {
   at(cost: number): number {
     // Neither a negative slope nor a negative time at cost 0. Without any spread of
     // costs: proportional.
-    const steepest = this.#ms / this.#cost;
+    const steepest = this.meanMs / this.#cost;
     const slope =
       this.#variance > 0
         ? Math.min(steepest, Math.max(0, this.#covariance / this.#variance))
         : steepest;
-    return this.#ms + slope * (cost - this.#cost);
+    return this.meanMs + slope * (cost - this.#cost);
   }
 }
 
 /** What is known of one model. */
 class ModelTimes {
   readonly ready = new Spread();
-  readonly compute = new Spread();
   readonly firstOutput = new Spread();
   /** Time / predicted time. */
   readonly #error = new Spread();
@@ -116,7 +116,6 @@ class ModelTimes {
     if (predictedMs > 0) this.#error.add(computeMs / predictedMs);
     this.line.add(costMs, computeMs);
     this.ready.add(readyMs);
-    this.compute.add(computeMs);
     if (firstOutputMs !== undefined) this.firstOutput.add(firstOutputMs);
   }
 
@@ -160,7 +159,7 @@ export class AnswerTimes {
   /** Mean from start to answer; 0: unknown. */
   meanMs(model: string, nowMs: number): number {
     const times = this.#fresh(model, nowMs);
-    return times === undefined ? 0 : times.ready.mean + times.compute.mean;
+    return times === undefined ? 0 : times.ready.mean + times.line.meanMs;
   }
 
   #fresh(model: string, nowMs: number): ModelTimes | undefined {

@@ -3,7 +3,7 @@ import { MessageAllowance } from './live-clients.js';
 
 describe('MessageAllowance', () => {
   it('lets a burst of 3 through, then 2 per second, and never saves up more than the burst', () => {
-    const allowance = new MessageAllowance({ burst: 3, perSecond: 2 }, 0);
+    const allowance = new MessageAllowance({ limit: 3, periodMs: 1500 });
     const taken = (...atMs: number[]) => atMs.map(at => allowance.take(at));
     expect(taken(0, 0, 0, 0)).toEqual([true, true, true, false]);
     expect(taken(499, 500, 500)).toEqual([false, true, false]);
@@ -11,7 +11,7 @@ describe('MessageAllowance', () => {
   });
 
   it('counts refusals until one is taken', () => {
-    const allowance = new MessageAllowance({ burst: 1, perSecond: 1 }, 0);
+    const allowance = new MessageAllowance({ limit: 1, periodMs: 1000 });
     for (let i = 0; i < 5; i++) allowance.take(0);
     expect(allowance.refused).toBe(4);
     allowance.take(2000);

@@ -9,6 +9,7 @@ import {
 } from '../../contracts/events/live-event.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { demandScope, type Principal } from '../../platform/auth/principal.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
@@ -18,38 +19,19 @@ import { LiveFeed } from './live-feed.js';
 import { LiveListener, type LiveOutlet } from './live-listener.js';
 import { LiveReplicas } from './live-replicas.js';
 
-/**
- * So many messages at once, and so many per second in the long run. Time is passed in.
- */
+/** Messages of one client within a rate. Time is passed in. */
 export class MessageAllowance {
-  #left: number;
-  #atMs: number;
-  #refused = 0;
+  /** Since the last one that was taken. */
+  refused = 0;
+  #paidMs = 0;
 
-  constructor(
-    private readonly options: { readonly burst: number; readonly perSecond: number },
-    nowMs: number,
-  ) {
-    this.#left = options.burst;
-    this.#atMs = nowMs;
-  }
-
-  /** Refused since the last one that was taken. */
-  get refused(): number {
-    return this.#refused;
-  }
+  constructor(private readonly rate: CellRate) {}
 
   take(nowMs: number): boolean {
-    const { burst, perSecond } = this.options;
-    this.#left = Math.min(burst, this.#left + ((nowMs - this.#atMs) / 1000) * perSecond);
-    this.#atMs = nowMs;
-    if (this.#left < 1) {
-      this.#refused++;
-      return false;
-    }
-    this.#left--;
-    this.#refused = 0;
-    return true;
+    const isAllowed = waitMs(this.rate, this.#paidMs, 1, nowMs) === 0;
+    if (isAllowed) this.#paidMs = take(this.rate, this.#paidMs, 1, nowMs);
+    this.refused = isAllowed ? 0 : this.refused + 1;
+    return isAllowed;
   }
 }
 
@@ -75,7 +57,9 @@ type Verb = keyof ClientToServerEvents;
 
 const MAX_CLIENTS = 1000;
 const MAX_ROOMS = 50;
-const ALLOWANCE = { burst: 60, perSecond: 10 };
+/** 60 messages at once, and 10 per second in the long run. */
+const ALLOWANCE: CellRate = { limit: 60, periodMs: 6000 };
+const PER_SECOND = (1000 * ALLOWANCE.limit) / ALLOWANCE.periodMs;
 /** A client that ignores this many refusals is disconnected. */
 const MAX_REFUSED = 100;
 
@@ -125,7 +109,7 @@ export class LiveClients {
 
   connect(socket: LiveSocket): void {
     const listener = new LiveListener(outletTo(socket));
-    const allowance = new MessageAllowance(ALLOWANCE, this.clock.nowMs());
+    const allowance = new MessageAllowance(ALLOWANCE);
     // One after the other: reading a batch takes a while, and its `leave` must not
     // overtake the `join`.
     let turn = Promise.resolve();
@@ -225,7 +209,7 @@ function outletTo(socket: LiveSocket): LiveOutlet {
 }
 
 const slowDown = (): LiveAnswer => {
-  const message = `At most ${ALLOWANCE.perSecond} messages per second; slow down.`;
+  const message = `At most ${PER_SECOND} messages per second; slow down.`;
   return {
     ok: false,
     error: errorEnvelope(new DomainError('live_feed_limit', message)).error,

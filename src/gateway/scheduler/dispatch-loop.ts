@@ -61,13 +61,16 @@ export class DispatchLoop {
     this.timers.stop();
   }
 
-  /** Asks for a turn. Any number of calls until it comes are one. */
+  /**
+   * Asks for a turn. Any number of calls until it comes are one. Nothing waits: there is
+   * nothing to decide, and a timer that is still armed finds the same.
+   */
   readonly wake = (): void => {
-    if (this.#wakes)
-      this.#pending ??= setImmediate(() => {
-        this.#pending = undefined;
-        this.#turn();
-      });
+    if (!this.#wakes || this.dispatcher.queue.depth === 0) return;
+    this.#pending ??= setImmediate(() => {
+      this.#pending = undefined;
+      this.#turn();
+    });
   };
 
   /** From now on windows close at once: the queue is sent while time remains. */
@@ -79,8 +82,7 @@ export class DispatchLoop {
   #turn(): void {
     this.#turns += 1;
     try {
-      const { queue } = this.dispatcher;
-      if (queue.depth > 0) this.#sendOut(queue);
+      this.#sendOut(this.dispatcher.queue);
       this.timers.wakeAt(this.dispatcher.nextWakeMs(this.clock.nowMs()));
     } catch (error) {
       // A defect. The loop continues: the next wake tries again, and queue deadlines

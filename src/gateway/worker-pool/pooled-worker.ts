@@ -108,7 +108,8 @@ export class PooledWorker {
   lease(count: number, credit: SlotCredit, mostTogether?: number): readonly Lease[] {
     const { health, slots } = this.#connected();
     health.busy();
-    return this.#record.lease(slots.lease(count, credit, mostTogether));
+    const leases = slots.lease(count, credit, mostTogether);
+    return this.#record.breaker === 'half_open' ? this.#record.trials(leases) : leases;
   }
 
   execute(request: CallRequest): WorkerCall {

@@ -77,11 +77,9 @@ export class ServiceRecord {
     };
   }
 
-  /** To be called with every lease that is taken. */
-  lease(leases: readonly Lease[]): readonly Lease[] {
-    return this.breaker === 'half_open'
-      ? leases.map(lease => this.#trial(lease))
-      : leases;
+  /** To be called with every lease that is taken while the breaker is half open. */
+  trials(leases: readonly Lease[]): readonly Lease[] {
+    return leases.map(lease => this.#trial(lease));
   }
 
   /**

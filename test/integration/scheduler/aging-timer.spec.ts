@@ -87,6 +87,6 @@ describe('aging timer of the dispatch loop', () => {
         s: 'settled',
       });
     });
-    expect(harness.loop.turns - before).toBe(2);
+    expect(harness.loop.turns - before).toBe(1);
   });
 });
