@@ -4,6 +4,7 @@ import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { listenProblem, portHolder } from '../platform/process/listen-check.js';
@@ -15,7 +16,7 @@ import { byteText } from './hub/disk-space.js';
 import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
 import { type EngineChecks } from './shared/engine-checks.js';
-import { type Diagnosis } from './shared/diagnosis.js';
+import { type Diagnosis, failed, passed } from './shared/diagnosis.js';
 
 interface EngineLibrary {
   /** @returns what was loaded. @throws Error with what is missing */
@@ -43,18 +44,12 @@ const LOW_DISK_BYTES = 2 * 1024 ** 3;
 const FULL_DISK_BYTES = 256 * 1024 ** 2;
 const DIAL_LIMIT_MS = 2000;
 
-const ok = (what: string, detail: string): Diagnosis => ({ what, state: 'ok', detail });
-
 export function checkNode(): Diagnosis {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const fits = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
-  if (fits) return ok('Node', `${process.version} (${process.execPath})`);
-  return {
-    what: 'Node',
-    state: 'fail',
-    detail: process.version,
-    fix: `install Node ${NODE_MIN.join('.')} or newer`,
-  };
+  return fits
+    ? passed('Node', `${process.version} (${process.execPath})`)
+    : failed('Node', process.version, `install Node ${NODE_MIN.join('.')} or newer`);
 }
 
 /**
@@ -64,10 +59,8 @@ export function checkNode(): Diagnosis {
 export async function checkPackages(
   models: readonly ModelSpec[],
 ): Promise<readonly Diagnosis[]> {
-  const engines = new Set<string>(
-    models.flatMap(({ replicas, engine }) => (replicas === 0 ? [] : [engine])),
-  );
-  const checks = [...engines].flatMap(engine => {
+  const local = models.filter(({ replicas }) => replicas !== 0);
+  const checks = [...new Set(local.map(({ engine }) => engine))].flatMap(engine => {
     const [name] = ENGINE_TABLE[engine]?.npm ?? [];
     return name === undefined ? [] : [checkPackage(name, engine)];
   });
@@ -77,15 +70,10 @@ export async function checkPackages(
 async function checkPackage(name: string, engine: string): Promise<Diagnosis> {
   try {
     await import(name);
-    return ok(engine, `${name} loads`);
+    return passed(engine, `${name} loads`);
   } catch (error) {
     const detail = `${name}: ${(error as Error).message.split('\n')[0]}`;
-    return {
-      what: engine,
-      state: 'fail',
-      detail,
-      fix: `switchyard engines install ${engine}`,
-    };
+    return failed(engine, detail, `switchyard engines install ${engine}`);
   }
 }
 
@@ -93,14 +81,12 @@ export async function checkFfmpeg(): Promise<Diagnosis> {
   const fix = 'apt-get install -y --no-install-recommends ffmpeg';
   try {
     const child = spawn('ffmpeg', ['-version'], { stdio: ['ignore', 'pipe', 'ignore'] });
-    let text = '';
-    child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    await once(child, 'close');
-    return ok('ffmpeg', text.split('\n')[0] ?? '');
+    await once(child, 'spawn');
+    return passed('ffmpeg', (await text(child.stdout)).split('\n')[0] ?? '');
   } catch {
     const detail =
       'not found: only 16 kHz mono WAV can be read, and only WAV and PCM written';
-    return { what: 'ffmpeg', state: 'fail', detail, fix };
+    return failed('ffmpeg', detail, fix);
   }
 }
 
@@ -112,16 +98,10 @@ export function checkEngineLibraries(models: readonly ModelSpec[]): readonly Dia
       const users = local.filter(model => model.engine === engine).map(({ id }) => id);
       if (users.length === 0) return [];
       try {
-        return [ok(engine, `${load()} loads, for ${users.join(', ')}`)];
+        return [passed(engine, `${load()} loads, for ${users.join(', ')}`)];
       } catch (error) {
-        return [
-          {
-            what: engine,
-            state: 'fail',
-            detail: `needed by ${users.join(', ')}: ${(error as Error).message}`,
-            fix,
-          },
-        ];
+        const detail = `needed by ${users.join(', ')}: ${(error as Error).message}`;
+        return [failed(engine, detail, fix)];
       }
     },
   );
@@ -131,18 +111,13 @@ export function checkEngineLibraries(models: readonly ModelSpec[]): readonly Dia
 export async function checkPort({ host, port }: Settings['server']): Promise<Diagnosis> {
   const problem = await listenProblem({ host, port });
   const what = `port ${port}`;
-  if (problem === undefined) return ok(what, `free on ${host}`);
+  if (problem === undefined) return passed(what, `free on ${host}`);
   if (problem === 'EADDRINUSE' && (await isSwitchyard(host, port)))
-    return ok(what, `a gateway runs on ${host}`);
+    return passed(what, `a gateway runs on ${host}`);
   const holder = problem === 'EADDRINUSE' ? portHolder(port) : undefined;
   const by = holder ? `, held by process ${holder.pid} (${holder.command})` : '';
   const fix = `${holder ? `kill ${holder.pid}` : 'stop what uses it'}, or set SWITCHYARD_SERVER_PORT=${port + 1}`;
-  return {
-    what,
-    state: 'fail',
-    detail: `cannot listen on ${host}: ${problem}${by}`,
-    fix,
-  };
+  return failed(what, `cannot listen on ${host}: ${problem}${by}`, fix);
 }
 
 async function isSwitchyard(host: string, port: number): Promise<boolean> {
@@ -168,11 +143,11 @@ export async function checkFolder(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const fix = `sudo install -d -o "$(id -un)" ${folder}, or name another folder`;
-    return { what, state: 'fail', detail: `${folder} may not be written (${code})`, fix };
+    return failed(what, `${folder} may not be written (${code})`, fix);
   }
   const free = await freeOf(folder);
   const detail = `${folder}, ${byteText(free)} free`;
-  if (free >= LOW_DISK_BYTES) return ok(what, detail);
+  if (free >= LOW_DISK_BYTES) return passed(what, detail);
   const state = free < FULL_DISK_BYTES ? 'fail' : 'warn';
   return { what, state, detail, fix: 'make room: uploads and models need it' };
 }
@@ -188,9 +163,9 @@ export async function checkModelFiles(
   });
   const bad = verdicts.filter(({ ok: good }) => !good);
   if (bad.length === 0)
-    return ok('models', `${models.length} in ${settings.workers.modelsFile}`);
+    return passed('models', `${models.length} in ${settings.workers.modelsFile}`);
   const detail = bad.map(({ name, problems }) => `${name}: ${problems[0]}`).join('; ');
-  return { what: 'models', state: 'fail', detail, fix: 'switchyard models check' };
+  return failed('models', detail, 'switchyard models check');
 }
 
 /** Files and batches: a server, or SQLite in the data folder. */
@@ -199,7 +174,7 @@ export async function checkDatabase({ database, data }: Settings): Promise<Diagn
   const file = resolve(data.dir, 'switchyard.db');
   const { size } = await stat(file).catch(() => ({ size: undefined }));
   const state = size === undefined ? 'made by the first start' : byteText(size);
-  return ok('database', `SQLite, ${file}, ${state} (database.url is empty)`);
+  return passed('database', `SQLite, ${file}, ${state} (database.url is empty)`);
 }
 
 /** Optional servers, by address only: a handshake would need their secrets here. */
@@ -208,7 +183,7 @@ export async function checkServer(
   url: string,
   setting: string,
 ): Promise<Diagnosis> {
-  if (url === '') return ok(what, `not used (${setting} is empty)`);
+  if (url === '') return passed(what, `not used (${setting} is empty)`);
   const { hostname, port, protocol } = new URL(url);
   const target = `${hostname}:${port || (protocol.startsWith('redis') ? 6379 : 5432)}`;
   try {
@@ -216,9 +191,9 @@ export async function checkServer(
     socket.setTimeout(DIAL_LIMIT_MS, () => socket.destroy(new Error('no answer')));
     await once(socket, 'connect');
     socket.destroy();
-    return ok(what, `${target} accepts connections`);
+    return passed(what, `${target} accepts connections`);
   } catch (error) {
     const detail = `${target}: ${(error as Error).message}`;
-    return { what, state: 'fail', detail, fix: `start it, or change ${setting}` };
+    return failed(what, detail, `start it, or change ${setting}`);
   }
 }

@@ -6,7 +6,7 @@ import { programFolders } from '../platform/config/process-environment.js';
 import { type Settings } from '../platform/config/settings.js';
 import { KEY_TEXTS, type Status } from './operate/status.js';
 import { type GatewayAnswer } from './shared/gateway-client.js';
-import { type Diagnosis } from './shared/diagnosis.js';
+import { type Diagnosis, failed, passed } from './shared/diagnosis.js';
 
 const ASK_LIMIT_MS = 2000;
 
@@ -14,21 +14,13 @@ const ASK_LIMIT_MS = 2000;
 export async function checkCommands(
   models: readonly ModelSpec[],
 ): Promise<readonly Diagnosis[]> {
-  const local = models.filter(
-    ({ command, replicas }) => command !== undefined && replicas !== 0,
-  );
+  const local = models.filter(({ command, replicas }) => command && replicas !== 0);
   return Promise.all(
-    local.map(async ({ id, command: [program = ''] = [] }): Promise<Diagnosis> => {
+    local.map(async ({ id, command: [program = ''] = [] }) => {
       const found = await programFile(program);
-      if (found !== undefined)
-        return { what: 'command', state: 'ok', detail: `${id}: ${found}` };
+      if (found !== undefined) return passed('command', `${id}: ${found}`);
       const fix = `install it, or change \`command\` of ${id}`;
-      return {
-        what: 'command',
-        state: 'fail',
-        detail: `${id}: there is no program ${program}`,
-        fix,
-      };
+      return failed('command', `${id}: there is no program ${program}`, fix);
     }),
   );
 }
@@ -59,7 +51,7 @@ export async function checkGateway(
 ): Promise<readonly Diagnosis[]> {
   try {
     const status = await asked(server, 'status');
-    if (status.status === 401) return [{ what: 'keys', state: 'ok', detail: 'required' }];
+    if (status.status === 401) return [passed('keys', 'required')];
     const { gateway } = (await status.json()) as Status;
     const { data } = (await (await asked(server, 'workers')).json()) as WorkerList;
     const state = gateway.keys === 'ignored' ? 'warn' : 'ok';

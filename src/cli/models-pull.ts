@@ -17,7 +17,7 @@ import {
   suggestedName,
 } from './hub/model-source.js';
 import { findingsOf, ModelStore } from './hub/model-store.js';
-import { pullProgress } from './pull-progress.js';
+import { PullProgress } from './pull-progress.js';
 import { MARKS, print, printJson, say } from './shared/terminal.js';
 
 /** A server that has begun to send counts as lost after this much silence. */
@@ -85,7 +85,7 @@ export async function pullWithProgress(
   quiet: boolean | undefined,
   signal: AbortSignal,
 ): Promise<PullManifest> {
-  const progress = pullProgress(quiet === true);
+  const progress = new PullProgress(quiet === true);
   try {
     const { observe } = progress;
     return await pullModel(order, { http, signal, observe, stallMs: STALL_MS });

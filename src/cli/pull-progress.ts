@@ -8,131 +8,103 @@ import { dim, MARKS, say } from './shared/terminal.js';
 /** A log file does not need more than a line per tenth of a file. */
 const PLAIN_STEPS = 10;
 
+interface FileProgress {
+  readonly size: number | undefined;
+  readonly startedMs: number;
+  readonly startedAt: number;
+  readonly bar: SingleBar | undefined;
+  at: number;
+  step: number;
+}
+
+type EventOf<Type> = PullEvent & { readonly type: Type };
+
 /** Shows a pull: bars on a terminal, plain lines elsewhere, nothing with `quiet`. */
-export interface PullProgress {
-  readonly observe: PullObserver;
-  stop(): void;
-}
+export class PullProgress {
+  readonly #files = new Map<string, FileProgress>();
+  readonly #bars = stderr.isTTY
+    ? new MultiBar({
+        format: ' {bar} {percentage}% | {have} of {all} | {speed}/s | {file}',
+        hideCursor: true,
+        clearOnComplete: true,
+        stream: stderr,
+        etaBuffer: 50,
+      })
+    : undefined;
 
-export function pullProgress(quiet: boolean): PullProgress {
-  if (quiet) return { observe: () => undefined, stop: () => undefined };
-  return stderr.isTTY ? new PullBars() : new PullLines();
-}
+  constructor(private readonly quiet: boolean) {}
 
-function planText({
-  files,
-  bytes,
-  presentBytes,
-  folder,
-}: PullEvent & { type: 'planned' }): string {
-  const size = bytes === undefined ? '' : `, ${byteText(bytes)}`;
-  const here = presentBytes > 0 ? `, of which ${byteText(presentBytes)} are here` : '';
-  return `${files} file${files === 1 ? '' : 's'}${size}${here} → ${resolve(folder)}`;
-}
-
-const waitText = ({ path, ms, why }: PullEvent & { type: 'waiting' }): string =>
-  `${path}: ${why}; again in ${(ms / 1000).toFixed(1)} s`;
-
-class PullLines implements PullProgress {
-  readonly #files = new Map<
-    string,
-    { have: number; size: number | undefined; step: number }
-  >();
-
-  readonly observe = (event: PullEvent): void => {
-    if (event.type === 'planned') say(planText(event));
-    else if (event.type === 'waiting') say(`${MARKS.warn} ${waitText(event)}`);
-    else if (event.type === 'done')
-      say(
-        `${MARKS.ok} ${event.path}  ${byteText(event.size)}${event.already ? ', here already' : ''}`,
-      );
-    else if (event.type === 'started') {
-      this.#files.set(event.path, { have: event.have, size: event.size, step: 0 });
-      say(`  ${event.path}${event.have > 0 ? `  from ${byteText(event.have)} on` : ''}`);
-    } else this.#received(event);
+  readonly observe: PullObserver = event => {
+    if (this.quiet) return;
+    switch (event.type) {
+      case 'planned':
+        return this.#say(planText(event));
+      case 'started':
+        return this.#started(event);
+      case 'received':
+        return this.#received(event);
+      case 'waiting': {
+        const seconds = (event.ms / 1000).toFixed(1);
+        return this.#say(
+          `${MARKS.warn} ${event.path}: ${event.why}; again in ${seconds} s`,
+        );
+      }
+      case 'done': {
+        this.#remove(event.path);
+        const already = event.already ? dim(', here already') : '';
+        return this.#say(`${MARKS.ok} ${event.path}  ${byteText(event.size)}${already}`);
+      }
+    }
   };
 
   stop(): void {
-    this.#files.clear();
+    this.#bars?.stop();
   }
 
-  #received({ path, bytes }: PullEvent & { type: 'received' }): void {
-    const file = this.#files.get(path);
-    if (!file) return;
-    file.have += bytes;
-    const step = file.size ? Math.floor((file.have / file.size) * PLAIN_STEPS) : 0;
-    if (step <= file.step || step >= PLAIN_STEPS) return;
-    file.step = step;
-    say(`  ${path}  ${step * (100 / PLAIN_STEPS)} % of ${byteText(file.size ?? 0)}`);
-  }
-}
-
-class PullBars implements PullProgress {
-  readonly #bars = new Map<string, SingleBar>();
-  readonly #multi = new MultiBar({
-    format: ' {bar} {percentage}% | {have} of {all} | {speed}/s | {file}',
-    hideCursor: true,
-    clearOnComplete: true,
-    stream: stderr,
-    etaBuffer: 50,
-  });
-
-  readonly observe = (event: PullEvent): void => {
-    if (event.type === 'planned') this.#log(planText(event));
-    else if (event.type === 'waiting') this.#log(`${MARKS.warn} ${waitText(event)}`);
-    else if (event.type === 'started') this.#started(event);
-    else if (event.type === 'received') this.#received(event);
-    else this.#done(event);
-  };
-
-  stop(): void {
-    this.#multi.stop();
-  }
-
-  #started({ path, have, size }: PullEvent & { type: 'started' }): void {
+  #started({ path, have, size }: EventOf<'started'>): void {
     this.#remove(path);
     const all = size === undefined ? '?' : byteText(size);
-    const bar = this.#multi.create(size ?? Math.max(have, 1), have, {
-      file: path,
-      have: byteText(have),
-      all,
-      speed: '-',
-    });
-    this.#bars.set(
-      path,
-      Object.assign(bar, { startedMs: Date.now(), startedAt: have, at: have }),
-    );
+    const words = { file: path, have: byteText(have), all, speed: '-' };
+    const bar = this.#bars?.create(size ?? Math.max(have, 1), have, words);
+    if (!bar) say(`  ${path}${have > 0 ? `  from ${byteText(have)} on` : ''}`);
+    const startedMs = Date.now();
+    this.#files.set(path, { size, startedMs, startedAt: have, bar, at: have, step: 0 });
   }
 
-  #received({ path, bytes }: PullEvent & { type: 'received' }): void {
-    const bar = this.#bars.get(path) as
-      (SingleBar & { startedMs: number; startedAt: number; at: number }) | undefined;
-    if (!bar) return;
-    bar.at += bytes;
-    if (bar.at > bar.getTotal()) bar.setTotal(bar.at);
-    const seconds = Math.max(0.001, (Date.now() - bar.startedMs) / 1000);
-    bar.update(bar.at, {
-      have: byteText(bar.at),
-      speed: byteText(Math.round((bar.at - bar.startedAt) / seconds)),
-    });
-  }
-
-  #done({ path, size, already }: PullEvent & { type: 'done' }): void {
-    this.#remove(path);
-    this.#log(
-      `${MARKS.ok} ${path}  ${byteText(size)}${already ? dim(', here already') : ''}`,
-    );
+  #received({ path, bytes }: EventOf<'received'>): void {
+    const file = this.#files.get(path);
+    if (!file) return;
+    file.at += bytes;
+    if (file.bar) return drawBar(file, file.bar);
+    const { at, size } = file;
+    const step = size ? Math.floor((at / size) * PLAIN_STEPS) : 0;
+    if (step <= file.step || step >= PLAIN_STEPS) return;
+    file.step = step;
+    say(`  ${path}  ${step * (100 / PLAIN_STEPS)} % of ${byteText(size ?? 0)}`);
   }
 
   #remove(path: string): void {
-    const bar = this.#bars.get(path);
-    if (bar) this.#multi.remove(bar);
-    this.#bars.delete(path);
+    const bar = this.#files.get(path)?.bar;
+    if (bar) this.#bars?.remove(bar);
+    this.#files.delete(path);
   }
 
   /** Above the bars, which stay where they are; without bars just a line. */
-  #log(text: string): void {
-    if (this.#bars.size > 0) this.#multi.log(`${text}\n`);
+  #say(text: string): void {
+    if (this.#bars && this.#files.size > 0) this.#bars.log(`${text}\n`);
     else say(text);
   }
+}
+
+function drawBar({ at, startedAt, startedMs }: FileProgress, bar: SingleBar): void {
+  if (at > bar.getTotal()) bar.setTotal(at);
+  const seconds = Math.max(0.001, (Date.now() - startedMs) / 1000);
+  const speed = byteText(Math.round((at - startedAt) / seconds));
+  bar.update(at, { have: byteText(at), speed });
+}
+
+function planText({ files, bytes, presentBytes, folder }: EventOf<'planned'>): string {
+  const size = bytes === undefined ? '' : `, ${byteText(bytes)}`;
+  const here = presentBytes > 0 ? `, of which ${byteText(presentBytes)} are here` : '';
+  return `${files} file${files === 1 ? '' : 's'}${size}${here} → ${resolve(folder)}`;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type Diagnosis } from '../shared/diagnosis.js';
+import { type Diagnosis, failed, passed } from '../shared/diagnosis.js';
 import { askNode, lastLines, runCommand, type RunCommand } from './command.js';
 import { engineModules } from './engine-packages.js';
 import { type PythonEnvironment } from './python-environment.js';
@@ -56,49 +56,43 @@ export async function checkGpu({
   modules = engineModules(),
   libraryFolders,
   python,
-}: GpuProbe) {
-  const asked = await run('nvidia-smi', [
-    '--query-gpu=name,driver_version,memory.total',
-    '--format=csv,noheader',
-  ]);
-  const gpus =
-    asked.code === 0 ? asked.output.split('\n').filter(line => line.trim() !== '') : [];
+}: GpuProbe): Promise<GpuReport> {
+  const { code, output } = await run('nvidia-smi', NVIDIA_QUERY);
+  const gpus = code === 0 ? output.split('\n').filter(line => line.trim() !== '') : [];
   const cached = await run('/bin/sh', ['-c', 'PATH="$PATH:/sbin" ldconfig -p']);
   const folders = await Promise.all(
     libraryFolders.map(folder => readdir(folder).catch(() => [])),
   );
   const libraries = [cached.output, ...folders.flat()].join('\n');
   const checks = [
-    driver(gpus, asked.output),
-    ...FAMILIES.map(({ what, pattern }): Diagnosis => {
-      const found = [...new Set(libraries.match(pattern) ?? [])].sort();
-      if (found.length > 0)
-        return { what, state: 'ok', detail: `found: ${found.join(', ')}` };
-      return {
-        what,
-        state: 'fail',
-        detail: 'no library found',
-        fix: cudaFix(CUDA_OF_PACKAGES),
-      };
-    }),
-    ...(await llamaCpp(run, modules)),
+    driver(gpus, output),
+    ...FAMILIES.map(({ what, pattern }) =>
+      library(what, [...new Set(libraries.match(pattern) ?? [])].sort()),
+    ),
+    await llamaCpp(run, modules),
     ...(await ctranslate2(run, python)),
   ];
-  return {
-    ok: checks.every(({ state }) => state !== 'fail'),
-    gpus,
-    checks,
-  } satisfies GpuReport;
+  return { ok: checks.every(({ state }) => state !== 'fail'), gpus, checks };
 }
+
+const NVIDIA_QUERY = [
+  '--query-gpu=name,driver_version,memory.total',
+  '--format=csv,noheader',
+];
+
+const library = (what: string, found: readonly string[]): Diagnosis =>
+  found.length > 0
+    ? passed(what, `found: ${found.join(', ')}`)
+    : failed(what, 'no library found', cudaFix(CUDA_OF_PACKAGES));
 
 function driver(gpus: readonly string[], output: string): Diagnosis {
   const what = 'NVIDIA driver';
-  if (gpus.length > 0) return { what, state: 'ok', detail: gpus.join('; ') };
+  if (gpus.length > 0) return passed(what, gpus.join('; '));
   const detail = `this machine has no usable NVIDIA GPU: nvidia-smi says ${lastLines(output, 1)}`;
   const fix =
     "install NVIDIA's driver: 580 or newer for CUDA 13, 525 for CUDA 12; " +
     'a container needs the NVIDIA container toolkit and --gpus all';
-  return { what, state: 'fail', detail, fix };
+  return failed(what, detail, fix);
 }
 
 /**
@@ -107,8 +101,9 @@ function driver(gpus: readonly string[], output: string): Diagnosis {
  */
 async function unlinkedIn(
   run: RunCommand,
+  what: string,
   file: string,
-): Promise<Omit<Diagnosis, 'what'> | undefined> {
+): Promise<Diagnosis | undefined> {
   const { output } = await run('ldd', [file]);
   const missing = [...output.matchAll(/^\s*(\S+) => not found$/gm)].map(
     ([, name = '']) => name,
@@ -117,58 +112,31 @@ async function unlinkedIn(
   const version = missing
     .map(name => /^lib(?:cudart|cublas)\.so\.(\d+)$/.exec(name)?.[1])
     .find(Boolean);
-  const fix = version === undefined ? "install NVIDIA's driver" : cudaFix(version);
-  return {
-    state: 'fail',
-    detail: `installed, but ${basename(file)} lacks ${missing.join(', ')}`,
-    fix,
-  };
+  const fix = version === undefined ? DRIVER : cudaFix(version);
+  const detail = `installed, but ${basename(file)} lacks ${missing.join(', ')}`;
+  return failed(what, detail, fix);
 }
+
+const DRIVER = "install NVIDIA's driver";
 
 type Backends = Readonly<Record<'cpu' | 'cuda' | 'vulkan', boolean>>;
 
-async function llamaCpp(run: RunCommand, modules: string): Promise<readonly Diagnosis[]> {
+async function llamaCpp(run: RunCommand, modules: string): Promise<Diagnosis> {
   const what = 'llama.cpp';
   const found = await askNode<Backends>(run, LLAMA, dirname(modules));
-  if (!found)
-    return [
-      {
-        what,
-        state: 'fail',
-        detail: 'node-llama-cpp does not load',
-        fix: 'switchyard engines install llama-cpp',
-      },
-    ];
+  if (!found) {
+    const fix = 'switchyard engines install llama-cpp';
+    return failed(what, 'node-llama-cpp does not load', fix);
+  }
   const loading = Object.entries(found).flatMap(([name, loads]) => (loads ? [name] : []));
   const detail = `back ends that load: ${loading.join(', ')}`;
-  if (found.cuda) return [{ what, state: 'ok', detail }];
-  const bins = join(
-    modules,
-    '@node-llama-cpp',
-    'linux-x64-cuda',
-    'bins',
-    'linux-x64-cuda',
-  );
-  if (!existsSync(bins))
-    return [
-      {
-        what,
-        state: 'fail',
-        detail: `${detail}; not cuda`,
-        fix: 'switchyard gpu install llama-cpp',
-      },
-    ];
-  const unlinked = await unlinkedIn(run, join(bins, 'libggml-cuda.so'));
-  return [
-    {
-      what,
-      ...(unlinked ?? {
-        state: 'fail',
-        detail: `${detail}; not cuda`,
-        fix: "install NVIDIA's driver",
-      }),
-    },
-  ];
+  if (found.cuda) return passed(what, detail);
+  const folder = 'linux-x64-cuda';
+  const bins = join(modules, '@node-llama-cpp', folder, 'bins', folder);
+  const without = `${detail}; not cuda`;
+  if (!existsSync(bins)) return failed(what, without, 'switchyard gpu install llama-cpp');
+  const unlinked = await unlinkedIn(run, what, join(bins, 'libggml-cuda.so'));
+  return unlinked ?? failed(what, without, DRIVER);
 }
 
 /** Only where it is installed. */
@@ -181,11 +149,8 @@ async function ctranslate2(
   const what = 'CTranslate2';
   const { output } = await run(python.python, ['-c', DEVICES]);
   const devices = Number(/"devices": (\d+)/.exec(output)?.[1] ?? 0);
-  if (devices > 0 && manifest!.cuda)
-    return [{ what, state: 'ok', detail: `${devices} CUDA devices` }];
-  const fix = manifest!.cuda
-    ? "install NVIDIA's driver"
-    : 'switchyard engines install ctranslate2 --cuda';
+  if (devices > 0 && manifest!.cuda) return [passed(what, `${devices} CUDA devices`)];
+  const fix = manifest!.cuda ? DRIVER : 'switchyard engines install ctranslate2 --cuda';
   const detail = `${devices} CUDA devices${manifest!.cuda ? '' : '; its CUDA libraries are not installed'}`;
-  return [{ what, state: 'fail', detail, fix }];
+  return [failed(what, detail, fix)];
 }

@@ -27,6 +27,9 @@ import { findPython } from './python.js';
 const SOURCES = join(PRODUCT_FOLDER, 'workers', 'python');
 const MANIFEST = 'switchyard.json';
 
+const PIP_INSTALL =
+  '-m pip install --no-input --progress-bar off --only-binary :all:'.split(' ');
+
 interface Manifest {
   /**
    * Digest of what was installed and from where; another one means that the environment
@@ -142,32 +145,21 @@ export class PythonEnvironment {
       throw new CliError(`${python} -m venv failed: ${lastLines(venv.output)}`);
     const own = join(folder, 'bin', 'python');
     const files = this.#requirements(cuda).flatMap(file => ['--requirement', file]);
-    const pip = [
-      '-m',
-      'pip',
-      'install',
-      '--no-input',
-      '--progress-bar',
-      'off',
-      '--only-binary',
-      ':all:',
-      ...files,
-    ];
     const log = join(folder, 'pip.log');
     const env = { PIP_DISABLE_PIP_VERSION_CHECK: '1', PIP_LOG: log };
-    const installed = await this.run(own, pip, { ...options, env });
+    const installed = await this.run(own, [...PIP_INSTALL, ...files], {
+      ...options,
+      env,
+    });
     if (installed.code !== 0)
       throw pipFailure(installed.output, await readFile(log, 'utf8').catch(() => ''));
     await rm(log, { force: true });
     report('importing the worker');
-    const finished = await this.run(own, ['-c', FINISH, join(this.sources, 'src')], {
-      signal,
-    });
-    const versions = parsed<Manifest['versions']>(finished.output);
-    if (finished.code !== 0 || !versions)
-      throw new CliError(
-        `the installed packages do not load: ${lastLines(finished.output)}`,
-      );
+    const finish = ['-c', FINISH, join(this.sources, 'src')];
+    const { code, output } = await this.run(own, finish, { signal });
+    const versions = parsed<Manifest['versions']>(output);
+    if (code !== 0 || !versions)
+      throw new CliError(`the installed packages do not load: ${lastLines(output)}`);
     const manifest: Manifest = { lock: this.#lock(cuda), cuda, versions };
     await writeFile(join(folder, MANIFEST), JSON.stringify(manifest, null, 2));
   }

@@ -1,13 +1,18 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
-/**
- * What a file must hash to: sha256, or what git calls the file (`blob SIZE\0` + bytes,
- * SHA-1), as hubs give for small files.
- */
-export type ExpectedDigest =
-  | { readonly algorithm: 'sha256'; readonly hex: string }
-  | { readonly algorithm: 'git'; readonly hex: string; readonly size: number };
+/** What a file must hash to. */
+export interface ExpectedDigest {
+  readonly hex: string;
+  /**
+   * Bytes of the file, where `hex` is what git calls it (`blob SIZE\0` + bytes, SHA-1),
+   * as hubs give for small files. Undefined: `hex` is its sha256.
+   */
+  readonly gitSize?: number;
+}
+
+export const sha256Of = (digest: ExpectedDigest | undefined): string | undefined =>
+  digest?.gitSize === undefined ? digest?.hex : undefined;
 
 /**
  * Hashes bytes as they come: always sha256, for the manifest, and what
@@ -18,8 +23,8 @@ export class FileDigest {
   readonly #git;
 
   constructor(private readonly expected: ExpectedDigest | undefined) {
-    if (expected?.algorithm === 'git')
-      this.#git = createHash('sha1').update(`blob ${expected.size}\0`);
+    if (expected?.gitSize !== undefined)
+      this.#git = createHash('sha1').update(`blob ${expected.gitSize}\0`);
   }
 
   update(chunk: Uint8Array): void {
@@ -31,10 +36,8 @@ export class FileDigest {
   finish(): { readonly sha256: string; readonly matches: boolean | undefined } {
     const sha256 = this.#sha256.digest('hex');
     if (!this.expected) return { sha256, matches: undefined };
-    return {
-      sha256,
-      matches: (this.#git?.digest('hex') ?? sha256) === this.expected.hex.toLowerCase(),
-    };
+    const found = this.#git?.digest('hex') ?? sha256;
+    return { sha256, matches: found === this.expected.hex.toLowerCase() };
   }
 }
 
@@ -43,9 +46,9 @@ export async function digestFile(
   path: string,
   expected: ExpectedDigest | undefined,
   signal?: AbortSignal,
-) {
+): Promise<FileDigest> {
   const digest = new FileDigest(expected);
   for await (const chunk of createReadStream(path, { signal }))
     digest.update(chunk as Buffer);
-  return digest.finish();
+  return digest;
 }

@@ -1,7 +1,3 @@
-import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { demandSpace, writeFailure } from './disk-space.js';
-import type { FileDigest } from './file-digest.js';
 import type { ListedFile } from './file-listing.js';
 import { HubError } from './hub-error.js';
 import type { HubHttp } from './hub-http.js';
@@ -11,7 +7,7 @@ import { type OpenFile, PartialFile } from './partial-file.js';
  * Aborts what it watches when nothing was heard for a while; the caller says so with
  * `heard`, and ends it with `stop`.
  */
-export class StallWatch {
+class StallWatch {
   readonly #stall = new AbortController();
   readonly #timer: NodeJS.Timeout;
   /** Aborts on a stall, and with the signal it was given. */
@@ -83,22 +79,6 @@ export interface DownloadContext {
   readonly openFile?: OpenFile;
 }
 
-export interface DownloadedFile {
-  readonly size: number;
-  readonly sha256: string;
-}
-
-/**
- * How one answer of the server is taken: what it brings, and what of the file
- * is here already.
- */
-interface Intake {
-  readonly response: Response;
-  readonly handle: FileHandle;
-  readonly digest: FileDigest;
-  readonly have: number;
-}
-
 /**
  * One attempt after another at one file. Each continues where the last one ended, when
  * that is still the same file.
@@ -116,145 +96,119 @@ export class FileDownload {
     target: string,
     private readonly context: DownloadContext,
   ) {
-    this.#partial = new PartialFile(target, context.openFile);
+    this.#partial = new PartialFile(file, target, context.openFile);
   }
 
   /**
    * @throws HubError, `transient` when another attempt may succeed; the abort's reason.
    */
-  async attempt(): Promise<DownloadedFile> {
+  async attempt(): Promise<{ readonly size: number; readonly sha256: string }> {
+    const { stallMs, signal } = this.context;
     this.received = 0;
-    const watch = new StallWatch(this.context.stallMs, this.context.signal);
+    const watch = new StallWatch(stallMs, signal);
     try {
-      const intake = await this.#request(watch.signal);
-      return await this.#take(intake, watch);
+      return await this.#take(await this.#request(watch.signal), watch);
     } catch (error) {
-      this.context.signal.throwIfAborted();
-      throw watch.stalled
-        ? this.#cut(`sent nothing for ${this.context.stallMs / 1000} s`, error)
-        : error;
+      signal.throwIfAborted();
+      if (watch.stalled) throw this.#cut(`sent nothing for ${stallMs / 1000} s`, error);
+      throw error;
     } finally {
       watch.stop();
+      await this.#partial.close();
     }
   }
 
-  async #request(signal: AbortSignal): Promise<Intake> {
-    const { bytes, etag } = await this.#partial.resumable(this.file);
-    const range =
-      bytes > 0 ? { range: `bytes=${bytes}-`, ...(etag && { 'if-range': etag }) } : {};
-    // A compressed body would have other sizes and other ranges.
-    const headers = { 'accept-encoding': 'identity', ...range };
+  /** @returns the rest of the file, or all of it; the partial file is open for it */
+  async #request(signal: AbortSignal): Promise<Response> {
+    const { bytes, etag } = await this.#partial.resumable();
+    const headers = {
+      // A compressed body would have other sizes and other ranges.
+      'accept-encoding': 'identity',
+      ...(bytes > 0 && { range: `bytes=${bytes}-` }),
+      ...(etag !== undefined && { 'if-range': etag }),
+    };
     const response = await this.context.http.get(this.file.url, { headers, signal });
     if (bytes > 0 && continues(response, bytes, etag)) {
-      return { response, have: bytes, ...(await this.#partial.append(this.file)) };
+      await this.#partial.append();
+      return response;
     }
-    if (response.status === 200) return this.#fromStart(response);
+    if (response.status === 200) {
+      await this.#restart(response);
+      return response;
+    }
     await response.body?.cancel();
     if (bytes > 0 && response.status === 416 && rangeTotal(response) === bytes) {
       // All of it came before; only the check and the rename are missing.
-      return {
-        response: new Response(null),
-        have: bytes,
-        ...(await this.#partial.append(this.file)),
-      };
+      await this.#partial.append();
+      return new Response(null);
     }
     await this.#partial.discard();
     throw this.#cut('changed the file since the last attempt; it begins again');
   }
 
-  async #fromStart(response: Response): Promise<Intake> {
+  async #restart(response: Response): Promise<void> {
+    const { size } = this.file;
     const encoding = response.headers.get('content-encoding') ?? 'identity';
-    if (encoding !== 'identity') {
-      await response.body?.cancel();
-      throw new HubError(
-        'refused',
-        `${this.#where()} came as ${encoding}: its size cannot be checked`,
-      );
-    }
     const total = lengthOf(response);
-    if (this.file.size !== undefined && total !== undefined && total !== this.file.size) {
+    const problem =
+      encoding !== 'identity'
+        ? new HubError(
+            'refused',
+            `${this.#where} came as ${encoding}: its size cannot be checked`,
+          )
+        : size !== undefined && total !== undefined && total !== size
+          ? new HubError(
+              'checksum',
+              `${this.#where} has ${total} bytes there, ${size} were announced`,
+            )
+          : undefined;
+    if (problem) {
       await response.body?.cancel();
-      throw new HubError(
-        'checksum',
-        `${this.#where()} has ${total} bytes there, ${this.file.size} were announced`,
-      );
+      throw problem;
     }
-    const etag = strong(response.headers.get('etag'));
-    const origin = { url: this.file.url, etag, digest: this.file.digest?.hex };
-    const opened = await this.#partial.restart(this.file, origin);
-    if (this.file.size === undefined && total !== undefined)
-      await this.#demandSpace(total, opened.handle);
-    return { response, have: 0, ...opened };
+    // Of a file whose size was announced, the disk was asked before.
+    const unknown = size === undefined ? (total ?? 0) : 0;
+    await this.#partial.restart(strong(response.headers.get('etag')), unknown);
   }
 
-  async #demandSpace(bytes: number, handle: FileHandle): Promise<void> {
-    try {
-      await demandSpace(dirname(this.#partial.path), bytes);
-    } catch (error) {
-      await handle.close();
-      throw error;
-    }
-  }
-
-  async #take(
-    { response, handle, digest, have }: Intake,
-    watch: StallWatch,
-  ): Promise<DownloadedFile> {
-    const { path } = this.file;
+  async #take(response: Response, watch: StallWatch) {
+    const { observe } = this.context;
+    const { path, digest } = this.file;
+    const partial = this.#partial;
+    const have = partial.size;
     const total = this.file.size ?? totalOf(response, have);
     const most = total ?? UNANNOUNCED_BYTES;
-    let size = have;
-    try {
-      this.context.observe({ type: 'started', path, have, size: total });
-      for await (const chunk of this.#chunks(response)) {
-        watch.heard();
-        if (size + chunk.length > most) throw await this.#tooLong(most, have);
-        await writeAll(handle, chunk).catch((error: unknown) =>
-          Promise.reject(writeFailure(error, this.#partial.path)),
+    observe({ type: 'started', path, have, size: total });
+    for await (const chunk of this.#chunks(response)) {
+      watch.heard();
+      if (partial.size + chunk.length > most)
+        throw await this.#discarded(
+          have,
+          `has more than the ${most} bytes that were announced`,
         );
-        digest.update(chunk);
-        size += chunk.length;
-        this.received += chunk.length;
-        this.context.observe({ type: 'received', path, bytes: chunk.length });
-      }
-      if (total !== undefined && size < total)
-        throw this.#cut(`ended after ${size} of ${total} bytes`);
-    } catch (error) {
-      await handle.close();
-      throw error;
+      await partial.write(chunk);
+      this.received += chunk.length;
+      observe({ type: 'received', path, bytes: chunk.length });
     }
-    return this.#check({ handle, digest, have, size, total });
+    const { size } = partial;
+    if (total !== undefined && size < total)
+      throw this.#cut(`ended after ${size} of ${total} bytes`);
+    const { sha256, matches } = partial.finish();
+    if (matches === false)
+      throw await this.#discarded(
+        have,
+        `is damaged or another file: expected ${digest?.hex}, got ${sha256} (${size} bytes)`,
+      );
+    await partial.keep();
+    return { size, sha256 };
   }
 
-  async #tooLong(bytes: number, have: number): Promise<HubError> {
+  /** What continued an earlier attempt may have had the wrong beginning. */
+  async #discarded(have: number, what: string): Promise<HubError> {
     await this.#partial.discard();
-    if (have > 0) return this.#cut(NO_FIT);
-    return new HubError(
-      'checksum',
-      `${this.#where()} has more than the ${bytes} bytes that were announced`,
-    );
-  }
-
-  async #check({
-    handle,
-    digest,
-    have,
-    size,
-    total,
-  }: Omit<Intake, 'response'> & { size: number; total?: number | undefined }) {
-    const { sha256, matches } = digest.finish();
-    if (matches !== false && (total === undefined || size === total)) {
-      await this.#partial.finish(handle);
-      return { size, sha256 };
-    }
-    await handle.close();
-    await this.#partial.discard();
-    if (have > 0) throw this.#cut(NO_FIT);
-    const wanted = this.file.digest?.hex ?? `${total} bytes`;
-    throw new HubError(
-      'checksum',
-      `${this.#where()} is damaged or another file: expected ${wanted}, got ${sha256} (${size} bytes)`,
-    );
+    return have > 0
+      ? this.#cut(NO_FIT)
+      : new HubError('checksum', `${this.#where} ${what}`);
   }
 
   async *#chunks({ body }: Response): AsyncGenerator<Uint8Array> {
@@ -268,13 +222,13 @@ export class FileDownload {
   }
 
   #cut(what: string, cause?: unknown): HubError {
-    return new HubError('unreachable', `${this.#where()}: the server ${what}`, {
+    return new HubError('unreachable', `${this.#where}: the server ${what}`, {
       transient: true,
       cause,
     });
   }
 
-  #where(): string {
+  get #where(): string {
     return `${this.file.path} (${new URL(this.file.url).host})`;
   }
 }
@@ -306,7 +260,3 @@ function rangeTotal({ headers }: Response): number | undefined {
 
 const totalOf = (response: Response, have: number): number | undefined =>
   rangeTotal(response) ?? (have === 0 ? lengthOf(response) : undefined);
-
-async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.length;) at += (await handle.write(chunk, at)).bytesWritten;
-}

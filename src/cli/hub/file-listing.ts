@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type ExpectedDigest } from './file-digest.js';
-import { included, MANIFEST_NAME, safeFilePath } from './model-folder.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type ExpectedDigest, sha256Of } from './file-digest.js';
+import { isIncluded, MANIFEST_NAME, safeFilePath } from './model-folder.js';
 import { HubError } from './hub-error.js';
 import { type HubHttp } from './hub-http.js';
 import { type ModelSource, sourceText, urlFileName } from './model-source.js';
@@ -44,92 +45,95 @@ export async function listFiles(
   order: ListingRequest,
   signal: AbortSignal,
 ): Promise<FileListing> {
-  const { revision, files } = await offered(http, order, signal);
-  const wanted = order.expected
-    ? expectedFiles(files, order, revision)
-    : files.filter(({ path }) => included(path, order.include));
-  if (wanted.length === 0) {
-    const names = files.slice(0, 20).map(({ path }) => path);
-    throw new HubError(
-      'order',
-      `--include ${order.include.join(' ')} matches none of ${files.length} files: ${names.join(', ')}`,
-    );
-  }
+  const listing = await offered(http, order, signal);
+  const files = order.expected
+    ? expectedFiles(listing, order)
+    : included(listing.files, order.include);
   // Some file systems do not distinguish `A` from `a`.
   const names = new Set<string>();
-  const twice = wanted.find(
-    ({ path }) => names.size === names.add(path.toLowerCase()).size,
-  );
-  if (twice) throw new HubError('refused', `the server names ${twice.path} twice`);
-  return { revision, files: withSha256(wanted, order) };
+  for (const { path } of files)
+    if (names.size === names.add(path.toLowerCase()).size)
+      throw new HubError('refused', `the server names ${path} twice`);
+  return { revision: listing.revision, files: withSha256(files, order) };
 }
+
+function included(
+  files: readonly ListedFile[],
+  patterns: readonly string[],
+): readonly ListedFile[] {
+  const wanted = files.filter(({ path }) => isIncluded(path, patterns));
+  if (wanted.length > 0) return wanted;
+  throw new HubError(
+    'order',
+    `--include ${patterns.join(' ')} matches none of ${files.length} files: ${firstNames(files)}`,
+  );
+}
+
+const firstNames = (files: readonly ListedFile[]): string =>
+  files
+    .slice(0, 20)
+    .map(({ path }) => path)
+    .join(', ');
 
 /**
  * @throws HubError `refused` for a name that is not there; `checksum` for other bytes
  *   under it. Nothing came yet.
  */
 function expectedFiles(
-  files: readonly ListedFile[],
+  { files, revision }: FileListing,
   { source, expected = {} }: ListingRequest,
-  revision: string,
 ): readonly ListedFile[] {
   return Object.entries(expected).flatMap(([name, { bytes, sha256 }]) => {
-    const found = files.filter(
-      ({ path }) => path === name || (name.includes('*') && included(path, [name])),
+    const isPattern = name.includes('*');
+    const found = files.filter(({ path }) =>
+      isPattern ? isIncluded(path, [name]) : path === name,
     );
     const [file] = found;
-    if (!file) {
-      const names = files.slice(0, 20).map(({ path }) => path);
+    if (!file)
       throw new HubError(
         'refused',
-        `${sourceText(source)} has no ${name} at ${revision}; it has ${names.join(', ')}`,
+        `${sourceText(source)} has no ${name} at ${revision}; it has ${firstNames(files)}`,
       );
-    }
-    const there = file.digest?.algorithm === 'sha256' ? file.digest.hex : undefined;
-    if ((bytes ?? file.size) !== file.size || (sha256 ?? there) !== (there ?? sha256)) {
+    const there = sha256Of(file.digest);
+    if (differ(bytes, file.size) || (there && differ(sha256, there))) {
       const known = `${file.size} bytes ${there ?? ''}, not ${bytes} ${sha256 ?? ''}`;
       throw new HubError(
         'checksum',
         `${sourceText(source)} has another ${name} than the catalogue names: ${known}`,
       );
     }
-    return sha256 === undefined
-      ? found
-      : [{ ...file, digest: { algorithm: 'sha256' as const, hex: sha256 } }];
+    return sha256 === undefined ? found : [{ ...file, digest: { hex: sha256 } }];
   });
 }
 
-function offered(
+const differ = <T>(expected: T | undefined, found: T): boolean =>
+  expected !== undefined && expected !== found;
+
+async function offered(
   http: HubHttp,
-  order: ListingRequest,
+  { source, sha256 }: ListingRequest,
   signal: AbortSignal,
 ): Promise<FileListing> {
-  const { source } = order;
   if (source.kind === 'hub') return hubListing(http, source, signal);
-  const name = urlFileName(source.url);
+  const { url } = source;
+  const name = urlFileName(url);
   if (name === MANIFEST_NAME)
-    return manifestListing(http, source.url, { signal, sha256: order.sha256 });
-  const file = {
-    path: safeFilePath(name),
-    url: source.url,
-    size: undefined,
-    digest: undefined,
+    return manifestListing(await http.text(url, signal), url, sha256);
+  const path = safeFilePath(name);
+  return {
+    revision: 'url',
+    files: [{ path, url, size: undefined, digest: undefined }],
   };
-  return Promise.resolve({ revision: 'url', files: [file] });
 }
 
 function withSha256(
   files: readonly ListedFile[],
   { source, sha256 }: ListingRequest,
 ): readonly ListedFile[] {
-  const [file] = files;
-  if (
-    sha256 === undefined ||
-    (source.kind === 'url' && source.url.endsWith(MANIFEST_NAME))
-  )
-    return files;
-  if (file && files.length === 1)
-    return [{ ...file, digest: { algorithm: 'sha256', hex: sha256 } }];
+  const isManifest = source.kind === 'url' && source.url.endsWith(MANIFEST_NAME);
+  if (sha256 === undefined || isManifest) return files;
+  const [file, ...others] = files;
+  if (file && others.length === 0) return [{ ...file, digest: { hex: sha256 } }];
   throw new HubError(
     'order',
     `--sha256 is for one file, and this source has ${files.length}; choose one with --include`,
@@ -139,12 +143,14 @@ function withSha256(
 /** `siblings` of the hub's model API with `blobs=true`. */
 interface HubModel {
   readonly sha?: string;
-  readonly siblings?: readonly {
-    readonly rfilename: string;
-    readonly size?: number;
-    readonly blobId?: string;
-    readonly lfs?: { readonly sha256?: string; readonly size?: number };
-  }[];
+  readonly siblings?: readonly HubFile[];
+}
+
+interface HubFile {
+  readonly rfilename: string;
+  readonly size?: number;
+  readonly blobId?: string;
+  readonly lfs?: { readonly sha256?: string; readonly size?: number };
 }
 
 async function hubListing(
@@ -152,42 +158,41 @@ async function hubListing(
   { repository, revision }: ModelSource & { kind: 'hub' },
   signal: AbortSignal,
 ): Promise<FileListing> {
-  const api = `${http.endpoint}/api/models/${repository}/revision/${encodeURIComponent(revision)}?blobs=true`;
-  const { sha = revision, siblings = [] } = parsed(
-    await http.text(api, signal),
-    api,
-  ) as HubModel;
+  const { endpoint } = http;
+  const api = `${endpoint}/api/models/${repository}/revision/${encodeURIComponent(revision)}?blobs=true`;
+  const model = parsed<HubModel>(await http.text(api, signal), api);
+  // The commit, not the branch: what is resumed tomorrow is the file that
+  // was begun today.
+  const { sha = revision, siblings = [] } = model;
+  const place = `${endpoint}/${repository}/resolve/${encodeURIComponent(sha)}`;
   const files = siblings
     .filter(({ rfilename }) => rfilename !== MANIFEST_NAME)
-    .map(({ rfilename, size, blobId, lfs }): ListedFile => {
-      const path = safeFilePath(rfilename);
-      const bytes = lfs?.size ?? size;
-      const git =
-        blobId && bytes !== undefined
-          ? { algorithm: 'git' as const, hex: blobId, size: bytes }
-          : undefined;
-      const digest = lfs?.sha256
-        ? { algorithm: 'sha256' as const, hex: lfs.sha256 }
-        : lfs
-          ? undefined
-          : git;
-      // The commit, not the branch: what is resumed tomorrow is the file that
-      // was begun today.
-      const url = `${http.endpoint}/${repository}/resolve/${encodeURIComponent(sha)}/${encodedPath(path)}`;
-      return { path, url, size: bytes, digest };
+    .map((file): ListedFile => {
+      const path = safeFilePath(file.rfilename);
+      const size = file.lfs?.size ?? file.size;
+      const digest = digestOf(file, size);
+      return { path, url: `${place}/${encodedPath(path)}`, size, digest };
     });
-  if (files.length === 0)
-    throw new HubError('not_found', `${repository} has no files at revision ${revision}`);
-  return { revision: sha, files };
+  if (files.length > 0) return { revision: sha, files };
+  throw new HubError('not_found', `${repository} has no files at revision ${revision}`);
+}
+
+/** Large files have a sha256; git names the others. */
+function digestOf(
+  { lfs, blobId }: HubFile,
+  size: number | undefined,
+): ExpectedDigest | undefined {
+  if (lfs) return lfs.sha256 ? { hex: lfs.sha256 } : undefined;
+  return blobId && size !== undefined ? { hex: blobId, gitSize: size } : undefined;
 }
 
 interface OfferedManifest {
   readonly revision?: string;
   readonly files?: readonly {
-    path: string;
-    url?: string;
-    size?: number;
-    sha256?: string;
+    readonly path: string;
+    readonly url?: string;
+    readonly size?: number;
+    readonly sha256?: string;
   }[];
 }
 
@@ -195,25 +200,18 @@ interface OfferedManifest {
  * A folder on a plain web server, described by the manifest that `models pull` writes.
  * Any pulled folder can be served.
  */
-async function manifestListing(
-  http: HubHttp,
-  url: string,
-  { signal, sha256 }: { signal: AbortSignal; sha256: string | undefined },
-): Promise<FileListing> {
-  const text = await http.text(url, signal);
-  if (
-    sha256 !== undefined &&
-    createHash('sha256').update(text).digest('hex') !== sha256.toLowerCase()
-  ) {
+function manifestListing(text: string, url: string, sha256?: string): FileListing {
+  const found = createHash('sha256').update(text).digest('hex');
+  if (sha256 !== undefined && found !== sha256.toLowerCase())
     throw new HubError('checksum', `${url} has not the sha256 that was given`);
-  }
-  const { revision = 'url', files = [] } = parsed(text, url) as OfferedManifest;
-  const listed = files.map(({ path, url: own, size, sha256: hex }): ListedFile => {
-    const safe = safeFilePath(path);
-    const digest = hex ? { algorithm: 'sha256' as const, hex } : undefined;
-    return { path: safe, url: fileUrl(own ?? encodedPath(safe), url), size, digest };
+  const { revision = 'url', files = [] } = parsed<OfferedManifest>(text, url);
+  if (files.length === 0) throw new HubError('refused', `${url} names no files`);
+  const listed = files.map((file): ListedFile => {
+    const path = safeFilePath(file.path);
+    const { size, sha256: hex } = file;
+    const place = fileUrl(file.url ?? encodedPath(path), url);
+    return { path, url: place, size, digest: hex ? { hex } : undefined };
   });
-  if (listed.length === 0) throw new HubError('refused', `${url} names no files`);
   return { revision, files: listed };
 }
 
@@ -231,10 +229,10 @@ function fileUrl(name: string, manifest: string): string {
 const encodedPath = (path: string): string =>
   path.split('/').map(encodeURIComponent).join('/');
 
-function parsed(text: string, url: string): unknown {
+function parsed<T extends object>(text: string, url: string): T {
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null) return value;
+    const value = JSON.parse(text) as T;
+    if (isObject(value)) return value;
   } catch {
     // reported below
   }

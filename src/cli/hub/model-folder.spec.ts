@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { included, safeFilePath } from './model-folder.js';
+import { isIncluded, safeFilePath } from './model-folder.js';
 
 describe('safeFilePath', () => {
   it.each(['config.json', 'onnx/encoder model.onnx', '.gitattributes', 'a..b', 'ünï/x'])(
@@ -40,6 +40,6 @@ describe('included', () => {
     ['weights.bin', ['*.onnx'], false],
     ['anything', [], true],
   ])('%s by %j is %s', (path, patterns, expected) => {
-    expect(included(path, patterns)).toBe(expected);
+    expect(isIncluded(path, patterns)).toBe(expected);
   });
 });

@@ -1,6 +1,6 @@
-import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { writeFailure } from './disk-space.js';
+import { writing } from './disk-space.js';
 import { HubError } from './hub-error.js';
 import { isAlive } from '../../platform/process/is-alive.js';
 
@@ -14,12 +14,11 @@ export async function lockFolder(folder: string): Promise<AsyncDisposable> {
   const holder = Number(await readFile(path, 'utf8').catch(() => '0'));
   if (holder > 0 && isAlive(holder)) throw busy(folder, holder);
   await rm(path, { force: true });
-  try {
-    await writeFile(path, String(process.pid), { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw busy(folder);
-    throw writeFailure(error, path);
-  }
+  await writing(path, () =>
+    writeFile(path, String(process.pid), { flag: 'wx' }).catch((error: unknown) => {
+      throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? busy(folder) : error;
+    }),
+  );
   return { [Symbol.asyncDispose]: () => rm(path, { force: true }) };
 }
 
@@ -54,15 +53,28 @@ export interface PullManifest {
 
 /** @returns undefined when there is none, or none that can be read */
 export async function readManifest(folder: string): Promise<PullManifest | undefined> {
+  const manifest = await readJson<PullManifest>(join(folder, MANIFEST_NAME));
   try {
-    const manifest = JSON.parse(
-      await readFile(join(folder, MANIFEST_NAME), 'utf8'),
-    ) as PullManifest;
-    for (const { path } of manifest.files) safeFilePath(path);
+    for (const { path } of manifest!.files) safeFilePath(path);
     return manifest;
   } catch {
     return undefined;
   }
+}
+
+/** @returns undefined when there is none, or one that was cut off while it was written */
+export async function readJson<T>(path: string): Promise<T | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as T;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bytes of a file; undefined when there is none. */
+export async function sizeOnDisk(path: string): Promise<number | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() ? found.size : undefined;
 }
 
 /**
@@ -74,12 +86,10 @@ export async function writeManifest(
   manifest: PullManifest,
 ): Promise<void> {
   const path = join(folder, MANIFEST_NAME);
-  try {
+  await writing(path, async () => {
     await writeFile(`${path}.partial`, `${JSON.stringify(manifest, null, 2)}\n`);
     await rename(`${path}.partial`, path);
-  } catch (error) {
-    throw writeFailure(error, path);
-  }
+  });
 }
 
 /**
@@ -101,28 +111,25 @@ export function safeFilePath(name: unknown): string {
   if (typeof name !== 'string')
     throw new HubError('refused', 'the server names a file that has no text as its name');
   const parts = name.split('/');
-  const bad = parts.some(
-    part => part === '' || part === '.' || part === '..' || part.endsWith(PARTIAL_SUFFIX),
+  const isSafe =
+    parts.every(part => !BAD_PARTS.includes(part) && !part.endsWith(PARTIAL_SUFFIX)) &&
+    !/[\\:\u0000-\u001f\u007f]/.test(name) &&
+    parts[0] !== LOCK_NAME &&
+    name.length <= 1024;
+  if (isSafe) return name;
+  throw new HubError(
+    'refused',
+    `the server names a file ${JSON.stringify(name)}, which may not be written; nothing was`,
   );
-  if (
-    bad ||
-    /[\\:\u0000-\u001f\u007f]/.test(name) ||
-    parts[0] === LOCK_NAME ||
-    name.length > 1024
-  ) {
-    throw new HubError(
-      'refused',
-      `the server names a file ${JSON.stringify(name)}, which may not be written; nothing was`,
-    );
-  }
-  return parts.join('/');
 }
+
+const BAD_PARTS = ['', '.', '..'];
 
 /**
  * `*.onnx` means files of any folder, `onnx/*` those of that folder, `onnx/**` all below
  * it. No pattern: every file.
  */
-export function included(path: string, patterns: readonly string[]): boolean {
+export function isIncluded(path: string, patterns: readonly string[]): boolean {
   if (patterns.length === 0) return true;
   return patterns.some(pattern =>
     posix.matchesGlob(pattern.includes('/') ? path : posix.basename(path), pattern),

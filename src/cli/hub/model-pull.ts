@@ -1,26 +1,22 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { REAL_TIMING, type RetryTiming } from '../../platform/http/retry-timing.js';
-import { demandSpace, writeFailure } from './disk-space.js';
-import { digestFile } from './file-digest.js';
+import { demandSpace, writing } from './disk-space.js';
+import { digestFile, sha256Of } from './file-digest.js';
 import { type DownloadContext, FileDownload } from './file-download.js';
-import {
-  type FileListing,
-  type ListedFile,
-  listFiles,
-  type ListingRequest,
-} from './file-listing.js';
+import { type ListedFile, listFiles, type ListingRequest } from './file-listing.js';
 import {
   lockFolder,
   type ManifestFile,
   placeInside,
   type PullManifest,
   readManifest,
+  sizeOnDisk,
   writeManifest,
 } from './model-folder.js';
 import { HubError } from './hub-error.js';
 import { sourceText } from './model-source.js';
-import { PartialFile, sizeOnDisk } from './partial-file.js';
+import { PartialFile } from './partial-file.js';
 
 /** Attempts in a row that bring nothing; a download that moves on is never given up. */
 const FRUITLESS_ATTEMPTS = 5;
@@ -28,23 +24,16 @@ const OWN_WAITS = { firstMs: 1000, longestMs: 30_000 };
 /** A server that asks for more wants the person to come back, not the program. */
 const LONGEST_ASKED_WAIT_MS = 300_000;
 
-export interface RetriedPull<T> {
-  readonly attempt: () => Promise<T>;
-  /** Did the last attempt bring anything? */
-  readonly progressed: () => boolean;
-  readonly waiting: (ms: number, why: string) => void;
-  readonly signal: AbortSignal;
-  readonly timing: RetryTiming;
-}
-
-/** @throws what the last attempt threw; the abort's reason */
-export async function withPullRetries<T>({
-  attempt,
-  progressed,
-  waiting,
-  signal,
-  timing,
-}: RetriedPull<T>): Promise<T> {
+/**
+ * @param progressed did the last attempt bring anything? @throws what the last attempt
+ *   threw; the abort's reason
+ */
+async function withRetries<T>(
+  { signal, observe, timing = REAL_TIMING }: PullContext,
+  path: string,
+  attempt: () => Promise<T>,
+  progressed: () => boolean = () => false,
+): Promise<T> {
   for (let fruitless = 0; ;) {
     signal.throwIfAborted();
     try {
@@ -53,21 +42,13 @@ export async function withPullRetries<T>({
       signal.throwIfAborted();
       if (!(error instanceof HubError) || !error.transient) throw error;
       fruitless = progressed() ? 1 : fruitless + 1;
-      const ms = waitMs(fruitless, error.retryAfterMs, timing);
+      const own = () => backoffMs(fruitless, OWN_WAITS, () => timing.random());
+      const ms = error.retryAfterMs ?? Math.round(own());
       if (fruitless >= FRUITLESS_ATTEMPTS || ms > LONGEST_ASKED_WAIT_MS) throw error;
-      waiting(ms, error.message);
+      observe({ type: 'waiting', path, ms, why: error.message });
       await timing.sleep(ms, signal);
     }
   }
-}
-
-function waitMs(
-  fruitless: number,
-  askedMs: number | undefined,
-  timing: RetryTiming,
-): number {
-  if (askedMs !== undefined) return askedMs;
-  return Math.round(backoffMs(fruitless, OWN_WAITS, () => timing.random()));
 }
 
 /**
@@ -105,121 +86,84 @@ export async function pullModel(
   order: PullRequest,
   context: PullContext,
 ): Promise<PullManifest> {
-  const { folder } = order;
-  const listing = await withPullRetries({
-    attempt: () => listFiles(context.http, order, context.signal),
-    progressed: () => false,
-    waiting: (ms, why) =>
-      context.observe({ type: 'waiting', path: sourceText(order.source), ms, why }),
-    signal: context.signal,
-    timing: context.timing ?? REAL_TIMING,
-  });
-  await mkdir(folder, { recursive: true }).catch((error: unknown) =>
-    Promise.reject(writeFailure(error, folder)),
+  const { folder, include } = order;
+  const source = sourceText(order.source);
+  const { revision, files } = await withRetries(context, source, () =>
+    listFiles(context.http, order, context.signal),
   );
+  await writing(folder, () => mkdir(folder, { recursive: true }));
   await using _lock = await lockFolder(folder);
   const before = await readManifest(folder);
-  const surveyed = await survey(listing, { order, before, signal: context.signal });
-  await announce(surveyed, order, context);
-  const manifest = (files: readonly ManifestFile[], complete: boolean): PullManifest => ({
-    ...{
-      source: sourceText(order.source),
-      revision: listing.revision,
-      include: order.include,
-      complete,
-    },
-    files: [...kept(before, sourceText(order.source), listing), ...files],
-  });
-  await writeManifest(
-    folder,
-    manifest(
-      surveyed.map(({ listed, present }) => present ?? expected(listed)),
-      false,
-    ),
-  );
-  const files = await bringAll(surveyed, context);
-  const whole = manifest(files, true);
-  await removeStale(folder, before, whole);
-  await writeManifest(folder, whole);
-  return whole;
+  const own = before?.source === source ? before : undefined;
+  // Files of an earlier pull of the same revision with other patterns stay part
+  // of the model.
+  const others = own?.revision === revision ? less(own.files, files) : [];
+  const surveyed: SurveyedFile[] = [];
+  for (const listed of files)
+    surveyed.push(await survey(listed, folder, own, context.signal));
+  await announce(surveyed, folder, context);
+  const written = async (now: readonly ManifestFile[], complete: boolean) => {
+    const all = [...others, ...now];
+    const manifest = { source, revision, include, complete, files: all };
+    // A file that only the old revision had would be loaded beside the new ones.
+    const stale = complete ? less(before?.files ?? [], all) : [];
+    for (const { path } of stale)
+      await rm(await placeInside(folder, path), { force: true });
+    await writeManifest(folder, manifest);
+    return manifest;
+  };
+  await written(surveyed.map(expected), false);
+  return written(await bringAll(surveyed, context), true);
 }
 
-const expected = ({ path, size, digest }: ListedFile): ManifestFile => ({
-  path,
-  size,
-  sha256: digest?.algorithm === 'sha256' ? digest.hex : undefined,
-});
+/** Files whose paths are not among those of `others`. */
+const less = <T extends { readonly path: string }>(
+  files: readonly T[],
+  others: readonly { readonly path: string }[],
+): readonly T[] => files.filter(({ path }) => !others.some(other => other.path === path));
 
+function expected({ listed, present }: SurveyedFile): ManifestFile {
+  const { path, size, digest } = listed;
+  return present ?? { path, size, sha256: sha256Of(digest) };
+}
+
+/** @param before what was written down about this source */
 async function survey(
-  { files }: FileListing,
-  {
-    order,
-    before,
-    signal,
-  }: { order: PullRequest; before: PullManifest | undefined; signal: AbortSignal },
-): Promise<readonly SurveyedFile[]> {
-  const found: SurveyedFile[] = [];
-  for (const listed of files) {
-    const target = await placeInside(order.folder, listed.path);
-    const present = await presentFile(listed, target, { order, before, signal });
-    const partial = present ? 0 : (await new PartialFile(target).resumable(listed)).bytes;
-    found.push({ listed, target, present, partial });
-  }
-  return found;
-}
-
-/**
- * There, and the right one: by its digest; where the source names none, by what was
- * written down when it came.
- */
-async function presentFile(
-  { path, size, digest }: ListedFile,
-  target: string,
-  {
-    order,
-    before,
-    signal,
-  }: { order: PullRequest; before: PullManifest | undefined; signal: AbortSignal },
-): Promise<ManifestFile | undefined> {
+  listed: ListedFile,
+  folder: string,
+  before: PullManifest | undefined,
+  signal: AbortSignal,
+): Promise<SurveyedFile> {
+  const { path, size } = listed;
+  const target = await placeInside(folder, path);
   const bytes = await sizeOnDisk(target);
-  if (bytes === undefined || (size !== undefined && bytes !== size)) return undefined;
-  const noted =
-    before?.source === sourceText(order.source) &&
-    before.files.find(file => file.path === path)?.sha256;
-  const wanted =
-    digest ?? (noted ? { algorithm: 'sha256' as const, hex: noted } : undefined);
-  if (!wanted) return undefined;
-  const { sha256, matches } = await digestFile(target, wanted, signal);
-  return matches ? { path, size: bytes, sha256 } : undefined;
+  // By its digest; where the source names none, by what was written down when it came.
+  const hex = before?.files.find(file => file.path === path)?.sha256;
+  const wanted = listed.digest ?? (hex ? { hex } : undefined);
+  if (bytes !== undefined && (size ?? bytes) === bytes && wanted) {
+    const { sha256, matches } = (await digestFile(target, wanted, signal)).finish();
+    if (matches)
+      return { listed, target, present: { path, size: bytes, sha256 }, partial: 0 };
+  }
+  const { bytes: partial } = await new PartialFile(listed, target).resumable();
+  return { listed, target, present: undefined, partial };
 }
 
 async function announce(
   surveyed: readonly SurveyedFile[],
-  { folder }: PullRequest,
-  context: PullContext,
+  folder: string,
+  { observe, freeBytes }: PullContext,
 ): Promise<void> {
-  const sizes = surveyed.map(({ listed, present }) => present?.size ?? listed.size);
-  const bytes = sizes.every(size => size !== undefined) ? sum(sizes) : undefined;
-  const presentBytes = sum(
-    surveyed.map(({ present, partial }) => present?.size ?? partial),
-  );
-  context.observe({
-    type: 'planned',
-    files: surveyed.length,
-    bytes,
-    presentBytes,
-    folder,
-  });
-  const missing = surveyed.filter(({ present }) => !present);
-  await demandSpace(
-    folder,
-    sum(missing.map(({ listed, partial }) => (listed.size ?? 0) - partial)),
-    context.freeBytes,
-  );
+  let [bytes, presentBytes, missing]: [number | undefined, number, number] = [0, 0, 0];
+  for (const { listed, present, partial } of surveyed) {
+    const size = present?.size ?? listed.size;
+    bytes = bytes === undefined || size === undefined ? undefined : bytes + size;
+    presentBytes += present?.size ?? partial;
+    if (!present) missing += (listed.size ?? 0) - partial;
+  }
+  observe({ type: 'planned', files: surveyed.length, bytes, presentBytes, folder });
+  await demandSpace(folder, missing, freeBytes);
 }
-
-const sum = (numbers: readonly number[]): number =>
-  numbers.reduce((total, one) => total + one, 0);
 
 /** Side by side; the first that fails stops the others, whose beginnings stay. */
 async function bringAll(
@@ -237,16 +181,13 @@ async function bringAll(
     }
   };
   const lanes = Array.from({ length: PARALLEL_FILES }, () =>
-    lane().catch((error: unknown) => {
-      failed.abort(error);
-      throw error;
-    }),
+    lane().catch((error: unknown) => failed.abort(error)),
   );
-  // Waits for all of them, so that nothing writes any more when the caller hears
+  // All of them end, so that nothing writes any more when the caller hears
   // of the failure.
-  await Promise.allSettled(lanes);
+  await Promise.all(lanes);
   context.signal.throwIfAborted();
-  if (failed.signal.aborted) throw failed.signal.reason;
+  failed.signal.throwIfAborted();
   return brought;
 }
 
@@ -260,38 +201,12 @@ async function bring(
     return present;
   }
   const download = new FileDownload(listed, target, context);
-  const { size, sha256 } = await withPullRetries({
-    attempt: () => download.attempt(),
-    progressed: () => download.received > 0,
-    waiting: (ms, why) => context.observe({ type: 'waiting', path, ms, why }),
-    signal: context.signal,
-    timing: context.timing ?? REAL_TIMING,
-  });
+  const { size, sha256 } = await withRetries(
+    context,
+    path,
+    () => download.attempt(),
+    () => download.received > 0,
+  );
   context.observe({ type: 'done', path, size, already: false });
   return { path, size, sha256 };
-}
-
-/**
- * Files of an earlier pull of the same revision with other patterns stay part
- * of the model.
- */
-function kept(
-  before: PullManifest | undefined,
-  source: string,
-  { revision, files }: FileListing,
-): readonly ManifestFile[] {
-  if (before?.revision !== revision || before.source !== source) return [];
-  return before.files.filter(({ path }) => !files.some(file => file.path === path));
-}
-
-/** A file that only the old revision had would be loaded beside the new ones. */
-async function removeStale(
-  folder: string,
-  before: PullManifest | undefined,
-  now: PullManifest,
-): Promise<void> {
-  const stale =
-    before?.files.filter(({ path }) => !now.files.some(file => file.path === path)) ?? [];
-  for (const { path } of stale)
-    await rm(await placeInside(folder, path), { force: true });
 }

@@ -6,9 +6,9 @@ import {
   placeInside,
   type PullManifest,
   readManifest,
+  sizeOnDisk,
 } from './model-folder.js';
 import { HubError } from './hub-error.js';
-import { sizeOnDisk } from './partial-file.js';
 
 /** One folder of models on disk. */
 export interface StoredModel {
@@ -117,12 +117,9 @@ async function problemOf(
   if (size !== undefined && bytes !== size)
     return `has ${bytes} bytes, ${size} were pulled`;
   if (!checksums || sha256 === undefined) return undefined;
-  const { matches } = await digestFile(
-    path,
-    { algorithm: 'sha256', hex: sha256 },
-    signal,
-  );
-  return matches ? undefined : 'has another checksum than when it was pulled';
+  const digest = await digestFile(path, { hex: sha256 }, signal);
+  if (digest.finish().matches) return undefined;
+  return 'has another checksum than when it was pulled';
 }
 
 async function bytesBelow(folder: string): Promise<number> {

@@ -1,25 +1,15 @@
-import { createReadStream } from 'node:fs';
-import {
-  type FileHandle,
-  mkdir,
-  open,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { writeFailure } from './disk-space.js';
-import { FileDigest } from './file-digest.js';
-import { PARTIAL_SUFFIX } from './model-folder.js';
+import { demandSpace, writing } from './disk-space.js';
+import { digestFile, FileDigest } from './file-digest.js';
+import { PARTIAL_SUFFIX, readJson, sizeOnDisk } from './model-folder.js';
 import { type ListedFile } from './file-listing.js';
 
 /**
  * Decides whether the rest of a file can be appended to its beginning. Kept beside it as
  * `NAME.partial.json`.
  */
-export interface PartialOrigin {
+interface PartialOrigin {
   readonly url: string;
   /** Strong validator of the answer; absent when the server gave none. */
   readonly etag?: string | undefined;
@@ -34,95 +24,107 @@ export type OpenFile = (path: string, flags: 'w' | 'a') => Promise<FileHandle>;
  * it is whole and right.
  */
 export class PartialFile {
-  readonly path: string;
+  readonly #path: string;
   readonly #originPath: string;
+  #handle: FileHandle | undefined;
+  #digest = new FileDigest(undefined);
+  #size = 0;
 
   constructor(
-    readonly target: string,
+    private readonly file: ListedFile,
+    private readonly target: string,
     private readonly openFile: OpenFile = open,
   ) {
-    this.path = target + PARTIAL_SUFFIX;
-    this.#originPath = `${this.path}.json`;
+    this.#path = target + PARTIAL_SUFFIX;
+    this.#originPath = `${this.#path}.json`;
+  }
+
+  /** Bytes in it, once it is open. */
+  get size(): number {
+    return this.#size;
   }
 
   /**
    * Bytes that can be continued; 0 when there are none, or they belong to another file.
    */
-  async resumable({
-    url,
-    digest,
-  }: ListedFile): Promise<{ readonly bytes: number; readonly etag: string | undefined }> {
-    const origin = await this.#origin();
-    const size = await sizeOnDisk(this.path);
-    const same = origin && (digest ? origin.digest === digest.hex : origin.url === url);
+  async resumable(): Promise<{ readonly bytes: number; readonly etag?: string }> {
+    const { url, digest } = this.file;
+    const origin = await readJson<PartialOrigin>(this.#originPath);
+    const isSame = digest ? origin?.digest === digest.hex : origin?.url === url;
     // Without validator and digest it is unknown whether the two halves belong together.
-    if (!origin || !same || !size || !(origin.etag ?? digest))
-      return { bytes: 0, etag: undefined };
-    return { bytes: size, etag: origin.etag };
+    if (!origin || !isSame || !(origin.etag ?? digest)) return { bytes: 0 };
+    const { etag } = origin;
+    const bytes = (await sizeOnDisk(this.#path)) ?? 0;
+    return bytes > 0 && etag !== undefined ? { bytes, etag } : { bytes };
   }
 
   /** Opens it for the rest of the file, what is there already hashed. */
-  async append(file: ListedFile): Promise<{ handle: FileHandle; digest: FileDigest }> {
-    const digest = new FileDigest(file.digest);
-    for await (const chunk of createReadStream(this.path)) digest.update(chunk as Buffer);
-    return { handle: await this.#open('a'), digest };
+  async append(): Promise<void> {
+    this.#digest = await digestFile(this.#path, this.file.digest);
+    this.#size = (await sizeOnDisk(this.#path)) ?? 0;
+    await this.#open('a');
   }
 
   /**
    * Opens it empty, and notes where its bytes come from before any of them is written.
+   * @param bytes that the disk must have room for
    */
-  async restart(
-    file: ListedFile,
-    origin: PartialOrigin,
-  ): Promise<{ handle: FileHandle; digest: FileDigest }> {
-    try {
-      await mkdir(dirname(this.path), { recursive: true });
+  async restart(etag: string | undefined, bytes: number): Promise<void> {
+    const { url, digest } = this.file;
+    const origin: PartialOrigin = { url, etag, digest: digest?.hex };
+    const folder = dirname(this.#path);
+    await writing(this.#path, async () => {
+      await mkdir(folder, { recursive: true });
       await writeFile(this.#originPath, JSON.stringify(origin));
-    } catch (error) {
-      throw writeFailure(error, this.path);
-    }
-    return { handle: await this.#open('w'), digest: new FileDigest(file.digest) };
+    });
+    this.#digest = new FileDigest(digest);
+    this.#size = 0;
+    await this.#open('w');
+    await demandSpace(folder, bytes);
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    const handle = this.#handle!;
+    await writing(this.#path, async () => {
+      for (let at = 0; at < chunk.length;)
+        at += (await handle.write(chunk, at)).bytesWritten;
+    });
+    this.#digest.update(chunk);
+    this.#size += chunk.length;
+  }
+
+  /** Of all bytes in it. */
+  finish(): ReturnType<FileDigest['finish']> {
+    return this.#digest.finish();
   }
 
   /**
    * Into its place: after a power cut there is the whole file or the partial
    * one, nothing between.
    */
-  async finish(handle: FileHandle): Promise<void> {
-    try {
-      await handle.sync();
-      await handle.close();
-      await rename(this.path, this.target);
-    } catch (error) {
-      throw writeFailure(error, this.path);
-    }
+  async keep(): Promise<void> {
+    await writing(this.#path, async () => {
+      await this.#handle?.sync();
+      await this.close();
+      await rename(this.#path, this.target);
+    });
     await rm(this.#originPath, { force: true });
   }
 
   async discard(): Promise<void> {
-    await rm(this.path, { force: true });
+    await this.close();
+    await rm(this.#path, { force: true });
     await rm(this.#originPath, { force: true });
   }
 
-  async #open(flags: 'w' | 'a'): Promise<FileHandle> {
-    try {
-      return await this.openFile(this.path, flags);
-    } catch (error) {
-      throw writeFailure(error, this.path);
-    }
+  /** Leaves what is there for the next attempt. Idempotent. */
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close();
   }
 
-  async #origin(): Promise<PartialOrigin | undefined> {
-    try {
-      return JSON.parse(await readFile(this.#originPath, 'utf8')) as PartialOrigin;
-    } catch {
-      return undefined; // none, or cut off in the middle of writing it
-    }
+  async #open(flags: 'w' | 'a'): Promise<void> {
+    this.#handle = await writing(this.#path, () => this.openFile(this.#path, flags));
   }
-}
-
-/** Bytes of a file; undefined when there is none. */
-export async function sizeOnDisk(path: string): Promise<number | undefined> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.isFile() ? found.size : undefined;
 }

@@ -11,5 +11,18 @@ export interface Diagnosis {
   readonly fix?: string;
 }
 
+export const passed = (what: string, detail: string): Diagnosis => ({
+  what,
+  state: 'ok',
+  detail,
+});
+
+export const failed = (what: string, detail: string, fix: string): Diagnosis => ({
+  what,
+  state: 'fail',
+  detail,
+  fix,
+});
+
 export const diagnosisText = ({ what, state, detail, fix }: Diagnosis): string =>
   `${MARKS[state]} ${what.padEnd(14)} ${detail}${fix ? `\n${' '.repeat(17)}${dim('→')} ${fix.replace(/^switchyard /, `${ownName()} `)}` : ''}`;

@@ -54,27 +54,18 @@ export class LiveTranscription {
     options: LiveOptions,
   ): Promise<LiveTranscription> {
     const query = new URLSearchParams({ model: options.model });
-    const socket = new WebSocket(
-      `${client.url.replace(/^http/, 'ws')}/v1/realtime?${query.toString()}`,
-      {
-        headers: client.headers,
-      },
-    );
-    const refused = once(socket, 'unexpected-response').then(async ([, message]) => {
-      const answer = message as IncomingMessage;
-      throw await refusal(
-        new Response(await text(answer), { status: answer.statusCode ?? 500 }),
+    const url = `${client.url.replace(/^http/, 'ws')}/v1/realtime?${query.toString()}`;
+    const socket = new WebSocket(url, { headers: client.headers });
+    try {
+      await Promise.race([once(socket, 'open'), refused(socket)]);
+    } catch (error) {
+      if (error instanceof CliError) throw error;
+      const { code, message } = error as NodeJS.ErrnoException;
+      throw new CliError(
+        `no gateway answers at ${client.url} (${code ?? message})`,
+        EXIT.unreachable,
       );
-    });
-    await Promise.race([once(socket, 'open'), refused]).catch(
-      (error: NodeJS.ErrnoException) => {
-        if (error instanceof CliError) throw error;
-        throw new CliError(
-          `no gateway answers at ${client.url} (${error.code ?? error.message})`,
-          EXIT.unreachable,
-        );
-      },
-    );
+    }
     const live = new LiveTranscription(socket, options);
     live.#configure();
     return live;
@@ -123,13 +114,18 @@ export class LiveTranscription {
 
   #receive(event: LiveEvent): void {
     const { type, item_id: item = '', error } = event;
-    if (
-      type === 'input_audio_buffer.committed' ||
-      type === 'input_audio_buffer.speech_started'
-    )
-      this.#open.add(item);
-    if (type === 'input_audio_buffer.committed') this.#committed = true;
-    if (type === `${TEXT}completed` || type === `${TEXT}failed`) this.#open.delete(item);
+    switch (type) {
+      case 'input_audio_buffer.speech_started':
+        this.#open.add(item);
+        break;
+      case 'input_audio_buffer.committed':
+        this.#open.add(item);
+        this.#committed = true;
+        break;
+      case `${TEXT}completed`:
+      case `${TEXT}failed`:
+        this.#open.delete(item);
+    }
     if (type === 'error' && error?.code === PENDING_CODE) this.#committed = true;
     else if (error) this.#fail(`${error.message}${error.code ? ` [${error.code}]` : ''}`);
     if (type.startsWith(TEXT)) this.onEvent(event);
@@ -155,4 +151,14 @@ export class LiveTranscription {
       this.#changed = () => (clearTimeout(timer), resolve(true));
     });
   }
+}
+
+/** @throws CliError once the gateway has answered with no session */
+async function refused(socket: WebSocket): Promise<never> {
+  const [, message] = (await once(socket, 'unexpected-response')) as [
+    unknown,
+    IncomingMessage,
+  ];
+  const { statusCode: status = 500 } = message;
+  throw await refusal(new Response(await text(message), { status }));
 }
