@@ -1,11 +1,12 @@
-import { stderr, stdin } from 'node:process';
+import { stderr, stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { text as textOf } from 'node:stream/consumers';
 import { parseNumber, parseWholeNumber } from './shared/arguments.js';
 import { CliError, EXIT } from './shared/cli-error.js';
-import { command } from './shared/command.js';
-import { Conversation } from './conversation.js';
+import { command, type OptionValues } from './shared/command.js';
 import { type GatewayClient } from './shared/gateway-client.js';
+import { serverEvents } from './shared/server-events.js';
+import { type RequestWatch, watched } from './request-watch.js';
 import { MARKS, say } from './shared/terminal.js';
 
 const HELP = `
@@ -19,41 +20,43 @@ Examples:
 The default model is the first one that can chat. The answer is streamed. Ctrl-C also cancels it in the worker.
 With questions from a pipe, one a line, the exit code is that of the last question that failed.`;
 
+const OPTIONS = {
+  '-m, --model <name>': 'model or alias',
+  '-s, --system <text>': 'system prompt',
+  '-n, --max-tokens <number>': ['maximum tokens of the answer', parseWholeNumber(1)],
+  '-t, --temperature <number>': [
+    '0 to 2; 0 = always the most likely token',
+    parseNumber(0, 2),
+  ],
+  '--seed <number>': [
+    'the same seed gives the same answer',
+    parseWholeNumber(Number.MIN_SAFE_INTEGER),
+  ],
+  '--stop <texts...>': 'end the answer before one of these texts',
+  '--json': 'the answer is one JSON object',
+  '--priority <class>': ['queue class', ['realtime', 'batch']],
+  '--timings': 'report the time per phase on stderr',
+} as const;
+
 export const chatCommand = command({
   name: 'chat',
   about: 'talk to a language model of a running gateway',
   arg: ['[prompt]', 'one question, or - for stdin; without it, a conversation'],
   help: HELP,
   gateway: true,
-  options: {
-    '-m, --model <name>': 'model or alias',
-    '-s, --system <text>': 'system prompt',
-    '-n, --max-tokens <number>': ['maximum tokens of the answer', parseWholeNumber(1)],
-    '-t, --temperature <number>': [
-      '0 to 2; 0 = always the most likely token',
-      parseNumber(0, 2),
-    ],
-    '--seed <number>': [
-      'the same seed gives the same answer',
-      parseWholeNumber(Number.MIN_SAFE_INTEGER),
-    ],
-    '--stop <texts...>': 'end the answer before one of these texts',
-    '--json': 'the answer is one JSON object',
-    '--priority <class>': ['queue class', ['realtime', 'batch']],
-    '--timings': 'report the time per phase on stderr',
-  },
+  options: OPTIONS,
   async run({ client, signal, arg: prompt, options }) {
-    const { system, priority, timings, temperature, seed, stop, json } = options;
+    const { temperature, seed, stop, json, maxTokens } = options;
     const model = options.model ?? (await chatModel(client));
     const fields = {
-      max_completion_tokens: options.maxTokens,
+      model,
+      max_completion_tokens: maxTokens,
       temperature,
       seed,
       stop,
       response_format: json ? { type: 'json_object' } : undefined,
     };
-    const about = { model, fields, system, priority, timings };
-    const conversation = new Conversation(client, about);
+    const conversation = new Conversation(client, fields, options);
     if (prompt !== undefined)
       return conversation.ask(prompt === '-' ? await textOf(stdin) : prompt);
     if (stdin.isTTY) say(`Talking to ${model}. /clear starts over, /exit ends.`);
@@ -108,4 +111,75 @@ function report(error: unknown): void {
   if (!(error instanceof CliError)) throw error;
   say(`${MARKS.fail} ${error.message}`);
   if (!stdin.isTTY) process.exitCode = error.exitCode;
+}
+
+interface Message {
+  readonly role: 'system' | 'user' | 'assistant';
+  readonly content: string;
+}
+
+interface Chunk {
+  readonly choices?: readonly { readonly delta?: { readonly content?: string } }[];
+  readonly usage?: {
+    readonly prompt_tokens: number;
+    readonly completion_tokens: number;
+  } | null;
+}
+
+/**
+ * What was said so far, and the next answer of the model, written to stdout
+ * while it comes.
+ */
+class Conversation {
+  #messages: Message[] = [];
+
+  /** @param fields what each request has besides its messages */
+  constructor(
+    private readonly client: GatewayClient,
+    private readonly fields: object,
+    private readonly options: OptionValues<typeof OPTIONS>,
+  ) {
+    this.clear();
+  }
+
+  /** From the beginning; what the system said stays. */
+  clear(): void {
+    const { system } = this.options;
+    this.#messages = system === undefined ? [] : [{ role: 'system', content: system }];
+  }
+
+  /** @throws CliError with what the gateway said; the question is then as never asked */
+  async ask(question: string): Promise<void> {
+    const messages: Message[] = [...this.#messages, { role: 'user', content: question }];
+    const stream_options = { include_usage: true };
+    const body = { messages, ...this.fields, stream: true, stream_options };
+    const { priority } = this.options;
+    const order = { body, priority };
+    await watched(this.client, '/v1/chat/completions', order, async (response, watch) => {
+      const content = await this.#written(response, watch);
+      this.#messages = [...messages, { role: 'assistant', content }];
+    });
+  }
+
+  async #written(response: Response, watch: RequestWatch): Promise<string> {
+    let text = '';
+    let usage: Chunk['usage'];
+    for await (const chunk of serverEvents<Chunk>(response)) {
+      watch.stop();
+      const said = chunk.choices?.[0]?.delta?.content ?? '';
+      stdout.write(said);
+      text += said;
+      usage ??= chunk.usage;
+    }
+    stdout.write('\n');
+    if (this.options.timings) {
+      const first = response.headers.get('x-switchyard-ttft-ms');
+      const ttft = first === null ? '' : `first token ${first} ms, `;
+      const tokens = usage
+        ? `, ${usage.prompt_tokens} + ${usage.completion_tokens} tokens`
+        : '';
+      say(`${ttft}${await watch.timings()}${tokens}`);
+    }
+    return text;
+  }
 }

@@ -2,7 +2,7 @@ import { isObject } from '@switchyard/engine-api/is-object.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import { type CatalogueEntry, devicesOf } from './catalogue-entry.js';
 
-export interface EntryChoices {
+interface EntryChoices {
   readonly id: string;
   readonly aliases: readonly string[];
   /** Default: the first one of the entry. */

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import { CliError } from '../shared/cli-error.js';
 
 /** The folder with package.json, for sources and for the build. */
 export const PRODUCT_FOLDER = fileURLToPath(new URL('../../../', import.meta.url));
@@ -80,6 +81,16 @@ export const NPM_INSTALL = [
 
 export const lastLines = (output: string, count = 5): string =>
   output.trim().split('\n').slice(-count).join('\n');
+
+/** @returns what it printed. @throws CliError `problem` with its last lines */
+export async function succeeded(
+  problem: string,
+  running: Promise<CommandResult>,
+): Promise<string> {
+  const { code, output } = await running;
+  if (code === 0) return output;
+  throw new CliError(`${problem}: ${lastLines(output)}`);
+}
 
 /**
  * Runs a script with this Node. @returns what it prints last, as JSON; undefined

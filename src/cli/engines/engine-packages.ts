@@ -76,25 +76,23 @@ export async function installEnginePackages(
 ): Promise<void> {
   const { dependencies, engineDependencies, engineOverrides = {} } = manifestOf(product);
   const modules = engineModules(product);
-  const wanted = (ENGINE_TABLE[engine]?.npm ?? []).map(name => ({
-    name,
-    version: (engineDependencies ?? dependencies)[name] ?? '',
-  }));
-  const missing = wanted.filter(
-    ({ name, version }) => installedVersion(name, modules) !== version,
-  );
-  const names = (packages: typeof wanted): string =>
-    packages.map(({ name, version }) => `${name}@${version}`).join(' ');
-  if (missing.length === 0) return report(`${engine}: ${names(wanted)} is in ${modules}`);
+  const names = ENGINE_TABLE[engine]?.npm ?? [];
+  const versions = engineDependencies ?? dependencies;
+  const named = (name: string): string => `${name}@${versions[name] ?? ''}`;
+  const wanted = names.map(named);
+  const isThere = (name: string) => installedVersion(name, modules) === versions[name];
+  const missing = names.filter(name => !isThere(name)).map(named);
+  if (missing.length === 0)
+    return report(`${engine}: ${wanted.join(' ')} is in ${modules}`);
   if (!engineDependencies)
-    throw new CliError(`${names(missing)} comes with the packages of a clone: npm ci`);
+    throw new CliError(`${missing.join(' ')} comes with the packages of a clone: npm ci`);
   const folder = dirname(modules);
-  report(`${engine}: ${names(missing)} by npm, into ${folder}`);
-  await writing(folder, () => prepare(folder, engineOverrides));
-  const npm = [...NPM_INSTALL, '--save-exact', ...names(wanted).split(' ')];
+  report(`${engine}: ${missing.join(' ')} by npm, into ${folder}`);
+  await asOwner(folder, () => prepare(folder, engineOverrides));
+  const npm = [...NPM_INSTALL, '--save-exact', ...wanted];
   const { code, output } = await run('npm', npm, { cwd: folder, signal });
   if (code !== 0) throw npmFailure(output);
-  for (const { name } of wanted) await writing(folder, () => link(name, product));
+  for (const name of names) await asOwner(folder, () => link(name, product));
   report(`${engine} is installed; workers load it when they start`);
 }
 
@@ -119,7 +117,7 @@ async function link(name: string, product: string): Promise<void> {
     await symlink(join('..', '..', 'engines', 'node_modules', name), join(place, name));
 }
 
-async function writing(folder: string, work: () => Promise<void>): Promise<void> {
+async function asOwner(folder: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

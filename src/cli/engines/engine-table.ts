@@ -1,7 +1,7 @@
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type EngineCapability } from '@switchyard/engine-api/engine.js';
 
-export type ComputeDevice = 'cpu' | 'cuda' | 'vulkan';
+type ComputeDevice = 'cpu' | 'cuda' | 'vulkan';
 
 /**
  * One row of the table of engines: what an engine serves, on which devices, and where

@@ -3,13 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { CliError } from '../shared/cli-error.js';
-import {
-  type Installing,
-  lastLines,
-  NPM_INSTALL,
-  runCommand,
-  type RunCommand,
-} from './command.js';
+import { type Installing, NPM_INSTALL, runCommand, succeeded } from './command.js';
 import { engineModules, installedVersion } from './engine-packages.js';
 
 /** What can be installed, each with the download in MB, as measured. */
@@ -35,74 +29,56 @@ export async function installGpu(part: GpuPart, options: GpuInstall): Promise<vo
     throw new CliError(
       `GPU packages exist for linux-x64; this machine is ${process.platform}-${process.arch}`,
     );
-  const modules = options.modules ?? engineModules();
-  const place: Place = {
-    ...options,
-    run: options.run ?? runCommand,
-    modules,
-    work: join(modules, '.cache', 'gpu'),
-  };
-  for (const name of GPU_PARTS[part].packages) await installLlamaPackage(name, place);
-}
-
-type Place = GpuInstall &
-  Required<Pick<GpuInstall, 'run' | 'modules'>> & { readonly work: string };
-
-function versionOf(name: string, modules: string): string {
-  const version = installedVersion(name, modules);
-  if (version !== undefined) return version;
-  throw new CliError(`${name} is not installed: ${ownName()} engines install, or npm ci`);
+  for (const name of GPU_PARTS[part].packages) await installPackage(name, options);
 }
 
 /**
  * npm verifies the download and installs it in a folder of its own, where the override of
  * package.json does not apply. The result then replaces the empty package.
  */
-async function installLlamaPackage(name: string, place: Place): Promise<void> {
-  const { modules, report, dryRun, run, signal } = place;
-  const version = versionOf('node-llama-cpp', modules);
-  const target = join(modules, '@node-llama-cpp', name);
-  if (
-    existsSync(join(target, 'bins')) &&
-    installedVersion(`@node-llama-cpp/${name}`, modules) === version
-  )
-    return report(`@node-llama-cpp/${name} ${version} is in ${target}`);
-  report(
-    `@node-llama-cpp/${name}@${version} by npm, into ${target}, which replaces the empty package`,
-  );
+async function installPackage(name: string, options: GpuInstall): Promise<void> {
+  const { modules = engineModules(), report, dryRun } = options;
+  const version = installedVersion('node-llama-cpp', modules);
+  if (version === undefined)
+    throw new CliError(
+      `node-llama-cpp is not installed: ${ownName()} engines install, or npm ci`,
+    );
+  const own = join('@node-llama-cpp', name);
+  const target = join(modules, own);
+  if (existsSync(join(target, 'bins')) && installedVersion(own, modules) === version)
+    return report(`${own} ${version} is in ${target}`);
+  report(`${own}@${version} by npm, into ${target}, which replaces the empty package`);
   if (dryRun) return;
-  await inWorkFolder(place, async work => {
-    await writeFile(join(work, 'package.json'), '{ "private": true }');
-    const npm = [...NPM_INSTALL, '--no-save', `@node-llama-cpp/${name}@${version}`];
-    await must('npm install', run('npm', npm, { cwd: work, signal }));
-    const made = join(work, 'node_modules', '@node-llama-cpp', name);
-    if (!existsSync(join(made, 'bins')))
-      throw new CliError(`npm brought no binaries of @node-llama-cpp/${name}`);
-    await rm(target, { recursive: true, force: true });
-    // An empty package that npm nested here would be found first.
-    await rm(join(modules, 'node-llama-cpp', 'node_modules', '@node-llama-cpp', name), {
-      recursive: true,
-      force: true,
-    });
-    await rename(made, target);
-  });
-  report(`@node-llama-cpp/${name} ${version} installed`);
-}
-
-async function inWorkFolder(
-  { work }: Place,
-  use: (folder: string) => Promise<void>,
-): Promise<void> {
-  await rm(work, { recursive: true, force: true });
+  const work = join(modules, '.cache', 'gpu');
+  await remove(work);
   await mkdir(work, { recursive: true });
   try {
-    await use(work);
+    const made = await downloaded(`${own}@${version}`, join(work, 'node_modules', own), {
+      ...options,
+      work,
+    });
+    await remove(target);
+    // An empty package that npm nested here would be found first.
+    await remove(join(modules, 'node-llama-cpp', 'node_modules', own));
+    await rename(made, target);
   } finally {
-    await rm(work, { recursive: true, force: true });
+    await remove(work);
   }
+  report(`${own} ${version} installed`);
 }
 
-async function must(what: string, running: ReturnType<RunCommand>): Promise<void> {
-  const { code, output } = await running;
-  if (code !== 0) throw new CliError(`${what} failed: ${lastLines(output)}`);
+/** @returns `made`, where npm has put it. @throws CliError if it has no binaries */
+async function downloaded(
+  wanted: string,
+  made: string,
+  { run = runCommand, work, signal }: GpuInstall & { readonly work: string },
+): Promise<string> {
+  await writeFile(join(work, 'package.json'), '{ "private": true }');
+  const npm = [...NPM_INSTALL, '--no-save', wanted];
+  await succeeded('npm install failed', run('npm', npm, { cwd: work, signal }));
+  if (existsSync(join(made, 'bins'))) return made;
+  throw new CliError(`npm brought no binaries of ${wanted.replace(/@[^@]+$/, '')}`);
 }
+
+const remove = (path: string): Promise<void> =>
+  rm(path, { recursive: true, force: true });

@@ -4,9 +4,9 @@ import { CliError } from '../shared/cli-error.js';
 import {
   askNode,
   type Installing,
-  lastLines,
   runCommand,
   type RunCommand,
+  succeeded,
 } from './command.js';
 import { engineModules } from './engine-packages.js';
 
@@ -86,14 +86,9 @@ export async function buildLlamaKernels({
   if (lacking !== undefined) throw new CliError(lacking);
   report(`compiling llama.cpp ${llamaRelease()} for this CPU: a few minutes`);
   const source = packageCommand(run, signal);
-  await source(
-    'download',
-    '--release',
-    llamaRelease(),
-    '--skipBuild',
-    '--noUsageExample',
-  );
-  await source('build', '--gpu', 'false', '--noUsageExample');
+  const quiet = '--noUsageExample';
+  await source('download', '--release', llamaRelease(), '--skipBuild', quiet);
+  await source('build', '--gpu', 'false', quiet);
   // 200 MB that nothing needs any more.
   await source('clear', 'source');
   if ((await llamaKernels(run)) !== 'localBuild')
@@ -115,9 +110,9 @@ export async function removeLlamaKernels({
 
 const packageCommand =
   (run: RunCommand, signal: AbortSignal | undefined) =>
-  async (...args: readonly string[]): Promise<void> => {
+  (...args: readonly string[]): Promise<string> => {
     const command = [join(PACKAGE, 'dist', 'cli', 'cli.js'), 'source', ...args];
-    const made = await run(process.execPath, command, { env: BUILD_ENVIRONMENT, signal });
-    if (made.code !== 0)
-      throw new CliError(`node-llama-cpp source ${args[0]}: ${lastLines(made.output)}`);
+    const options = { env: BUILD_ENVIRONMENT, signal };
+    const running = run(process.execPath, command, options);
+    return succeeded(`node-llama-cpp source ${args[0]}`, running);
   };

@@ -20,6 +20,7 @@ import {
   PRODUCT_FOLDER,
   runCommand,
   type RunCommand,
+  succeeded,
 } from './command.js';
 import { findPython } from './python.js';
 
@@ -140,9 +141,8 @@ export class PythonEnvironment {
   ): Promise<void> {
     const options = { onLine: (line: string) => report(line.trim()), signal };
     report(`virtual environment with ${python}`);
-    const venv = await this.run(python, ['-m', 'venv', folder], options);
-    if (venv.code !== 0)
-      throw new CliError(`${python} -m venv failed: ${lastLines(venv.output)}`);
+    const venv = this.run(python, ['-m', 'venv', folder], options);
+    await succeeded(`${python} -m venv failed`, venv);
     const own = join(folder, 'bin', 'python');
     const files = this.#requirements(cuda).flatMap(file => ['--requirement', file]);
     const log = join(folder, 'pip.log');

@@ -16,13 +16,13 @@ export interface ListedFile {
   readonly digest: ExpectedDigest | undefined;
 }
 
-export interface FileListing {
+interface FileListing {
   /** The commit of a repository; `url` for files that have none. */
   readonly revision: string;
   readonly files: readonly ListedFile[];
 }
 
-export interface ExpectedFile {
+interface ExpectedFile {
   readonly bytes?: number;
   readonly sha256?: string;
 }

@@ -15,7 +15,7 @@ export type HubErrorKind =
   /** The order itself cannot be carried out as it is. */
   | 'order';
 
-export interface HubErrorDetails {
+interface HubErrorDetails {
   /** Worth another attempt. */
   readonly transient?: boolean;
   /** What the host asked to wait before it. */

@@ -1,14 +1,14 @@
 import { retryAfterMs } from '../../platform/http/retry-after.js';
 import { HubError } from './hub-error.js';
 
-export interface HubHttpOptions {
+interface HubHttpOptions {
   /** Such as `https://huggingface.co`; the token goes there and nowhere else. */
   readonly endpoint: string;
   /** Bearer token for gated and private repositories. */
   readonly token?: string | undefined;
 }
 
-export interface HubRequest {
+interface HubRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
 }

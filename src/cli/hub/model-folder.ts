@@ -97,7 +97,7 @@ export async function writeManifest(
  * out or refused.
  */
 export const MANIFEST_NAME = 'switchyard-model.json';
-export const LOCK_NAME = '.switchyard-pull.lock';
+const LOCK_NAME = '.switchyard-pull.lock';
 export const PARTIAL_SUFFIX = '.partial';
 
 /**

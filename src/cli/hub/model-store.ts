@@ -22,7 +22,7 @@ export interface StoredModel {
 }
 
 /** A file of a manifest that is not as it was pulled. */
-export interface FileFinding {
+interface FileFinding {
   readonly path: string;
   readonly problem: string;
 }

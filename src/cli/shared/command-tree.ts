@@ -1,7 +1,7 @@
 import { type Command } from 'commander';
 
 /** A command with the words that call it, without the program's name. */
-export interface NamedCommand {
+interface NamedCommand {
   readonly words: string;
   readonly command: Command;
 }

@@ -81,6 +81,7 @@ interface CommandSpec<Options, Arg, Answer> {
 /** One call of a command. */
 export class Invocation<Options, Arg> {
   readonly #stopped = new AbortController();
+  #isInterruptible = false;
   readonly #stop = (): void => this.#stopped.abort(new InterruptedError());
 
   constructor(
@@ -101,7 +102,9 @@ export class Invocation<Options, Arg> {
    * one ends the process as usual, and so does the first one where nobody asks for this.
    */
   get signal(): AbortSignal {
-    for (const name of SIGNALS) process.off(name, this.#stop).once(name, this.#stop);
+    if (!this.#isInterruptible)
+      for (const name of SIGNALS) process.once(name, this.#stop);
+    this.#isInterruptible = true;
     return this.#stopped.signal;
   }
 
@@ -124,7 +127,7 @@ export class Invocation<Options, Arg> {
 }
 
 /** Makes a command of the program; what engines say is known only there. */
-export type CommandFactory = (engines: EngineChecks) => Command;
+type CommandFactory = (engines: EngineChecks) => Command;
 
 /** The options and the argument that are declared give `run` its types. */
 export const command =

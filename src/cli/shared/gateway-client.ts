@@ -10,7 +10,7 @@ import { loadConfig } from '../../platform/config/load-config.js';
 import { type paths } from '../../../console/src/api/schema.js';
 import { CliError, EXIT, type ExitCode } from './cli-error.js';
 
-export interface GatewayClientOptions {
+interface GatewayClientOptions {
   readonly url?: string;
   readonly apiKey?: string;
   readonly keyFile?: string;
@@ -35,7 +35,7 @@ type Responses<P extends Path, M extends Method> =
 export type GatewayAnswer<P extends Path, M extends Method = 'get'> =
   Responses<P, M> extends { content: { 'application/json': infer T } } ? T : never;
 
-export interface GatewayRequest {
+interface GatewayRequest {
   /** In place of the braces of the path. */
   readonly id?: string;
   /** Without what is undefined. */

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 import { CliError, EXIT } from './cli-error.js';
 import { type GatewayClient, refusal } from './gateway-client.js';
 
-export interface LiveEvent {
+interface LiveEvent {
   readonly type: string;
   readonly item_id?: string;
   readonly delta?: string;
@@ -13,7 +13,7 @@ export interface LiveEvent {
   readonly error?: { readonly message: string; readonly code?: string };
 }
 
-export interface LiveOptions {
+interface LiveOptions {
   readonly model: string;
   /** Samples per second. */
   readonly rate: number;

@@ -4,7 +4,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type ModelStore } from '../hub/model-store.js';
 
 /** A file or folder that the options of a model name. */
-export interface UsedPath {
+interface UsedPath {
   readonly option: string;
   readonly path: string;
   readonly exists: boolean;

@@ -7,7 +7,7 @@ import {
   endOf,
   CheckVerdict,
 } from './check.js';
-import { reported, startGroup } from './health-checks.js';
+import { startGroup } from './health-checks.js';
 import { endText } from './worker-client.js';
 
 export async function answer({ client, samples }: CheckContext): Promise<string> {
@@ -22,7 +22,7 @@ export async function answer({ client, samples }: CheckContext): Promise<string>
 
 /** Members of the groups that are sent here. */
 const membersOf = (context: CheckContext): number =>
-  Math.max(3, Math.min(8, reported(context).maxBatch));
+  Math.max(3, Math.min(8, context.report.maxBatch));
 
 export async function group(context: CheckContext): Promise<string> {
   const { samples } = context;

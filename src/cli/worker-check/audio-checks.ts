@@ -18,7 +18,6 @@ import {
   endOf,
   CheckVerdict,
 } from './check.js';
-import { reported } from './health-checks.js';
 import { file, judgeTranscript, upload, wavFile } from './transcription-samples.js';
 import { type CheckedCall, endText, type Sample } from './worker-client.js';
 
@@ -47,7 +46,7 @@ async function demandTaken(call: CheckedCall<unknown>, what: string): Promise<st
  * reports this limit.
  */
 export async function messageSize(context: CheckContext): Promise<string> {
-  const fits = maxWholeAudioBytes(reported(context).maxMessageBytes) / STUDIO_BYTES_PER_S;
+  const fits = maxWholeAudioBytes(context.report.maxMessageBytes) / STUDIO_BYTES_PER_S;
   const seconds = Math.min(STUDIO.seconds, Math.floor(fits));
   const size = `${Math.round((seconds * STUDIO_BYTES_PER_S) / MIB)} MiB`;
   const call = context.client.start(file(wavFile({ ...STUDIO, seconds })));
@@ -113,7 +112,7 @@ const liveStream: Sample<TranscribeStreamResponse> = {
 };
 
 export async function stream(context: CheckContext): Promise<string> {
-  if (reported(context).streams === 0)
+  if (context.report.streams === 0)
     throw new CheckVerdict('not_judged', 'its Health offers no live streams');
   const call = context.client.start(liveStream);
   const finals = () =>

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { slotCredits, slotOverdraft } from '../../core/dispatch/worker-slots.js';
 import { type CheckContext, demand, endOf, CheckVerdict } from './check.js';
-import { reported } from './health-checks.js';
 import { type CallEnd, type CheckedCall, endText } from './worker-client.js';
 
 /** Of so many Cancels a busy machine answers one in time. */
@@ -94,7 +93,7 @@ export async function unknownCancel({ client, kind }: CheckContext): Promise<str
 
 /** As many requests as a gateway sends, each within reach of Cancel. */
 export async function slots(context: CheckContext): Promise<string> {
-  const report = reported(context);
+  const { report } = context;
   const count = Math.min(MAX_HELD, slotCredits(report) + slotOverdraft(report));
   const calls = Array.from({ length: count }, () =>
     context.client.start(context.samples.lasting),

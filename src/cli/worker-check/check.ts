@@ -32,8 +32,8 @@ export interface CheckOptions {
 export interface CheckContext {
   readonly client: WorkerClient;
   readonly kind: ModelKind;
-  /** Absent: its Health gave none. */
-  readonly report?: WorkerHealthReport | undefined;
+  /** @throws Verdict when its Health gave none */
+  readonly report: WorkerHealthReport;
   readonly samples: Samples;
   readonly options: CheckOptions;
 }

@@ -26,15 +26,9 @@ export async function standardHealth({ client }: CheckContext): Promise<string> 
   return 'SERVING';
 }
 
-/** @throws Verdict */
-export function reported({ report }: CheckContext): WorkerHealthReport {
-  if (!report) throw new CheckVerdict('fail', 'its own Health gives no answer');
-  return report;
-}
-
 /** Every field as the gateway demands it. */
 export function health(context: CheckContext): string {
-  const report = reported(context);
+  const { report } = context;
   demand(
     report.state === 'ready',
     `its Health reports the state ${report.state}, so the gateway sends no work`,
@@ -53,7 +47,7 @@ export function health(context: CheckContext): string {
 
 /** The gateway refuses a worker of another model. */
 export function identity(context: CheckContext): string {
-  const { model, kind } = reported(context);
+  const { model, kind } = context.report;
   const { model: wanted } = context.options;
   demand(
     kind === context.kind,
@@ -85,7 +79,7 @@ export async function busyHealth(context: CheckContext): Promise<string> {
   const { client, kind, samples } = context;
   const calls = startGroup(
     context,
-    Array(Math.min(4, reported(context).maxBatch)).fill(samples.heavy),
+    Array(Math.min(4, context.report.maxBatch)).fill(samples.heavy),
   );
   const untilMs = performance.now() + 8000;
   let slowestMs = 0;

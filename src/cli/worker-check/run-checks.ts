@@ -282,7 +282,16 @@ async function meet(client: WorkerClient, options: CheckOptions): Promise<CheckC
   )
     await pause(250);
   const samples = checkSamples(kind, options.voice ?? '');
-  return { client, kind, report, samples, options };
+  return {
+    client,
+    kind,
+    samples,
+    options,
+    get report() {
+      if (report) return report;
+      throw new CheckVerdict('fail', 'its own Health gives no answer');
+    },
+  };
 }
 
 /** Of the service whose Health says so; else the first that answers at all. */

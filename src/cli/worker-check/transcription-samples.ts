@@ -29,7 +29,7 @@ interface WavForm {
 /**
  * A file of 16-bit samples (default: 16 kHz mono) in pieces of 64 KiB, the header first.
  */
-export function* wavPieces({
+function* wavPieces({
   seconds,
   rate = 16_000,
   channels = 1,
