@@ -16,7 +16,7 @@ import { byteText } from './hub/disk-space.js';
 import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
 import { type EngineChecks } from './shared/engine-checks.js';
-import { type Diagnosis, failed, passed } from './shared/diagnosis.js';
+import { type Diagnosis, failing, passing } from './shared/diagnosis.js';
 
 interface EngineLibrary {
   /** @returns what was loaded. @throws Error with what is missing */
@@ -48,8 +48,8 @@ export function checkNode(): Diagnosis {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const fits = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
   return fits
-    ? passed('Node', `${process.version} (${process.execPath})`)
-    : failed('Node', process.version, `install Node ${NODE_MIN.join('.')} or newer`);
+    ? passing('Node', `${process.version} (${process.execPath})`)
+    : failing('Node', process.version, `install Node ${NODE_MIN.join('.')} or newer`);
 }
 
 /**
@@ -70,10 +70,10 @@ export async function checkPackages(
 async function checkPackage(name: string, engine: string): Promise<Diagnosis> {
   try {
     await import(name);
-    return passed(engine, `${name} loads`);
+    return passing(engine, `${name} loads`);
   } catch (error) {
     const detail = `${name}: ${(error as Error).message.split('\n')[0]}`;
-    return failed(engine, detail, `switchyard engines install ${engine}`);
+    return failing(engine, detail, `switchyard engines install ${engine}`);
   }
 }
 
@@ -82,11 +82,11 @@ export async function checkFfmpeg(): Promise<Diagnosis> {
   try {
     const child = spawn('ffmpeg', ['-version'], { stdio: ['ignore', 'pipe', 'ignore'] });
     await once(child, 'spawn');
-    return passed('ffmpeg', (await text(child.stdout)).split('\n')[0] ?? '');
+    return passing('ffmpeg', (await text(child.stdout)).split('\n')[0] ?? '');
   } catch {
     const detail =
       'not found: only 16 kHz mono WAV can be read, and only WAV and PCM written';
-    return failed('ffmpeg', detail, fix);
+    return failing('ffmpeg', detail, fix);
   }
 }
 
@@ -98,10 +98,10 @@ export function checkEngineLibraries(models: readonly ModelSpec[]): readonly Dia
       const users = local.filter(model => model.engine === engine).map(({ id }) => id);
       if (users.length === 0) return [];
       try {
-        return [passed(engine, `${load()} loads, for ${users.join(', ')}`)];
+        return [passing(engine, `${load()} loads, for ${users.join(', ')}`)];
       } catch (error) {
         const detail = `needed by ${users.join(', ')}: ${(error as Error).message}`;
-        return [failed(engine, detail, fix)];
+        return [failing(engine, detail, fix)];
       }
     },
   );
@@ -111,13 +111,13 @@ export function checkEngineLibraries(models: readonly ModelSpec[]): readonly Dia
 export async function checkPort({ host, port }: Settings['server']): Promise<Diagnosis> {
   const problem = await listenProblem({ host, port });
   const what = `port ${port}`;
-  if (problem === undefined) return passed(what, `free on ${host}`);
+  if (problem === undefined) return passing(what, `free on ${host}`);
   if (problem === 'EADDRINUSE' && (await isSwitchyard(host, port)))
-    return passed(what, `a gateway runs on ${host}`);
+    return passing(what, `a gateway runs on ${host}`);
   const holder = problem === 'EADDRINUSE' ? portHolder(port) : undefined;
   const by = holder ? `, held by process ${holder.pid} (${holder.command})` : '';
   const fix = `${holder ? `kill ${holder.pid}` : 'stop what uses it'}, or set SWITCHYARD_SERVER_PORT=${port + 1}`;
-  return failed(what, `cannot listen on ${host}: ${problem}${by}`, fix);
+  return failing(what, `cannot listen on ${host}: ${problem}${by}`, fix);
 }
 
 async function isSwitchyard(host: string, port: number): Promise<boolean> {
@@ -143,11 +143,11 @@ export async function checkFolder(
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const fix = `sudo install -d -o "$(id -un)" ${folder}, or name another folder`;
-    return failed(what, `${folder} may not be written (${code})`, fix);
+    return failing(what, `${folder} may not be written (${code})`, fix);
   }
   const free = await freeOf(folder);
   const detail = `${folder}, ${byteText(free)} free`;
-  if (free >= LOW_DISK_BYTES) return passed(what, detail);
+  if (free >= LOW_DISK_BYTES) return passing(what, detail);
   const state = free < FULL_DISK_BYTES ? 'fail' : 'warn';
   return { what, state, detail, fix: 'make room: uploads and models need it' };
 }
@@ -163,9 +163,9 @@ export async function checkModelFiles(
   });
   const bad = verdicts.filter(({ ok: good }) => !good);
   if (bad.length === 0)
-    return passed('models', `${models.length} in ${settings.workers.modelsFile}`);
+    return passing('models', `${models.length} in ${settings.workers.modelsFile}`);
   const detail = bad.map(({ name, problems }) => `${name}: ${problems[0]}`).join('; ');
-  return failed('models', detail, 'switchyard models check');
+  return failing('models', detail, 'switchyard models check');
 }
 
 /** Files and batches: a server, or SQLite in the data folder. */
@@ -174,7 +174,7 @@ export async function checkDatabase({ database, data }: Settings): Promise<Diagn
   const file = resolve(data.dir, 'switchyard.db');
   const { size } = await stat(file).catch(() => ({ size: undefined }));
   const state = size === undefined ? 'made by the first start' : byteText(size);
-  return passed('database', `SQLite, ${file}, ${state} (database.url is empty)`);
+  return passing('database', `SQLite, ${file}, ${state} (database.url is empty)`);
 }
 
 /** Optional servers, by address only: a handshake would need their secrets here. */
@@ -183,7 +183,7 @@ export async function checkServer(
   url: string,
   setting: string,
 ): Promise<Diagnosis> {
-  if (url === '') return passed(what, `not used (${setting} is empty)`);
+  if (url === '') return passing(what, `not used (${setting} is empty)`);
   const { hostname, port, protocol } = new URL(url);
   const target = `${hostname}:${port || (protocol.startsWith('redis') ? 6379 : 5432)}`;
   try {
@@ -191,9 +191,9 @@ export async function checkServer(
     socket.setTimeout(DIAL_LIMIT_MS, () => socket.destroy(new Error('no answer')));
     await once(socket, 'connect');
     socket.destroy();
-    return passed(what, `${target} accepts connections`);
+    return passing(what, `${target} accepts connections`);
   } catch (error) {
     const detail = `${target}: ${(error as Error).message}`;
-    return failed(what, detail, `start it, or change ${setting}`);
+    return failing(what, detail, `start it, or change ${setting}`);
   }
 }

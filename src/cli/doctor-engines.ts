@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { type Diagnosis, passed } from './shared/diagnosis.js';
+import { type Diagnosis, passing } from './shared/diagnosis.js';
 import { type RunCommand, runCommand } from './engines/command.js';
 import { lackingBuildTools, llamaKernels } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
@@ -29,7 +29,7 @@ export function checkPythonWorkers(
   const what = 'ctranslate2';
   if (state === 'ready') {
     const { ctranslate2, python } = manifest!.versions;
-    return [passed(what, `${ctranslate2}, Python ${python}, for ${users.join(', ')}`)];
+    return [passing(what, `${ctranslate2}, Python ${python}, for ${users.join(', ')}`)];
   }
   const detail = `needed by ${users.join(', ')}: ${environment.folder} is ${STATES[state]}`;
   const fix = `switchyard engines install ctranslate2${manifest?.cuda ? ' --cuda' : ''}`;
@@ -58,7 +58,7 @@ export async function checkLlamaKernels(
   if ((await lackingBuildTools(run)) !== undefined) return [];
   const what = 'llama.cpp';
   if ((await llamaKernels(run)) === 'localBuild')
-    return [passed(what, 'compiled for this CPU')];
+    return [passing(what, 'compiled for this CPU')];
   const detail =
     'prebuilt kernels, which reach 0.65 to 0.8 of kernels compiled for this CPU with several requests';
   return [

@@ -6,7 +6,7 @@ import { programFolders } from '../platform/config/process-environment.js';
 import { type Settings } from '../platform/config/settings.js';
 import { KEY_TEXTS, type Status } from './operate/status.js';
 import { type GatewayAnswer } from './shared/gateway-client.js';
-import { type Diagnosis, failed, passed } from './shared/diagnosis.js';
+import { type Diagnosis, failing, passing } from './shared/diagnosis.js';
 
 const ASK_LIMIT_MS = 2000;
 
@@ -18,9 +18,9 @@ export async function checkCommands(
   return Promise.all(
     local.map(async ({ id, command: [program = ''] = [] }) => {
       const found = await programFile(program);
-      if (found !== undefined) return passed('command', `${id}: ${found}`);
+      if (found !== undefined) return passing('command', `${id}: ${found}`);
       const fix = `install it, or change \`command\` of ${id}`;
-      return failed('command', `${id}: there is no program ${program}`, fix);
+      return failing('command', `${id}: there is no program ${program}`, fix);
     }),
   );
 }
@@ -51,7 +51,7 @@ export async function checkGateway(
 ): Promise<readonly Diagnosis[]> {
   try {
     const status = await asked(server, 'status');
-    if (status.status === 401) return [passed('keys', 'required')];
+    if (status.status === 401) return [passing('keys', 'required')];
     const { gateway } = (await status.json()) as Status;
     const { data } = (await (await asked(server, 'workers')).json()) as WorkerList;
     const state = gateway.keys === 'ignored' ? 'warn' : 'ok';

@@ -1,7 +1,7 @@
 import { workerSpecOf } from '../platform/config/worker-arguments.js';
 import { WORKER_OPTIONS, type WorkerOption } from '../platform/config/worker-options.js';
 import { readablePath, repeatable } from './shared/arguments.js';
-import { command, optionOf } from './shared/command.js';
+import { command, declaredOption } from './shared/command.js';
 import { runProgram } from './product-program.js';
 
 type Given = string | boolean | readonly string[] | undefined;
@@ -22,7 +22,7 @@ const OPTIONS = Object.entries<WorkerOption>(WORKER_OPTIONS).map(([name, row]) =
   return {
     flags,
     row,
-    option: optionOf(flags, row.multiple ? repeatable(row.help) : row.help),
+    option: declaredOption(flags, row.multiple ? repeatable(row.help) : row.help),
   };
 });
 

@@ -83,7 +83,7 @@ export const lastLines = (output: string, count = 5): string =>
   output.trim().split('\n').slice(-count).join('\n');
 
 /** @returns what it printed. @throws CliError `problem` with its last lines */
-export async function succeeded(
+export async function demandSuccess(
   problem: string,
   running: Promise<CommandResult>,
 ): Promise<string> {

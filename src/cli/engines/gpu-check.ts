@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type Diagnosis, failed, passed } from '../shared/diagnosis.js';
+import { type Diagnosis, failing, passing } from '../shared/diagnosis.js';
 import { askNode, lastLines, runCommand, type RunCommand } from './command.js';
 import { engineModules } from './engine-packages.js';
 import { type PythonEnvironment } from './python-environment.js';
@@ -82,17 +82,17 @@ const NVIDIA_QUERY = [
 
 const library = (what: string, found: readonly string[]): Diagnosis =>
   found.length > 0
-    ? passed(what, `found: ${found.join(', ')}`)
-    : failed(what, 'no library found', cudaFix(CUDA_OF_PACKAGES));
+    ? passing(what, `found: ${found.join(', ')}`)
+    : failing(what, 'no library found', cudaFix(CUDA_OF_PACKAGES));
 
 function driver(gpus: readonly string[], output: string): Diagnosis {
   const what = 'NVIDIA driver';
-  if (gpus.length > 0) return passed(what, gpus.join('; '));
+  if (gpus.length > 0) return passing(what, gpus.join('; '));
   const detail = `this machine has no usable NVIDIA GPU: nvidia-smi says ${lastLines(output, 1)}`;
   const fix =
     "install NVIDIA's driver: 580 or newer for CUDA 13, 525 for CUDA 12; " +
     'a container needs the NVIDIA container toolkit and --gpus all';
-  return failed(what, detail, fix);
+  return failing(what, detail, fix);
 }
 
 /**
@@ -114,7 +114,7 @@ async function unlinkedIn(
     .find(Boolean);
   const fix = version === undefined ? DRIVER : cudaFix(version);
   const detail = `installed, but ${basename(file)} lacks ${missing.join(', ')}`;
-  return failed(what, detail, fix);
+  return failing(what, detail, fix);
 }
 
 const DRIVER = "install NVIDIA's driver";
@@ -126,17 +126,18 @@ async function llamaCpp(run: RunCommand, modules: string): Promise<Diagnosis> {
   const found = await askNode<Backends>(run, LLAMA, dirname(modules));
   if (!found) {
     const fix = 'switchyard engines install llama-cpp';
-    return failed(what, 'node-llama-cpp does not load', fix);
+    return failing(what, 'node-llama-cpp does not load', fix);
   }
   const loading = Object.entries(found).flatMap(([name, loads]) => (loads ? [name] : []));
   const detail = `back ends that load: ${loading.join(', ')}`;
-  if (found.cuda) return passed(what, detail);
+  if (found.cuda) return passing(what, detail);
   const folder = 'linux-x64-cuda';
   const bins = join(modules, '@node-llama-cpp', folder, 'bins', folder);
   const without = `${detail}; not cuda`;
-  if (!existsSync(bins)) return failed(what, without, 'switchyard gpu install llama-cpp');
+  if (!existsSync(bins))
+    return failing(what, without, 'switchyard gpu install llama-cpp');
   const unlinked = await unlinkedIn(run, what, join(bins, 'libggml-cuda.so'));
-  return unlinked ?? failed(what, without, DRIVER);
+  return unlinked ?? failing(what, without, DRIVER);
 }
 
 /** Only where it is installed. */
@@ -149,8 +150,8 @@ async function ctranslate2(
   const what = 'CTranslate2';
   const { output } = await run(python.python, ['-c', DEVICES]);
   const devices = Number(/"devices": (\d+)/.exec(output)?.[1] ?? 0);
-  if (devices > 0 && manifest!.cuda) return [passed(what, `${devices} CUDA devices`)];
+  if (devices > 0 && manifest!.cuda) return [passing(what, `${devices} CUDA devices`)];
   const fix = manifest!.cuda ? DRIVER : 'switchyard engines install ctranslate2 --cuda';
   const detail = `${devices} CUDA devices${manifest!.cuda ? '' : '; its CUDA libraries are not installed'}`;
-  return [failed(what, detail, fix)];
+  return [failing(what, detail, fix)];
 }

@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { CliError } from '../shared/cli-error.js';
-import { type Installing, NPM_INSTALL, runCommand, succeeded } from './command.js';
+import { type Installing, NPM_INSTALL, runCommand, demandSuccess } from './command.js';
 import { engineModules, installedVersion } from './engine-packages.js';
 
 /** What can be installed, each with the download in MB, as measured. */
@@ -75,7 +75,7 @@ async function downloaded(
 ): Promise<string> {
   await writeFile(join(work, 'package.json'), '{ "private": true }');
   const npm = [...NPM_INSTALL, '--no-save', wanted];
-  await succeeded('npm install failed', run('npm', npm, { cwd: work, signal }));
+  await demandSuccess('npm install failed', run('npm', npm, { cwd: work, signal }));
   if (existsSync(join(made, 'bins'))) return made;
   throw new CliError(`npm brought no binaries of ${wanted.replace(/@[^@]+$/, '')}`);
 }

@@ -6,7 +6,7 @@ import {
   type Installing,
   runCommand,
   type RunCommand,
-  succeeded,
+  demandSuccess,
 } from './command.js';
 import { engineModules } from './engine-packages.js';
 
@@ -114,5 +114,5 @@ const packageCommand =
     const command = [join(PACKAGE, 'dist', 'cli', 'cli.js'), 'source', ...args];
     const options = { env: BUILD_ENVIRONMENT, signal };
     const running = run(process.execPath, command, options);
-    return succeeded(`node-llama-cpp source ${args[0]}`, running);
+    return demandSuccess(`node-llama-cpp source ${args[0]}`, running);
   };

@@ -20,7 +20,7 @@ import {
   PRODUCT_FOLDER,
   runCommand,
   type RunCommand,
-  succeeded,
+  demandSuccess,
 } from './command.js';
 import { findPython } from './python.js';
 
@@ -142,7 +142,7 @@ export class PythonEnvironment {
     const options = { onLine: (line: string) => report(line.trim()), signal };
     report(`virtual environment with ${python}`);
     const venv = this.run(python, ['-m', 'venv', folder], options);
-    await succeeded(`${python} -m venv failed`, venv);
+    await demandSuccess(`${python} -m venv failed`, venv);
     const own = join(folder, 'bin', 'python');
     const files = this.#requirements(cuda).flatMap(file => ['--requirement', file]);
     const log = join(folder, 'pip.log');

@@ -171,7 +171,7 @@ function declared<Options, Arg extends ArgumentSpec>({
   if (spec.usage !== undefined) made.usage(spec.usage);
   if (spec.arg) made.addArgument(argumentOf(spec.arg));
   const own = Object.entries<OptionSpec>({ ...(gateway && GATEWAY_OPTIONS), ...options });
-  for (const [flags, option] of own) made.addOption(optionOf(flags, option));
+  for (const [flags, option] of own) made.addOption(declaredOption(flags, option));
   const ofText = gateway
     ? 'the answer of the gateway as one JSON document'
     : ONE_DOCUMENT;
@@ -186,7 +186,7 @@ function argumentOf([flags, about = '', reading, initial]: ArgumentSpec): Argume
   return initial === undefined ? argument : argument.default(initial);
 }
 
-export function optionOf(flags: string, spec: OptionSpec): Option {
+export function declaredOption(flags: string, spec: OptionSpec): Option {
   if (spec instanceof Option) return spec;
   if (typeof spec === 'string') return new Option(flags, spec);
   const [about, reading, initial, shown] = spec;

@@ -11,13 +11,13 @@ export interface Diagnosis {
   readonly fix?: string;
 }
 
-export const passed = (what: string, detail: string): Diagnosis => ({
+export const passing = (what: string, detail: string): Diagnosis => ({
   what,
   state: 'ok',
   detail,
 });
 
-export const failed = (what: string, detail: string, fix: string): Diagnosis => ({
+export const failing = (what: string, detail: string, fix: string): Diagnosis => ({
   what,
   state: 'fail',
   detail,
