@@ -3,7 +3,6 @@ import { Test } from '@nestjs/testing';
 import { register } from 'prom-client';
 import { type BatchJob } from '../core/jobs/batch-job.js';
 import { SETTINGS } from '../platform/config/settings.js';
-import { JOB_STORE } from '../platform/database/database.tokens.js';
 import { StorageOperations } from '../platform/storage/storage.metrics.js';
 import { metricValues } from '../../test/support/metric-values.js';
 import { BATCH_METRICS } from './batch.metrics.js';
@@ -12,6 +11,7 @@ import { TargetResolver } from './execute/target-resolver.js';
 import { JobMetrics, StoreMetrics } from './observe/job.metrics.js';
 import { LineMetrics, ModelLabels } from './observe/line.metrics.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
+import { JobStore } from '../platform/database/job-store.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 const job = (changes: Partial<BatchJob> = {}): BatchJob =>
@@ -74,7 +74,7 @@ describe('metrics of the processor', () => {
             'listed',
           ]),
         },
-        { provide: JOB_STORE, useValue: { backlog } },
+        { provide: JobStore, useValue: { backlog } },
         { provide: StorageOperations, useValue: {} },
       ],
     }).compile();

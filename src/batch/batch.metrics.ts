@@ -1,14 +1,13 @@
 import { type Provider } from '@nestjs/common';
 import { type Gauge } from 'prom-client';
-import { type JobStore } from '../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../platform/config/settings.js';
-import { JOB_STORE } from '../platform/database/database.tokens.js';
 import { metricProvider } from '../platform/metrics/metric-provider.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { TargetResolver } from './execute/target-resolver.js';
 import { JOB_METRICS, STORE_METRICS } from './observe/job.metrics.js';
 import { LINE_METRICS, ModelLabels } from './observe/line.metrics.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
+import { JobStore } from '../platform/database/job-store.js';
 
 /** Progress of a batch since this processor claimed it. */
 interface Pace {
@@ -60,8 +59,8 @@ export const BATCH_METRICS: Provider[] = [
     inject: [TargetResolver, ModelLabels],
     collect: inFlightByModel,
   }),
-  metricProvider('batch_jobs', { inject: [JOB_STORE], collect: jobsByStatus }),
-  metricProvider('batch_queue_age_seconds', { inject: [JOB_STORE], collect: queueAge }),
+  metricProvider('batch_jobs', { inject: [JobStore], collect: jobsByStatus }),
+  metricProvider('batch_queue_age_seconds', { inject: [JobStore], collect: queueAge }),
   metricProvider('batch_deadline_risk_jobs', {
     inject: [JobSupervisor],
     collect: jobsAtRisk,

@@ -1,14 +1,10 @@
 import { type INestApplicationContext } from '@nestjs/common';
 import { IgnoredFields } from '../../src/contracts/openai/field-rules.js';
 import { type ResponseObject } from '../../src/contracts/openai/responses.js';
-import { type ResponseRecordStore } from '../../src/core/request/response-record.port.js';
-import { type StoredRequestStore } from '../../src/core/request/stored-request.port.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
-import {
-  RESPONSE_RECORDS,
-  STORED_REQUEST_STORE,
-} from '../../src/platform/database/database.tokens.js';
+import { ResponseRecordStore } from '../../src/platform/database/response-store.js';
+import { StoredRequestStore } from '../../src/platform/database/stored-request-store.js';
 
 export interface AbandonedResponse {
   readonly tenant: string;
@@ -32,8 +28,8 @@ export async function abandonResponse(
   left: AbandonedResponse,
 ): Promise<void> {
   const { tenant, id, body, response, events, attempts } = left;
-  const records = app.get<ResponseRecordStore>(RESPONSE_RECORDS, { strict: false });
-  const requests = app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
+  const records = app.get(ResponseRecordStore, { strict: false });
+  const requests = app.get(StoredRequestStore, { strict: false });
   const catalog = app.get(ModelCatalog, { strict: false });
   const options = {
     catalog,

@@ -4,16 +4,10 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { type BatchJob } from '../../src/core/jobs/batch-job.js';
 import { isTerminal } from '../../src/core/jobs/batch-status.js';
-import {
-  type BlobStore,
-  type FileStore,
-  type JobStore,
-} from '../../src/core/jobs/job.ports.js';
+import { type BlobStore } from '../../src/core/jobs/job.ports.js';
 import { timeOrderedId } from '../../src/platform/clock/time-ordered-id.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
 import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
-import { KyselyFileStore } from '../../src/platform/database/kysely-file-store.js';
-import { KyselyJobStore } from '../../src/platform/database/kysely-job-store.js';
 import {
   connectDatabase,
   migrate,
@@ -26,6 +20,8 @@ import { type SettingOverrides } from './gateway-process.js';
 import { NodeProcess } from './node-process.js';
 import { type S3Server } from './s3-server.js';
 import { pause } from './waiting.js';
+import { FileStore } from '../../src/platform/database/file-store.js';
+import { JobStore } from '../../src/platform/database/job-store.js';
 
 export const TENANT = 'default';
 
@@ -85,8 +81,8 @@ export class BatchHarness implements AsyncDisposable {
     return new BatchHarness(
       folder,
       database,
-      new KyselyJobStore(database),
-      new KyselyFileStore(database),
+      new JobStore(database),
+      new FileStore(database),
       blobs,
       options,
     );

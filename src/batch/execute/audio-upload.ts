@@ -5,12 +5,12 @@ import {
   type FormFrame,
   formFrame,
 } from '../../contracts/formats/multipart-form.js';
-import { type BlobStore, type FileStore } from '../../core/jobs/job.ports.js';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { SafeFetch } from '../../platform/http/safe-fetch.js';
+import { FileStore } from '../../platform/database/file-store.js';
 
 interface FormFile {
   readonly name: string;
@@ -82,7 +82,7 @@ export class AudioUpload {
 
   constructor(
     @Inject(SETTINGS) { fetch, server }: Settings,
-    @Inject(FILE_STORE) private readonly files: FileStore,
+    private readonly files: FileStore,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
   ) {
     this.#fetch = new SafeFetch({

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { type OutboxEntry, type WebhookOutbox } from '../../core/jobs/job.ports.js';
+import { type OutboxEntry } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { WEBHOOK_OUTBOX } from '../../platform/database/database.tokens.js';
 import { HostExceptions } from '../../platform/http/host-exceptions.js';
 import { postWebhook, WebhookSignature } from '../../platform/webhooks/webhook-post.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
+import { WebhookOutbox } from '../../platform/database/webhook-outbox.js';
 
 /**
  * Timeout of a receiver, and how long a claimed entry is hidden from other processors.
@@ -34,7 +34,7 @@ export class WebhookSender {
   /** @throws ConfigError for an unusable secret file */
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
-    @Inject(WEBHOOK_OUTBOX) private readonly outbox: WebhookOutbox,
+    private readonly outbox: WebhookOutbox,
     private readonly metrics: StoreMetrics,
   ) {
     const { batch } = settings;

@@ -1,12 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
-import {
-  type BlobStore,
-  type FileStore,
-  type StoredFile,
-} from '../../core/jobs/job.ports.js';
+import { type BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { LineSplitter } from '../../platform/storage/line-splitter.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
@@ -19,6 +14,7 @@ import { type JobLease } from '../lease/job-lease.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
 import { InputCheck } from './input-check.js';
+import { FileStore } from '../../platform/database/file-store.js';
 
 type Ingested =
   | {
@@ -40,7 +36,7 @@ export class IngestService {
 
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
-    @Inject(FILE_STORE) private readonly files: FileStore,
+    private readonly files: FileStore,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly metrics: StoreMetrics,
     private readonly traces: JobTraces,

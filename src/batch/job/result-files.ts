@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  type BlobStore,
-  type FileStore,
-  type StoredFile,
-} from '../../core/jobs/job.ports.js';
+import { type BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { FILE_STORE } from '../../platform/database/database.tokens.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { fileBlobKey, mayBeNamed } from '../../platform/storage/blob-keys.js';
@@ -16,6 +11,7 @@ import { hashed } from '../../platform/storage/hashed.js';
 import { type JobLease, LeaseLost } from '../lease/job-lease.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
+import { FileStore } from '../../platform/database/file-store.js';
 
 const ATTEMPTS = 4;
 const PAUSES = { firstMs: 500, longestMs: 2000 };
@@ -53,7 +49,7 @@ const PAGE = 500;
 export class ResultFiles {
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
-    @Inject(FILE_STORE) private readonly files: FileStore,
+    private readonly files: FileStore,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly metrics: StoreMetrics,
     private readonly traces: JobTraces,

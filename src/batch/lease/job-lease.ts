@@ -1,10 +1,10 @@
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import {
   type JobChange,
-  type JobStore,
   type LeasedJob,
   type UpdateOutcome,
 } from '../../core/jobs/job.ports.js';
+import { type JobStore } from '../../platform/database/job-store.js';
 
 /**
  * The lease ended: another processor may hold the job, and nothing more may be written.

@@ -1,11 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { type JobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { JOB_STORE } from '../../platform/database/database.tokens.js';
 import { isAbsent } from '../../platform/storage/durable-files.js';
 import { JobFolder } from '../job/job-folder.js';
+import { JobStore } from '../../platform/database/job-store.js';
 
 /**
  * Removes work folders of jobs that ended on another processor or no longer exist.
@@ -17,7 +16,7 @@ export class LeftoverFolders {
 
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
-    @Inject(JOB_STORE) private readonly store: JobStore,
+    private readonly store: JobStore,
   ) {}
 
   /** @returns the status of each folder's job, and the action taken */

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type JobStore } from '../../core/jobs/job.ports.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { ClaimLoop } from './claim-loop.js';
 import { type JobSupervisor } from './job-supervisor.js';
+import { type JobStore } from '../../platform/database/job-store.js';
 
 const loops: ClaimLoop[] = [];
 

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { type JobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { JOB_STORE } from '../../platform/database/database.tokens.js';
 import { JobSupervisor } from './job-supervisor.js';
+import { JobStore } from '../../platform/database/job-store.js';
 
 /**
  * Looks in a row that found nothing to do, until a processor that is woken looks at every
@@ -30,7 +29,7 @@ export class ClaimLoop {
 
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
-    @Inject(JOB_STORE) private readonly store: JobStore,
+    private readonly store: JobStore,
     private readonly supervisor: JobSupervisor,
   ) {}
 

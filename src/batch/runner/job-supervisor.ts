@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
-import { type JobStore, type LeasedJob } from '../../core/jobs/job.ports.js';
+import { type LeasedJob } from '../../core/jobs/job.ports.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { finalizeDeadlineMs } from '../../core/jobs/finalize-deadline.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { JOB_STORE } from '../../platform/database/database.tokens.js';
 import { type TenantShare, tenantToPreempt } from '../../core/jobs/tenant-share.js';
 import { isOutage } from '../../platform/storage/storage-problems.js';
 import { InputDamaged } from '../job/input-lines.js';
@@ -17,6 +16,7 @@ import { type ClaimedJob } from '../job/claimed-job.js';
 import { type HandOverReason, JobMetrics } from '../observe/job.metrics.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { JobLease, LeaseLost } from '../lease/job-lease.js';
+import { JobStore } from '../../platform/database/job-store.js';
 
 const PAUSES = { firstMs: 1000, longestMs: 60_000 };
 /** How often the finalize deadline is checked. */
@@ -34,7 +34,7 @@ export class JobSupervisor {
 
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
-    @Inject(JOB_STORE) private readonly store: JobStore,
+    private readonly store: JobStore,
     private readonly runner: BatchRunner,
     private readonly metrics: JobMetrics,
     private readonly traces: JobTraces,

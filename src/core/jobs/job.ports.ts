@@ -5,7 +5,6 @@ import {
   type BatchUsage,
 } from './batch-job.js';
 import { type BatchStatus } from './batch-status.js';
-import { type TenantShare } from './tenant-share.js';
 
 /**
  * A job that one processor holds. Every write names the epoch: a zombie's
@@ -52,76 +51,6 @@ export interface PageRequest {
   readonly order?: 'asc' | 'desc';
 }
 
-/** The job table. All instants are Unix milliseconds and passed in. */
-export interface JobStore {
-  /**
-   * With an idempotency key seen before (same tenant): that job, and `created: false`.
-   */
-  create(
-    job: BatchJob,
-    idempotencyKey?: string,
-  ): Promise<{ readonly job: BatchJob; readonly created: boolean }>;
-  find(tenant: string, id: string): Promise<BatchJob | undefined>;
-  /**
-   * Newest first unless told otherwise; undefined when `after` is no job of the tenant.
-   */
-  list(tenant: string, page: PageRequest): Promise<Page<BatchJob> | undefined>;
-  /**
-   * Sets `cancelling`, or says that the job is past it; undefined: no such job. Never
-   * needs the lease.
-   */
-  requestCancel(
-    tenant: string,
-    id: string,
-    nowMs: number,
-  ): Promise<{ job: BatchJob; accepted: boolean } | undefined>;
-  /** Only ended jobs; the files stay. */
-  remove(tenant: string, id: string): Promise<'removed' | 'running' | 'unknown'>;
-  /** Unfinished batches that read this file: it must not be deleted. */
-  usersOf(fileId: string): Promise<readonly string[]>;
-  /**
-   * Which of these ids are batches that have not ended: what was kept for going on with
-   * the others is garbage.
-   */
-  unfinishedAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
-
-  /**
-   * One atomic claim of an unfinished job that no processor holds, or whose lease
-   * expired: of the tenant with the fewest held jobs, and of these the one with
-   * the least slack.
-   */
-  claim(owner: string, nowMs: number, leaseMs: number): Promise<LeasedJob | undefined>;
-  /**
-   * Prolongs; also how the holder learns of a cancel. `undefined`: the lease is lost,
-   * stop at once.
-   */
-  heartbeat(
-    id: string,
-    epoch: number,
-    nowMs: number,
-    leaseMs: number,
-  ): Promise<BatchJob | undefined>;
-  /**
-   * Nothing is written unless it answers `written`. @throws RangeError for
-   * an illegal move.
-   */
-  update(
-    id: string,
-    epoch: number,
-    change: JobChange,
-    nowMs: number,
-  ): Promise<UpdateOutcome>;
-  /** Another processor may continue at once. */
-  release(id: string, epoch: number): Promise<void>;
-  /** Of every tenant with unfinished jobs. */
-  tenantShares(nowMs: number): Promise<readonly TenantShare[]>;
-  /** For gauges: jobs by status, and the oldest unclaimed one's creation. */
-  backlog(nowMs: number): Promise<{
-    byStatus: Readonly<Record<BatchStatus, number>>;
-    oldestWaitingMs?: number;
-  }>;
-}
-
 /**
  * Who makes or removes files of a batch: nothing happens unless this epoch still
  * holds it (D-13).
@@ -155,44 +84,6 @@ export interface StoredFile {
   readonly sha256: string;
 }
 
-export interface FileStore {
-  create(file: StoredFile): Promise<void>;
-  find(tenant: string, id: string): Promise<StoredFile | undefined>;
-  list(
-    tenant: string,
-    page: PageRequest & { readonly purpose?: FilePurpose },
-  ): Promise<Page<StoredFile> | undefined>;
-  /** Bytes of all files of a tenant. */
-  bytesOf(tenant: string): Promise<number>;
-  /**
-   * Removes the row; the blob goes by garbage collection, so that a crash in between
-   * leaves an orphan and never a dangling row.
-   */
-  remove(tenant: string, id: string): Promise<boolean>;
-  /** Removes rows past their expiry that no unfinished batch uses. */
-  expire(nowMs: number, limit: number): Promise<readonly StoredFile[]>;
-  /**
-   * A file that a batch makes. @returns false when that epoch does not hold the batch any
-   * more: nothing was written
-   */
-  createFor(holder: JobHolder, file: StoredFile): Promise<boolean>;
-  /**
-   * Ids of the files that a batch made, oldest first. @param after id of the last one of
-   * the page before
-   */
-  madeFor(
-    jobId: string,
-    page: { readonly after?: string; readonly limit: number },
-  ): Promise<readonly string[]>;
-  /**
-   * Removes files that the batch made; none when that epoch does not hold the
-   * batch any more.
-   */
-  removeFor(holder: JobHolder, ids: readonly string[]): Promise<void>;
-  /** Which of these blob keys a row names. */
-  referenced(blobKeys: readonly string[]): Promise<ReadonlySet<string>>;
-}
-
 /** A file on its way in, part by part (OpenAI's `/v1/uploads`). */
 export interface Upload {
   /** `upload_` and 32 hex digits. */
@@ -220,24 +111,6 @@ export interface UploadPart {
   readonly createdAtMs: number;
 }
 
-export interface UploadStore {
-  create(upload: Upload): Promise<void>;
-  find(tenant: string, id: string): Promise<Upload | undefined>;
-  /** False: the upload is no longer pending. */
-  addPart(part: UploadPart): Promise<boolean>;
-  parts(uploadId: string): Promise<readonly UploadPart[]>;
-  /**
-   * Ends a pending upload, once; the parts' rows go, their blobs by garbage collection.
-   */
-  end(
-    id: string,
-    status: 'completed' | 'cancelled' | 'expired',
-    fileId?: string,
-  ): Promise<boolean>;
-  /** Pending uploads past their expiry. */
-  expired(nowMs: number, limit: number): Promise<readonly Upload[]>;
-}
-
 /**
  * One webhook to send; written with the terminal status, sent until it is taken
  * or given up.
@@ -249,14 +122,6 @@ export interface OutboxEntry {
   readonly url: string;
   readonly attempts: number;
   readonly createdAtMs: number;
-}
-
-export interface WebhookOutbox {
-  /** Due entries, hidden from others until `hideMs` have passed. */
-  claim(nowMs: number, hideMs: number, limit: number): Promise<readonly OutboxEntry[]>;
-  sent(id: string): Promise<void>;
-  retry(id: string, atMs: number): Promise<void>;
-  giveUp(id: string): Promise<void>;
 }
 
 /** Bytes by key, on a disk or in S3. Keys are `[a-z0-9-/]`, at most 200 characters. */

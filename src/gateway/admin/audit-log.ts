@@ -1,12 +1,12 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { type AuditEntry, type AuditStore } from '../../core/access/audit-store.port.js';
+import { type AuditEntry } from '../../core/access/audit-entry.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { knownPrincipalOf } from '../../platform/auth/access-hooks.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { AUDIT_STORE } from '../../platform/database/database.tokens.js';
+import { AuditStore } from '../../platform/database/audit-store.js';
 
 const READING = ['GET', 'HEAD', 'OPTIONS'];
 /**
@@ -27,7 +27,7 @@ export class AuditLog {
   #cleanedAtMs = 0;
 
   constructor(
-    @Inject(AUDIT_STORE) private readonly store: AuditStore,
+    private readonly store: AuditStore,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 

@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Query, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, Query, UseInterceptors } from '@nestjs/common';
 import { Field } from '../../contracts/openai/field.decorators.js';
 import { fromForm, textLike, whole } from '../../contracts/openai/field-types.js';
 import { Answers } from '../http/openapi/route.decorator.js';
@@ -11,10 +11,10 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { type AuditEntry, type AuditStore } from '../../core/access/audit-store.port.js';
-import { AUDIT_STORE } from '../../platform/database/database.tokens.js';
+import { type AuditEntry } from '../../core/access/audit-entry.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
+import { AuditStore } from '../../platform/database/audit-store.js';
 
 @Strict()
 export class AuditQueryDto {
@@ -58,7 +58,7 @@ const auditEntryDto = (entry: AuditEntry): ViewOf<typeof AuditEntryDto> => ({
 @Controller('admin/v1/audit')
 @UseInterceptors(OutageInterceptor)
 export class AdminAuditController {
-  constructor(@Inject(AUDIT_STORE) private readonly store: AuditStore) {}
+  constructor(private readonly store: AuditStore) {}
 
   @Get()
   @Answers(AuditListDto)

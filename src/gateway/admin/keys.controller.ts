@@ -5,7 +5,6 @@ import {
   Get,
   Header,
   HttpCode,
-  Inject,
   Param,
   Post,
   Query,
@@ -14,11 +13,9 @@ import {
 import { ApiCreatedResponse, ApiOperation } from '@nestjs/swagger';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { type ViewOf } from '../http/openapi/view.js';
-import { type KeyStore } from '../../core/access/key-store.port.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type IssuedKey, KeyIssuer } from '../../platform/auth/key-issuer.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
-import { KEY_STORE } from '../../platform/database/database.tokens.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -33,6 +30,7 @@ import {
   RotateKeyDto,
   storedKeyDto,
 } from './keys.dto.js';
+import { KeyStore } from '../../platform/database/key-store.js';
 
 const issued = ({
   key,
@@ -52,7 +50,7 @@ const issued = ({
 @UseInterceptors(OutageInterceptor)
 export class AdminKeysController {
   constructor(
-    @Inject(KEY_STORE) private readonly store: KeyStore,
+    private readonly store: KeyStore,
     private readonly ring: KeyRing,
     private readonly issuer: KeyIssuer,
     private readonly catalog: ModelCatalog,

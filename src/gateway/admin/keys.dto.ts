@@ -26,7 +26,7 @@ import {
   type ViewOf,
   viewWith,
 } from '../http/openapi/view.js';
-import { type StoredKey } from '../../core/access/key-store.port.js';
+import { type StoredKey } from '../../core/access/stored-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import {
   type ApiKeyEntry,

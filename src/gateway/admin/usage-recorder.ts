@@ -10,19 +10,18 @@ import {
   USAGE_SUMS,
   usageGroupName,
   type UsageRow,
-  type UsageStore,
   type UsageSums,
-} from '../../core/access/usage-store.port.js';
+} from '../../core/access/usage-row.js';
 import { type EventOf } from '../../core/dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { USAGE_STORE } from '../../platform/database/database.tokens.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import {
   type ActivityEvent,
   SessionActivity,
 } from '../realtime/session/session-activity.js';
+import { UsageStore } from '../../platform/database/usage-store.js';
 
 /** A row that is added to in place. */
 type Sums = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
@@ -53,7 +52,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   #day = { name: '', endMs: 0 };
 
   constructor(
-    @Inject(USAGE_STORE) private readonly store: UsageStore,
+    private readonly store: UsageStore,
     @Inject(SETTINGS) private readonly settings: Settings,
     private readonly bus: DispatchEventBus,
     private readonly sessions: SessionActivity,

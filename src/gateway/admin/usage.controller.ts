@@ -1,14 +1,12 @@
 import { Controller, Get, Inject, Query, UseInterceptors } from '@nestjs/common';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { type KeyStore } from '../../core/access/key-store.port.js';
-import { type UsageStore, type UsageSums } from '../../core/access/usage-store.port.js';
+import { type UsageSums } from '../../core/access/usage-row.js';
 import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { KEY_LIMITS } from '../../platform/auth/api-key.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { KEY_STORE, USAGE_STORE } from '../../platform/database/database.tokens.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
 import { utcDay, UsageRecorder } from './usage-recorder.js';
@@ -19,6 +17,8 @@ import {
   usageDto,
   usageTodayDto,
 } from './usage.dto.js';
+import { KeyStore } from '../../platform/database/key-store.js';
+import { UsageStore } from '../../platform/database/usage-store.js';
 
 const MAX_GROUPS = 10_000;
 const DEFAULT_DAYS = 30;
@@ -31,8 +31,8 @@ const DEFAULT_DAYS = 30;
 @UseInterceptors(OutageInterceptor)
 export class AdminUsageController {
   constructor(
-    @Inject(USAGE_STORE) private readonly usageStore: UsageStore,
-    @Inject(KEY_STORE) private readonly keyStore: KeyStore,
+    private readonly usageStore: UsageStore,
+    private readonly keyStore: KeyStore,
     @Inject(SETTINGS) private readonly settings: Settings,
     private readonly ring: KeyRing,
     private readonly recorder: UsageRecorder,

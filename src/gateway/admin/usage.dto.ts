@@ -23,7 +23,7 @@ import {
   USAGE_GROUPS,
   type UsageGroup,
   type UsageSums,
-} from '../../core/access/usage-store.port.js';
+} from '../../core/access/usage-row.js';
 
 const DAY = textLike(
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/,

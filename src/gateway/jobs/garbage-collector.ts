@@ -7,21 +7,9 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import {
-  type BlobStore,
-  type FileStore,
-  type JobStore,
-  type UploadStore,
-} from '../../core/jobs/job.ports.js';
-import { type StoredRequestStore } from '../../core/request/stored-request.port.js';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { bornAtMs } from '../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import {
-  FILE_STORE,
-  JOB_STORE,
-  STORED_REQUEST_STORE,
-  UPLOAD_STORE,
-} from '../../platform/database/database.tokens.js';
 import {
   FILE_BLOBS,
   JOB_LOG_BLOBS,
@@ -30,6 +18,10 @@ import {
   storedRequestBlobOf,
 } from '../../platform/storage/blob-keys.js';
 import { GARBAGE_BLOBS } from './shared/counted-blobs.js';
+import { FileStore } from '../../platform/database/file-store.js';
+import { JobStore } from '../../platform/database/job-store.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
+import { UploadStore } from '../../platform/database/upload-store.js';
 
 /** Returns a test for unreferenced keys; all keys are old enough. */
 type GarbageJudge = (keys: readonly string[]) => Promise<(key: string) => boolean>;
@@ -51,10 +43,10 @@ export class GarbageCollector
   #running: Promise<void> | undefined;
 
   constructor(
-    @Inject(FILE_STORE) private readonly files: FileStore,
-    @Inject(UPLOAD_STORE) private readonly uploads: UploadStore,
-    @Inject(JOB_STORE) private readonly jobs: JobStore,
-    @Inject(STORED_REQUEST_STORE) private readonly storedRequests: StoredRequestStore,
+    private readonly files: FileStore,
+    private readonly uploads: UploadStore,
+    private readonly jobs: JobStore,
+    private readonly storedRequests: StoredRequestStore,
     @Inject(GARBAGE_BLOBS) private readonly blobs: BlobStore,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}

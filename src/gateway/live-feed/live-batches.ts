@@ -1,10 +1,9 @@
-import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type LiveRoomName } from '../../contracts/events/live-event.js';
 import { isTerminal } from '../../core/jobs/batch-status.js';
-import { type JobStore } from '../../core/jobs/job.ports.js';
-import { JOB_STORE } from '../../platform/database/database.tokens.js';
 import { isBatchRoom, LiveBatchCache } from './live-batch-cache.js';
 import { LiveRooms } from './live-rooms.js';
+import { JobStore } from '../../platform/database/job-store.js';
 
 const READ_EVERY_MS = 1000;
 
@@ -27,7 +26,7 @@ export class LiveBatches implements OnApplicationShutdown {
   #stopped = false;
 
   constructor(
-    @Inject(JOB_STORE) private readonly jobs: JobStore,
+    private readonly jobs: JobStore,
     private readonly cache: LiveBatchCache,
     private readonly rooms: LiveRooms,
   ) {}

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  Inject,
   Injectable,
   Logger,
   type OnApplicationShutdown,
@@ -9,20 +8,16 @@ import {
 } from '@nestjs/common';
 import { filter, firstValueFrom, type Subscription } from 'rxjs';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import {
-  type StoredEnd,
-  type StoredRequest,
-  type StoredRequestStore,
-} from '../../core/request/stored-request.port.js';
+import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
 import { requestKey } from '../../core/request/request-key.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
-import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type InnerAnswer, InnerRequests } from './inner-requests.js';
 import { headOf, StoredAnswers, storedText } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 
 /** Gateway deaths per request: after these, the request itself is the likely cause. */
 const MOST_LOSSES = 3;
@@ -72,7 +67,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   #abandoned: Subscription | undefined;
 
   constructor(
-    @Inject(STORED_REQUEST_STORE) private readonly store: StoredRequestStore,
+    private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
     private readonly inner: InnerRequests,
     private readonly leases: StoredLeases,

@@ -1,15 +1,11 @@
 import { Readable, Transform } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import {
-  type StoredRequest,
-  type StoredRequestStore,
-} from '../../core/request/stored-request.port.js';
+import { type StoredRequest } from '../../core/request/stored-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { LONGEST_FORM } from '../http/multipart-form.js';
@@ -22,6 +18,7 @@ import { Replays } from './replays.js';
 import { fingerprintOf, FormDigest, isJson, isSame } from './request-fingerprint.js';
 import { StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 
 interface IdempotentCall {
   readonly request: FastifyRequest;
@@ -53,7 +50,7 @@ export class IdempotencyService {
   readonly #byRequestId: boolean;
 
   constructor(
-    @Inject(STORED_REQUEST_STORE) private readonly store: StoredRequestStore,
+    private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
     private readonly asyncs: AsyncRequests,
     private readonly replays: Replays,

@@ -2,19 +2,16 @@ import { PassThrough, Readable, Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import {
-  type StoredRequest,
-  type StoredRequestStore,
-} from '../../core/request/stored-request.port.js';
+import { type StoredRequest } from '../../core/request/stored-request.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { watchDisconnect } from '../inference/disconnect-watch.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { InnerRequests, type InnerAnswer, type InnerRequest } from './inner-requests.js';
 import { headOf, StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 
 const POLLS = { firstMs: 100, longestMs: 1000 };
 /** Headers of the connection, or set again for it. */
@@ -37,7 +34,7 @@ export class Replays implements OnApplicationShutdown {
   readonly #storing = new Set<Promise<void>>();
 
   constructor(
-    @Inject(STORED_REQUEST_STORE) private readonly store: StoredRequestStore,
+    private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
     private readonly inner: InnerRequests,
     private readonly leases: StoredLeases,

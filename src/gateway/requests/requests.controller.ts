@@ -8,7 +8,7 @@ import {
   type RequestView,
   type RequestViewState,
 } from '../../core/dispatch/request-view.js';
-import { type StoredRequest } from '../../core/request/stored-request.port.js';
+import { type StoredRequest } from '../../core/request/stored-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { CallerPrincipal } from '../http/params.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';

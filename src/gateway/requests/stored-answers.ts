@@ -5,7 +5,7 @@ import {
   type StoredAnswer,
   type StoredAttempt,
   type StoredRequest,
-} from '../../core/request/stored-request.port.js';
+} from '../../core/request/stored-request.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { orStorageProblem } from '../../platform/storage/storage-problems.js';

@@ -14,13 +14,12 @@ import {
   type StoredLease,
   type StoredRef,
   type StoredRequest,
-  type StoredRequestStore,
-} from '../../core/request/stored-request.port.js';
+} from '../../core/request/stored-request.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { StorageRetries } from './storage-retries.js';
 import { StoredAnswers } from './stored-answers.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 
 const PORTION = 200;
 
@@ -57,7 +56,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #held = new Map<string, number>();
 
   constructor(
-    @Inject(STORED_REQUEST_STORE) private readonly store: StoredRequestStore,
+    private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
     private readonly scheduler: SchedulerService,
     private readonly retries: StorageRetries,

@@ -1,16 +1,12 @@
 import { Readable } from 'node:stream';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type ViewOf } from '../http/openapi/view.js';
-import {
-  type StoredEnd,
-  type StoredRequest,
-  type StoredRequestStore,
-} from '../../core/request/stored-request.port.js';
+import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
-import { STORED_REQUEST_STORE } from '../../platform/database/database.tokens.js';
 import { type StoredFieldsDto } from './request.dto.js';
 import { StoredAnswers, storedText } from './stored-answers.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
@@ -42,7 +38,7 @@ const INLINE_BYTES = 65_536;
 @Injectable()
 export class StoredRequestsService {
   constructor(
-    @Inject(STORED_REQUEST_STORE) private readonly store: StoredRequestStore,
+    private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
   ) {}
 

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Global, Module } from '@nestjs/common';
-import { type KeyStore } from '../../core/access/key-store.port.js';
 import { requiresKeys, SETTINGS, type Settings } from '../config/settings.js';
 import { DatabaseModule } from '../database/database.module.js';
-import { KEY_STORE } from '../database/database.tokens.js';
 import { AllowedHosts } from '../http/allowed-hosts.js';
 import { CrossOrigins } from '../http/cross-origin.js';
 import { TrustedProxies } from '../http/trusted-proxies.js';
@@ -15,6 +13,7 @@ import { IssuerTokens } from './issuer-tokens.js';
 import { OriginGuard } from './origin-guard.js';
 import { ShortLivedTokens } from './short-lived-tokens.js';
 import { StoredKeys } from './stored-keys.js';
+import { KeyStore } from '../database/key-store.js';
 
 /** Keys, tokens and origins; global, because every entry point uses them. */
 @Global()
@@ -23,7 +22,7 @@ import { StoredKeys } from './stored-keys.js';
   providers: [
     {
       provide: StoredKeys,
-      inject: [KEY_STORE],
+      inject: [KeyStore],
       useFactory: (store: KeyStore) => new StoredKeys(store),
     },
     {
@@ -37,7 +36,7 @@ import { StoredKeys } from './stored-keys.js';
     },
     {
       provide: KeyIssuer,
-      inject: [KEY_STORE, StoredKeys, KeyRing],
+      inject: [KeyStore, StoredKeys, KeyRing],
       useFactory: (store: KeyStore, stored: StoredKeys, ring: KeyRing) =>
         new KeyIssuer(store, stored, ring),
     },

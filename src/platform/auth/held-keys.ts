@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type StoredKey } from '../../core/access/key-store.port.js';
+import { type StoredKey } from '../../core/access/stored-key.js';
 import { LIMIT_NAMES, type Limits } from '../../core/limits/limit-rules.js';
 import { MAX_TENANT_WEIGHT } from '../../core/queue/request-place.js';
 import { snakeCase } from '../config/model-spec.js';

@@ -1,4 +1,4 @@
-import { type KeyStore, type StoredKey } from '../../core/access/key-store.port.js';
+import { type StoredKey } from '../../core/access/stored-key.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { timeOrderedId } from '../clock/time-ordered-id.js';
@@ -6,6 +6,7 @@ import { createApiKey } from './api-key.js';
 import { type KeyRing } from './key-ring.js';
 import { KEY_SCOPES } from './principal.js';
 import { type StoredKeys } from './stored-keys.js';
+import { type KeyStore } from '../database/key-store.js';
 
 /** Every gateway holds all live keys in memory. */
 const MAX_LIVE_KEYS = 10_000;

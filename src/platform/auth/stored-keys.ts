@@ -4,9 +4,9 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import { type KeyStore } from '../../core/access/key-store.port.js';
 import { keyDigest } from './api-key.js';
 import { HeldKeys } from './held-keys.js';
+import { type KeyStore } from '../database/key-store.js';
 
 /** One small query; a change by another gateway is known after this time. */
 const POLL_MS = 2000;

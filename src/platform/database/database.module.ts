@@ -8,28 +8,17 @@ import {
 } from '@nestjs/common';
 import { sql } from 'kysely';
 import { SETTINGS, type Settings } from '../config/settings.js';
-import {
-  AUDIT_STORE,
-  DATABASE_PING,
-  FILE_STORE,
-  JOB_STORE,
-  KEY_STORE,
-  RESPONSE_RECORDS,
-  STORED_REQUEST_STORE,
-  UPLOAD_STORE,
-  USAGE_STORE,
-  WEBHOOK_OUTBOX,
-} from './database.tokens.js';
-import { KyselyAuditStore } from './kysely-audit-store.js';
-import { KyselyFileStore } from './kysely-file-store.js';
-import { KyselyJobStore } from './kysely-job-store.js';
-import { KyselyKeyStore } from './kysely-key-store.js';
-import { KyselyResponseStore } from './kysely-response-store.js';
-import { KyselyStoredRequestStore } from './kysely-stored-request-store.js';
-import { KyselyUploadStore } from './kysely-upload-store.js';
-import { KyselyUsageStore } from './kysely-usage-store.js';
-import { KyselyWebhookOutbox } from './kysely-webhook-outbox.js';
+import { DATABASE_PING } from './database.tokens.js';
 import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';
+import { AuditStore } from './audit-store.js';
+import { FileStore } from './file-store.js';
+import { JobStore } from './job-store.js';
+import { KeyStore } from './key-store.js';
+import { ResponseRecordStore } from './response-store.js';
+import { StoredRequestStore } from './stored-request-store.js';
+import { UploadStore } from './upload-store.js';
+import { UsageStore } from './usage-store.js';
+import { WebhookOutbox } from './webhook-outbox.js';
 
 const DATABASE = Symbol('DATABASE');
 
@@ -43,11 +32,17 @@ const WRITABLE = `do $$ begin
   end if;
 end $$`;
 
-const store = (provide: symbol, Store: new (database: OpenDatabase) => object) => ({
-  provide,
-  useFactory: (database: OpenDatabase) => new Store(database),
-  inject: [DATABASE],
-});
+const STORES = [
+  JobStore,
+  FileStore,
+  UploadStore,
+  WebhookOutbox,
+  StoredRequestStore,
+  ResponseRecordStore,
+  KeyStore,
+  UsageStore,
+  AuditStore,
+];
 
 /**
  * The stores of files, batches, keys and usage. The schema is up to date before anything
@@ -70,27 +65,13 @@ const store = (provide: symbol, Store: new (database: OpenDatabase) => object) =
           (dialect === 'postgres' ? sql.raw(WRITABLE) : sql`select 1`).execute(db),
       inject: [DATABASE],
     },
-    store(JOB_STORE, KyselyJobStore),
-    store(FILE_STORE, KyselyFileStore),
-    store(UPLOAD_STORE, KyselyUploadStore),
-    store(WEBHOOK_OUTBOX, KyselyWebhookOutbox),
-    store(STORED_REQUEST_STORE, KyselyStoredRequestStore),
-    store(RESPONSE_RECORDS, KyselyResponseStore),
-    store(KEY_STORE, KyselyKeyStore),
-    store(USAGE_STORE, KyselyUsageStore),
-    store(AUDIT_STORE, KyselyAuditStore),
+    ...STORES.map(Store => ({
+      provide: Store,
+      useFactory: (database: OpenDatabase) => new Store(database),
+      inject: [DATABASE],
+    })),
   ],
-  exports: [
-    ...[
-      DATABASE_PING,
-      JOB_STORE,
-      FILE_STORE,
-      UPLOAD_STORE,
-      WEBHOOK_OUTBOX,
-      STORED_REQUEST_STORE,
-    ],
-    ...[RESPONSE_RECORDS, KEY_STORE, USAGE_STORE, AUDIT_STORE],
-  ],
+  exports: [DATABASE_PING, ...STORES],
 })
 export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
   constructor(@Inject(DATABASE) private readonly database: OpenDatabase) {}

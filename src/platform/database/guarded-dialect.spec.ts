@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { KyselyFileStore } from './kysely-file-store.js';
 import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';
+import { FileStore } from './file-store.js';
 
 let folder: string;
 let database: OpenDatabase;
-let files: KyselyFileStore;
+let files: FileStore;
 let outsider: DatabaseSync;
 
 beforeEach(async () => {
@@ -17,7 +17,7 @@ beforeEach(async () => {
   const path = join(folder, 'switchyard.db');
   database = connectDatabase(path);
   await migrate(database);
-  files = new KyselyFileStore(database);
+  files = new FileStore(database);
   outsider = new DatabaseSync(path);
 });
 afterEach(async () => {

@@ -1,17 +1,11 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import {
-  type AuditEntry,
-  type AuditStore,
-} from '../../../src/core/access/audit-store.port.js';
-import {
-  type KeyStore,
-  type StoredKey,
-} from '../../../src/core/access/key-store.port.js';
-import {
-  type UsageRow,
-  type UsageStore,
-} from '../../../src/core/access/usage-store.port.js';
+import { type AuditEntry } from '../../../src/core/access/audit-entry.js';
+import { type StoredKey } from '../../../src/core/access/stored-key.js';
+import { type UsageRow } from '../../../src/core/access/usage-row.js';
 import { NOW_MS } from './batch-fixtures.js';
+import { type AuditStore } from '../../../src/platform/database/audit-store.js';
+import { type KeyStore } from '../../../src/platform/database/key-store.js';
+import { type UsageStore } from '../../../src/platform/database/usage-store.js';
 
 const aKey = (id: string, change: Partial<StoredKey> = {}): StoredKey => ({
   ...{

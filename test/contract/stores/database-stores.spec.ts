@@ -7,15 +7,6 @@ import { rowOfJob } from '../../../src/platform/database/batch-row.js';
 import { postgresDialect } from '../../../src/platform/database/dialects.js';
 import { guarded } from '../../../src/platform/database/guarded-dialect.js';
 import { type Database } from '../../../src/platform/database/schema.js';
-import { KyselyAuditStore } from '../../../src/platform/database/kysely-audit-store.js';
-import { KyselyFileStore } from '../../../src/platform/database/kysely-file-store.js';
-import { KyselyJobStore } from '../../../src/platform/database/kysely-job-store.js';
-import { KyselyKeyStore } from '../../../src/platform/database/kysely-key-store.js';
-import { KyselyResponseStore } from '../../../src/platform/database/kysely-response-store.js';
-import { KyselyStoredRequestStore } from '../../../src/platform/database/kysely-stored-request-store.js';
-import { KyselyUploadStore } from '../../../src/platform/database/kysely-upload-store.js';
-import { KyselyUsageStore } from '../../../src/platform/database/kysely-usage-store.js';
-import { KyselyWebhookOutbox } from '../../../src/platform/database/kysely-webhook-outbox.js';
 import { jobsAndFiles, MIGRATIONS } from '../../../src/platform/database/migrations.js';
 import {
   connectDatabase,
@@ -29,6 +20,15 @@ import { fileStoreContract } from './file-store.contract.js';
 import { responseStoreContract } from './response-store.contract.js';
 import { keptRequestStoreContract } from './stored-request-store.contract.js';
 import { jobStoreContract } from './job-store.contract.js';
+import { AuditStore } from '../../../src/platform/database/audit-store.js';
+import { FileStore } from '../../../src/platform/database/file-store.js';
+import { JobStore } from '../../../src/platform/database/job-store.js';
+import { KeyStore } from '../../../src/platform/database/key-store.js';
+import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
+import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
+import { UploadStore } from '../../../src/platform/database/upload-store.js';
+import { UsageStore } from '../../../src/platform/database/usage-store.js';
+import { WebhookOutbox } from '../../../src/platform/database/webhook-outbox.js';
 
 const TABLES = [
   ...([
@@ -58,20 +58,20 @@ class Rig {
   async fresh() {
     for (const table of TABLES) await this.mine.db.deleteFrom(table).execute();
     return {
-      jobs: new KyselyJobStore(this.mine),
-      others: new KyselyJobStore(this.others),
-      outbox: new KyselyWebhookOutbox(this.mine),
-      files: new KyselyFileStore(this.mine),
-      kept: new KyselyStoredRequestStore(this.mine),
-      othersKept: new KyselyStoredRequestStore(this.others),
-      responses: new KyselyResponseStore(this.mine),
-      othersResponses: new KyselyResponseStore(this.others),
-      uploads: new KyselyUploadStore(this.others),
-      keys: new KyselyKeyStore(this.mine),
-      othersKeys: new KyselyKeyStore(this.others),
-      usage: new KyselyUsageStore(this.mine),
-      othersUsage: new KyselyUsageStore(this.others),
-      audit: new KyselyAuditStore(this.others),
+      jobs: new JobStore(this.mine),
+      others: new JobStore(this.others),
+      outbox: new WebhookOutbox(this.mine),
+      files: new FileStore(this.mine),
+      kept: new StoredRequestStore(this.mine),
+      othersKept: new StoredRequestStore(this.others),
+      responses: new ResponseRecordStore(this.mine),
+      othersResponses: new ResponseRecordStore(this.others),
+      uploads: new UploadStore(this.others),
+      keys: new KeyStore(this.mine),
+      othersKeys: new KeyStore(this.others),
+      usage: new UsageStore(this.mine),
+      othersUsage: new UsageStore(this.others),
+      audit: new AuditStore(this.others),
     };
   }
 
@@ -118,7 +118,7 @@ describe('SQLite', () => {
       .values(row)
       .execute();
     await migrate(database);
-    expect(await new KyselyJobStore(database).find(TENANT, job.id)).toEqual(job);
+    expect(await new JobStore(database).find(TENANT, job.id)).toEqual(job);
     await database.db.destroy();
   });
 });

@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from '@jest/globals';
-import { type JobStore, type WebhookOutbox } from '../../../src/core/jobs/job.ports.js';
 import { batchJob, NOW_MS, TENANT } from './batch-fixtures.js';
+import { type JobStore } from '../../../src/platform/database/job-store.js';
+import { type WebhookOutbox } from '../../../src/platform/database/webhook-outbox.js';
 
 const LEASE_MS = 15_000;
 

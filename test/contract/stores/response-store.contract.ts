@@ -2,12 +2,10 @@ import { expect, it } from '@jest/globals';
 import {
   type ResponseEnding,
   type ResponseRecord,
-  type ResponseRecordStore,
-} from '../../../src/core/request/response-record.port.js';
-import {
-  type NewStoredRequest,
-  type StoredRequestStore,
-} from '../../../src/core/request/stored-request.port.js';
+} from '../../../src/core/request/response-record.js';
+import { type NewStoredRequest } from '../../../src/core/request/stored-request.js';
+import { type ResponseRecordStore } from '../../../src/platform/database/response-store.js';
+import { type StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 const NOW = 1_800_000_000_000;
 const ACME = 'acme';

@@ -1,8 +1,6 @@
 import { expect, it } from '@jest/globals';
-import {
-  type StoredRequestStore,
-  type NewStoredRequest,
-} from '../../../src/core/request/stored-request.port.js';
+import { type NewStoredRequest } from '../../../src/core/request/stored-request.js';
+import { type StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 const NOW = 1_800_000_000_000;
 const LEASE = 10_000;

@@ -5,15 +5,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
 import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
-import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
 import { connectDatabase } from '../../../src/platform/database/open-database.js';
-import { STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { type BlobStore } from '../../../src/core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../../src/platform/storage/blob.module.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
+import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 let folder: KeysFolder;
 let data: string;
@@ -218,7 +217,7 @@ async function expireAll(): Promise<void> {
 
 /** What a gateway leaves that is killed while it runs a request. */
 async function abandoned(id: string, attempts: number): Promise<void> {
-  const store = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE, { strict: false });
+  const store = one.app.get(StoredRequestStore, { strict: false });
   const sent = new Response(form());
   const body = Buffer.from(await sent.arrayBuffer());
   const path = '/v1/audio/transcriptions';

@@ -12,17 +12,15 @@ import {
   jest,
 } from '@jest/globals';
 import { filter, firstValueFrom } from 'rxjs';
-import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
 import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
 import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
-import { STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
-import { KyselyStoredRequestStore } from '../../../src/platform/database/kysely-stored-request-store.js';
 import { connectDatabase } from '../../../src/platform/database/open-database.js';
 import { DispatchEventBus } from '../../../src/platform/events/events.module.js';
 import { storageUnavailable } from '../../../src/platform/http/passing-errors.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
+import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 const TENANT = 'default';
 /** Another gateway, which holds what it took for as long as a test needs. */
@@ -41,7 +39,7 @@ beforeAll(async () => {
   const models = [sttModel({ addresses, capabilities: ['transcribe', 'prompt'] })];
   // Leases are renewed when a test says so.
   rig = await GatewayRig.start({ models, settings: { 'requests.lease_ms': 3_600_000 } });
-  store = rig.app.get(STORED_REQUEST_STORE, { strict: false });
+  store = rig.app.get(StoredRequestStore, { strict: false });
   leases = rig.app.get(StoredLeases, { strict: false });
   answers = rig.app.get(StoredAnswers, { strict: false });
   await rig.ready('stt');
@@ -250,7 +248,7 @@ describe('a lease that ran out while the database took no writes', () => {
     const models = [sttModel({ addresses, capabilities: ['transcribe', 'prompt'] })];
     const other = await GatewayRig.start({ models, settings });
     await other.ready('stt');
-    const table = other.app.get<StoredRequestStore>(STORED_REQUEST_STORE, {
+    const table = other.app.get(StoredRequestStore, {
       strict: false,
     });
     const renewing = jest
@@ -271,7 +269,7 @@ describe('a lease that ran out while the database took no writes', () => {
     worker.releaseAll();
     const answers = await Promise.all([first, again]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(await answers[1]!.text()).toBe(await answers[0]!.text());
+    expect(await answers[1].text()).toBe(await answers[0].text());
     expect(worker.received.length - before).toBe(1);
     await other.close();
   });
@@ -305,7 +303,7 @@ describe('a shutdown with stored requests in the queue', () => {
     const settings = { 'server.shutdown_grace_ms': 200, 'data.dir': data };
     const ending = await GatewayRig.start({ models, settings });
     await ending.ready('stt');
-    const table = ending.app.get<StoredRequestStore>(STORED_REQUEST_STORE, {
+    const table = ending.app.get(StoredRequestStore, {
       strict: false,
     });
     const calls = (['release', 'drop', 'end'] as const).map(name =>
@@ -320,7 +318,7 @@ describe('a shutdown with stored requests in the queue', () => {
     busy.stop();
     expect(calls.map(({ mock }) => mock.calls.length)).toEqual([1, 0, 0]);
     const database = connectDatabase(join(data, 'switchyard.db'));
-    const others = new KyselyStoredRequestStore(database);
+    const others = new StoredRequestStore(database);
     const released: string[] = [];
     for (
       let taken = await others.takeOver(STRANGER);

@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type BatchJob } from '../../../src/core/jobs/batch-job.js';
-import { type JobStore } from '../../../src/core/jobs/job.ports.js';
-import { JOB_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
+import { JobStore } from '../../../src/platform/database/job-store.js';
 
 const worker = new FixtureWorker({ model: 'stt' });
 let postgres: PostgresServer;
@@ -147,7 +146,7 @@ describe('ids, names and filenames that PostgreSQL cannot store', () => {
 
 describe('a processor that is stopped amid a transaction', () => {
   it('loses it within seconds: another one claims its batch, and a cancel goes through', async () => {
-    const jobs = rig.app.get<JobStore>(JOB_STORE, { strict: false });
+    const jobs = rig.app.get(JobStore, { strict: false });
     const job: BatchJob = {
       ...{
         id: 'batch_held',

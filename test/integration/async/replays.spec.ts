@@ -2,15 +2,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
 import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
-import { STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
 import { RawHttp } from '../api/raw-http.js';
 import { pause } from '../../support/waiting.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
+import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 let folder: KeysFolder;
 let data: string;
@@ -156,7 +155,7 @@ describe('a retry under the same id', () => {
 
   it('runs anew, however many retries wait, when the first attempt failed and its row could not be removed', async () => {
     const id = { 'x-request-id': 'unremoved' };
-    const table = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE, {
+    const table = one.app.get(StoredRequestStore, {
       strict: false,
     });
     const drop = jest
@@ -204,7 +203,7 @@ describe('a retry under the same id', () => {
   });
 
   it('runs anew when the first caller left before its body was read, although all of it had come', async () => {
-    const store = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE);
+    const store = one.app.get(StoredRequestStore);
     const open = store.open.bind(store);
     const raw = await RawHttp.open(one.port);
     const opening = jest
@@ -291,7 +290,7 @@ describe('a retry whose first upload still arrives', () => {
   /** The first half of a form, sent with `Prefer: respond-async`. */
   const half = async (key: string): Promise<RawHttp> => {
     const { byteLength } = await form().arrayBuffer();
-    const store = one.app.get<StoredRequestStore>(STORED_REQUEST_STORE, {
+    const store = one.app.get(StoredRequestStore, {
       strict: false,
     });
     const raw = await RawHttp.open(one.port);

@@ -1,8 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
 import { SharedQueueLink } from '../../../src/gateway/shared-queue/shared-queue-link.js';
-import { STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { itWith, REDIS } from '../../support/requires.js';
@@ -10,6 +8,7 @@ import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { RawHttp } from '../api/raw-http.js';
 import { bearer, KeysFolder } from './keys-folder.js';
+import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 const TENANTS = ['acme', 'other'] as const;
 type Tenant = (typeof TENANTS)[number];
@@ -74,7 +73,7 @@ class Caller {
 
   /** Half a form under that id and a key of its own, and then the connection breaks. */
   async leaveHalfAForm(id: string, key: string): Promise<void> {
-    const store = this.rig.app.get<StoredRequestStore>(STORED_REQUEST_STORE, {
+    const store = this.rig.app.get(StoredRequestStore, {
       strict: false,
     });
     const row = () => store.find({ tenant: this.tenant, name: `key:${key}` });

@@ -1,16 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type JobStore } from '../../../src/core/jobs/job.ports.js';
 import { SessionActivity } from '../../../src/gateway/realtime/session/session-activity.js';
 import {
   InternalTokens,
   TOKEN_SECRET,
 } from '../../../src/platform/auth/internal-tokens.js';
 import { ShortLivedTokens } from '../../../src/platform/auth/short-lived-tokens.js';
-import { JOB_STORE } from '../../../src/platform/database/database.tokens.js';
 import { scraped } from '../../support/scheduler-harness.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
+import { JobStore } from '../../../src/platform/database/job-store.js';
 
 type Answer = Record<string, unknown> & { readonly data: Record<string, unknown>[] };
 
@@ -178,7 +177,7 @@ it('a key of some models runs batches on its terms: lines that name another mode
   });
   expect(status).toBe(200);
   const job = await rig.app
-    .get<JobStore>(JOB_STORE, { strict: false })
+    .get(JobStore, { strict: false })
     .find('acme', String(batch.id));
   expect(job?.terms).toEqual({ key: key.id, models: ['stt'] });
   const tokens = new InternalTokens(

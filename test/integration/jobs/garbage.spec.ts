@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type StoredRequestStore } from '../../../src/core/request/stored-request.port.js';
 import { FileWriter } from '../../../src/gateway/jobs/files/file-writer.js';
 import { GarbageCollector } from '../../../src/gateway/jobs/garbage-collector.js';
-import { STORED_REQUEST_STORE } from '../../../src/platform/database/database.tokens.js';
 import {
   fileBlobKey,
   STORED_REQUEST_BLOBS,
   newStoredBlob,
 } from '../../../src/platform/storage/blob-keys.js';
 import { answerOf, JobsRig } from './jobs-rig.js';
+import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 const HOUR_MS = 3_600_000;
 const MONTH_MS = 31 * 24 * HOUR_MS;
@@ -61,7 +60,7 @@ describe('garbage', () => {
   });
 
   it('are body and answer of a stored request that no row names, and never those of one that has its row', async () => {
-    const store = rig.gateway.app.get<StoredRequestStore>(STORED_REQUEST_STORE, {
+    const store = rig.gateway.app.get(StoredRequestStore, {
       strict: false,
     });
     const [named, nobodys] = [newStoredBlob(), newStoredBlob()];

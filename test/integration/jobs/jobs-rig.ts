@@ -1,9 +1,9 @@
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { BLOB_STORE } from '../../../src/platform/storage/blob.module.js';
-import { type BlobStore, type JobStore } from '../../../src/core/jobs/job.ports.js';
-import { JOB_STORE } from '../../../src/platform/database/database.tokens.js';
+import { type BlobStore } from '../../../src/core/jobs/job.ports.js';
 import { GatewayRig } from '../api/gateway-rig.js';
+import { JobStore } from '../../../src/platform/database/job-store.js';
 
 type Settings = Partial<Record<SettingPath, SettingValue>>;
 
@@ -43,7 +43,7 @@ export class JobsRig {
   }
 
   get jobs(): JobStore {
-    return this.gateway.app.get<JobStore>(JOB_STORE, { strict: false });
+    return this.gateway.app.get(JobStore, { strict: false });
   }
 
   /** @param fields before the file, unless `last` */

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LiveBatch } from '../../../src/contracts/events/live-event.js';
 import { type BatchJob } from '../../../src/core/jobs/batch-job.js';
-import { type JobStore } from '../../../src/core/jobs/job.ports.js';
-import { JOB_STORE } from '../../../src/platform/database/database.tokens.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { FeedClient } from './feed-client.js';
+import { JobStore } from '../../../src/platform/database/job-store.js';
 
 let folder: KeysFolder;
 let data: string;
@@ -51,7 +50,7 @@ async function newBatch(): Promise<string> {
   ).id;
 }
 
-const jobs = (): JobStore => one.app.get<JobStore>(JOB_STORE, { strict: false });
+const jobs = (): JobStore => one.app.get(JobStore, { strict: false });
 
 /** As a processor somewhere does. */
 async function claimed(id: string) {

@@ -4,9 +4,7 @@ import {
   type ResponseEvent,
   type ResponseObject,
 } from '../../../src/contracts/openai/responses.js';
-import { type ResponseRecordStore } from '../../../src/core/request/response-record.port.js';
 import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
-import { RESPONSE_RECORDS } from '../../../src/platform/database/database.tokens.js';
 import { abandonResponse } from '../../support/abandoned-response.js';
 import { llamaModel } from '../../support/llama-model.js';
 import {
@@ -17,6 +15,7 @@ import {
 } from '../../support/response-client.js';
 import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
 import { syntheticLlm } from '../generation/generation-rig.js';
+import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
 
 const TENANT = 'default';
 const properties = { celsius: { type: 'boolean' }, place: { enum: ['here', 'there'] } };
@@ -75,7 +74,7 @@ const comparable = ({ status, output, usage, incomplete_details }: ResponseObjec
 });
 
 async function storedEvents(id: string): Promise<readonly string[]> {
-  const records = rig.app.get<ResponseRecordStore>(RESPONSE_RECORDS, { strict: false });
+  const records = rig.app.get(ResponseRecordStore, { strict: false });
   return (await records.events({ tenant: TENANT, id }, -1, 10_000)).flatMap(
     ({ events }) => events,
   );

@@ -1,10 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { catchError, firstValueFrom, from, map, of, race, timer } from 'rxjs';
-import { type JobStore } from '../../../core/jobs/job.ports.js';
 import { bottleneckOf, type ModelLoad } from './bottleneck.js';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { JOB_STORE } from '../../../platform/database/database.tokens.js';
 import { DependencyMonitor } from '../../../platform/dependencies/dependency-monitor.js';
 import { freeBytes } from '../../../platform/storage/storage-problems.js';
 import { type ViewOf } from '../../http/openapi/view.js';
@@ -28,6 +26,7 @@ import {
   type StatusDependencyDto,
   type StatusModelDto,
 } from './status.dto.js';
+import { JobStore } from '../../../platform/database/job-store.js';
 
 /** A disk or a database that hangs delays a status by this much, and is missing in it. */
 const LIMIT_MS = 500;
@@ -40,7 +39,7 @@ type DependencyStatus = ViewOf<typeof StatusDependencyDto>;
 export class StoreStatus {
   constructor(
     @Inject(SETTINGS) private readonly settings: Settings,
-    @Inject(JOB_STORE) private readonly jobs: JobStore,
+    private readonly jobs: JobStore,
     private readonly monitor: DependencyMonitor,
     private readonly processor: EmbeddedProcessor,
   ) {}

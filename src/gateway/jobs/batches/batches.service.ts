@@ -4,10 +4,9 @@ import { type BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
 import { type KeyTerms } from '../../../core/access/key-terms.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { isTerminal } from '../../../core/jobs/batch-status.js';
-import { type JobStore, type Page } from '../../../core/jobs/job.ports.js';
+import { type Page } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { JOB_STORE } from '../../../platform/database/database.tokens.js';
 import { fetchTarget, resolveBySystem } from '../../../platform/http/fetch-target.js';
 import { HostExceptions } from '../../../platform/http/host-exceptions.js';
 import { TRACER } from '../../../platform/tracing/tracing.js';
@@ -16,6 +15,7 @@ import { FilesService } from '../files/files.service.js';
 import { EmbeddedProcessor } from '../processor/embedded-processor.js';
 import { type BatchParams, newJob, isSameBatch } from './batch-params.js';
 import { FailedLines } from './failed-lines.js';
+import { JobStore } from '../../../platform/database/job-store.js';
 
 /**
  * Rejects webhooks at creation if they cannot be signed, or if their address is not
@@ -103,7 +103,7 @@ export interface CreateContext {
 @Injectable()
 export class BatchesService {
   constructor(
-    @Inject(JOB_STORE) private readonly jobs: JobStore,
+    private readonly jobs: JobStore,
     private readonly files: FilesService,
     private readonly webhooks: WebhookAddress,
     private readonly failedLines: FailedLines,

@@ -1,15 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
-import {
-  type BlobStore,
-  type FileStore,
-  type StoredFile,
-} from '../../../core/jobs/job.ports.js';
+import { type BlobStore, type StoredFile } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { FILE_STORE } from '../../../platform/database/database.tokens.js';
 import { linesOf } from '../../../platform/storage/line-splitter.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
 import { FileWriter } from '../files/file-writer.js';
+import { FileStore } from '../../../platform/database/file-store.js';
 
 const UNBOUNDED = { maxBytes: Infinity, maxLines: Infinity };
 
@@ -20,7 +16,7 @@ const UNBOUNDED = { maxBytes: Infinity, maxLines: Infinity };
 @Injectable()
 export class FailedLines {
   constructor(
-    @Inject(FILE_STORE) private readonly files: FileStore,
+    private readonly files: FileStore,
     @Inject(API_BLOBS) private readonly blobs: BlobStore,
     private readonly writer: FileWriter,
   ) {}

@@ -2,18 +2,17 @@ import { Inject, Injectable } from '@nestjs/common';
 import {
   type BlobStore,
   type FilePurpose,
-  type FileStore,
   type StoredFile,
 } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { FILE_STORE } from '../../../platform/database/database.tokens.js';
 import { storageUnavailable } from '../../../platform/http/passing-errors.js';
 import { fileBlobKey, mayBeNamed } from '../../../platform/storage/blob-keys.js';
 import { orStorageFull } from '../../../platform/storage/storage-problems.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
 import { expiryMs, type FileLimits, MeasuredBytes } from './measured-bytes.js';
+import { FileStore } from '../../../platform/database/file-store.js';
 
 /** Durable bytes without a file row. */
 export interface WrittenBytes {
@@ -37,7 +36,7 @@ export interface FileFacts {
 export class FileWriter {
   constructor(
     @Inject(API_BLOBS) private readonly blobs: BlobStore,
-    @Inject(FILE_STORE) private readonly files: FileStore,
+    private readonly files: FileStore,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 

@@ -6,14 +6,11 @@ import {
 } from '../../../contracts/openai/file.dto.js';
 import {
   type BlobStore,
-  type FileStore,
-  type JobStore,
   type Page,
   type StoredFile,
 } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { FILE_STORE, JOB_STORE } from '../../../platform/database/database.tokens.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
@@ -21,6 +18,8 @@ import { sendContent } from './file-content.js';
 import { fileBytes, type Fields, readFileForm } from './file-form.js';
 import { FileWriter, type WrittenBytes } from './file-writer.js';
 import { limitsOf } from './measured-bytes.js';
+import { FileStore } from '../../../platform/database/file-store.js';
+import { JobStore } from '../../../platform/database/job-store.js';
 
 type Uploaded = WrittenBytes & { readonly filename: string };
 
@@ -28,8 +27,8 @@ type Uploaded = WrittenBytes & { readonly filename: string };
 @Injectable()
 export class FilesService {
   constructor(
-    @Inject(FILE_STORE) private readonly files: FileStore,
-    @Inject(JOB_STORE) private readonly jobs: JobStore,
+    private readonly files: FileStore,
+    private readonly jobs: JobStore,
     @Inject(API_BLOBS) private readonly blobs: BlobStore,
     @Inject(SETTINGS) private readonly settings: Settings,
     private readonly writer: FileWriter,

@@ -7,16 +7,13 @@ import {
 } from '../../../contracts/openai/upload.dto.js';
 import {
   type BlobStore,
-  type FileStore,
   type StoredFile,
   type Upload,
   type UploadPart,
-  type UploadStore,
 } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { FILE_STORE, UPLOAD_STORE } from '../../../platform/database/database.tokens.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
 import { hashed } from '../../../platform/storage/hashed.js';
 import { type FormSource } from '../../http/multipart-form.js';
@@ -24,6 +21,8 @@ import { API_BLOBS } from '../shared/counted-blobs.js';
 import { fileBytes, readFileForm } from '../files/file-form.js';
 import { FileWriter, type WrittenBytes } from '../files/file-writer.js';
 import { limitsOf } from '../files/measured-bytes.js';
+import { FileStore } from '../../../platform/database/file-store.js';
+import { UploadStore } from '../../../platform/database/upload-store.js';
 
 /** An upload that is not completed within an hour is forgotten, as OpenAI's. */
 const LIFETIME_MS = 3_600_000;
@@ -40,8 +39,8 @@ export interface CompletedUpload {
 @Injectable()
 export class UploadsService {
   constructor(
-    @Inject(UPLOAD_STORE) private readonly uploads: UploadStore,
-    @Inject(FILE_STORE) private readonly files: FileStore,
+    private readonly uploads: UploadStore,
+    private readonly files: FileStore,
     @Inject(API_BLOBS) private readonly blobs: BlobStore,
     @Inject(SETTINGS) private readonly settings: Settings,
     private readonly writer: FileWriter,

@@ -1,8 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type StoredRequestStore } from '../../../core/request/stored-request.port.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { STORED_REQUEST_STORE } from '../../../platform/database/database.tokens.js';
 import { AsyncRequests } from '../../requests/async-requests.js';
 import { StoredAnswers } from '../../requests/stored-answers.js';
 import { StoredLeases } from '../../requests/stored-leases.js';
@@ -11,6 +9,7 @@ import { ResponseWriter } from '../response-writer.js';
 import { type BackgroundWork } from './background-run.js';
 import { BACKGROUND_PATH } from './background-runner.js';
 import { ResponseRecords } from './response-records.js';
+import { StoredRequestStore } from '../../../platform/database/stored-request-store.js';
 
 /**
  * Background responses are stored requests (`Prefer: respond-async`) with a runner of
@@ -20,7 +19,7 @@ import { ResponseRecords } from './response-records.js';
 @Injectable()
 export class BackgroundResponses {
   constructor(
-    @Inject(STORED_REQUEST_STORE) private readonly requests: StoredRequestStore,
+    private readonly requests: StoredRequestStore,
     private readonly records: ResponseRecords,
     private readonly asyncs: AsyncRequests,
     private readonly answers: StoredAnswers,

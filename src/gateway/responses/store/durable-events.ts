@@ -2,7 +2,7 @@ import { type ResponseEvent } from '../../../contracts/openai/responses.js';
 import {
   type ResponseEnding,
   type ResponseRun,
-} from '../../../core/request/response-record.port.js';
+} from '../../../core/request/response-record.js';
 import { type ResponseEventLog } from './response-event-log.js';
 
 /**

@@ -4,12 +4,11 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
   type ResponseAppend,
   type ResponseEventGroup,
-  type ResponseRecordStore,
   type ResponseRef,
-} from '../../../core/request/response-record.port.js';
+} from '../../../core/request/response-record.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
 import { StorageRetries } from '../../requests/storage-retries.js';
+import { ResponseRecordStore } from '../../../platform/database/response-store.js';
 
 /** Responses in one transaction. */
 const MOST_APPENDS = 256;
@@ -33,7 +32,7 @@ export class ResponseEventLog implements OnApplicationShutdown {
   #writing: Promise<void> | undefined;
 
   constructor(
-    @Inject(RESPONSE_RECORDS) private readonly records: ResponseRecordStore,
+    private readonly records: ResponseRecordStore,
     private readonly retries: StorageRetries,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}

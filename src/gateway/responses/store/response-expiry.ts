@@ -5,13 +5,12 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { type ResponseRecordStore } from '../../../core/request/response-record.port.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
 import { failureOf } from '../response-object.js';
 import { ResponseStops } from './response-stops.js';
 import { ResponseMetrics } from './responses.metrics.js';
+import { ResponseRecordStore } from '../../../platform/database/response-store.js';
 
 const PORTION = 200;
 
@@ -25,7 +24,7 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    @Inject(RESPONSE_RECORDS) private readonly store: ResponseRecordStore,
+    private readonly store: ResponseRecordStore,
     private readonly stops: ResponseStops,
     private readonly metrics: ResponseMetrics,
     @Inject(SETTINGS) private readonly settings: Settings,

@@ -2,9 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   type ResponseRecord,
   type ResponseRun,
-} from '../../../core/request/response-record.port.js';
+} from '../../../core/request/response-record.js';
 import { settingsFrom } from '../../../platform/config/settings.js';
-import { KyselyResponseStore } from '../../../platform/database/kysely-response-store.js';
 import {
   connectDatabase,
   migrate,
@@ -16,6 +15,7 @@ import { ShutdownGrace } from '../../scheduler/shutdown-drain.js';
 import { ResponseEventLog } from './response-event-log.js';
 import { ResponseFeed } from './response-feed.js';
 import { ResponseRecords } from './response-records.js';
+import { ResponseRecordStore } from '../../../platform/database/response-store.js';
 
 const FOLLOWERS = 300;
 const REF = { tenant: 'acme', id: 'resp_1' };
@@ -38,17 +38,17 @@ const record = (over: Partial<ResponseRecord> = {}): ResponseRecord => ({
 });
 
 /** A real store whose reads are counted. */
-class CountedStore extends KyselyResponseStore {
+class CountedStore extends ResponseRecordStore {
   readonly reads = { find: 0, head: 0, events: 0 };
-  override find = (...given: Parameters<KyselyResponseStore['find']>) => (
+  override find = (...given: Parameters<ResponseRecordStore['find']>) => (
     this.reads.find++,
     super.find(...given)
   );
-  override head = (...given: Parameters<KyselyResponseStore['head']>) => (
+  override head = (...given: Parameters<ResponseRecordStore['head']>) => (
     this.reads.head++,
     super.head(...given)
   );
-  override events = (...given: Parameters<KyselyResponseStore['events']>) => (
+  override events = (...given: Parameters<ResponseRecordStore['events']>) => (
     this.reads.events++,
     super.events(...given)
   );

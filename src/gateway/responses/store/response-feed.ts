@@ -5,7 +5,7 @@ import {
   type ResponseEventGroup,
   type ResponseProgress,
   type ResponseRef,
-} from '../../../core/request/response-record.port.js';
+} from '../../../core/request/response-record.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { eventFrame } from '../response-stream.js';
 import { type StoredEvent } from './durable-events.js';

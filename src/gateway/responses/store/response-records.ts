@@ -7,12 +7,11 @@ import {
   type ResponseEnding,
   type ResponseProgress,
   type ResponseRecord,
-  type ResponseRecordStore,
   type ResponseRef,
-} from '../../../core/request/response-record.port.js';
+} from '../../../core/request/response-record.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
+import { ResponseRecordStore } from '../../../platform/database/response-store.js';
 
 const OPEN: readonly string[] = ['queued', 'in_progress'];
 
@@ -34,7 +33,7 @@ export interface NewResponseRecord {
 @Injectable()
 export class ResponseRecords {
   constructor(
-    @Inject(RESPONSE_RECORDS) private readonly store: ResponseRecordStore,
+    private readonly store: ResponseRecordStore,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 

@@ -2,16 +2,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type ResponseEvent } from '../../../contracts/openai/responses.js';
 import {
   type ResponseRecord,
-  type ResponseRecordStore,
   type ResponseRef,
   type StoredResponseStatus,
-} from '../../../core/request/response-record.port.js';
+} from '../../../core/request/response-record.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
 import { ResponseWriter } from '../response-writer.js';
 import { DurableEvents, type StoredEvent } from './durable-events.js';
 import { ResponseEventLog } from './response-event-log.js';
 import { endingOf } from './response-records.js';
+import { ResponseRecordStore } from '../../../platform/database/response-store.js';
 
 /** Groups of events that are read at a time. */
 const PORTION = 1000;
@@ -30,7 +29,7 @@ export interface ResponseRunState {
 @Injectable()
 export class ResponseRuns {
   constructor(
-    @Inject(RESPONSE_RECORDS) private readonly store: ResponseRecordStore,
+    private readonly store: ResponseRecordStore,
     private readonly log: ResponseEventLog,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}

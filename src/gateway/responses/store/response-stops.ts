@@ -1,25 +1,24 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   type ResponseEvent,
   type ResponseObject,
 } from '../../../contracts/openai/responses.js';
-import { type ResponseRef } from '../../../core/request/response-record.port.js';
-import { type StoredRequestStore } from '../../../core/request/stored-request.port.js';
+import { type ResponseRef } from '../../../core/request/response-record.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { STORED_REQUEST_STORE } from '../../../platform/database/database.tokens.js';
 import { AsyncRequests } from '../../requests/async-requests.js';
 import { SchedulerService } from '../../scheduler/scheduler.service.js';
 import { type ResponseWriter } from '../response-writer.js';
 import { BACKGROUND_PATH } from './background-runner.js';
 import { isOpen, ResponseRecords, responseOfRecord } from './response-records.js';
 import { ResponseRuns } from './response-runs.js';
+import { StoredRequestStore } from '../../../platform/database/stored-request-store.js';
 
 /** Ends background responses from outside, whichever gateway runs them. */
 @Injectable()
 export class ResponseStops implements OnModuleInit {
   constructor(
     private readonly runs: ResponseRuns,
-    @Inject(STORED_REQUEST_STORE) private readonly requests: StoredRequestStore,
+    private readonly requests: StoredRequestStore,
     private readonly records: ResponseRecords,
     private readonly scheduler: SchedulerService,
     private readonly asyncs: AsyncRequests,

@@ -1,9 +1,8 @@
 import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Gauge } from 'prom-client';
-import { type ResponseRecordStore } from '../../../core/request/response-record.port.js';
-import { RESPONSE_RECORDS } from '../../../platform/database/database.tokens.js';
 import { metricProvider } from '../../../platform/metrics/metric-provider.js';
+import { ResponseRecordStore } from '../../../platform/database/response-store.js';
 
 /** Counts what happens to stored and background responses at this gateway. */
 @Injectable()
@@ -28,7 +27,7 @@ export const RESPONSE_METRICS: Provider[] = [
   metricProvider('switchyard_background_response_runs_total'),
   metricProvider('switchyard_responses_expired_total'),
   metricProvider('switchyard_background_responses', {
-    inject: [RESPONSE_RECORDS],
+    inject: [ResponseRecordStore],
     collect: readOpen,
   }),
 ];

@@ -44,32 +44,3 @@ export interface NewSecret {
   /** How long the present secret stays valid; absent: it ends at once. */
   readonly replacedUntilMs?: number;
 }
-
-/**
- * The table of API keys, shared by the gateways of one database. Every change
- * raises its version.
- */
-export interface KeyStore {
-  /** False: a key of that id exists. */
-  create(key: StoredKey): Promise<boolean>;
-  find(id: string): Promise<StoredKey | undefined>;
-  /** Newest first, revoked ones included. */
-  list(limit: number): Promise<readonly StoredKey[]>;
-  /** All that are not revoked. */
-  live(): Promise<readonly StoredKey[]>;
-  countLive(): Promise<number>;
-  version(): Promise<number>;
-  /** False: no such key, or it is revoked. */
-  rotate(id: string, secret: NewSecret): Promise<boolean>;
-  /** False: no such key, or it is revoked already. */
-  revoke(id: string, atMs: number): Promise<boolean>;
-  /** Does not raise the version. */
-  markUsed(ids: readonly string[], atMs: number): Promise<void>;
-  /**
-   * Keeps it until it would have expired; those that have expired by
-   * `endedAtMs` are removed.
-   */
-  endSession(session: EndedSession): Promise<void>;
-  /** Those that were ended at `fromMs` or later. */
-  endedSessions(fromMs: number): Promise<readonly EndedSession[]>;
-}

@@ -1,4 +1,4 @@
-import { type OutboxEntry, type WebhookOutbox } from '../../core/jobs/job.ports.js';
+import { type OutboxEntry } from '../../core/jobs/job.ports.js';
 import { DatabaseStore } from './database-store.js';
 import { recordOf } from './records.js';
 import { OUTBOX } from './schema.js';
@@ -7,7 +7,8 @@ import { OUTBOX } from './schema.js';
  * Webhooks to send: written with a job's end, hidden while one sender tries, gone when
  * taken or given up.
  */
-export class KyselyWebhookOutbox extends DatabaseStore implements WebhookOutbox {
+export class WebhookOutbox extends DatabaseStore {
+  /** Due entries, hidden from others until `hideMs` have passed. */
   async claim(
     nowMs: number,
     hideMs: number,

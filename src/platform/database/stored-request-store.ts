@@ -13,10 +13,9 @@ import {
   type StoredLease,
   type StoredRef,
   type StoredRequest,
-  type StoredRequestStore,
   type NewStoredRequest,
   type Opened,
-} from '../../core/request/stored-request.port.js';
+} from '../../core/request/stored-request.js';
 import { DatabaseStore, equals, hasUpdated } from './database-store.js';
 import { recordOf, rowOf } from './records.js';
 import { COUNTED_REQUESTS, type Database } from './schema.js';
@@ -30,10 +29,7 @@ const RELEASED_MS = sql<number>`0`;
  * Stored requests on SQLite or Postgres. Every step is one statement; the primary key
  * decides between two that come at once.
  */
-export class KyselyStoredRequestStore
-  extends DatabaseStore
-  implements StoredRequestStore
-{
+export class StoredRequestStore extends DatabaseStore {
   /**
    * Unix milliseconds by the clock that all gateways share, when the statement begins: it
    * may have waited long.
@@ -42,6 +38,7 @@ export class KyselyStoredRequestStore
     ? sql`(extract(epoch from now()) * 1000)::bigint`
     : sql`cast(unixepoch('subsec') * 1000 as integer)`;
 
+  /** One wins of those that come at once. What ended badly, what has expired, and what waited on a gateway that died make room for a new attempt. */
   async open(request: NewStoredRequest, lease: StoredLease): Promise<Opened> {
     for (;;) {
       const replaced = await this.#makeRoom(request, lease.isPatient);
@@ -76,6 +73,7 @@ export class KyselyStoredRequestStore
     return row && storedRequestOf(row, row.now_ms);
   }
 
+  /** The latest of that id. @param tenant undefined: of any tenant */
   async findById(
     requestId: string,
     tenant: string | undefined,
@@ -91,6 +89,7 @@ export class KyselyStoredRequestStore
     return row && storedRequestOf(row);
   }
 
+  /** Its body is stored. False: the lease was lost. */
   async markReceived(attempt: StoredAttempt, fingerprint: string): Promise<boolean> {
     return hasUpdated(
       this.#open(attempt)
@@ -99,6 +98,7 @@ export class KyselyStoredRequestStore
     );
   }
 
+  /** Prolongs everything that `owner` holds, and resolves with it. */
   async renewLeases({ owner, leaseMs }: StoredLease): Promise<readonly StoredRequest[]> {
     const rows = await this.#heldBy(owner)
       .set({ lease_until_ms: this.#in(leaseMs) })
@@ -107,6 +107,7 @@ export class KyselyStoredRequestStore
     return rows.map(row => storedRequestOf(row));
   }
 
+  /** May be repeated when its outcome is unknown. */
   async end(attempt: StoredAttempt, ending: StoredEnding): Promise<EndOutcome> {
     const { status, answer, keepMs, fingerprint } = ending;
     const isEnded = await hasUpdated(
@@ -126,6 +127,7 @@ export class KyselyStoredRequestStore
     return isEnded ? 'ended' : this.#outcome(attempt, status);
   }
 
+  /** As if it had never come. */
   async drop({ tenant, name, blob, attempts }: StoredAttempt): Promise<void> {
     await this.db
       .deleteFrom('kept_requests')
@@ -133,6 +135,7 @@ export class KyselyStoredRequestStore
       .execute();
   }
 
+  /** Another gateway may go on at once. @param attempt it could not be ended here; absent: `owner` ends in order and gives back everything that it holds */
   async release(owner: string, attempt?: StoredAttempt): Promise<void> {
     await this.#heldBy(owner)
       .$if(attempt !== undefined, query =>
@@ -146,6 +149,7 @@ export class KyselyStoredRequestStore
       .execute();
   }
 
+  /** One `async` request whose gateway is silent, or gave it back; attempts and losses are counted. */
   async takeOver({ owner, leaseMs }: StoredLease): Promise<StoredRequest | undefined> {
     const row = await this.db
       .updateTable('kept_requests')
@@ -180,6 +184,7 @@ export class KyselyStoredRequestStore
     return row && storedRequestOf(row);
   }
 
+  /** True when it runs, wherever: from then on it cannot complete. */
   async requestCancel(tenant: string, requestId: string): Promise<boolean> {
     return hasUpdated(
       this.db
@@ -191,6 +196,7 @@ export class KyselyStoredRequestStore
     );
   }
 
+  /** Those of these blobs that a row names. */
   async referenced(blobs: readonly string[]): Promise<ReadonlySet<string>> {
     if (blobs.length === 0) return new Set();
     const rows = await this.db
@@ -201,6 +207,7 @@ export class KyselyStoredRequestStore
     return new Set(rows.map(({ blob }) => blob));
   }
 
+  /** Removes what has expired and what was never accepted. */
   async expire(limit: number): Promise<readonly StoredRequest[]> {
     const rows = await this.db
       .selectFrom('kept_requests')

@@ -5,9 +5,8 @@ import {
   usageGroupName,
   type UsageQuery,
   type UsageRow,
-  type UsageStore,
   type UsageSums,
-} from '../../core/access/usage-store.port.js';
+} from '../../core/access/usage-row.js';
 import { snakeCase } from '../config/model-spec.js';
 import { DatabaseStore } from './database-store.js';
 import { type Database } from './schema.js';
@@ -16,8 +15,8 @@ const columnOf = (name: keyof UsageSums | keyof UsageGroup): keyof Database['usa
   name === 'key' ? 'key_id' : (snakeCase(name) as keyof Database['usage']);
 
 /** The table of usage, one row per day, tenant, key and model. */
-export class KyselyUsageStore extends DatabaseStore implements UsageStore {
-  /** Rows are written in one order, so that two gateways cannot wait for each other. */
+export class UsageStore extends DatabaseStore {
+  /** Adds all rows in one transaction, or none. Rows are written in one order, so that two gateways cannot wait for each other. */
   async add(rows: readonly UsageRow[]): Promise<void> {
     const ordered = rows
       .map(row => ({ row: rowOfUsage(row), name: usageGroupName(row) }))
@@ -48,6 +47,7 @@ export class KyselyUsageStore extends DatabaseStore implements UsageStore {
     });
   }
 
+  /** Ordered by the groups, latest day first. */
   async sum({
     from,
     to,
@@ -77,6 +77,7 @@ export class KyselyUsageStore extends DatabaseStore implements UsageStore {
       .filter(sums => USAGE_SUMS.some(name => sums[name] > 0));
   }
 
+  /** Removes days before `day`. */
   async removeBefore(day: string): Promise<void> {
     await this.db.deleteFrom('usage').where('day', '<', day).execute();
   }

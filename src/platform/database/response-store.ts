@@ -5,11 +5,10 @@ import {
   type ResponseEventGroup,
   type ResponseProgress,
   type ResponseRecord,
-  type ResponseRecordStore,
   type ResponseRef,
   type ResponseRun,
   type StoredResponseStatus,
-} from '../../core/request/response-record.port.js';
+} from '../../core/request/response-record.js';
 import { DatabaseStore, equals, hasDeleted, hasUpdated } from './database-store.js';
 import { recordOf, rowOf } from './records.js';
 import { type Database, RESPONSES, STORED_RESPONSES } from './schema.js';
@@ -24,7 +23,8 @@ const { events_until_ms: _, ...RECORD } = RESPONSES;
  * Stored responses on SQLite or Postgres. A write names its run's epoch and its first
  * number: two can never mix.
  */
-export class KyselyResponseStore extends DatabaseStore implements ResponseRecordStore {
+export class ResponseRecordStore extends DatabaseStore {
+  /** @param events the first ones of a background response */
   async create(record: ResponseRecord, events: readonly string[]): Promise<void> {
     await this.db.transaction().execute(async db => {
       const bytes = Buffer.byteLength(record.input) + Buffer.byteLength(record.response);
@@ -36,6 +36,7 @@ export class KyselyResponseStore extends DatabaseStore implements ResponseRecord
     });
   }
 
+  /** Undefined: unknown, deleted, expired, or of another tenant. */
   async find(
     { tenant, id }: ResponseRef,
     nowMs: number,
@@ -49,6 +50,7 @@ export class KyselyResponseStore extends DatabaseStore implements ResponseRecord
     return row && responseOf(row);
   }
 
+  /** The same without its texts, which may have megabytes. */
   async head(
     { tenant, id }: ResponseRef,
     nowMs: number,
@@ -77,7 +79,7 @@ export class KyselyResponseStore extends DatabaseStore implements ResponseRecord
     );
   }
 
-  /** Lengths fall towards the beginning, so that no row can come twice. */
+  /** The conversation that ends with this response, newest first; incomplete when a part of it is gone. Lengths fall towards the beginning, so that no row can come twice. */
   async chain(
     { tenant, id }: ResponseRef,
     nowMs: number,
@@ -109,6 +111,7 @@ export class KyselyResponseStore extends DatabaseStore implements ResponseRecord
     return rows.map(responseOf);
   }
 
+  /** Begins a run and ends all earlier ones. Undefined: the response has ended or is gone. */
   async begin({ tenant, id }: ResponseRef): Promise<ResponseRecord | undefined> {
     const row = await this.db
       .updateTable('responses')
@@ -120,7 +123,7 @@ export class KyselyResponseStore extends DatabaseStore implements ResponseRecord
     return row && responseOf(row);
   }
 
-  /** Rows are written in one order, so that two gateways cannot wait for each other. */
+  /** In one transaction. @returns the runs that may go on; the others were replaced, or their response ended Rows are written in one order, so that two gateways cannot wait for each other. */
   async append(appends: readonly ResponseAppend[]): Promise<ReadonlySet<ResponseRun>> {
     const ordered = [...appends].sort((a, b) =>
       orderOf(a.run) < orderOf(b.run) ? -1 : 1,
@@ -132,6 +135,7 @@ export class KyselyResponseStore extends DatabaseStore implements ResponseRecord
     });
   }
 
+  /** Events with numbers above `after`, in order. @param limit groups */
   async events(
     { tenant, id }: ResponseRef,
     after: number,
@@ -152,6 +156,7 @@ export class KyselyResponseStore extends DatabaseStore implements ResponseRecord
     });
   }
 
+  /** With its events. False: there was none. */
   remove({ tenant, id }: ResponseRef): Promise<boolean> {
     return this.db.transaction().execute(async db => {
       const row = db.deleteFrom('responses').where(equals({ tenant, id }));
@@ -161,10 +166,12 @@ export class KyselyResponseStore extends DatabaseStore implements ResponseRecord
     });
   }
 
+  /** Inputs and outputs of all that the tenant has stored. */
   bytesOf(tenant: string): Promise<number> {
     return this.bytesIn('responses', tenant);
   }
 
+  /** Number of responses that have not ended, which are background responses. */
   async countOpen(): Promise<Readonly<Record<OpenResponseStatus, number>>> {
     const rows = await this.db
       .selectFrom('responses')
@@ -177,6 +184,7 @@ export class KyselyResponseStore extends DatabaseStore implements ResponseRecord
     return { queued: countOf('queued'), in_progress: countOf('in_progress') };
   }
 
+  /** Background responses that no stored request runs any more: their gateways died too often, or before they began. */
   abandoned(createdBeforeMs: number, limit: number): Promise<readonly ResponseRef[]> {
     return this.db
       .selectFrom('responses')
@@ -199,6 +207,7 @@ export class KyselyResponseStore extends DatabaseStore implements ResponseRecord
       .execute();
   }
 
+  /** Removes expired responses, and events that are no longer stored. @returns the number of responses */
   async expire(nowMs: number, limit: number): Promise<number> {
     const refs = await this.#due('expires_at_ms', nowMs, limit);
     for (const ref of refs) await this.remove(ref);

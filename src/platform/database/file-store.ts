@@ -2,7 +2,6 @@ import { type Expression, type ExpressionBuilder, type SqlBool } from 'kysely';
 import { UNFINISHED_STATUSES } from '../../core/jobs/batch-status.js';
 import {
   type FilePurpose,
-  type FileStore,
   type JobHolder,
   type Page,
   type PageRequest,
@@ -16,15 +15,12 @@ import { type Database, FILES, FILES_OF_BATCHES } from './schema.js';
  * The file table. A row without its blob cannot be: rows are made after the blob, and
  * blobs go after the row.
  */
-export class KyselyFileStore extends DatabaseStore implements FileStore {
+export class FileStore extends DatabaseStore {
   async create(file: StoredFile): Promise<void> {
     await this.db.insertInto('files').values(rowOf(FILES, file)).execute();
   }
 
-  /**
-   * One statement: a process that is frozen before it finds out that it lost the batch,
-   * one that is frozen in it holds no lock.
-   */
+  /** A file that a batch makes. @returns false when that epoch does not hold the batch any more: nothing was written One statement: a process that is frozen before it finds out that it lost the batch, one that is frozen in it holds no lock. */
   async createFor(holder: JobHolder, file: StoredFile): Promise<boolean> {
     const row = rowOf(FILES_OF_BATCHES, { ...file, batchId: holder.jobId });
     const columns = Object.keys(row) as (keyof typeof row)[];
@@ -41,6 +37,7 @@ export class KyselyFileStore extends DatabaseStore implements FileStore {
     return made > 0n;
   }
 
+  /** Ids of the files that a batch made, oldest first. @param after id of the last one of the page before */
   async madeFor(
     jobId: string,
     page: { after?: string; limit: number },
@@ -56,6 +53,7 @@ export class KyselyFileStore extends DatabaseStore implements FileStore {
     return rows.map(({ id }) => id);
   }
 
+  /** Removes files that the batch made; none when that epoch does not hold the batch any more. */
   async removeFor(holder: JobHolder, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.db
@@ -83,14 +81,17 @@ export class KyselyFileStore extends DatabaseStore implements FileStore {
     return pageOf(rows, page, fileOf);
   }
 
+  /** Bytes of all files of a tenant. */
   bytesOf(tenant: string): Promise<number> {
     return this.bytesIn('files', tenant);
   }
 
+  /** Removes the row; the blob goes by garbage collection, so that a crash in between leaves an orphan and never a dangling row. */
   async remove(tenant: string, id: string): Promise<boolean> {
     return hasDeleted(this.db.deleteFrom('files').where(equals({ tenant, id })));
   }
 
+  /** Removes rows past their expiry that no unfinished batch uses. */
   async expire(nowMs: number, limit: number): Promise<readonly StoredFile[]> {
     const rows = await this.db
       .deleteFrom('files')
@@ -114,6 +115,7 @@ export class KyselyFileStore extends DatabaseStore implements FileStore {
       .limit(limit);
   }
 
+  /** Which of these blob keys a row names. */
   async referenced(blobKeys: readonly string[]): Promise<ReadonlySet<string>> {
     if (blobKeys.length === 0) return new Set();
     const files = this.db

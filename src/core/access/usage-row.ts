@@ -56,13 +56,3 @@ export interface UsageQuery {
   readonly tenant?: string;
   readonly limit: number;
 }
-
-/** The table of usage, shared by the gateways of one database. */
-export interface UsageStore {
-  /** Adds all rows in one transaction, or none. */
-  add(rows: readonly UsageRow[]): Promise<void>;
-  /** Ordered by the groups, latest day first. */
-  sum(query: UsageQuery): Promise<readonly (Partial<UsageGroup> & UsageSums)[]>;
-  /** Removes days before `day`. */
-  removeBefore(day: string): Promise<void>;
-}

@@ -9,7 +9,6 @@ import {
 } from '../../core/jobs/batch-status.js';
 import {
   type JobChange,
-  type JobStore,
   type LeasedJob,
   type Page,
   type PageRequest,
@@ -23,7 +22,8 @@ import { type Database } from './schema.js';
 const CANCELLABLE: readonly BatchStatus[] = BATCH_STATUSES.filter(isCancellable);
 
 /** The job table on SQLite or Postgres (D-13). */
-export class KyselyJobStore extends DatabaseStore implements JobStore {
+export class JobStore extends DatabaseStore {
+  /** With an idempotency key seen before (same tenant): that job, and `created: false`. */
   async create(
     job: BatchJob,
     idempotencyKey?: string,
@@ -49,12 +49,14 @@ export class KyselyJobStore extends DatabaseStore implements JobStore {
     return row && jobOfRow(row);
   }
 
+  /** Newest first unless told otherwise; undefined when `after` is no job of the tenant. */
   async list(tenant: string, page: PageRequest): Promise<Page<BatchJob> | undefined> {
     if (page.after !== undefined && !(await this.find(tenant, page.after)))
       return undefined;
     return pageOf(this.#of(tenant), page, jobOfRow);
   }
 
+  /** Sets `cancelling`, or says that the job is past it; undefined: no such job. Never needs the lease. */
   requestCancel(
     tenant: string,
     id: string,
@@ -83,6 +85,7 @@ export class KyselyJobStore extends DatabaseStore implements JobStore {
     });
   }
 
+  /** Only ended jobs; the files stay. */
   async remove(tenant: string, id: string): Promise<'removed' | 'running' | 'unknown'> {
     const isRemoved = await hasDeleted(
       this.db
@@ -94,6 +97,7 @@ export class KyselyJobStore extends DatabaseStore implements JobStore {
     return (await this.find(tenant, id)) ? 'running' : 'unknown';
   }
 
+  /** Unfinished batches that read this file: it must not be deleted. */
   async usersOf(fileId: string): Promise<readonly string[]> {
     const rows = await this.db
       .selectFrom('batches')
@@ -104,6 +108,7 @@ export class KyselyJobStore extends DatabaseStore implements JobStore {
     return rows.map(({ id }) => id);
   }
 
+  /** Which of these ids are batches that have not ended: what was kept for going on with the others is garbage. */
   async unfinishedAmong(ids: readonly string[]): Promise<ReadonlySet<string>> {
     if (ids.length === 0) return new Set();
     const rows = await this.db
@@ -115,6 +120,7 @@ export class KyselyJobStore extends DatabaseStore implements JobStore {
     return new Set(rows.map(({ id }) => id));
   }
 
+  /** One atomic claim of an unfinished job that no processor holds, or whose lease expired: of the tenant with the fewest held jobs, and of these the one with the least slack. */
   async claim(
     owner: string,
     nowMs: number,
@@ -151,6 +157,7 @@ export class KyselyJobStore extends DatabaseStore implements JobStore {
     return row && { job: jobOfRow(row), epoch: row.epoch };
   }
 
+  /** Prolongs; also how the holder learns of a cancel. `undefined`: the lease is lost, stop at once. */
   async heartbeat(
     id: string,
     epoch: number,
@@ -167,6 +174,7 @@ export class KyselyJobStore extends DatabaseStore implements JobStore {
     return row && jobOfRow(row);
   }
 
+  /** Nothing is written unless it answers `written`. @throws RangeError for an illegal move. */
   update(
     id: string,
     epoch: number,
@@ -183,6 +191,7 @@ export class KyselyJobStore extends DatabaseStore implements JobStore {
     });
   }
 
+  /** Another processor may continue at once. */
   async release(id: string, epoch: number): Promise<void> {
     await this.db
       .updateTable('batches')
@@ -191,6 +200,7 @@ export class KyselyJobStore extends DatabaseStore implements JobStore {
       .execute();
   }
 
+  /** Of every tenant with unfinished jobs. */
   async tenantShares(nowMs: number): Promise<readonly TenantShare[]> {
     const rows = await this.db
       .selectFrom('batches')
@@ -218,6 +228,7 @@ export class KyselyJobStore extends DatabaseStore implements JobStore {
     }));
   }
 
+  /** For gauges: jobs by status, and the oldest unclaimed one's creation. */
   async backlog(nowMs: number): Promise<{
     byStatus: Record<BatchStatus, number>;
     oldestWaitingMs?: number | undefined;

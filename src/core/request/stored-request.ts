@@ -85,46 +85,6 @@ export interface Opened {
   readonly replaced: readonly StoredRequest[];
 }
 
-/** The table of stored requests, shared by the gateways of one database. */
-export interface StoredRequestStore {
-  /**
-   * One wins of those that come at once. What ended badly, what has expired, and what
-   * waited on a gateway that died make room for a new attempt.
-   */
-  open(request: NewStoredRequest, lease: StoredLease): Promise<Opened>;
-  find(ref: StoredRef): Promise<StoredRequest | undefined>;
-  /** The latest of that id. @param tenant undefined: of any tenant */
-  findById(
-    requestId: string,
-    tenant: string | undefined,
-  ): Promise<StoredRequest | undefined>;
-  /** Its body is stored. False: the lease was lost. */
-  markReceived(attempt: StoredAttempt, fingerprint: string): Promise<boolean>;
-  /** Prolongs everything that `owner` holds, and resolves with it. */
-  renewLeases(lease: StoredLease): Promise<readonly StoredRequest[]>;
-  /** May be repeated when its outcome is unknown. */
-  end(attempt: StoredAttempt, end: StoredEnding): Promise<EndOutcome>;
-  /** As if it had never come. */
-  drop(attempt: StoredAttempt): Promise<void>;
-  /**
-   * Another gateway may go on at once.
-   * @param attempt it could not be ended here; absent: `owner` ends in order and gives
-   *   back everything that it holds
-   */
-  release(owner: string, attempt?: StoredAttempt): Promise<void>;
-  /**
-   * One `async` request whose gateway is silent, or gave it back; attempts and
-   * losses are counted.
-   */
-  takeOver(lease: StoredLease): Promise<StoredRequest | undefined>;
-  /** True when it runs, wherever: from then on it cannot complete. */
-  requestCancel(tenant: string, requestId: string): Promise<boolean>;
-  /** Removes what has expired and what was never accepted. */
-  expire(limit: number): Promise<readonly StoredRequest[]>;
-  /** Those of these blobs that a row names. */
-  referenced(blobs: readonly string[]): Promise<ReadonlySet<string>>;
-}
-
 export interface StoredEnding {
   /** Of what was asked, now that all of it was read; absent: as it was. */
   readonly fingerprint?: string;

@@ -1,15 +1,11 @@
 import { type Kysely } from 'kysely';
-import {
-  type Upload,
-  type UploadPart,
-  type UploadStore,
-} from '../../core/jobs/job.ports.js';
+import { type Upload, type UploadPart } from '../../core/jobs/job.ports.js';
 import { DatabaseStore, equals, hasUpdated } from './database-store.js';
 import { recordOf, rowOf } from './records.js';
 import { type Database, UPLOAD_PARTS, UPLOADS } from './schema.js';
 
 /** Multi-part uploads. */
-export class KyselyUploadStore extends DatabaseStore implements UploadStore {
+export class UploadStore extends DatabaseStore {
   async create(upload: Upload): Promise<void> {
     await this.db.insertInto('uploads').values(rowOf(UPLOADS, upload)).execute();
   }
@@ -23,6 +19,7 @@ export class KyselyUploadStore extends DatabaseStore implements UploadStore {
     return row && uploadOf(row);
   }
 
+  /** False: the upload is no longer pending. */
   async addPart(part: UploadPart): Promise<boolean> {
     return await this.db.transaction().execute(async transaction => {
       const { uploadId: id } = part;
@@ -45,6 +42,7 @@ export class KyselyUploadStore extends DatabaseStore implements UploadStore {
     return rows.map(row => recordOf(UPLOAD_PARTS, row));
   }
 
+  /** Ends a pending upload, once; the parts' rows go, their blobs by garbage collection. */
   async end(
     id: string,
     status: 'completed' | 'cancelled' | 'expired',
@@ -58,6 +56,7 @@ export class KyselyUploadStore extends DatabaseStore implements UploadStore {
     });
   }
 
+  /** Pending uploads past their expiry. */
   async expired(nowMs: number, limit: number): Promise<readonly Upload[]> {
     const rows = await this.db
       .selectFrom('uploads')

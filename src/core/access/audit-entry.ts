@@ -16,17 +16,3 @@ export interface AuditEntry {
   /** `ok`, or the code of the refusal. */
   readonly outcome: string;
 }
-
-/**
- * The audit log, shared by the gateways of one database. Entries are added and expire;
- * nothing changes them.
- */
-export interface AuditStore {
-  add(entry: AuditEntry): Promise<void>;
-  /** Newest first. @param after id of the entry before the first */
-  list(page: {
-    readonly limit: number;
-    readonly after?: string;
-  }): Promise<readonly AuditEntry[]>;
-  removeBefore(atMs: number): Promise<void>;
-}

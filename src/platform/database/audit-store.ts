@@ -1,10 +1,10 @@
-import { type AuditEntry, type AuditStore } from '../../core/access/audit-store.port.js';
+import { type AuditEntry } from '../../core/access/audit-entry.js';
 import { DatabaseStore } from './database-store.js';
 import { recordOf, rowOf } from './records.js';
 import { AUDIT } from './schema.js';
 
 /** The audit log. Ids grow with time: newest first is by descending id. */
-export class KyselyAuditStore extends DatabaseStore implements AuditStore {
+export class AuditStore extends DatabaseStore {
   async add(entry: AuditEntry): Promise<void> {
     await this.db
       .insertInto('audit')
@@ -12,6 +12,7 @@ export class KyselyAuditStore extends DatabaseStore implements AuditStore {
       .execute();
   }
 
+  /** Newest first. @param after id of the entry before the first */
   async list({
     limit,
     after,

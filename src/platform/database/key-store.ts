@@ -1,10 +1,9 @@
 import { type Kysely } from 'kysely';
 import {
   type EndedSession,
-  type KeyStore,
   type NewSecret,
   type StoredKey,
-} from '../../core/access/key-store.port.js';
+} from '../../core/access/stored-key.js';
 import { DatabaseStore, hasUpdated } from './database-store.js';
 import { recordOf, rowOf } from './records.js';
 import { API_KEYS, type Database, ENDED_SESSIONS } from './schema.js';
@@ -13,7 +12,8 @@ import { API_KEYS, type Database, ENDED_SESSIONS } from './schema.js';
  * The table of API keys. A change and the new version are one transaction: whoever sees
  * the version sees the change.
  */
-export class KyselyKeyStore extends DatabaseStore implements KeyStore {
+export class KeyStore extends DatabaseStore {
+  /** False: a key of that id exists. */
   create(key: StoredKey): Promise<boolean> {
     return this.#change(async db => {
       const { numInsertedOrUpdatedRows: made = 0n } = await db
@@ -40,6 +40,7 @@ export class KyselyKeyStore extends DatabaseStore implements KeyStore {
     return row && keyOf(row);
   }
 
+  /** Newest first, revoked ones included. */
   async list(limit: number): Promise<readonly StoredKey[]> {
     const rows = await this.db
       .selectFrom('api_keys')
@@ -51,6 +52,7 @@ export class KyselyKeyStore extends DatabaseStore implements KeyStore {
     return rows.map(keyOf);
   }
 
+  /** All that are not revoked. */
   async live(): Promise<readonly StoredKey[]> {
     const rows = await this.db
       .selectFrom('api_keys')
@@ -77,6 +79,7 @@ export class KyselyKeyStore extends DatabaseStore implements KeyStore {
     return Number(row?.version ?? 0);
   }
 
+  /** False: no such key, or it is revoked. */
   rotate(id: string, { sha256, prefix, replacedUntilMs }: NewSecret): Promise<boolean> {
     const keep = replacedUntilMs !== undefined;
     return this.#change(async db => {
@@ -95,6 +98,7 @@ export class KyselyKeyStore extends DatabaseStore implements KeyStore {
     });
   }
 
+  /** False: no such key, or it is revoked already. */
   revoke(id: string, atMs: number): Promise<boolean> {
     return this.#change(async db => {
       return hasUpdated(
@@ -107,6 +111,7 @@ export class KyselyKeyStore extends DatabaseStore implements KeyStore {
     });
   }
 
+  /** Does not raise the version. */
   async markUsed(ids: readonly string[], atMs: number): Promise<void> {
     if (ids.length === 0) return;
     await this.db
@@ -119,6 +124,7 @@ export class KyselyKeyStore extends DatabaseStore implements KeyStore {
       .execute();
   }
 
+  /** Keeps it until it would have expired; those that have expired by `endedAtMs` are removed. */
   async endSession(session: EndedSession): Promise<void> {
     await this.db
       .deleteFrom('ended_sessions')
@@ -131,6 +137,7 @@ export class KyselyKeyStore extends DatabaseStore implements KeyStore {
       .execute();
   }
 
+  /** Those that were ended at `fromMs` or later. */
   async endedSessions(fromMs: number): Promise<readonly EndedSession[]> {
     const rows = await this.db
       .selectFrom('ended_sessions')
