@@ -231,7 +231,7 @@ export class JobStore extends DatabaseStore {
   /** For gauges: jobs by status, and the oldest unclaimed one's creation. */
   async backlog(nowMs: number): Promise<{
     byStatus: Record<BatchStatus, number>;
-    oldestWaitingMs?: number | undefined;
+    oldestWaitingMs?: number;
   }> {
     const rows = await this.db
       .selectFrom('batches')
@@ -250,7 +250,9 @@ export class JobStore extends DatabaseStore {
       .executeTakeFirst();
     return {
       byStatus,
-      oldestWaitingMs: waiting?.oldest ? Math.max(0, nowMs - waiting.oldest) : undefined,
+      ...(waiting?.oldest && {
+        oldestWaitingMs: Math.max(0, nowMs - waiting.oldest),
+      }),
     };
   }
 
