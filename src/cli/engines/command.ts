@@ -49,9 +49,12 @@ export const runCommand: RunCommand = (
 ) =>
   new Promise(resolve => {
     const child = spawn(file, args, {
-      ...{ cwd, env: foreignEnvironment(env), stdio: ['ignore', 'pipe', 'pipe'] },
-      ...(signal && { signal }),
-      ...(limitMs !== undefined && { timeout: limitMs, killSignal: 'SIGKILL' }),
+      cwd,
+      env: foreignEnvironment(env),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      signal,
+      timeout: limitMs,
+      killSignal: limitMs === undefined ? 'SIGTERM' : 'SIGKILL',
     });
     const lines: string[] = [];
     for (const input of [child.stdout, child.stderr]) {
