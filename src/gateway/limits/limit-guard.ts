@@ -1,9 +1,13 @@
-import { Injectable } from '@nestjs/common';
+import { type ServerResponse } from 'node:http';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { isLimited } from '../../contracts/endpoints.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type Allowance, type RateLimitStatus } from '../../core/limits/limit-rules.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
-import { IntakeBound } from './intake-bound.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
+import { LimitEvents } from './limits.metrics.js';
 import { RateLimiter, type Ticket } from './rate-limiter.js';
 
 /**
@@ -58,16 +62,27 @@ export function detachTicket({ raw, request }: FastifyReply): () => void {
   return leave;
 }
 
+const RETRY_MS = 1000;
+
 /**
  * Comes after the guard, before any body is read, so that a rejected upload is not
- * received. Reading is free.
+ * received. Reading is free. Also bounds the requests that are being received and are
+ * not queued yet: too many at once hold up the event loop.
  */
 @Injectable()
-export class LimitGuard {
+export class LimitGuard implements OnModuleInit {
+  readonly #receiving = new Set<string>();
+
   constructor(
     private readonly limiter: RateLimiter,
-    private readonly intake: IntakeBound,
+    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly bus: DispatchEventBus,
+    private readonly events: LimitEvents,
   ) {}
+
+  onModuleInit(): void {
+    this.bus.on('accepted', ({ requestId }) => this.#receiving.delete(requestId));
+  }
 
   /**
    * Undefined: nothing is counted for this caller. @throws DomainError as
@@ -77,12 +92,23 @@ export class LimitGuard {
     const { url } = request.routeOptions;
     if (request.method !== 'POST' || url === undefined || !isLimited(url))
       return undefined;
-    this.intake.enter(request.id, reply.raw);
+    this.#receive(request.id, reply.raw);
     const showStatus = (status: RateLimitStatus): void =>
       void reply.headers(limitHeaders(status));
     return this.limiter
       .enter(principalOf(request), request.id, showStatus)
       ?.then(ticket => leaveWithReply(request, reply, ticket));
+  }
+
+  #receive(requestId: string, response: ServerResponse): void {
+    const { maxReceiving } = this.settings.server;
+    if (this.#receiving.size >= maxReceiving) {
+      this.events.refused('intake');
+      const message = `The gateway receives ${maxReceiving} requests already (server.max_receiving); try again in 1 s.`;
+      throw new DomainError('queue_full', message, { retryAfterMs: RETRY_MS });
+    }
+    this.#receiving.add(requestId);
+    response.once('close', () => this.#receiving.delete(requestId));
   }
 }
 

@@ -4,7 +4,6 @@ import { DependencyMonitor } from '../../platform/dependencies/dependency-monito
 import { RedisLink, RedisModule } from '../../platform/redis/redis.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { FailOpenLimitStore } from './fail-open-limit-store.js';
-import { IntakeBound } from './intake-bound.js';
 import { LimitGuard } from './limit-guard.js';
 import { LimitEvents, limitMetricProviders } from './limits.metrics.js';
 import { LocalLimitStore } from './local-limit-store.js';
@@ -33,7 +32,6 @@ import { RedisLimitStore } from './redis-limit-store.js';
       },
     },
     RateLimiter,
-    IntakeBound,
     LimitGuard,
     LimitEvents,
     ...limitMetricProviders,
