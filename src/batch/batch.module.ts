@@ -12,7 +12,6 @@ import { BATCH_METRICS } from './batch.metrics.js';
 import { AudioUpload } from './execute/audio-upload.js';
 import { ExecuteService } from './execute/execute.service.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
-import { SpeechAudio } from './execute/line-result.js';
 import { LineSender } from './execute/line-sender.js';
 import { LogShipping } from './execute/log-shipping.js';
 import { gatewayTarget, TargetResolver } from './execute/target-resolver.js';
@@ -23,7 +22,7 @@ import { IngestService } from './ingest/ingest.service.js';
 import { ResultFiles } from './job/result-files.js';
 import { LineGrace } from './lease/job-stop.js';
 import { JobTraces } from './observe/job-traces.js';
-import { LineMetrics, ModelLabels } from './observe/line.metrics.js';
+import { ModelLabels } from './observe/line.metrics.js';
 import { LeftoverFolders } from './recovery/leftover-folders.js';
 import { BatchProcessor } from './runner/batch-processor.js';
 import { ClaimLoop } from './runner/claim-loop.js';
@@ -57,17 +56,15 @@ export class BatchModule {
         JobTraces,
         { provide: TargetResolver, useFactory: () => resolverOf(settings, link) },
         ...EXECUTION,
-        ...[
-          ResultFiles,
-          Publisher,
-          WebhookSender,
-          IngestService,
-          BatchRunner,
-          JobSupervisor,
-          ClaimLoop,
-          LeftoverFolders,
-          BatchProcessor,
-        ],
+        ResultFiles,
+        Publisher,
+        WebhookSender,
+        IngestService,
+        BatchRunner,
+        JobSupervisor,
+        ClaimLoop,
+        LeftoverFolders,
+        BatchProcessor,
         ...BATCH_METRICS,
       ],
     };
@@ -86,18 +83,8 @@ const EXECUTION = [
     inject: [SETTINGS],
     useFactory: ({ batch }: Settings) => new LineDispatcher(batch),
   },
-  {
-    provide: LineSender,
-    inject: [TargetResolver, AudioUpload, SpeechAudio, LineMetrics],
-    useFactory: (
-      targets: TargetResolver,
-      audio: AudioUpload,
-      speech: SpeechAudio,
-      metrics: LineMetrics,
-    ) => new LineSender(targets, audio, speech, metrics),
-  },
+  LineSender,
   AudioUpload,
-  SpeechAudio,
   LogShipping,
   ExecuteService,
 ];

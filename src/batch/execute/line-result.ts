@@ -1,42 +1,30 @@
 import { Readable } from 'node:stream';
-import { Inject, Injectable } from '@nestjs/common';
 import { isSpeech, type BatchUsage } from '../../core/jobs/batch-job.js';
 import { answerLine, errorLine } from '../job/output-line.js';
-import { type JobClaim, ResultFiles } from '../job/result-files.js';
+import { type JobClaim, type ResultFiles } from '../job/result-files.js';
 import { type ResultRecord } from '../job/result-segments.js';
 import { type Answer } from './line-reply.js';
 import { type LineParts } from '../job/input-lines.js';
 import { isGood } from './line-verdict.js';
 
 /**
- * Stores the audio of a speech line: as a file, or as base64 in the line if
- * `response_encoding` is `base64`.
+ * The audio of a speech line as JSON text: base64 if `response_encoding` is `base64`, else
+ * the id of a file. @throws LeaseLost, or when a store fails
  */
-@Injectable()
-export class SpeechAudio {
-  constructor(@Inject(ResultFiles) private readonly files: ResultFiles) {}
-
-  /** JSON text of the answer's body. @throws LeaseLost, or when a store fails */
-  async bodyJson(
-    claim: JobClaim,
-    audio: { bytes: Buffer; contentType: string; base64: boolean; name: string },
-  ): Promise<string> {
-    const { bytes, contentType, base64, name } = audio;
-    if (base64)
-      return JSON.stringify({
-        audio: bytes.toString('base64'),
-        content_type: contentType,
-      });
-    const { id } = await this.files.save(claim, {
-      filename: `${name}.${extensionOf(contentType)}`,
-      open: () => Readable.from([bytes]),
-    });
-    return JSON.stringify({
-      file_id: id,
-      bytes: bytes.length,
-      content_type: contentType,
-    });
-  }
+async function speechJson(
+  { body: bytes, contentType: content_type }: Answered,
+  { claim, parts, wantsBase64, files }: Settling,
+): Promise<string> {
+  if (wantsBase64)
+    return JSON.stringify({ audio: bytes.toString('base64'), content_type });
+  const name = (JSON.parse(parts.customIdJson) as string)
+    .replace(/[^A-Za-z0-9_.-]/g, '_')
+    .slice(0, 100);
+  const { id: file_id } = await files.save(claim, {
+    filename: `${name}.${extensionOf(content_type)}`,
+    open: () => Readable.from([bytes]),
+  });
+  return JSON.stringify({ file_id, bytes: bytes.length, content_type });
 }
 
 const EXTENSIONS: readonly (readonly [type: RegExp, extension: string])[] = [
@@ -85,7 +73,8 @@ interface Settling {
   readonly claim: JobClaim;
   readonly parts: LineParts;
   readonly wantsBase64: boolean;
-  readonly speech: SpeechAudio;
+  /** For the audio of speech. */
+  readonly files: ResultFiles;
 }
 
 /** Converts the last answer of a line to its line in the output or error file (D-16). */
@@ -97,7 +86,9 @@ export function resultOf(
   if (answer.kind !== 'answer')
     return unanswered(customIdJson, codeOf(answer), answer.message);
   if (!isAudio(answer, settling)) return answered(answer, customIdJson, textBody(answer));
-  return audioBody(answer, settling).then(body => answered(answer, customIdJson, body));
+  return speechJson(answer, settling).then(json =>
+    answered(answer, customIdJson, { json }),
+  );
 }
 
 function answered(answer: Answered, customIdJson: string, body: Body): LineResult {
@@ -142,19 +133,6 @@ type Answered = Extract<Answer, { kind: 'answer' }>;
 
 const isAudio = (answer: Answered, { claim: { job } }: Settling): boolean =>
   isSpeech(job) && isGood(answer) && !/json|text\//.test(answer.contentType);
-
-async function audioBody(
-  { body: bytes, contentType }: Answered,
-  settling: Settling,
-): Promise<Body> {
-  const { claim, speech, wantsBase64, parts } = settling;
-  const name = (JSON.parse(parts.customIdJson) as string)
-    .replace(/[^A-Za-z0-9_.-]/g, '_')
-    .slice(0, 100);
-  return {
-    json: await speech.bodyJson(claim, { bytes, contentType, base64: wantsBase64, name }),
-  };
-}
 
 /** JSON is copied unchanged; text formats such as subtitles become a JSON string. */
 function textBody({ body }: Answered): Body {

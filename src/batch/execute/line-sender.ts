@@ -1,19 +1,14 @@
-import { Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { mayUse } from '../../platform/auth/principal.js';
 import { type InputLines, lineParts, type LineParts } from '../job/input-lines.js';
-import { type JobClaim } from '../job/result-files.js';
-import { type LineMetrics } from '../observe/line.metrics.js';
-import { type AudioUpload, LineProblem } from './audio-upload.js';
+import { type JobClaim, ResultFiles } from '../job/result-files.js';
+import { LineMetrics } from '../observe/line.metrics.js';
+import { AudioUpload, LineProblem } from './audio-upload.js';
 import { type LineLane, type LineTicket } from './line-dispatcher.js';
 import { type Answer } from './line-reply.js';
 import { prepareLine } from './line-request.js';
-import {
-  type LineResult,
-  resultOf,
-  type SpeechAudio,
-  unanswered,
-} from './line-result.js';
+import { type LineResult, resultOf, unanswered } from './line-result.js';
 import { type LineTarget } from './line-target.js';
 import {
   failureCauseOf,
@@ -22,7 +17,7 @@ import {
   type Verdict,
   verdictOn,
 } from './line-verdict.js';
-import { type TargetResolver } from './target-resolver.js';
+import { TargetResolver } from './target-resolver.js';
 
 export interface Attempt {
   readonly claim: JobClaim;
@@ -37,14 +32,15 @@ export type AttemptOutcome =
   | Extract<Verdict, { kind: 'again' }>;
 
 /** Makes one attempt at one line: read, send, decide. */
+@Injectable()
 export class LineSender {
   readonly #logger = new Logger('BatchTargets');
 
   constructor(
     private readonly targets: TargetResolver,
     private readonly audio: AudioUpload,
-    private readonly speech: SpeechAudio,
-    private readonly metrics: Pick<LineMetrics, 'attempted' | 'retried' | 'settled'>,
+    private readonly files: ResultFiles,
+    private readonly metrics: LineMetrics,
   ) {}
 
   /** @throws the signal's reason, or the error of a disk or store */
@@ -87,8 +83,8 @@ export class LineSender {
       this.metrics.retried(model, reasonOf(answer));
       return verdict;
     }
-    const { speech } = this;
-    const settled = await resultOf(answer, { claim, parts, wantsBase64, speech });
+    const { files } = this;
+    const settled = await resultOf(answer, { claim, parts, wantsBase64, files });
     this.metrics.settled(model, settled.kind === 'O', settled.usage);
     return result(settled);
   }

@@ -53,7 +53,7 @@ async function runBatch(absence: () => Answer) {
     { targetOf: () => target } as never,
     {} as never,
     {} as never,
-    events,
+    events as never,
   );
   const plan = new Plan(
     encodePlan(

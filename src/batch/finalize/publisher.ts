@@ -10,11 +10,6 @@ export interface Published {
   readonly errorFileId?: string;
 }
 
-interface Publication {
-  readonly lease: JobLease;
-  readonly log: ResultLog;
-}
-
 interface Ids {
   readonly output: string;
   readonly error: string;
@@ -37,7 +32,7 @@ export class Publisher {
   constructor(private readonly files: ResultFiles) {}
 
   /** Idempotent, also after a crash. @throws LeaseLost, or when a store fails */
-  async publish({ lease, log }: Publication): Promise<Published> {
+  async publish(lease: JobLease, log: ResultLog): Promise<Published> {
     const { job } = lease;
     const ids = this.#idsOf(lease);
     const { completed, failed } = log.progress.counts;

@@ -14,21 +14,9 @@ import { type ModelMap, modelMapOf } from '../job/job-plan.js';
 const SHORT = 22;
 
 /**
- * The `custom_id`s of a file so far. Long ones are stored as a 132-bit hash, so that
- * 50,000 ids of 512 characters need as little memory as short ones.
+ * Of a `custom_id`. Long ones are stored as a 132-bit hash, so that 50,000 ids of 512
+ * characters need as little memory as short ones.
  */
-class SeenIds {
-  readonly #keys = new Set<string>();
-
-  has(customId: string): boolean {
-    return this.#keys.has(keyOf(customId));
-  }
-
-  add(customId: string): void {
-    this.#keys.add(keyOf(customId));
-  }
-}
-
 const keyOf = (id: string): string =>
   id.length <= SHORT ? id : `#${hash('sha256', id, 'base64').slice(0, SHORT)}`;
 
@@ -97,7 +85,7 @@ export class InputCheck {
   readonly plan = new PlanDraft();
   /** The first 100. */
   readonly problems: JobProblem[] = [];
-  readonly #seen = new SeenIds();
+  readonly #seen = new Set<string>();
   #line = 0;
   #blanks: number[] = [];
   #rejected = 0;
@@ -161,9 +149,9 @@ export class InputCheck {
     const found = validateLine(text, {
       line: number,
       endpoint,
-      seen: id => this.#seen.has(id),
+      seen: id => this.#seen.has(keyOf(id)),
     });
-    if (found.customId !== undefined) this.#seen.add(found.customId);
+    if (found.customId !== undefined) this.#seen.add(keyOf(found.customId));
     if (!found.ok) return found;
     if (!this.plan.has(found.model) && this.plan.modelCount >= this.rules.maxModels)
       return {

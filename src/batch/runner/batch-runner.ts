@@ -105,7 +105,7 @@ export class BatchRunner {
     ending: Exclude<Ending, 'handed_over'>,
   ): Promise<Ending> {
     const { lease } = work;
-    const files = await this.publisher.publish({ lease, log });
+    const files = await this.publisher.publish(lease, log);
     const { counts, usage } = log.progress;
     const change = {
       counts,

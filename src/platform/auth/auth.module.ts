@@ -30,7 +30,9 @@ import { KeyStore } from '../database/key-store.js';
       inject: [SETTINGS, StoredKeys],
       useFactory: (settings: Settings, stored: StoredKeys) =>
         new KeyRing(settings.auth.keysFile, {
-          ...{ required: requiresKeys(settings), key: settings.auth.key, stored },
+          required: requiresKeys(settings),
+          key: settings.auth.key,
+          stored,
           anonymous: settings.auth.allowAnonymous,
         }),
     },

@@ -47,12 +47,10 @@ export class IssuerTokens {
     } = this.auth;
     try {
       const { payload } = await jwtVerify(token, this.keys.find, {
-        ...{
-          issuer,
-          audience: listed(oidcAudience),
-          algorithms: listed(oidcAlgorithms),
-          clockTolerance,
-        },
+        issuer,
+        audience: listed(oidcAudience),
+        algorithms: listed(oidcAlgorithms),
+        clockTolerance,
         requiredClaims: ['exp', 'sub'],
       });
       return this.#principalOf(payload);

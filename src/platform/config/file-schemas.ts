@@ -17,7 +17,8 @@ export function settingsSchema(): JsonSchema {
     (sections[section] ??= {})[name] = settingSchema(path, settingDefinition(path));
   }
   return {
-    ...{ $schema: DRAFT, title: 'Settings of Switchyard' },
+    $schema: DRAFT,
+    title: 'Settings of Switchyard',
     // A section or a file whose every line is commented out reads as null.
     type: ['object', 'null'],
     properties: Object.fromEntries(
@@ -72,7 +73,10 @@ export const listSchema = (
   list: string,
   items: JsonSchema,
 ): JsonSchema => ({
-  ...{ $schema: DRAFT, title, type: 'object' },
+  $schema: DRAFT,
+  title,
+  type: 'object',
   properties: { [list]: { type: 'array', items } },
-  ...{ required: [list], additionalProperties: false },
+  required: [list],
+  additionalProperties: false,
 });

@@ -62,12 +62,10 @@ function specOf(values: Values, environment: NodeJS.ProcessEnv): WorkerSpec {
   };
   const source = sourceOf(values.source, settings, model);
   return {
-    ...{
-      ...workerSpec(place, settings),
-      fetch: fetchRules(settings),
-      ...source,
-      ...protection(values),
-    },
+    ...workerSpec(place, settings),
+    fetch: fetchRules(settings),
+    ...source,
+    ...protection(values),
     ...(model.engine === 'external' && { bridged: bridgedWorker(model, settings) }),
   };
 }
