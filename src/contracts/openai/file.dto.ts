@@ -1,5 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { type FilePurpose, type StoredFile } from '../../core/jobs/job.ports.js';
+import { type FilePurpose } from '../../core/jobs/job.ports.js';
 import { anything, choiceOf, custom, fromForm, nested, whole } from './field-types.js';
 import {
   Field,
@@ -19,7 +18,7 @@ export const UPLOAD_PURPOSES = [
   'evals',
 ] as const;
 export type UploadPurpose = (typeof UPLOAD_PURPOSES)[number];
-const PURPOSES: readonly FilePurpose[] = [...UPLOAD_PURPOSES, 'batch_output'];
+export const FILE_PURPOSES: readonly FilePurpose[] = [...UPLOAD_PURPOSES, 'batch_output'];
 
 /** An hour to 30 days. */
 export const EXPIRY_S = { least: 3600, most: 2_592_000 } as const;
@@ -68,51 +67,6 @@ export class FileListQueryDto {
   @PageOrder()
   order: 'asc' | 'desc' = 'desc';
 
-  @Field(choiceOf(PURPOSES))
+  @Field(choiceOf(FILE_PURPOSES))
   purpose?: FilePurpose;
 }
-
-export class FileDto {
-  @ApiProperty({ example: 'file-0198a1b2c3d47e5f8091a2b3c4d5e6f7' }) id!: string;
-  @ApiProperty({ example: 'file' }) object!: 'file';
-  @ApiProperty({ example: 120_000 }) bytes!: number;
-  @ApiProperty({
-    example: 1_763_683_200,
-    description: 'Unix seconds, as all times here.',
-  })
-  created_at!: number;
-  @ApiPropertyOptional({ example: 1_766_275_200 }) expires_at?: number;
-  @ApiProperty({ example: 'requests.jsonl' }) filename!: string;
-  @ApiProperty({ enum: PURPOSES }) purpose!: FilePurpose;
-  @ApiProperty({ example: 'processed' }) status!: 'processed';
-}
-
-export class FileListDto {
-  @ApiProperty({ example: 'list' }) object!: 'list';
-  @ApiProperty({ type: [FileDto] }) data!: readonly FileDto[];
-  @ApiProperty({ type: String, nullable: true }) first_id!: string | null;
-  @ApiProperty({ type: String, nullable: true }) last_id!: string | null;
-  @ApiProperty() has_more!: boolean;
-}
-
-export class FileDeletedDto {
-  @ApiProperty() id!: string;
-  @ApiProperty({ example: 'file' }) object!: 'file';
-  @ApiProperty({ example: true }) deleted!: true;
-}
-
-export const fileDto = (file: StoredFile): FileDto => ({
-  id: file.id,
-  object: 'file',
-  bytes: file.bytes,
-  created_at: unixSeconds(file.createdAtMs),
-  ...(file.expiresAtMs === undefined
-    ? {}
-    : { expires_at: unixSeconds(file.expiresAtMs) }),
-  filename: file.filename,
-  purpose: file.purpose,
-  status: 'processed',
-});
-
-/** OpenAI's times are whole seconds. */
-export const unixSeconds = (ms: number): number => Math.floor(ms / 1000);

@@ -1,9 +1,4 @@
-import {
-  ApiExtraModels,
-  ApiProperty,
-  ApiPropertyOptional,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
 import { type TranscriptionParams } from '@switchyard/engine-api/transcript.js';
 import { type TimestampGranularity } from '../formats/transcript-json.js';
 import { advice, honoured, meaning } from './field-rules.js';
@@ -22,26 +17,6 @@ import {
 } from './field-types.js';
 import { Field, RequiredField } from './field.decorators.js';
 import { TranslationDto } from './translation.dto.js';
-
-export class DurationUsageDto {
-  @ApiProperty({ example: 'duration' })
-  type!: 'duration';
-
-  @ApiProperty({ example: 4, description: 'Seconds of audio, rounded up.' })
-  seconds!: number;
-}
-
-/**
- * `response_format: json`; documentation only, the body is written by
- * `formats/transcript-body.ts`.
- */
-export class TranscriptDto {
-  @ApiProperty({ example: 'the quick brown fox jumps over the lazy dog' })
-  text!: string;
-
-  @ApiPropertyOptional({ type: DurationUsageDto })
-  usage?: DurationUsageDto;
-}
 
 const LONGEST_MS = 10_000;
 const milliseconds = () =>

@@ -1,9 +1,3 @@
-import { ApiProperty } from '@nestjs/swagger';
-import {
-  type StoredFile,
-  type Upload,
-  type UploadPart,
-} from '../../core/jobs/job.ports.js';
 import { honoured } from './field-rules.js';
 import {
   anything,
@@ -16,14 +10,7 @@ import {
   textWithin,
 } from './field-types.js';
 import { Field, RequiredField } from './field.decorators.js';
-import {
-  ExpiresAfterDto,
-  fileDto,
-  FileDto,
-  unixSeconds,
-  UPLOAD_PURPOSES,
-  type UploadPurpose,
-} from './file.dto.js';
+import { ExpiresAfterDto, UPLOAD_PURPOSES, type UploadPurpose } from './file.dto.js';
 
 /** Largest part of an upload, as OpenAI's. */
 export const PART_BYTES = 64 * 1_048_576;
@@ -87,47 +74,3 @@ export class UploadCompleteDto {
   })
   md5?: string;
 }
-
-export class UploadDto {
-  @ApiProperty({ example: 'upload_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }) id!: string;
-  @ApiProperty({ example: 'upload' }) object!: 'upload';
-  @ApiProperty() bytes!: number;
-  @ApiProperty() created_at!: number;
-  @ApiProperty({ description: 'An hour after its creation.' }) expires_at!: number;
-  @ApiProperty() filename!: string;
-  @ApiProperty({ enum: UPLOAD_PURPOSES, example: 'batch' }) purpose!: string;
-  @ApiProperty({ enum: ['pending', 'completed', 'cancelled', 'expired'] })
-  status!: Upload['status'];
-  @ApiProperty({ type: FileDto, nullable: true, description: 'Once completed.' })
-  file!: FileDto | null;
-}
-
-export class UploadPartDto {
-  @ApiProperty({ example: 'part_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }) id!: string;
-  @ApiProperty({ example: 'upload.part' }) object!: 'upload.part';
-  @ApiProperty() created_at!: number;
-  @ApiProperty() upload_id!: string;
-}
-
-export const uploadDto = (upload: Upload, file?: StoredFile): UploadDto => ({
-  id: upload.id,
-  object: 'upload',
-  bytes: upload.bytes,
-  created_at: unixSeconds(upload.createdAtMs),
-  expires_at: unixSeconds(upload.expiresAtMs),
-  filename: upload.filename,
-  purpose: upload.purpose,
-  status: upload.status,
-  file: file ? fileDto(file) : null,
-});
-
-export const uploadPartDto = ({
-  id,
-  createdAtMs,
-  uploadId,
-}: UploadPart): UploadPartDto => ({
-  id,
-  object: 'upload.part',
-  created_at: unixSeconds(createdAtMs),
-  upload_id: uploadId,
-});

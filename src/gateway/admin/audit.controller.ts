@@ -28,16 +28,16 @@ export class AuditQueryDto {
 }
 
 const AuditEntryDto = view('AuditEntryDto', {
-  id: textField(),
+  id: String,
   at: numberField('Unix seconds.'),
   actor: view('AuditActorDto', {
-    tenant: textField(),
+    tenant: String,
     key: nullableField(textField('Id of the key; null: no keys are asked for.')),
   }),
   action: textField({ example: 'POST /admin/v1/keys/:id/rotate' }),
   target: nullableField(textField('Id of what was changed.')),
   detail: nullableField(textField('What was asked, as JSON, cut at 500 characters.')),
-  request_id: textField(),
+  request_id: String,
   outcome: textField({ example: 'ok', description: '`ok`, or the code of the refusal.' }),
 });
 

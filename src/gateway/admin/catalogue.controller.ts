@@ -18,7 +18,7 @@ import { ownCommand } from './own-command.js';
 
 const CatalogueModelDto = view('CatalogueModelDto', {
   name: textField({ example: 'whisper-small' }),
-  summary: textField(),
+  summary: String,
   licence: optionalField(textField({ example: 'MIT' })),
   bytes: numberField('Of its files, as far as known.'),
   unavailable: optionalField(textField('Why it cannot run here; absent: it can.')),
@@ -30,7 +30,7 @@ const ModelAdditionDto = view('ModelAdditionDto', {
   name: textField({ example: 'whisper-small' }),
   state: choiceField(['running', 'added', 'failed', 'cancelled']),
   started_at: numberField('Unix seconds.'),
-  lines: listField(textField(), 'The last lines of `switchyard models add`.'),
+  lines: listField(String, 'The last lines of `switchyard models add`.'),
 });
 
 export const ModelAdditionListDto = listView(

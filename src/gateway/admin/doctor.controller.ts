@@ -21,7 +21,7 @@ export const DoctorDto = view('DoctorDto', {
         ['ok', 'warn', 'fail'],
         'warn: works without; fail: will not work as configured.',
       ),
-      detail: textField(),
+      detail: String,
       fix: optionalField(textField('The command or the change that puts it right.')),
     }),
   ),

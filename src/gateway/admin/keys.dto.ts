@@ -127,10 +127,10 @@ export class ListKeysDto {
 export const ApiKeyDto = view('ApiKeyDto', {
   object: constantField('api_key'),
   id: textField({ example: 'key_0198a1b2c3d4' }),
-  name: textField(),
-  tenant: textField(),
+  name: String,
+  tenant: String,
   scopes: listField(choiceField<string>(KEY_SCOPES)),
-  models: nullableField(listField(textField(), 'The only models it may use; null: all.')),
+  models: nullableField(listField(String, 'The only models it may use; null: all.')),
   limits: nullableField(
     anyField<Readonly<Record<string, number>>>(
       'Its own limits; null: those of its tenant.',

@@ -38,12 +38,12 @@ const AdminModelDto = view('AdminModelDto', {
 const AdminModelListDto = view('AdminModelListDto', { data: listField(AdminModelDto) });
 
 const AdminModelChangesDto = view('AdminModelChangesDto', {
-  added: listField(textField()),
+  added: listField(String),
   changed: listField(
-    textField(),
+    String,
     'Computed by new workers once the old ones have ended their work.',
   ),
-  removed: listField(textField()),
+  removed: listField(String),
 });
 
 const adminModelDto = (model: ModelView): ViewOf<typeof AdminModelDto> => ({

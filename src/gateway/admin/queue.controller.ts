@@ -14,23 +14,23 @@ import { SchedulerService } from '../scheduler/scheduler.service.js';
 const QueueDto = view('QueueDto', {
   accepting: flagField('False once the server drains.'),
   total: view('QueueTotalDto', {
-    realtime: numberField(),
-    batch: numberField(),
-    bytes: numberField(),
-    running: numberField(),
+    realtime: Number,
+    batch: Number,
+    bytes: Number,
+    running: Number,
   }),
   bounds: view('QueueBoundsDto', {
-    max_requests: numberField(),
-    max_requests_per_model: numberField(),
-    max_bytes: numberField(),
-    max_bytes_per_model: numberField(),
+    max_requests: Number,
+    max_requests_per_model: Number,
+    max_bytes: Number,
+    max_bytes_per_model: Number,
     realtime_reserve: numberField('Share of each bound that only realtime may use.'),
   }),
   models: listField(
     view('QueueLineDto', {
       model: textField({ example: 'pocketsphinx-en' }),
-      realtime: numberField(),
-      batch: numberField(),
+      realtime: Number,
+      batch: Number,
       bytes: numberField('Bytes of the uploads that wait.'),
       running: numberField('Requests that workers have now.'),
       oldest_wait_ms: optionalField(

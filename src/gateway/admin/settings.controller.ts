@@ -42,7 +42,7 @@ const SettingDto = view('SettingDto', {
   variable: textField({ example: 'SWITCHYARD_QUEUE_MAX_REQUESTS' }),
   default: anyField<SettingValue>(SCALAR),
   allowed: textField({ example: 'a whole number from 1 to 1000000' }),
-  description: textField(),
+  description: String,
   secret: flagField('It may hold a password: its value is never shown.'),
   set: flagField('It is not empty.'),
 });

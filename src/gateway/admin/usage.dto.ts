@@ -61,17 +61,17 @@ export class UsageQueryDto {
 
 const UsageDto = view('UsageDto', {
   day: optionalField(textField({ example: '2027-01-31' })),
-  tenant: optionalField(textField()),
+  tenant: optionalField(String),
   key: optionalField(textField('Id of the key; empty: requests without keys.')),
-  model: optionalField(textField()),
+  model: optionalField(String),
   requests: numberField('All that ended.'),
-  completed: numberField(),
-  failed: numberField(),
-  cancelled: numberField(),
+  completed: Number,
+  failed: Number,
+  cancelled: Number,
   audio_s: numberField('Recognized or synthesized.'),
   characters: numberField('Of text to synthesize.'),
-  input_tokens: numberField(),
-  output_tokens: numberField(),
+  input_tokens: Number,
+  output_tokens: Number,
   device_ms: numberField(
     'Time of engine calls; calls for several requests are divided equally.',
   ),
@@ -86,10 +86,10 @@ export const UsageListDto = view('UsageListDto', {
 });
 
 const UsageTodayDto = view('UsageTodayDto', {
-  requests: numberField(),
-  audio_s: numberField(),
-  input_tokens: numberField(),
-  output_tokens: numberField(),
+  requests: Number,
+  audio_s: Number,
+  input_tokens: Number,
+  output_tokens: Number,
 });
 
 const TenantDto = view('TenantDto', {

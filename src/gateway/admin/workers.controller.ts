@@ -5,7 +5,6 @@ import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import {
   anyField,
   choiceField,
-  fieldOf,
   flagField,
   listField,
   nullableField,
@@ -21,21 +20,21 @@ import { type WorkerOrder } from '../worker-pool/pooled-worker-options.js';
 import { WORKER_STATES, type WorkerView } from '../worker-pool/worker-view.js';
 
 const WorkerExitDto = view('WorkerExitDto', {
-  code: nullableField(numberField()),
+  code: nullableField(Number),
   signal: nullableField(textField({ example: 'SIGKILL' })),
-  reason: optionalField(textField()),
-  lines: listField(textField(), 'The last lines it wrote, oldest first.'),
+  reason: optionalField(String),
+  lines: listField(String, 'The last lines it wrote, oldest first.'),
 });
 
 export const WorkerDto = view('WorkerDto', {
   id: textField({ example: 'pocketsphinx-en-0' }),
-  model: textField(),
+  model: String,
   address: optionalField(textField({ example: '127.0.0.1:41033' })),
-  pid: optionalField(numberField()),
+  pid: optionalField(Number),
   device: optionalField(textField({ example: 'cuda:0' })),
   state: choiceField(WORKER_STATES),
   slots: view('WorkerSlotsDto', {
-    total: numberField(),
+    total: Number,
     free: numberField('Free for any request; never negative.'),
     in_use: numberField('Realtime may exceed the total by one group (max_batch).'),
   }),
@@ -53,7 +52,7 @@ export const WorkerDto = view('WorkerDto', {
   breaker: optionalField(
     choiceField(['open', 'half_open'], 'Its circuit breaker; absent: closed.'),
   ),
-  last_exit: optionalField(fieldOf(WorkerExitDto)),
+  last_exit: optionalField(WorkerExitDto),
   health: optionalField(anyField<object>('What it last said about itself.')),
 });
 

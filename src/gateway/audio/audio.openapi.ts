@@ -15,10 +15,30 @@ import {
 import { formatTranscriptStream } from '../../contracts/formats/transcript-events.js';
 import { type Transcript } from '@switchyard/engine-api/transcript.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
-import { TranscriptDto } from '../../contracts/openai/transcription.dto.js';
 import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
+import {
+  numberField,
+  objectField,
+  optionalField,
+  textField,
+  view,
+} from '../http/openapi/view.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
+
+/**
+ * `response_format: json`; documentation only, the body is written by
+ * `formats/transcript-body.ts`.
+ */
+const TranscriptDto = view('TranscriptDto', {
+  text: textField({ example: 'the quick brown fox jumps over the lazy dog' }),
+  usage: optionalField(
+    view('DurationUsageDto', {
+      type: objectField('duration'),
+      seconds: numberField({ example: 4, description: 'Seconds of audio, rounded up.' }),
+    }),
+  ),
+});
 
 const EXAMPLES = {
   wav: {

@@ -49,7 +49,7 @@ const SignInDto = view('SignInDto', {
 
 const ConsoleSessionDto = view('ConsoleSessionDto', {
   keys_required: flagField('Whether the server asks for keys at all.'),
-  signed_in: flagField(),
+  signed_in: Boolean,
   tenant: textField('Whose data is shown; empty when not signed in.'),
   scopes: listField(choiceField<string>(KEY_SCOPES)),
   links: optionalField(

@@ -4,9 +4,48 @@ import { Answers } from '../http/openapi/route.decorator.js';
 import { CallerPrincipal } from '../http/params.js';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
-import { ModelDto, ModelListDto } from '../../contracts/openai/model.dto.js';
+import {
+  choiceField,
+  listField,
+  numberField,
+  objectField,
+  textField,
+  view,
+  type ViewOf,
+} from '../http/openapi/view.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { type CatalogEntry, ModelCatalog } from './model-catalog.js';
+
+/**
+ * One entry of `GET /v1/models`: a model, or an alias of one (then `root`
+ * differs from `id`).
+ */
+const ModelDto = view('ModelDto', {
+  id: textField({ example: 'whisper-1' }),
+  object: objectField('model'),
+  created: numberField({
+    example: 1763683200,
+    description: 'Unix seconds at which this gateway started.',
+  }),
+  owned_by: objectField('switchyard'),
+  root: textField({
+    example: 'pocketsphinx-en',
+    description: 'The canonical id, which labels metrics and logs.',
+  }),
+  kind: choiceField(['stt', 'tts', 'llm', 'embedding']),
+  capabilities: listField(String, { example: ['transcribe', 'word_timestamps'] }),
+  languages: listField(String, { example: ['en'], description: 'BCP-47; empty: any.' }),
+  state: choiceField(
+    ['unloaded', 'loading', 'loaded', 'unloading', 'failed'],
+    'unloaded: its workers are stopped; most often the next request starts them and waits.',
+  ),
+  voices: listField(String, { example: [], description: 'Voice names of a TTS model.' }),
+});
+
+const ModelListDto = view('ModelListDto', {
+  object: objectField('list'),
+  data: listField(ModelDto),
+});
 
 @Controller('v1/models')
 export class ModelsController {
@@ -25,7 +64,7 @@ export class ModelsController {
   @Answers(ModelListDto)
   list(@CallerPrincipal() { terms }: Principal) {
     const usable = this.catalog.entries().filter(({ spec }) => mayUse(terms, spec.id));
-    return { object: 'list' as const, data: usable.map(entry => this.#describe(entry)) };
+    return { object: 'list', data: usable.map(entry => this.#describe(entry)) };
   }
 
   @Get(':id')
@@ -38,7 +77,7 @@ export class ModelsController {
     return this.#describe({ name: id, spec });
   }
 
-  #describe({ name, spec }: CatalogEntry): ModelDto {
+  #describe({ name, spec }: CatalogEntry): ViewOf<typeof ModelDto> {
     return {
       id: name,
       object: 'model',

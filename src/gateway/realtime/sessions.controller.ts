@@ -19,7 +19,7 @@ const FLUSH_MS = 2000;
 
 const LiveSessionDto = view('LiveSessionDto', {
   id: textField({ example: 'sess_0a1b2c3d4e5f60718293a4b5' }),
-  tenant: textField(),
+  tenant: String,
   model: textField('As the client named it.'),
   state: choiceField(
     ['attached', 'detached'],
@@ -35,7 +35,7 @@ const LiveSessionListDto = view('LiveSessionListDto', {
 });
 
 const EndedSessionDto = view('EndedSessionDto', {
-  session_id: textField(),
+  session_id: String,
   ended: flagField('False: there is no such session on this gateway.'),
 });
 

@@ -16,7 +16,7 @@ import { QuantilesDto, quantilesDto } from './forecast.dto.js';
 import { RequestDto, requestDto } from './request.dto.js';
 
 const CountsAheadDto = view('CountsAheadDto', {
-  requests: numberField(),
+  requests: Number,
   own: numberField('Of the same tenant.'),
   other_tenants: numberField('Other tenants that have some of them.'),
   by: fieldOf(
@@ -50,7 +50,7 @@ export const ExplainedRequestDto = viewWith('ExplainedRequestDto', RequestDto, {
       'Requests that were dispatched while it waited, of the last 2000 of its model.',
     ),
   ),
-  slots: optionalField(fieldOf(SlotsInUseDto)),
+  slots: optionalField(SlotsInUseDto),
   changes: optionalField(
     listField(WaitChangeDto, 'What would let it start clearly sooner.'),
   ),

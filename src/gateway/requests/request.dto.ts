@@ -191,17 +191,17 @@ export class CancelRequestsDto extends RequestChoiceDto {
 }
 
 const RequestPhasesDto = view('RequestPhasesDto', {
-  queue_wait_ms: optionalField(numberField()),
+  queue_wait_ms: optionalField(Number),
   batch_wait_ms: optionalField(
     numberField('The part of queue_wait_ms spent waiting for a batch window.'),
   ),
-  grpc_ms: optionalField(numberField()),
+  grpc_ms: optionalField(Number),
   ready_ms: optionalField(
     numberField(
       'The part of grpc_ms spent prepared, waiting for the device of the worker.',
     ),
   ),
-  total_ms: optionalField(numberField()),
+  total_ms: optionalField(Number),
 });
 
 export const RequestDto = viewWith('RequestDto', StoredFieldsDto, {
@@ -231,7 +231,7 @@ export const RequestDto = viewWith('RequestDto', StoredFieldsDto, {
 });
 
 const RequestsAheadDto = view('RequestsAheadDto', {
-  tenant: textField(),
+  tenant: String,
   requests: numberField('Its requests that are dispatched before this one.'),
 });
 
@@ -260,7 +260,7 @@ export const RequestListDto = view('RequestListDto', {
 });
 
 export const CancelledRequestsDto = view('CancelledRequestsDto', {
-  cancelled: listField(textField(), { example: ['req_0198a1b2c3d4'] }),
+  cancelled: listField(String, { example: ['req_0198a1b2c3d4'] }),
 });
 
 export const requestDto = (

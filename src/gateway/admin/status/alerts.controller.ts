@@ -18,7 +18,7 @@ const AlertDto = view('AlertDto', {
   state: choiceField(['pending', 'firing']),
   severity: optionalField(textField({ example: 'warning' })),
   since: numberField('Unix seconds.'),
-  summary: optionalField(textField()),
+  summary: optionalField(String),
   runbook_url: optionalField(
     textField({
       example: 'docs/operate/runbook.md#switchyardqueuefull',

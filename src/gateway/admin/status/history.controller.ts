@@ -34,9 +34,9 @@ export class HistoryQueryDto {
 
 const ModelPointDto = view('ModelPointDto', {
   arrived: numberField('Accepted into the queue.'),
-  completed: numberField(),
-  failed: numberField(),
-  cancelled: numberField(),
+  completed: Number,
+  failed: Number,
+  cancelled: Number,
   refused: numberField('Rejected by the queue; `arrived` does not count them.'),
   waiting: numberField('At the end of the step.'),
   in_flight: numberField('At the end of the step.'),
@@ -44,7 +44,7 @@ const ModelPointDto = view('ModelPointDto', {
   wait_p50_ms: optionalField(
     numberField('Of the requests that a worker took in the step; within 5 %.'),
   ),
-  wait_p95_ms: optionalField(numberField()),
+  wait_p95_ms: optionalField(Number),
 });
 
 const HistoryPointDto = view('HistoryPointDto', {

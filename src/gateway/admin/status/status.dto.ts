@@ -17,8 +17,8 @@ export const StatusModelDto = view('StatusModelDto', {
   id: textField({ example: 'pocketsphinx-en' }),
   state: choiceField(MODEL_STATES),
   waiting: view('StatusWaitingDto', {
-    realtime: numberField(),
-    batch: numberField(),
+    realtime: Number,
+    batch: Number,
     aged: numberField(
       'Of `batch`: old enough to have turns beside realtime. Of this gateway only.',
     ),
@@ -26,16 +26,16 @@ export const StatusModelDto = view('StatusModelDto', {
   oldest_wait_ms: numberField('Milliseconds; 0 when nothing waits.'),
   in_flight: numberField('Requests that workers have now.'),
   workers: view('StatusWorkersDto', {
-    ready: numberField(),
-    total: numberField(),
+    ready: Number,
+    total: Number,
     drained: numberField('Drained by an operator.'),
   }),
-  slots: view('StatusSlotsDto', { total: numberField(), free: numberField() }),
+  slots: view('StatusSlotsDto', { total: Number, free: Number }),
   rates: fieldOf(
     view('StatusRatesDto', {
       arrived_per_s: numberField('Accepted into the queue.'),
-      completed_per_s: numberField(),
-      failed_per_s: numberField(),
+      completed_per_s: Number,
+      failed_per_s: Number,
       refused_per_s: numberField('Rejected by the queue.'),
     }),
     'Of this gateway, over the last minute.',
@@ -49,7 +49,7 @@ const StatusGatewayDto = view('StatusGatewayDto', {
   }),
   version: textField({ example: '0.1.0' }),
   started_at: numberField('Unix seconds.'),
-  uptime_s: numberField(),
+  uptime_s: Number,
   draining: flagField('It shuts down and accepts nothing new.'),
   keys: choiceField(
     KEY_STATES,
@@ -73,7 +73,7 @@ export const StatusDependencyDto = view('StatusDependencyDto', {
 });
 
 export const StatusBatchesDto = view('StatusBatchesDto', {
-  running: numberField(),
+  running: Number,
   waiting: numberField('Not begun, or being validated.'),
 });
 

@@ -22,10 +22,17 @@ interface OptionalViewField<T> extends ViewField<T> {
   readonly absent: true;
 }
 
-/** A field that is an answer of its own is named by its class. */
-type Entry = ViewField<unknown> | Type;
+type Plain = StringConstructor | NumberConstructor | BooleanConstructor;
+/** A field without a description, and one that is an answer of its own, are named by their class. */
+type Entry = ViewField<unknown> | Plain | Type;
 type Fields = Readonly<Record<string, Entry>>;
-type Held<E> = E extends Type<infer T> ? T : E extends ViewField<infer T> ? T : never;
+type Held<E> = E extends Plain
+  ? ReturnType<E>
+  : E extends Type<infer T>
+    ? T
+    : E extends ViewField<infer T>
+      ? T
+      : never;
 type OptionalName<F extends Fields> = {
   [Name in keyof F]: F[Name] extends OptionalViewField<unknown> ? Name : never;
 }[keyof F];
@@ -64,14 +71,17 @@ function extended<T>(name: string, earlier: Fields, own: Fields): Type<T> {
   const fields = { ...earlier, ...own };
   FIELDS.set(type, fields);
   for (const [field, entry] of Object.entries(fields)) {
-    const { options, models = [] } = isView(entry) ? fieldOf(entry) : entry;
+    const { options, models = [] } = described(entry);
     ApiProperty(options)(type.prototype as object, field);
     ApiExtraModels(...models)(type);
   }
   return type;
 }
 
-const isView = (entry: Entry): entry is Type => typeof entry === 'function';
+const isClass = (entry: Entry): entry is Plain | Type => typeof entry === 'function';
+
+const described = (entry: Entry): ViewField<unknown> =>
+  isClass(entry) ? withType(entry) : entry;
 
 const said = (described: Described = {}): ApiPropertyOptions =>
   typeof described === 'string' ? { description: described } : described;
@@ -107,11 +117,20 @@ export const choiceField = <const V extends string>(
 /** A field that says what the answer is: `"object": "list"`. */
 export const constantField = (value: string): ViewField<string> => choiceField([value]);
 
+/** Times of answers are whole seconds. */
+export const unixSeconds = (ms: number): number => Math.floor(ms / 1000);
+
+/** The same as OpenAI's document has it: not as the only choice, but as an example. */
+export const objectField = (value: string): ViewField<string> =>
+  textField({ example: value });
+
 export const listField = <E extends Entry>(
   entry: E,
   described?: Described,
 ): ViewField<readonly Held<E>[]> => {
-  const options = isView(entry) ? { type: [entry] } : { ...entry.options, isArray: true };
+  const options = isClass(entry)
+    ? { type: [entry] }
+    : { ...entry.options, isArray: true };
   return { options: { ...options, ...said(described) } as ApiPropertyOptions };
 };
 
@@ -128,12 +147,12 @@ export const mapField = <T>(
   models: [type],
 });
 
-export const nullableField = <T>({ options }: ViewField<T>): ViewField<T | null> => ({
-  options: { ...options, nullable: true },
+export const nullableField = <E extends Entry>(entry: E): ViewField<Held<E> | null> => ({
+  options: { ...described(entry).options, nullable: true },
 });
 
-export const optionalField = <T>({ options }: ViewField<T>): OptionalViewField<T> => ({
-  options: { ...options, required: false } as ApiPropertyOptions,
+export const optionalField = <E extends Entry>(entry: E): OptionalViewField<Held<E>> => ({
+  options: { ...described(entry).options, required: false } as ApiPropertyOptions,
   absent: true,
 });
 
@@ -150,5 +169,23 @@ export const partialListView = <E extends Type>(
   view(name, {
     object: constantField('list'),
     data: listField(entry, described),
-    has_more: flagField(),
+    has_more: Boolean,
+  });
+
+/** OpenAI's page of a list; SDKs pass `last_id` as the next `after`. */
+export const openAiPageView = <E extends Type>(name: string, entry: E) =>
+  view(name, {
+    object: objectField('list'),
+    data: listField(entry),
+    first_id: nullableField(String),
+    last_id: nullableField(String),
+    has_more: Boolean,
+  });
+
+/** OpenAI's answer to a deletion. @param object what was deleted */
+export const deletionView = (name: string, object: string) =>
+  view(name, {
+    id: String,
+    object: objectField(object),
+    deleted: flagField({ example: true }),
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { newJob } from './batch-params.js';
-import { jobPace } from './batch-view.js';
+import { paceOf } from './batch-view.js';
 
 const NOW = 1_000_000;
 
@@ -23,13 +23,13 @@ function job(overrides: Partial<BatchJob>): BatchJob {
 describe('jobPace', () => {
   it('is lines over time, failed ones included, and the rest at that rate', () => {
     const counts = { total: 100, completed: 15, failed: 5 };
-    expect(jobPace(job({ counts }), NOW)).toEqual({ linesPerS: 2, remainingS: 40 });
+    expect(paceOf(job({ counts }), NOW)).toEqual({ rate_per_s: 2, eta_s: 40 });
   });
 
   it('promises no end before the first line', () => {
-    expect(
-      jobPace(job({ counts: { total: 100, completed: 0, failed: 0 } }), NOW),
-    ).toEqual({ linesPerS: 0 });
+    expect(paceOf(job({ counts: { total: 100, completed: 0, failed: 0 } }), NOW)).toEqual(
+      { rate_per_s: 0, eta_s: null },
+    );
   });
 
   it.each([
@@ -37,6 +37,6 @@ describe('jobPace', () => {
     ['in its first half second', { reachedAtMs: { in_progress: NOW - 499 } }],
     ['after its end', { status: 'completed' }],
   ] as const)('is not known %s', (_, overrides) => {
-    expect(jobPace(job(overrides), NOW)).toBeUndefined();
+    expect(paceOf(job(overrides), NOW)).toEqual({ rate_per_s: null, eta_s: null });
   });
 });

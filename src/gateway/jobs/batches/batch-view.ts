@@ -1,35 +1,109 @@
-import { type BatchDto } from '../../../contracts/openai/batch.dto.js';
-import { unixSeconds } from '../../../contracts/openai/file.dto.js';
-import { type BatchJob, type BatchUsage } from '../../../core/jobs/batch-job.js';
+import { BatchWebhookDto } from '../../../contracts/openai/batch.dto.js';
+import {
+  BATCH_ENDPOINTS,
+  type BatchJob,
+  type BatchUsage,
+} from '../../../core/jobs/batch-job.js';
+import { BATCH_STATUSES } from '../../../core/jobs/batch-status.js';
+import {
+  anyField,
+  choiceField,
+  deletionView,
+  fieldOf,
+  listField,
+  nullableField,
+  numberField,
+  objectField,
+  openAiPageView,
+  textField,
+  unixSeconds,
+  view,
+  type ViewOf,
+} from '../../http/openapi/view.js';
 
-export interface JobPace {
-  /** Lines per second since the job started, failed ones included. */
-  readonly linesPerS: number;
-  /** Seconds to the last line at that rate; absent before the first result. */
-  readonly remainingS?: number;
-}
+const BatchErrorDto = view('BatchErrorDto', {
+  code: String,
+  message: String,
+  param: nullableField(String),
+  line: nullableField(numberField('From 1.')),
+});
+
+const BatchErrorsDto = view('BatchErrorsDto', {
+  object: objectField('list'),
+  data: listField(BatchErrorDto, 'At most 100.'),
+});
+
+const RequestCountsDto = view('RequestCountsDto', {
+  total: Number,
+  completed: Number,
+  failed: Number,
+});
+
+const BatchUsageDto = view('BatchUsageDto', {
+  input_tokens: Number,
+  input_tokens_details: view('InputTokensDetailsDto', { cached_tokens: Number }),
+  output_tokens: Number,
+  output_tokens_details: view('OutputTokensDetailsDto', { reasoning_tokens: Number }),
+  total_tokens: Number,
+});
+
+/**
+ * OpenAI's batch; what is not known or not reached is null. Ours: `eta_s`, `rate_per_s`,
+ * `retry_of`, `webhook`.
+ */
+export const BatchDto = view('BatchDto', {
+  id: textField({ example: 'batch_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
+  object: objectField('batch'),
+  endpoint: choiceField(BATCH_ENDPOINTS),
+  model: nullableField(textField('When all lines name the same.')),
+  errors: nullableField(BatchErrorsDto),
+  input_file_id: String,
+  completion_window: textField({ example: '24h' }),
+  status: choiceField(BATCH_STATUSES),
+  output_file_id: nullableField(String),
+  error_file_id: nullableField(String),
+  created_at: numberField('Unix seconds, as all times here.'),
+  in_progress_at: nullableField(Number),
+  expires_at: numberField('The deadline.'),
+  finalizing_at: nullableField(Number),
+  completed_at: nullableField(Number),
+  failed_at: nullableField(Number),
+  expired_at: nullableField(Number),
+  cancelling_at: nullableField(Number),
+  cancelled_at: nullableField(Number),
+  request_counts: fieldOf(RequestCountsDto, 'Live.'),
+  usage: nullableField(BatchUsageDto),
+  metadata: anyField<Readonly<Record<string, string>>>({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+  }),
+  rate_per_s: nullableField(numberField('Lines per second so far, while in progress.')),
+  eta_s: nullableField(numberField('Seconds until the last line, at that rate.')),
+  retry_of: nullableField(textField('The batch whose failed lines these are.')),
+  webhook: nullableField(BatchWebhookDto),
+});
+
+export const BatchListDto = openAiPageView('BatchListDto', BatchDto);
+export const BatchDeletedDto = deletionView('BatchDeletedDto', 'batch');
 
 /** With less time elapsed the rate is not reliable. */
 const MIN_ELAPSED_MS = 500;
 
 /**
- * Average over the life of the job, pauses included, computed from its row, so that all
- * replicas agree. Undefined unless it is in progress.
+ * Lines per second, failed ones included, and seconds to the last line at that rate:
+ * averages over the life of the job, pauses included, computed from its row, so that all
+ * replicas agree. Null unless it is in progress, and the end before the first result.
  * @param nowMs wall-clock time
  */
-export function jobPace(
-  { status, reachedAtMs, counts }: BatchJob,
-  nowMs: number,
-): JobPace | undefined {
-  const beganAtMs = reachedAtMs.in_progress;
-  if (status !== 'in_progress' || beganAtMs === undefined) return undefined;
-  const elapsedMs = nowMs - beganAtMs;
-  if (elapsedMs < MIN_ELAPSED_MS) return undefined;
+export function paceOf({ status, reachedAtMs, counts }: BatchJob, nowMs: number) {
+  const elapsedMs = nowMs - (reachedAtMs.in_progress ?? nowMs);
+  if (status !== 'in_progress' || elapsedMs < MIN_ELAPSED_MS)
+    return { rate_per_s: null, eta_s: null };
   const done = counts.completed + counts.failed;
-  const linesPerS = (done * 1000) / elapsedMs;
+  const perS = (done * 1000) / elapsedMs;
   return {
-    linesPerS,
-    remainingS: done === 0 ? undefined : (counts.total - done) / linesPerS,
+    rate_per_s: Number(perS.toFixed(3)),
+    eta_s: done === 0 ? null : Math.ceil((counts.total - done) / perS),
   };
 }
 
@@ -37,7 +111,7 @@ export function jobPace(
  * A job as OpenAI's batch, with our extensions. @param nowMs wall-clock time, for
  * rate and ETA
  */
-export function batchView(job: BatchJob, nowMs: number): BatchDto {
+export function batchView(job: BatchJob, nowMs: number): ViewOf<typeof BatchDto> {
   const { reachedAtMs: at, counts, problems } = job;
   return {
     id: job.id,
@@ -62,7 +136,7 @@ export function batchView(job: BatchJob, nowMs: number): BatchDto {
     request_counts: counts,
     usage: job.usage ? usageView(job.usage) : null,
     metadata: job.metadata,
-    ...paceView(job, nowMs),
+    ...paceOf(job, nowMs),
     retry_of: job.retryOf ?? null,
     webhook: job.webhook ?? null,
   };
@@ -70,14 +144,6 @@ export function batchView(job: BatchJob, nowMs: number): BatchDto {
 
 const secondsOrNull = (ms: number | undefined): number | null =>
   ms === undefined ? null : unixSeconds(ms);
-
-function paceView(job: BatchJob, nowMs: number): Pick<BatchDto, 'rate_per_s' | 'eta_s'> {
-  const { linesPerS, remainingS } = jobPace(job, nowMs) ?? {};
-  return {
-    rate_per_s: linesPerS === undefined ? null : Number(linesPerS.toFixed(3)),
-    eta_s: remainingS === undefined ? null : Math.ceil(remainingS),
-  };
-}
 
 const usageView = ({
   inputTokens,

@@ -14,9 +14,6 @@ import { ApiHeader } from '@nestjs/swagger';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import {
   BatchCreateDto,
-  BatchDeletedDto,
-  BatchDto,
-  BatchListDto,
   BatchListQueryDto,
 } from '../../../contracts/openai/batch.dto.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
@@ -27,7 +24,7 @@ import { DescribesErrors } from '../../http/openapi/errors.js';
 import { OutageInterceptor } from '../shared/outage.interceptor.js';
 import { pageView } from '../shared/page-view.js';
 import { idempotencyKeyOf, orderOf } from './batch-params.js';
-import { batchView } from './batch-view.js';
+import { BatchDeletedDto, BatchDto, BatchListDto, batchView } from './batch-view.js';
 import { BatchesService } from './batches.service.js';
 
 @UseInterceptors(OutageInterceptor)
@@ -108,7 +105,7 @@ export class BatchesController {
   @DescribesErrors('storage_unavailable', 'batch_not_found', 'batch_not_finished')
   async remove(@CallerTenant() tenant: string, @Param('id') id: string) {
     await this.batches.remove(tenant, id);
-    return { id, object: 'batch', deleted: true } as const;
+    return { id, object: 'batch', deleted: true };
   }
 }
 
@@ -117,4 +114,4 @@ const contextOf = ({ terms }: Principal, headers: IncomingHttpHeaders) => ({
   terms,
 });
 
-const view = (job: BatchJob): BatchDto => batchView(job, Date.now());
+const view = (job: BatchJob) => batchView(job, Date.now());

@@ -18,19 +18,13 @@ import {
 } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { Answers } from '../../http/openapi/route.decorator.js';
-import {
-  FileCreateDto,
-  FileDeletedDto,
-  fileDto,
-  FileDto,
-  FileListDto,
-  FileListQueryDto,
-} from '../../../contracts/openai/file.dto.js';
+import { FileCreateDto, FileListQueryDto } from '../../../contracts/openai/file.dto.js';
 import { CallerTenant, Form } from '../../http/params.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { OutageInterceptor } from '../shared/outage.interceptor.js';
 import { pageView } from '../shared/page-view.js';
+import { FileDeletedDto, fileDto, FileDto, FileListDto } from './file-view.js';
 import { FilesService } from './files.service.js';
 
 const BYTES = {
@@ -115,6 +109,6 @@ export class FilesController {
   @DescribesErrors('storage_unavailable', 'file_not_found', 'file_in_use')
   async remove(@CallerTenant() tenant: string, @Param('id') id: string) {
     await this.files.remove(tenant, id);
-    return { id, object: 'file', deleted: true } as const;
+    return { id, object: 'file', deleted: true };
   }
 }

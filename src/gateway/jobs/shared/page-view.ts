@@ -1,15 +1,11 @@
 import { type Page } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 
-interface Listed {
-  readonly id: string;
-}
-
 /**
  * OpenAI's list page; SDKs pass `last_id` as the next `after`. @throws DomainError for
  * an unknown `after`
  */
-export function pageView<T, V extends Listed>(
+export function pageView<T, V extends { readonly id: string }>(
   page: Page<T> | undefined,
   view: (entry: T) => V,
 ) {
@@ -21,7 +17,7 @@ export function pageView<T, V extends Listed>(
     );
   const data = page.data.map(view);
   return {
-    object: 'list' as const,
+    object: 'list',
     data,
     first_id: data.at(0)?.id ?? null,
     last_id: data.at(-1)?.id ?? null,

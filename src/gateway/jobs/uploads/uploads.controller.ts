@@ -4,16 +4,13 @@ import { Answers } from '../../http/openapi/route.decorator.js';
 import {
   UploadCompleteDto,
   UploadCreateDto,
-  uploadDto,
-  UploadDto,
   UploadPartCreateDto,
-  uploadPartDto,
-  UploadPartDto,
 } from '../../../contracts/openai/upload.dto.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { CallerTenant, Form } from '../../http/params.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { OutageInterceptor } from '../shared/outage.interceptor.js';
+import { uploadDto, UploadDto, uploadPartDto, UploadPartDto } from './upload-view.js';
 import { UploadsService } from './uploads.service.js';
 
 @UseInterceptors(OutageInterceptor)
