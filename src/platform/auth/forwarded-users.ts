@@ -9,8 +9,6 @@ const USER_HEADER = 'x-openwebui-user-id';
 const USER = /^[A-Za-z0-9._-]{1,64}$/;
 /** Of the name of a tenant. */
 const LONGEST = 64;
-/** How a dual-stack socket writes an IPv4 peer. */
-const MAPPED = /^::ffff:(?=\d+\.)/i;
 
 /**
  * Open WebUI serves many people with one key and can say in headers for whom it asks.
@@ -55,7 +53,7 @@ export class ForwardedUsers {
    */
   #trusts({ keyId }: Principal, address: string): boolean {
     if (keyId === undefined || keyId === INTERNAL_KEY_ID) return false;
-    return this.#keys.has(keyId) || this.#networks.has(address.replace(MAPPED, ''));
+    return this.#keys.has(keyId) || this.#networks.hasPeer(address);
   }
 }
 

@@ -1,6 +1,6 @@
 import { type JsonSchema, jsonSchema } from '../../contracts/schema/rules.js';
 import { MODEL, MODEL_FIELDS, type ModelFieldName } from './model-fields.js';
-import { type SettingDefinition } from './setting-definition.js';
+import { type SettingDefinition, TRUTH } from './setting-definition.js';
 import { environmentName, SETTING_PATHS, settingDefinition } from './settings.js';
 
 /** YAML language servers of editors know this version best. */
@@ -30,8 +30,6 @@ export function settingsSchema(): JsonSchema {
     additionalProperties: false,
   };
 }
-
-const TRUTH: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 function settingSchema(
   path: string,

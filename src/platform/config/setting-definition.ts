@@ -44,7 +44,7 @@ function row<V extends SettingValue>(
 
 const asText = (raw: string): string => raw;
 const asNumber = (raw: string): number => (raw === '' ? NaN : Number(raw));
-const TRUTH: Readonly<Record<string, boolean>> = { true: true, false: false };
+export const TRUTH: Readonly<Record<string, boolean>> = { true: true, false: false };
 const ANY_TEXT = checked<string>(value => typeof value === 'string', 'text', {
   type: 'string',
 });

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { listed } from './list-setting.js';
-import { isLoopback } from './loopback.js';
+import { isLoopback, unbracketed } from './loopback.js';
 
 const HOST = /^(\*|[A-Za-z0-9_.-]+|\[?[0-9A-Fa-f:.]+\]?)$/;
 /** `name:8000`, `[::1]:8000` and both without a port. */
@@ -44,4 +44,4 @@ export class AllowedHosts {
 export const wrongHosts = (value: string): readonly string[] =>
   listed(value).filter(host => !HOST.test(host));
 
-const bare = (host: string): string => host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+const bare = (host: string): string => unbracketed(host).toLowerCase();

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { isPublicAddress } from './address-policy.js';
 import { type HostExceptions } from './host-exceptions.js';
+import { unbracketed } from './loopback.js';
 
 /**
  * A URL and the addresses that were checked for it: the connection goes to one of them,
@@ -62,7 +63,7 @@ async function addressesOf(
   hostname: string,
   resolve: ResolveHost,
 ): Promise<readonly LookupAddress[]> {
-  const literal = hostname.replace(/^\[(.*)\]$/, '$1');
+  const literal = unbracketed(hostname);
   const family = isIP(literal);
   if (family !== 0) return [{ address: literal, family }];
   const addresses = await resolve(hostname).catch((cause: unknown) => {

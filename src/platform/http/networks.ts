@@ -24,6 +24,11 @@ export class Networks {
   has(address: string): boolean {
     return isIP(address) !== 0 && this.#list.check(address, familyOf(address));
   }
+
+  /** @param address as a socket has it: a dual-stack one writes ::ffff:10.1.0.1 */
+  hasPeer(address: string): boolean {
+    return this.has(address.replace(/^::ffff:(?=\d+\.)/i, ''));
+  }
 }
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' =>

@@ -162,7 +162,7 @@ const redirectOf = ({
   REDIRECTS.includes(statusCode) ? headers.location : undefined;
 
 /** A resolver that knows the checked addresses only. */
-const lookupIn =
+export const lookupIn =
   (addresses: FetchTarget['addresses']): LookupFunction =>
   (_hostname, { all }, callback) => {
     if (all) callback(null, [...addresses]);

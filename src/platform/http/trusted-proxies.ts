@@ -2,9 +2,6 @@ import { type IncomingHttpHeaders } from 'node:http';
 import { listed } from './list-setting.js';
 import { networksAndNames } from './networks.js';
 
-/** How a dual-stack socket writes an IPv4 peer. */
-const MAPPED = /^::ffff:(?=\d+\.)/i;
-
 /** Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. */
 export class TrustedProxies {
   readonly #networks;
@@ -24,7 +21,7 @@ export class TrustedProxies {
   }
 
   has(address: string): boolean {
-    return this.#networks.has(address.replace(MAPPED, ''));
+    return this.#networks.hasPeer(address);
   }
 
   /** The last address that no trusted proxy has. @param peer of the connection */

@@ -4,6 +4,7 @@ import * as https from 'node:https';
 import { ConfigError, readNamedFile } from '../config/yaml-file.js';
 import { fetchTarget, resolveBySystem } from '../http/fetch-target.js';
 import { type HostExceptions } from '../http/host-exceptions.js';
+import { lookupIn } from '../http/safe-fetch.js';
 
 const PREFIX = 'whsec_';
 
@@ -68,7 +69,6 @@ export async function postWebhook({
     exceptions,
     resolve: resolveBySystem,
   });
-  const { address, family } = target.addresses[0]!;
   const send = target.url.protocol === 'https:' ? https.request : http.request;
   return new Promise((resolve, reject) => {
     const request = send(target.url, {
@@ -80,8 +80,7 @@ export async function postWebhook({
         'content-length': Buffer.byteLength(body),
         ...headers,
       },
-      lookup: (_hostname, { all }, callback) =>
-        all ? callback(null, [{ address, family }]) : callback(null, address, family),
+      lookup: lookupIn(target.addresses.slice(0, 1)),
     });
     request.on('response', response => {
       resolve(response.statusCode ?? 0);
