@@ -31,18 +31,9 @@ function record(name: string, ...encoding: readonly string[]): string {
   return path;
 }
 
-const inMemory = (bytes: Buffer) =>
-  new SpooledUpload({
-    size: bytes.length,
-    head: bytes,
-    content: { kind: 'memory', bytes },
-  });
+const inMemory = (bytes: Buffer) => new SpooledUpload(bytes.length, bytes, bytes);
 const onDisk = (path: string, bytes: Buffer) =>
-  new SpooledUpload({
-    size: bytes.length,
-    head: bytes.subarray(0, HEAD),
-    content: { kind: 'file', path },
-  });
+  new SpooledUpload(bytes.length, bytes.subarray(0, HEAD), path);
 
 describe('the duration of a file is read from its headers', () => {
   it.each([

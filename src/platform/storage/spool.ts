@@ -54,18 +54,10 @@ export class SpoolWriter {
   async finish(): Promise<SpooledUpload> {
     if (this.#file === undefined) {
       const bytes = Buffer.concat(this.#chunks);
-      return new SpooledUpload({
-        size: this.#size,
-        head: bytes,
-        content: { kind: 'memory', bytes },
-      });
+      return new SpooledUpload(this.#size, bytes, bytes);
     }
     await onDisk(this.#file.close());
-    return new SpooledUpload({
-      size: this.#size,
-      head: this.#head,
-      content: { kind: 'file', path: this.path },
-    });
+    return new SpooledUpload(this.#size, this.#head, this.path);
   }
 
   /**

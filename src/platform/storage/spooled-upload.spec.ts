@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type SpooledBytes, SpooledUpload } from './spooled-upload.js';
+import { SpooledUpload } from './spooled-upload.js';
 
 const BYTES = Buffer.alloc(150_000, 'abc');
 
@@ -13,15 +13,11 @@ describe('SpooledUpload.chunks', () => {
   });
   afterAll(() => rm(folder, { recursive: true }));
 
-  async function upload(kind: SpooledBytes['kind']): Promise<SpooledUpload> {
+  async function upload(kind: 'memory' | 'file'): Promise<SpooledUpload> {
     const path = join(folder, kind);
     await writeFile(path, BYTES);
-    const content = kind === 'memory' ? { kind, bytes: BYTES } : { kind, path };
-    return new SpooledUpload({
-      size: BYTES.length,
-      head: BYTES.subarray(0, 10),
-      content,
-    });
+    const content = kind === 'memory' ? BYTES : path;
+    return new SpooledUpload(BYTES.length, BYTES.subarray(0, 10), content);
   }
 
   it.each(['memory', 'file'] as const)(

@@ -1,17 +1,5 @@
 import { open, readFile, unlink } from 'node:fs/promises';
 
-/** Where an upload's bytes lie. */
-export type SpooledBytes =
-  | { readonly kind: 'memory'; readonly bytes: Buffer }
-  | { readonly kind: 'file'; readonly path: string };
-
-interface SpooledContent {
-  readonly size: number;
-  /** The first bytes, enough for headers; all of them when the upload is smaller. */
-  readonly head: Buffer;
-  readonly content: SpooledBytes;
-}
-
 /**
  * Of a message to a worker: large enough that messages cost nothing, small enough that a
  * few of them are no memory.
@@ -25,29 +13,32 @@ const CHUNK_BYTES = 65_536;
  * was just cancelled never meets half a file; a read after that rejects.
  */
 export class SpooledUpload {
-  readonly size: number;
-  readonly head: Buffer;
-  #content: SpooledBytes | undefined;
+  #content: Buffer | string | undefined;
   readonly #reads = new Set<Promise<Buffer>>();
   #disposal: Promise<void> | undefined;
 
-  constructor({ size, head, content }: SpooledContent) {
-    this.size = size;
-    this.head = head;
+  /**
+   * @param head the first bytes, enough for headers; all of them when the upload
+   *   is smaller
+   * @param content its bytes, or the path of the file that holds them
+   */
+  constructor(
+    readonly size: number,
+    readonly head: Buffer,
+    content: Buffer | string,
+  ) {
     this.#content = content;
   }
 
   /** The file on disk, or undefined while the bytes are in memory or after disposal. */
   get path(): string | undefined {
-    return this.#content?.kind === 'file' ? this.#content.path : undefined;
+    return typeof this.#content === 'string' ? this.#content : undefined;
   }
 
   async bytes(): Promise<Buffer> {
-    const content = this.#content;
-    if (content === undefined)
-      throw new Error('the upload was disposed before it was read');
-    if (content.kind === 'memory') return content.bytes;
-    const read = readFile(content.path);
+    const content = this.#held();
+    if (typeof content !== 'string') return content;
+    const read = readFile(content);
     this.#reads.add(read);
     try {
       return await read;
@@ -62,14 +53,12 @@ export class SpooledUpload {
    * its end: it is open. Every call reads anew.
    */
   async *chunks(): AsyncGenerator<Buffer> {
-    const content = this.#content;
-    if (content === undefined)
-      throw new Error('the upload was disposed before it was read');
-    if (content.kind === 'memory') {
-      yield* slices(content.bytes);
+    const content = this.#held();
+    if (typeof content !== 'string') {
+      yield* slices(content);
       return;
     }
-    const file = await open(content.path);
+    const file = await open(content);
     try {
       // One buffer for all: new ones would pile up until the next collection of garbage,
       // 64 MiB of them.
@@ -93,12 +82,18 @@ export class SpooledUpload {
     return (this.#disposal ??= this.#free());
   }
 
+  #held(): Buffer | string {
+    if (this.#content === undefined)
+      throw new Error('the upload was disposed before it was read');
+    return this.#content;
+  }
+
   async #free(): Promise<void> {
-    const content = this.#content;
+    const { path } = this;
     this.#content = undefined;
-    if (content?.kind !== 'file') return;
+    if (path === undefined) return;
     await Promise.allSettled(this.#reads);
-    await unlink(content.path).catch((error: NodeJS.ErrnoException) => {
+    await unlink(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
   }
