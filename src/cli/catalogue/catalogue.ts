@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isMap, isSeq, stringify } from 'yaml';
 import { editDistance } from '@switchyard/engine-api/nearest-name.js';
-import { readFields } from '../../contracts/schema/field-problems.js';
+import { type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { modelsFromFile } from '../../platform/config/models-file.js';
 import {
@@ -11,7 +11,6 @@ import {
   parseYaml,
   placed,
   readYamlFile,
-  type YamlFile,
 } from '../../platform/config/yaml-file.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import { parseSource } from '../hub/model-source.js';
@@ -36,12 +35,11 @@ export class Catalogue {
    *   problem, its line and column
    */
   static load(more: string): Catalogue {
-    const files = [OWN_FILE, ...(more === '' ? [] : [resolve(more)])].map(readCatalogue);
-    const problems = files.flatMap(file => file.problems);
+    const problems: ConfigProblem[] = [];
+    const byName = new Map<string, CatalogueEntry>();
+    for (const path of more === '' ? [OWN_FILE] : [OWN_FILE, resolve(more)])
+      for (const entry of readCatalogue(path, problems)) byName.set(entry.name, entry);
     if (problems.length > 0) throw new ConfigError(problems);
-    const byName = new Map(
-      files.flatMap(({ entries }) => entries).map(entry => [entry.name, entry]),
-    );
     return new Catalogue([...byName.values()]);
   }
 
@@ -69,105 +67,66 @@ export class Catalogue {
   }
 }
 
-interface ReadCatalogue {
-  readonly entries: readonly CatalogueEntry[];
-  readonly problems: readonly ConfigProblem[];
-}
-
-function readCatalogue(path: string): ReadCatalogue {
-  const file = readYamlFile(path, path);
-  if (!file)
-    return {
-      entries: [],
-      problems: [
-        { origin: path, message: 'no such file; `hub.catalogue_file` names it' },
-      ],
-    };
-  const list: unknown = file.document.get('catalogue');
-  if (file.problems.length > 0) return { entries: [], problems: file.problems };
-  if (!isSeq(list)) {
-    return {
-      entries: [],
-      problems: [{ origin: path, message: 'must hold `catalogue:` and a list below it' }],
-    };
-  }
-  const read = list.items.map((node, index) =>
-    readEntry(file, node, `catalogue[${index}]`),
-  );
-  return {
-    entries: read.flatMap(({ entry }) => entry ?? []),
-    problems: read.flatMap(({ problems }) => problems),
-  };
-}
-
-function readEntry(
-  file: YamlFile,
-  node: unknown,
+/** The entries of a file; what is wrong with it is added to `problems`. */
+function* readCatalogue(
   path: string,
-): { entry?: CatalogueEntry; problems: ConfigProblem[] } {
-  // Anchors of the document are followed here; a copy, so that a change of one entry
-  // leaves the others.
-  const raw: unknown = isMap(node) ? structuredClone(node.toJS(file.document)) : node;
-  const { data, problems: found } = readFields(CATALOGUE_ENTRY, raw);
-  if (!data)
-    return { problems: found.map(problem => placed(file, { node, path }, problem)) };
-  const entry = { ...data, aliases: data.aliases ?? [], sources: data.sources ?? {} };
-  const problems = meaningProblems(entry).map(message =>
-    placed(file, { node, path }, { path: ['entry'], message }),
-  );
-  return { entry, problems };
+  problems: ConfigProblem[],
+): Generator<CatalogueEntry> {
+  const refuse = (message: string) => void problems.push({ origin: path, message });
+  const file = readYamlFile(path, path);
+  if (!file) return refuse('no such file; `hub.catalogue_file` names it');
+  problems.push(...file.problems);
+  const list: unknown = file.document.get('catalogue');
+  if (file.problems.length > 0) return;
+  if (!isSeq(list)) return refuse('must hold `catalogue:` and a list below it');
+  for (const [index, node] of list.items.entries()) {
+    const at = (found: FieldProblem) =>
+      placed(file, { node, path: `catalogue[${index}]` }, found);
+    // Anchors of the document are followed here; a copy, so that a change of one entry
+    // leaves the others.
+    const raw: unknown = isMap(node) ? structuredClone(node.toJS(file.document)) : node;
+    const { data, problems: found } = readFields(CATALOGUE_ENTRY, raw);
+    problems.push(...found.map(at));
+    if (!data) continue;
+    const entry = { ...data, aliases: data.aliases ?? [], sources: data.sources ?? {} };
+    for (const message of meaningProblems(entry))
+      problems.push(at({ path: ['entry'], message }));
+    yield entry;
+  }
 }
 
 /**
  * What no rule of a single field can see: sources that cannot be asked for, and entries
  * that models.yaml refuses.
  */
-function meaningProblems(entry: CatalogueEntry): readonly string[] {
-  const flag = isUnverified(entry) !== (entry.unverified ?? false);
-  return [
-    ...(flag
-      ? [
-          `unverified must be ${!entry.unverified}: commits and sizes of all files decide it`,
-        ]
-      : []),
-    ...Object.values(entry.sources).flatMap(({ from }) => sourceProblem(from)),
-    ...(devicesOf(entry).length > 0 ? devicesOf(entry) : [undefined]).flatMap(device =>
-      entryProblems(entry, device),
-    ),
-  ];
+function* meaningProblems(entry: CatalogueEntry): Generator<string> {
+  if (isUnverified(entry) !== (entry.unverified ?? false))
+    yield `unverified must be ${!entry.unverified}: commits and sizes of all files decide it`;
+  for (const { from } of Object.values(entry.sources))
+    try {
+      parseSource(from);
+    } catch (error) {
+      yield (error as Error).message;
+    }
+  const devices = devicesOf(entry);
+  for (const device of devices.length > 0 ? devices : [undefined])
+    yield* entryProblems(entry, device);
 }
 
-function sourceProblem(from: string): string[] {
-  try {
-    parseSource(from);
-    return [];
-  } catch (error) {
-    return [(error as Error).message];
-  }
-}
-
-function entryProblems(
+function* entryProblems(
   entry: CatalogueEntry,
   device: string | undefined,
-): readonly string[] {
-  const values = {
+): Generator<string> {
+  const { name: id, aliases } = entry;
+  const values: Record<string, string> = {
     data: 'data',
     upstream: 'http://127.0.0.1:1/v1',
     upstream_model: 'x',
-    model_id: entry.name,
+    model_id: id,
   };
-  const folders = Object.fromEntries(
-    Object.keys(entry.sources).map(name => [name, `/models/${name}`]),
-  );
-  const { aliases } = entry;
-  const model = modelEntry(entry, {
-    id: entry.name,
-    aliases,
-    device,
-    values: { ...values, ...folders },
-  });
-  const { problems } = modelsFromFile(
-    parseYaml(stringify({ models: [model] }), entry.name),
-  );
-  return problems.map(({ path, message }) => `${path ?? entry.name} ${message}`);
+  for (const name of Object.keys(entry.sources)) values[name] = `/models/${name}`;
+  const model = modelEntry(entry, { id, aliases, device, values });
+  const file = parseYaml(stringify({ models: [model] }), id);
+  for (const { path, message } of modelsFromFile(file).problems)
+    yield `${path ?? id} ${message}`;
 }
