@@ -4,9 +4,14 @@ import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 
+/** A database that is full has room again when a person has made some. */
+const PASSING: readonly string[] = ['storage_unavailable', 'storage_full'];
 const PAUSES = { firstMs: 100, longestMs: 2000 };
 
-/** Writes of what was computed: it must not be lost because the database is away. */
+/**
+ * Writes of what was computed: it must not be lost because the database is away
+ * or full.
+ */
 @Injectable()
 export class StorageRetries implements OnModuleDestroy {
   readonly #logger = new Logger(StorageRetries.name);
@@ -28,12 +33,11 @@ export class StorageRetries implements OnModuleDestroy {
       try {
         return await write();
       } catch (error) {
-        const isPassing =
-          error instanceof DomainError && error.code === 'storage_unavailable';
+        const isPassing = error instanceof DomainError && PASSING.includes(error.code);
         if (!isPassing || (this.#isClosing && this.grace.leftMs() === 0)) throw error;
         this.#logger.warn(
           { reason: error.message, attempts },
-          'the database is away; a write is repeated',
+          'the database is away or full; a write is repeated',
         );
       }
       await sleep(backoffMs(attempts, PAUSES));

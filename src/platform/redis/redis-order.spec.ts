@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { type Job, Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { RedisServer } from '../../../test/support/redis-server.js';
@@ -30,6 +30,10 @@ describeWith(REDIS)('RedisOrder', () => {
     worker = new Worker(keys.queue(MODEL), null, { ...options, autorun: false });
     worker.on('error', () => undefined);
     order = new RedisOrder({ redis, keys, agingMs: AGING_MS, agingShare: 0.25 });
+  });
+  afterEach(async () => {
+    await worker.close();
+    await queue.close();
   });
   afterAll(async () => {
     redis.disconnect();

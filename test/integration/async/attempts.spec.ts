@@ -12,6 +12,7 @@ import {
   jest,
 } from '@jest/globals';
 import { filter, firstValueFrom } from 'rxjs';
+import { DomainError } from '../../../src/core/errors/domain-error.js';
 import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
 import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
 import { connectDatabase } from '../../../src/platform/database/open-database.js';
@@ -183,14 +184,16 @@ describe('a cancel of an async request', () => {
 });
 
 describe('an end whose outcome is unknown', () => {
-  it.each(['written', 'not written'])(
+  it.each(['written', 'not written', 'refused by a full database'])(
     'and was %s is read back: the answer is delivered, now and to a retry',
     async how => {
       const id = `unknown-${how.length}`;
       const end = store.end.bind(store);
       jest.spyOn(store, 'end').mockImplementationOnce(async (...call) => {
         if (how === 'written') await end(...call);
-        throw storageUnavailable('The connection broke.');
+        throw how.includes('full')
+          ? new DomainError('storage_full', 'The disk of the database is full.')
+          : storageUnavailable('The connection broke.');
       });
       const first = await send({ 'idempotency-key': id, 'x-request-id': id });
       expect(first.status).toBe(200);
