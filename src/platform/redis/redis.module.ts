@@ -14,6 +14,11 @@ interface RedisPair {
   readonly subscriber: Redis;
 }
 
+/**
+ * How long a connection may take to close. Of one that Redis closed before, ioredis
+ * waits all of it, and keeps the process.
+ */
+const DISCONNECT_MS = 100;
 /** A caller waits for it. */
 const COMMAND_MS = 500;
 
@@ -71,7 +76,10 @@ export class RedisLink implements OnApplicationShutdown {
   }
 
   #connect(options: RedisOptions): Redis | undefined {
-    const client = this.client && new this.client(this.settings.redis.url, options);
+    const { url } = this.settings.redis;
+    const client =
+      this.client &&
+      new this.client(url, { disconnectTimeout: DISCONNECT_MS, ...options });
     if (!client) return undefined;
     handleRejections(client);
     this.#watch(client);
