@@ -133,7 +133,7 @@ export class Dispatcher<P> {
     // Without a free slot, BATCH does not wait for the window.
     if (!offer?.free) lane.heldSinceMs = undefined;
     if (offer === undefined) {
-      if (queue.nextOf(lane)?.mostTogether) this.#held.add(lane.model);
+      if (lane.order.nextOf(lane)?.item.mostTogether) this.#held.add(lane.model);
       return undefined;
     }
     const group = this.#groupOf(lane, aged, offer, nowMs);
@@ -142,8 +142,8 @@ export class Dispatcher<P> {
 
   /** A worker with some of this credit. */
   #offerFor(lane: ModelLane<P>, credit: SlotCredit): SlotOffer | undefined {
-    const { queue, workers } = this.deps;
-    const offer = workers.offer(lane.model, queue.nextOf(lane));
+    const { workers } = this.deps;
+    const offer = workers.offer(lane.model, lane.order.nextOf(lane)?.item);
     return offer !== undefined && offer[credit] > 0 ? offer : undefined;
   }
 
@@ -180,7 +180,7 @@ export class Dispatcher<P> {
       workerId,
       count,
       credit,
-      queue.nextOf(lane)?.mostTogether,
+      lane.order.nextOf(lane)?.item.mostTogether,
     );
     const members: PlannedRequest<P>[] = [];
     for (const request of queue.take(lane, count))

@@ -126,11 +126,6 @@ export class PriorityQueue<P> {
     return order?.isContested(nowMs) ? order.inTurn.priority : undefined;
   }
 
-  /** The request of a lane that goes next. */
-  nextOf(lane: ModelLane<P>): ScheduledRequest<P> | undefined {
-    return lane.order.nextOf(lane)?.item;
-  }
-
   get(key: RequestKey): ScheduledRequest<P> | undefined {
     return this.#entries.get(key)?.item;
   }
