@@ -51,7 +51,7 @@ export interface GenerateItem {
    * Aged BATCH: its share of the turns while REALTIME waits as well (D-03); absent: it
    * is not aged.
    */
-  readonly agingShare?: number;
+  readonly agingShare?: number | undefined;
   /** Salt of what is kept between requests, such as cached prefixes. */
   readonly tenant: string;
   /** Share of the tenant beside others (D-25); absent: 1. */

@@ -28,8 +28,8 @@ export class EmbeddingService {
     clock: ProcessClock,
     journal: BatchJournal,
   ) {
-    this.#batcher = new MicroBatcher({
-      prepare: ({ input, signal }) => Promise.resolve(itemOf(input, signal)),
+    this.#batcher = new MicroBatcher<EmbedCallFields, EmbedItem, Embedding>({
+      prepare: ({ input, signal }) => Promise.resolve({ ...input, signal }),
       compute: group => engine.embed(group),
       limits: () => deviceLimits(engine.info, spec),
       prepParallel: spec.prepParallel,
@@ -60,14 +60,6 @@ export class EmbeddingService {
     };
   }
 }
-
-const itemOf = (
-  { requestId, body, inputs, tenant, form }: EmbedCallFields,
-  signal: AbortSignal,
-): EmbedItem => ({
-  ...{ requestId, body, inputs, tenant, ...(form && { form }) },
-  signal,
-});
 
 /** The same memory: every platform of Node is little-endian. */
 const littleEndian = (vectors: Float32Array): Buffer =>

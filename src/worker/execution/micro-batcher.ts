@@ -104,7 +104,6 @@ export class MicroBatcher<Input, Ready, Value> {
   async #prepare(item: WorkItem<Input>, place: PlacedWork): Promise<Prepared<Ready>> {
     const { signal } = item;
     try {
-      if (signal.aborted) throw abortError(signal);
       const prepared = await this.#prep.run(place, signal, () =>
         this.options.prepare(item),
       );

@@ -13,8 +13,8 @@ export interface Prepared<Value> {
 }
 
 /**
- * CPU work on items before the device: a fixed number at a time, REALTIME
- * first, then arrival.
+ * A fixed number of pieces of work at a time, REALTIME first, then arrival: CPU work on
+ * items before the device, and generations.
  */
 export class PrepStage {
   readonly #waiting = new WorkQueue<Waiter>();
@@ -43,6 +43,7 @@ export class PrepStage {
     signal: AbortSignal,
     work: () => Promise<Value>,
   ): Promise<Prepared<Value>> {
+    if (signal.aborted) throw abortError(signal);
     if (this.#running >= this.parallel) await this.#turn(place, signal);
     else this.#running += 1;
     const startedMs = this.clock.nowMs();

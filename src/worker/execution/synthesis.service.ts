@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { type SpeechFormat } from '../../contracts/formats/speech.js';
 import { encodeExecution } from '../../contracts/grpc/call.codec.js';
 import {
   type SpeechMessage,
@@ -63,27 +64,18 @@ export class SynthesisService {
     const ended = new AbortController();
     const send = withHeader(call, sink);
     let output: SpeechOutput | undefined;
+    // The encoder's process never outlives its request.
+    const released = AbortSignal.any([signal, ended.signal]);
     const input = (): SynthesizeItem => {
-      const encoder = openEncoder({
-        format,
-        // The encoder's process never outlives its request.
-        signal: AbortSignal.any([signal, ended.signal]),
-        onBytes: bytes => send({ $case: 'audio', value: bytes }),
-      });
-      const opened = new SpeechOutput(encoder, this.engine.sampleRate);
+      const opened = this.#open(format, released, send);
       output = opened;
-      const emit = (samples: Int16Array): void => opened.write(samples);
       const { traceparent, text, voice, speed } = call;
+      const emit = (samples: Int16Array): void => opened.write(samples);
       return { requestId: id, traceparent, text, voice, speed, signal, emit };
     };
     try {
-      const { value, execution } = await this.#batcher.submit({
-        id,
-        priority,
-        group,
-        input,
-        signal,
-      });
+      const item = { id, priority, group, input, signal };
+      const { value, execution } = await this.#batcher.submit(item);
       await output?.finish();
       const { durationS } = value;
       send({
@@ -93,6 +85,14 @@ export class SynthesisService {
     } finally {
       ended.abort();
     }
+  }
+
+  #open(format: SpeechFormat, signal: AbortSignal, send: ChunkSink): SpeechOutput {
+    const onBytes = (bytes: Buffer): void => send({ $case: 'audio', value: bytes });
+    return new SpeechOutput(
+      openEncoder({ format, signal, onBytes }),
+      this.engine.sampleRate,
+    );
   }
 
   #assertVoice(voice: string): void {

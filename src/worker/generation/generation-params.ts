@@ -80,6 +80,9 @@ const SHARED = {
   ...SAMPLING_FIELDS,
 };
 
+const isTextOnly = (value: unknown): boolean =>
+  !Array.isArray(value) || value.every(modality => modality === 'text');
+
 const CHAT = z.object(
   {
     ...SHARED,
@@ -88,7 +91,10 @@ const CHAT = z.object(
     // OpenAI's bound of alternatives; of completions it is 5.
     top_logprobs: optional(wholeNumberFrom(0, 20)),
     logprobs: defaulted(FLAG, false),
-    modalities: z.unknown().optional(),
+    modalities: z
+      .unknown()
+      .optional()
+      .refine(isTextOnly, { params: { why: 'this model answers in text only' } }),
     audio: unserved('this model answers in text only'),
     web_search_options: unserved('this model does not search'),
     ...TOOL_FIELDS,
@@ -156,11 +162,9 @@ interface FormFields extends Pick<GenerationFields, 'prompts' | 'maxTokens' | 't
 
 function chatFields(sent: Raw, info: TextBackendInfo): FormFields {
   const body = readObject(CHAT, sent);
-  const { modalities, top_logprobs: top, logprobs } = body;
+  const { top_logprobs: top, logprobs } = body;
   if (top !== undefined && !logprobs)
     throw wrongField('top_logprobs', top, 'needs `logprobs` to be true');
-  if (Array.isArray(modalities) && modalities.some(modality => modality !== 'text'))
-    throw unsupportedField('modalities', 'this model answers in text only');
   const maxTokens = body.max_completion_tokens ?? body.max_tokens;
   const tools = toolsOf(body, info);
   const prompt: Prompt = {

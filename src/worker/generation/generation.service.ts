@@ -6,7 +6,7 @@ import {
 } from '../../contracts/grpc/generation.codec.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { Semaphore } from './semaphore.js';
+import { PrepStage } from '../execution/prep-stage.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import {
   type GenerateItem,
@@ -33,12 +33,13 @@ interface Times {
 
 /**
  * Generations side by side, as many as the engine takes: no groups are formed here
- * (D-21). The gateway leases a slot before it sends, so the queue at this semaphore is
- * empty unless another one sends, too.
+ * (D-21). The gateway leases a slot before it sends, so nothing waits here
+ * unless another one sends, too.
  */
 @Injectable()
 export class GenerationService {
-  #slots: Semaphore | undefined;
+  #slots: PrepStage | undefined;
+  #received = 0;
   readonly #time = new SharedTime();
 
   constructor(
@@ -58,19 +59,19 @@ export class GenerationService {
   ): Promise<void> {
     const arrivedMs = this.clock.nowMs();
     const { maxConcurrent, overdraft = 0 } = this.engine.info;
-    this.#slots ??= new Semaphore(maxConcurrent + overdraft);
-    const slot = await this.#slots.acquire(signal);
-    const startedMs = this.clock.nowMs();
-    const times = { arrivedMs, startedMs, mark: this.#time.begin(startedMs) };
-    try {
-      const done = await this.#run(itemOf(call, signal), times, sink);
-      await sink(done);
-    } catch (error) {
-      throw signal.aborted ? abortError(signal) : error;
-    } finally {
-      this.#time.end(this.clock.nowMs());
-      slot.release();
-    }
+    this.#slots ??= new PrepStage(maxConcurrent + overdraft, this.clock);
+    const place = { priority: call.priority, sequence: this.#received++ };
+    await this.#slots.run(place, signal, async () => {
+      const startedMs = this.clock.nowMs();
+      const times = { arrivedMs, startedMs, mark: this.#time.begin(startedMs) };
+      try {
+        await sink(await this.#run(itemOf(call, signal), times, sink));
+      } catch (error) {
+        throw signal.aborted ? abortError(signal) : error;
+      } finally {
+        this.#time.end(this.clock.nowMs());
+      }
+    });
   }
 
   async #run(
@@ -123,16 +124,8 @@ export class GenerationService {
 }
 
 const itemOf = (call: GenerateCallFields, signal: AbortSignal): GenerateItem => ({
-  requestId: call.requestId,
-  form: call.form,
-  body: call.body,
-  stream: call.stream,
-  maxTokens: call.maxTokens,
-  n: call.n,
+  ...call,
   priority: priorityLabel(call.priority),
-  ...(call.group.agingShare !== undefined && { agingShare: call.group.agingShare }),
-  tenant: call.tenant,
-  tenantWeight: call.tenantWeight,
-  traceparent: call.traceparent,
+  agingShare: call.group.agingShare,
   signal,
 });

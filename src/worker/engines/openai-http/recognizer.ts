@@ -47,23 +47,30 @@ export function fieldsOf(
   model: string,
   format: ResponseFormat,
 ): readonly FormField[] {
-  const { language, prompt, temperature, wordTimestamps } = item;
-  const fields: FormField[] = [
+  const { language, prompt, temperature, wordTimestamps, hotWords = [] } = item;
+  const isTimed = wordTimestamps && format === 'verbose_json';
+  return [
     ['model', model],
     ['response_format', format],
+    ...unlessDefault('language', language, ''),
+    ...unlessDefault('prompt', prompt, ''),
+    ...unlessDefault('temperature', String(temperature), '0'),
+    ...named('timestamp_granularities[]', isTimed ? ['word', 'segment'] : []),
+    ...named('include[]', item.logprobs ? ['logprobs'] : []),
+    ...named('keywords[]', hotWords),
+    ...chunkingFields(item),
+    ...(format === 'diarized_json' ? speakerFields(item) : []),
   ];
-  if (language !== '') fields.push(['language', language]);
-  if (prompt !== '') fields.push(['prompt', prompt]);
-  if (temperature !== 0) fields.push(['temperature', String(temperature)]);
-  if (wordTimestamps && format === 'verbose_json') {
-    for (const granularity of ['word', 'segment'])
-      fields.push(['timestamp_granularities[]', granularity]);
-  }
-  if (item.logprobs) fields.push(['include[]', 'logprobs']);
-  for (const word of item.hotWords ?? []) fields.push(['keywords[]', word]);
-  fields.push(...chunkingFields(item));
-  return format === 'diarized_json' ? [...fields, ...speakerFields(item)] : fields;
 }
+
+const named = (name: string, values: readonly string[]): readonly FormField[] =>
+  values.map(value => [name, value]);
+
+const unlessDefault = (
+  name: string,
+  value: string,
+  unset: string,
+): readonly FormField[] => (value === unset ? [] : [[name, value]]);
 
 /** OpenAI refuses speakers in more than 30 s without a strategy. */
 function chunkingFields({ chunking, diarize }: TranscribeItem): readonly FormField[] {
@@ -77,11 +84,11 @@ function chunkingFields({ chunking, diarize }: TranscribeItem): readonly FormFie
 }
 
 const speakerFields = ({ knownSpeakers = [] }: TranscribeItem): readonly FormField[] => [
-  ...knownSpeakers.map(({ name }): FormField => ['known_speaker_names[]', name]),
-  ...knownSpeakers.map((voice): FormField => [
-    'known_speaker_references[]',
-    dataUrl(voice),
-  ]),
+  ...named(
+    'known_speaker_names[]',
+    knownSpeakers.map(({ name }) => name),
+  ),
+  ...named('known_speaker_references[]', knownSpeakers.map(dataUrl)),
 ];
 
 function dataUrl({ samples }: KnownVoice): string {
