@@ -3,14 +3,7 @@ import { type Logger } from 'pino';
 import { ClockModule } from '../platform/clock/clock.module.js';
 import { WORKER_SPEC, type WorkerSpec } from '../platform/config/worker-spec.js';
 import { AudioDownload } from './audio/audio-download.js';
-import {
-  EMBEDDER,
-  ENGINE,
-  GENERATOR,
-  RECOGNIZER,
-  SYNTHESIZER,
-  type WorkerEngine,
-} from './engines/worker-engine.js';
+import { ENGINE, type WorkerEngine } from './engines/worker-engine.js';
 import { BatchJournal } from './execution/batch-journal.js';
 import { LongTranscriptionService } from './execution/long-transcription.service.js';
 import { SynthesisService } from './execution/synthesis.service.js';
@@ -20,7 +13,7 @@ import { GenerationService } from './generation/generation.service.js';
 import { EmbeddingController } from './grpc/embedding.controller.js';
 import { GenerationController } from './grpc/generation.controller.js';
 import { HealthReporter } from './execution/health-reporter.js';
-import { HealthCheckController, ServedService } from './grpc/health.controller.js';
+import { HealthCheckController } from './grpc/health.controller.js';
 import { InFlightCalls } from './lifecycle/in-flight-calls.js';
 import { StreamService } from './grpc/stream.service.js';
 import { SttController } from './grpc/stt.controller.js';
@@ -46,7 +39,6 @@ const EVERY_WORKER: Provider[] = [
   WorkerDrain,
   InFlightCalls,
   HealthReporter,
-  ServedService,
 ];
 
 /** One engine, one model, one device: only the service of its kind is there. */
@@ -61,7 +53,6 @@ export class WorkerModule {
       providers: [
         { provide: WORKER_SPEC, useValue: spec },
         { provide: ENGINE, useValue: engine },
-        { provide: kind.token, useExisting: ENGINE },
         { provide: WORKER_LOG, useValue: log },
         {
           provide: BatchJournal,
@@ -76,36 +67,18 @@ export class WorkerModule {
   }
 }
 
-const RECOGNITION = {
-  token: RECOGNIZER,
-  controllers: [SttController],
-  providers: [
-    AudioDownload,
-    RecognitionService,
-    LongTranscriptionService,
-    UploadService,
-    StreamService,
-  ],
-};
-const SYNTHESIS = {
-  token: SYNTHESIZER,
-  controllers: [TtsController],
-  providers: [SynthesisService],
-};
-const GENERATION = {
-  token: GENERATOR,
-  controllers: [GenerationController],
-  providers: [GenerationService],
-};
-const EMBEDDING = {
-  token: EMBEDDER,
-  controllers: [EmbeddingController],
-  providers: [EmbeddingService],
-};
-
 const KINDS = {
-  stt: RECOGNITION,
-  tts: SYNTHESIS,
-  llm: GENERATION,
-  embedding: EMBEDDING,
-} as const;
+  stt: {
+    controllers: [SttController],
+    providers: [
+      AudioDownload,
+      RecognitionService,
+      LongTranscriptionService,
+      UploadService,
+      StreamService,
+    ],
+  },
+  tts: { controllers: [TtsController], providers: [SynthesisService] },
+  llm: { controllers: [GenerationController], providers: [GenerationService] },
+  embedding: { controllers: [EmbeddingController], providers: [EmbeddingService] },
+};

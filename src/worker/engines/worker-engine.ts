@@ -6,12 +6,5 @@ import { type TextGenerator } from './text-generator.js';
 export type WorkerEngine =
   SpeechRecognizer | SpeechSynthesizer | TextGenerator | TextEmbedder;
 
-/**
- * The engine of this process, by what it is asked for. Exactly one of the
- * others is provided.
- */
+/** The engine of this process; services of a kind inject it as that kind. */
 export const ENGINE = Symbol('ENGINE');
-export const RECOGNIZER = Symbol('RECOGNIZER');
-export const SYNTHESIZER = Symbol('SYNTHESIZER');
-export const GENERATOR = Symbol('GENERATOR');
-export const EMBEDDER = Symbol('EMBEDDER');

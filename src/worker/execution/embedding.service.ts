@@ -10,7 +10,7 @@ import {
   type EmbedItem,
   type TextEmbedder,
 } from '@switchyard/engine-api/text-embedder.js';
-import { EMBEDDER } from '../engines/worker-engine.js';
+import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';
 
@@ -23,7 +23,7 @@ export class EmbeddingService {
   readonly #batcher: MicroBatcher<EmbedCallFields, EmbedItem, Embedding>;
 
   constructor(
-    @Inject(EMBEDDER) engine: TextEmbedder,
+    @Inject(ENGINE) engine: TextEmbedder,
     @Inject(WORKER_SPEC) spec: WorkerSpec,
     clock: ProcessClock,
     journal: BatchJournal,

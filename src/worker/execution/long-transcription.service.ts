@@ -16,7 +16,7 @@ import {
   type PreparedAudio,
   type SpeechRecognizer,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { RECOGNIZER } from '../engines/worker-engine.js';
+import { ENGINE } from '../engines/worker-engine.js';
 import {
   type Recognised,
   type RecognitionCall,
@@ -211,7 +211,7 @@ export interface LongOptions {
 export class LongTranscriptionService {
   constructor(
     private readonly files: RecognitionService,
-    @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
+    @Inject(ENGINE) private readonly engine: SpeechRecognizer,
   ) {}
 
   /**

@@ -11,7 +11,7 @@ import {
   type SpeechRecognizer,
   type TranscribeItem,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { RECOGNIZER } from '../engines/worker-engine.js';
+import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';
 import { knownVoices, recognisedWithSpeakers } from './speaker-naming.js';
@@ -64,7 +64,7 @@ export class RecognitionService {
   readonly #batcher: MicroBatcher<RecognitionJob, TranscribeItem, Recognised>;
 
   constructor(
-    @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
+    @Inject(ENGINE) private readonly engine: SpeechRecognizer,
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     private readonly downloads: AudioDownload,
     clock: ProcessClock,

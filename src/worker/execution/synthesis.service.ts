@@ -14,7 +14,7 @@ import {
   type SpeechSynthesizer,
   type SynthesizeItem,
 } from '@switchyard/engine-api/speech-synthesizer.js';
-import { SYNTHESIZER } from '../engines/worker-engine.js';
+import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';
 
@@ -34,7 +34,7 @@ export class SynthesisService {
   >;
 
   constructor(
-    @Inject(SYNTHESIZER) private readonly engine: SpeechSynthesizer,
+    @Inject(ENGINE) private readonly engine: SpeechSynthesizer,
     @Inject(WORKER_SPEC) spec: WorkerSpec,
     clock: ProcessClock,
     journal: BatchJournal,

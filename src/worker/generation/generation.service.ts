@@ -13,7 +13,7 @@ import {
   type GenerationEvent,
   type TextGenerator,
 } from '../engines/text-generator.js';
-import { GENERATOR } from '../engines/worker-engine.js';
+import { ENGINE } from '../engines/worker-engine.js';
 import { SharedTime } from './shared-time.js';
 import { abortError } from '../../core/errors/abort-error.js';
 
@@ -43,7 +43,7 @@ export class GenerationService {
   readonly #time = new SharedTime();
 
   constructor(
-    @Inject(GENERATOR) private readonly engine: TextGenerator,
+    @Inject(ENGINE) private readonly engine: TextGenerator,
     private readonly clock: ProcessClock,
   ) {}
 

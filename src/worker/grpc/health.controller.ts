@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { Controller, Inject, Injectable } from '@nestjs/common';
+import { Controller, Inject } from '@nestjs/common';
 import { GrpcMethod, RpcException } from '@nestjs/microservices';
 import { concat, distinctUntilChanged, map, NEVER, type Observable, of } from 'rxjs';
 import {
@@ -16,25 +16,13 @@ import {
   WorkerState,
 } from '../lifecycle/worker-state.js';
 
+/** The one service of a process; the others answer UNIMPLEMENTED. */
 const NAMES = {
   stt: 'switchyard.v1.SpeechToText',
   tts: 'switchyard.v1.TextToSpeech',
   llm: 'switchyard.v1.TextGeneration',
   embedding: 'switchyard.v1.TextGeneration',
 } as const;
-
-/**
- * The one service of this process by its full proto name; the others
- * answer UNIMPLEMENTED.
- */
-@Injectable()
-export class ServedService {
-  readonly name: string;
-
-  constructor(@Inject(WORKER_SPEC) spec: WorkerSpec) {
-    this.name = NAMES[spec.model.kind];
-  }
-}
 
 /**
  * Service name for the state of pulling from the shared queue: for readiness probes, not
@@ -49,8 +37,8 @@ const PULL_SERVICE = 'switchyard.pull';
 @Controller()
 export class HealthCheckController {
   constructor(
+    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
     private readonly state: WorkerState,
-    private readonly served: ServedService,
     private readonly pull: PullReadiness,
   ) {}
 
@@ -79,7 +67,7 @@ export class HealthCheckController {
   }
 
   #knows(service: string): boolean {
-    return service === '' || service === this.served.name;
+    return service === '' || service === NAMES[this.spec.model.kind];
   }
 }
 

@@ -15,7 +15,7 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { PcmIntake } from '../audio/resampler.js';
 import { sherpaPackage } from '../engines/load-package.js';
-import { RECOGNIZER } from '../engines/worker-engine.js';
+import { ENGINE } from '../engines/worker-engine.js';
 import { CommittedStream, type LiveStream } from '../execution/live-stream.js';
 import { VoiceActivityStream } from '../execution/voice-activity-stream.js';
 import { type CallConversation } from './call-conversation.js';
@@ -95,7 +95,7 @@ const PIECE = 1600;
 export class StreamService {
   #taken = 0;
 
-  constructor(@Inject(RECOGNIZER) private readonly engine: SpeechRecognizer) {}
+  constructor(@Inject(ENGINE) private readonly engine: SpeechRecognizer) {}
 
   /**
    * Resolves when the caller has ended the stream and all finals are sent.

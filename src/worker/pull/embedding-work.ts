@@ -9,7 +9,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { readWhole } from '../../platform/storage/blob-keys.js';
 import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
-import { EMBEDDER } from '../engines/worker-engine.js';
+import { ENGINE } from '../engines/worker-engine.js';
 import { EmbeddingService } from '../execution/embedding.service.js';
 import { type JobAnswer, type JobWork, wrongKind } from './job-work.js';
 
@@ -19,7 +19,7 @@ const MAX_BODY_BYTES = 64 * 1_048_576;
 @Injectable()
 export class EmbeddingWork implements JobWork {
   constructor(
-    @Inject(EMBEDDER) private readonly engine: TextEmbedder,
+    @Inject(ENGINE) private readonly engine: TextEmbedder,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly embedding: EmbeddingService,
   ) {}

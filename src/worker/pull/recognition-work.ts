@@ -14,7 +14,7 @@ import {
 import { aboutUrl } from '../audio/audio-download.js';
 import { type EngineCapability } from '@switchyard/engine-api/engine.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
-import { RECOGNIZER } from '../engines/worker-engine.js';
+import { ENGINE } from '../engines/worker-engine.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
 import { RecognitionService } from '../execution/recognition.service.js';
 import { type TranscriptAnswer } from '../execution/transcript-stitcher.js';
@@ -39,7 +39,7 @@ type CallFields = Omit<TranscribeCallFields, 'audio'>;
 export class RecognitionWork implements JobWork {
   constructor(
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
-    @Inject(RECOGNIZER) private readonly engine: SpeechRecognizer,
+    @Inject(ENGINE) private readonly engine: SpeechRecognizer,
     private readonly short: RecognitionService,
     private readonly long: LongTranscriptionService,
     private readonly audio: QueuedAudio,

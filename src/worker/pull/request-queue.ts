@@ -17,7 +17,7 @@ import { RedisOrder } from '../../platform/redis/redis-order.js';
 import { ResultExpiry, sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';
-import { takenJob, type TakenJob } from './taken-job.js';
+import { type TakenJob } from './taken-job.js';
 
 /** Another worker has the job or has finished it: anything sent about it is ignored. */
 export class JobLost extends Error {}
@@ -88,9 +88,19 @@ export class RequestQueue {
       JobJson?,
       string?,
     ];
-    return json
-      ? takenJob(json, { id: String(id), token, takenMs: Date.now() })
-      : undefined;
+    if (!json) return undefined;
+    return {
+      id: String(id),
+      token,
+      takenMs: Date.now(),
+      raw: json.data,
+      timestamp: json.timestamp,
+      priority: json.priority || 0,
+      starts: json.attemptsStarted,
+      deaths: json.stalledCounter ?? 0,
+      condemned: json.deferredFailure !== undefined,
+      opts: json.opts,
+    };
   }
 
   /** @throws JobLost */

@@ -10,7 +10,7 @@ import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
-import { SYNTHESIZER } from '../engines/worker-engine.js';
+import { ENGINE } from '../engines/worker-engine.js';
 import { SynthesisService } from '../execution/synthesis.service.js';
 import { assertAble, type JobAnswer, type JobWork, wrongKind } from './job-work.js';
 import { PullConnections } from './pull-connections.js';
@@ -23,7 +23,7 @@ import { RequestQueue } from './request-queue.js';
 @Injectable()
 export class SpeechWork implements JobWork {
   constructor(
-    @Inject(SYNTHESIZER) private readonly engine: SpeechSynthesizer,
+    @Inject(ENGINE) private readonly engine: SpeechSynthesizer,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly synthesis: SynthesisService,
     private readonly connections: PullConnections,

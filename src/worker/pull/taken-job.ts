@@ -1,4 +1,4 @@
-import { type JobJson, type MinimalJob } from 'bullmq';
+import { type MinimalJob } from 'bullmq';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 
@@ -48,23 +48,6 @@ export interface TakenJob {
   /** The options it was added with. */
   readonly opts: MinimalJob['opts'];
 }
-
-export interface TakeInfo {
-  readonly id: string;
-  readonly token: string;
-  readonly takenMs: number;
-}
-
-export const takenJob = (json: JobJson, { id, token, takenMs }: TakeInfo): TakenJob => ({
-  ...{ id, token, takenMs },
-  raw: json.data,
-  timestamp: json.timestamp,
-  priority: Number.isNaN(json.priority) ? 0 : (json.priority ?? 0),
-  starts: json.attemptsStarted,
-  deaths: json.stalledCounter ?? 0,
-  condemned: json.deferredFailure !== undefined,
-  opts: json.opts,
-});
 
 /** It does not wait for stragglers (D-02). A job without a class counts as urgent. */
 export const isHurried = ({ priority }: TakenJob): boolean =>
