@@ -55,7 +55,7 @@ const workerLayers = [
   ['audio', []],
   ['engines', ['audio']],
   ['execution', ['engines', 'audio', 'lifecycle']],
-  ['generation', ['engines']],
+  ['generation', ['engines', 'lifecycle']],
   ['grpc', ['execution', 'generation', 'engines', 'audio', 'lifecycle']],
   ['pull', ['execution', 'engines', 'audio', 'lifecycle']],
 ];

@@ -12,9 +12,9 @@ import {
   type GroupCompute,
 } from './batch-journal.js';
 import { DevicePolicy } from './device-policy.js';
-import { type Prepared, PrepStage } from './prep-stage.js';
+import { type Prepared, PrepStage } from '../lifecycle/prep-stage.js';
 import { type Computed, type WorkItem } from './work-item.js';
-import { type PlacedWork, WorkQueue } from './work-queue.js';
+import { type PlacedWork, WorkQueue } from '../lifecycle/work-queue.js';
 
 /**
  * The engine's limits, lowered to this worker's settings (`MAX_BATCH_SIZE`,

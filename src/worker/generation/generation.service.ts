@@ -6,7 +6,7 @@ import {
 } from '../../contracts/grpc/generation.codec.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { PrepStage } from '../execution/prep-stage.js';
+import { PrepStage } from '../lifecycle/prep-stage.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import {
   type GenerateItem,

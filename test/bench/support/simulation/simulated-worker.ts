@@ -8,7 +8,7 @@ import { SlotLedger } from '../../../../src/gateway/worker-pool/slot-ledger.js';
 import {
   type PlacedWork,
   WorkQueue,
-} from '../../../../src/worker/execution/work-queue.js';
+} from '../../../../src/worker/lifecycle/work-queue.js';
 import { type WorkerOffer } from '../../../../src/gateway/worker-pool/worker-choice.js';
 import { type EventQueue } from '../event-queue.js';
 
