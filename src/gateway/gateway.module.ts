@@ -16,7 +16,6 @@ import { ConsoleModule } from './console/console.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { MetricsController } from './jobs/processor/metrics.controller.js';
 import { ResponsesModule } from './responses/responses.module.js';
-import { StoredResponsesModule } from './responses/store/stored-responses.module.js';
 import { RequestsModule } from './requests/requests.module.js';
 import { LimitsModule } from './limits/limits.module.js';
 import { RealtimeModule } from './realtime/realtime.module.js';
@@ -58,7 +57,6 @@ export class GatewayModule {
         WhisperAsrModule,
         TextModule,
         ResponsesModule,
-        StoredResponsesModule,
         ModelsModule,
         HealthModule,
         JobsModule,

@@ -41,6 +41,10 @@ export interface InferenceCaller extends Pick<
   readonly reply?: FastifyReply;
 }
 
+export interface HttpCaller extends InferenceCaller {
+  readonly reply: FastifyReply;
+}
+
 /** What is asked: the model, its input, and what the scheduler needs to know about it. */
 export type InferenceWork = Omit<RequestSpec, keyof InferenceCaller>;
 
@@ -62,7 +66,7 @@ interface InferenceOptions {
 export function httpCaller(
   reply: FastifyReply,
   { tier, model }: { readonly tier: ServiceTier; readonly model: ModelSpec },
-): InferenceCaller {
+): HttpCaller {
   const { request } = reply;
   const { tenant, terms } = principalOf(request);
   const usual = terms?.defaultPriority ?? model.defaultPriority;

@@ -1,22 +1,45 @@
-import { Inject, Injectable, Logger, Optional } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
 import {
   type ItemReference,
   type ResponseItem,
 } from '../../contracts/openai/response-items.js';
-import { type ResponseRequest } from '../../contracts/openai/responses.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import {
-  RESPONSE_STORE,
-  type ResponseStore,
-  type StoredResponse,
-} from './response-store.port.js';
+  type ResponseObject,
+  type ResponseRequest,
+} from '../../contracts/openai/responses.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { type FastifyReply } from 'fastify';
+import { IgnoredFields } from '../../contracts/openai/field-rules.js';
+import { type JsonRequest } from '../http/json-body.js';
+import { httpCaller } from '../inference/inference.service.js';
+import { usedTier } from '../inference/request-priority.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { type TextTurn } from '../text/text-generation.service.js';
+import { type parseResponse } from './parse-response.js';
+import { generationOf } from './response-generation.js';
+import { newId, newResponse, nowS } from './response-object.js';
+import { ResponseRecords } from './response-records.js';
+
+/** Receives a response that is over. @returns fields that follow from it */
+export type FinishResponse = (
+  response: ResponseObject,
+) => Promise<Partial<Pick<ResponseObject, 'store'>>>;
 
 export interface KnownConversation {
-  /** Without references. */
+  /** Of this turn. Without references. */
   readonly input: readonly ResponseItem[];
   /** What came before, and the input. */
   readonly all: readonly ResponseItem[];
+}
+
+/** What a request for a response is answered with. */
+export interface ResponseTurn extends TextTurn {
+  readonly request: ResponseRequest;
+  readonly conversation: KnownConversation;
+  /** As it begins. */
+  readonly response: ResponseObject;
 }
 
 type Continuing = Pick<
@@ -30,17 +53,45 @@ export class Conversations {
   readonly #logger = new Logger(Conversations.name);
 
   constructor(
-    @Optional() @Inject(RESPONSE_STORE) private readonly store?: ResponseStore,
+    private readonly catalog: ModelCatalog,
+    private readonly records: ResponseRecords,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
+
+  /** @throws DomainError for the first thing wrong with the request */
+  async turn(
+    parse: typeof parseResponse,
+    { fields }: JsonRequest,
+    reply: FastifyReply,
+  ): Promise<ResponseTurn> {
+    const { catalog, settings } = this;
+    const ignored = new IgnoredFields(settings.compat.strict);
+    const { store: stores } = settings.responses;
+    const { request, model, tier } = parse(fields, { catalog, newId, stores, ignored });
+    const caller = httpCaller(reply, { tier, model });
+    const conversation = await this.of(caller.tenant, request);
+    const response = newResponse(request, {
+      id: newId('resp'),
+      createdS: nowS(),
+      model: model.id,
+      serviceTier: usedTier(caller.priority, tier),
+    });
+    return {
+      request,
+      caller,
+      conversation,
+      generation: generationOf(request, conversation.all, catalog),
+      response,
+      ignored: ignored.paths,
+    };
+  }
 
   /** @throws DomainError for what is unknown, or when nothing was said at all */
   async of(tenant: string, request: Continuing): Promise<KnownConversation> {
     const { previous_response_id: previous } = request;
-    if (request.store) await this.store?.demandRoom(tenant);
+    if (request.store) await this.records.demandRoom(tenant);
     const earlier =
-      previous !== null && this.store
-        ? await this.store.conversation(tenant, previous)
-        : [];
+      previous === null ? [] : await this.records.conversation(tenant, previous);
     const input = await this.#resolved(tenant, request.input, earlier);
     const all = [...earlier, ...input];
     if (all.length > MOST_ITEMS) throw tooLong(all.length);
@@ -55,17 +106,24 @@ export class Conversations {
   }
 
   /**
-   * A caller that continues from the response can rely on it. @returns whether
-   * it is stored
+   * A caller that continues from a response can rely on it: it is stored before its end
+   * is sent, or says that it is not.
    */
-  async save(tenant: string, stored: StoredResponse): Promise<boolean> {
-    try {
-      await this.store?.save(tenant, stored);
-      return this.store !== undefined;
-    } catch (error) {
-      this.#logger.error(`response ${stored.response.id} could not be stored`, error);
-      return false;
-    }
+  finisher(
+    tenant: string,
+    { store }: Pick<ResponseRequest, 'store'>,
+    { input }: KnownConversation,
+  ): FinishResponse {
+    return async response => {
+      if (!store) return {};
+      try {
+        await this.records.create(tenant, { response, input });
+        return { store };
+      } catch (error) {
+        this.#logger.error(`response ${response.id} could not be stored`, error);
+        return { store: false };
+      }
+    };
   }
 
   async #resolved(
@@ -82,8 +140,9 @@ export class Conversations {
       throw invalidInput('must reference each item at most once');
     const known = new Map(earlier.map(item => [item.id, item]));
     for (const id of known.keys()) missing.delete(id);
-    const found = missing.size > 0 ? await this.store?.items(tenant, missing) : undefined;
-    for (const item of found ?? []) known.set(item.id, item);
+    const isDone = missing.size === 0 || !this.settings.responses.store;
+    const found = isDone ? [] : await this.records.items(tenant, missing);
+    for (const item of found) known.set(item.id, item);
     return input.map((item, index) =>
       item.type === 'item_reference' ? itemOf(item, index, known) : item,
     );

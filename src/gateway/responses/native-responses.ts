@@ -10,15 +10,13 @@ import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { readObject } from '../../contracts/schema/read-object.js';
 import { OBJECT, objectsUpTo } from '../../contracts/schema/rules.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { answerHeaders } from '../http/answer-headers.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { sendEvents } from '../text/generation-output-stream.js';
-import { TextGenerationService } from '../text/text-generation.service.js';
-import { Conversations } from './conversations.js';
+import { TextGenerationService, type TextTurn } from '../text/text-generation.service.js';
+import { Conversations, type FinishResponse } from './conversations.js';
 import { type NativeFields, NativeStream } from './native-stream.js';
 import { readInput } from './read-items.js';
 import { newId } from './response-object.js';
@@ -31,8 +29,7 @@ const ITEMS = objectsUpTo(100_000, OBJECT);
 interface NativeTurn {
   readonly sent: NativeFields;
   readonly answered: NativeFields;
-  /** Receives a response that is over. @returns fields that follow from it */
-  readonly finish: (response: ResponseObject) => Promise<NativeFields>;
+  readonly finish: FinishResponse;
 }
 
 /**
@@ -51,30 +48,20 @@ export class NativeResponses {
   ) {}
 
   /**
-   * @param stores whether responses can be stored; without that, what needs it
-   *   is refused elsewhere
    * @returns false: it is not such a request, and nothing was done
    * @throws DomainError as long as nothing was sent
    */
-  async serve(
-    { fields: sent, bytes }: JsonRequest,
-    reply: FastifyReply,
-    stores: boolean,
-  ): Promise<boolean> {
+  async serve({ fields, bytes }: JsonRequest, reply: FastifyReply): Promise<boolean> {
     if (
       !this.catalog.all().some(({ capabilities }) => capabilities.includes('responses'))
     )
       return false;
-    const dto = parseDto(CreateResponseRequest, sent);
+    const dto = parseDto(CreateResponseRequest, fields);
     const model = this.catalog.getOfKind(dto.model, 'llm');
-    const isStored = dto.store ?? stores;
-    const needsStore = isStored || continues(dto);
-    if (
-      !model.capabilities.includes('responses') ||
-      dto.background ||
-      (needsStore && !stores)
-    )
-      return false;
+    const { store: stores } = this.settings.responses;
+    const needsStore = (dto.store ?? stores) || continues(dto);
+    const isElsewhere = dto.background || (needsStore && !stores);
+    if (isElsewhere || !model.capabilities.includes('responses')) return false;
     const caller = httpCaller(reply, { tier: dto.service_tier, model });
     const turn = needsStore ? await this.#stored(dto, caller.tenant) : STATELESS;
     const task = {
@@ -84,61 +71,49 @@ export class NativeResponses {
     } as const;
     const body = withJsonFields(bytes, turn.sent);
     const generation = { model, task, beginning: beginningOf(dto), body };
-    const tier = usedTier(caller.priority, dto.service_tier);
-    const fields = { model: model.id, service_tier: tier, ...turn.answered };
-    if (!dto.stream) {
-      const { reply: whole, timings } = await this.generations
-        .start(caller, generation)
-        .answer('generation');
-      const headers = answerHeaders(model.id, { ...timings, usage: whole.usage });
-      const answer = withJsonFields(whole.answer, fields);
-      const finished = await turn.finish(
-        JSON.parse(answer.toString('utf8')) as ResponseObject,
-      );
-      void reply
-        .headers(headers)
-        .type('application/json; charset=utf-8')
-        .send(withJsonFields(answer, finished));
-      return true;
-    }
-    const output = new NativeStream(
-      this.settings.generation.maxBufferedBytes,
-      fields,
-      turn.finish,
-    );
-    const { phases, firstOutputMs } = await this.generations
-      .start(caller, generation, output)
-      .firstOutput();
-    sendEvents(
-      reply,
-      answerHeaders(model.id, { phases, ttftMs: firstOutputMs }),
-      output.chunks,
-    );
+    await this.#answer(dto, turn, { caller, generation, ignored: [] });
     return true;
   }
 
+  #answer(
+    { service_tier: tier, stream }: CreateResponseRequest,
+    { answered, finish }: NativeTurn,
+    turn: TextTurn,
+  ): Promise<void> {
+    const service_tier = usedTier(turn.caller.priority, tier);
+    const fields = { model: turn.generation.model.id, service_tier, ...answered };
+    const { maxBufferedBytes } = this.settings.generation;
+    if (stream)
+      return this.generations.stream(
+        turn,
+        new NativeStream(maxBufferedBytes, fields, finish),
+      );
+    return this.generations.answer(turn, async said => {
+      const answer = withJsonFields(said, fields);
+      const response = JSON.parse(answer.toString('utf8')) as ResponseObject;
+      return withJsonFields(answer, { ...(await finish(response)) });
+    });
+  }
+
   async #stored(dto: CreateResponseRequest, tenant: string): Promise<NativeTurn> {
-    const { previous_response_id: previous, instructions, store = true } = dto;
+    const { previous_response_id, instructions, store = true } = dto;
     const asked = {
-      previous_response_id: previous,
+      previous_response_id,
       instructions,
       input: itemsOf(dto.input),
       store,
     };
-    const { input, all } = await this.conversations.of(tenant, asked);
+    const known = await this.conversations.of(tenant, asked);
     // Ids of stored items are the gateway's: the other server would look for them in
     // its own store.
     const whole = {
       previous_response_id: null,
-      input: all.map(({ id: _, ...item }) => item),
+      input: known.all.map(({ id: _, ...item }) => item),
     };
     return {
       sent: { store: false, ...(continues(dto) && whole) },
-      answered: { id: newId('resp'), previous_response_id: previous, store },
-      finish: async response =>
-        store
-          ? { store: await this.conversations.save(tenant, { response, input }) }
-          : {},
+      answered: { id: newId('resp'), previous_response_id, store },
+      finish: this.conversations.finisher(tenant, asked, known),
     };
   }
 }

@@ -9,6 +9,7 @@ import { valueSpans } from '../../core/jobs/line-span.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { GenerationOutputStream } from '../text/generation-output-stream.js';
+import { type FinishResponse } from './conversations.js';
 import { failureOf } from './response-object.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -26,14 +27,10 @@ export class NativeStream extends GenerationOutputStream {
   #final: Buffer | undefined;
   #next = 0;
 
-  /**
-   * @param finish receives the response when it is over. @returns fields that
-   *   follow from it
-   */
   constructor(
     maxBufferedBytes: number,
     private readonly fields: NativeFields,
-    private readonly finish: (response: ResponseObject) => Promise<NativeFields>,
+    private readonly finish: FinishResponse,
   ) {
     super(maxBufferedBytes);
   }
@@ -60,7 +57,7 @@ export class NativeStream extends GenerationOutputStream {
     const fields = await this.finish(this.#last as unknown as ResponseObject);
     return sseEvent(
       String(eventIn(this.#final)!.type),
-      onOneLine(withResponseFields(this.#final, fields)),
+      onOneLine(withResponseFields(this.#final, { ...fields })),
     );
   }
 

@@ -18,11 +18,7 @@ export function generationOf(
 ): Generation {
   demandCalls(conversation);
   const chat = chatOfResponse(request, conversation);
-  try {
-    return { ...parseChat(chat, catalog), body: Buffer.from(JSON.stringify(chat)) };
-  } catch (error) {
-    throw inWordsOfResponses(error);
-  }
+  return { ...parseChat(chat, catalog), body: Buffer.from(JSON.stringify(chat)) };
 }
 
 /**

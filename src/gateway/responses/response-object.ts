@@ -12,6 +12,9 @@ import { type DomainError } from '../../core/errors/domain-error.js';
 export const newId = (prefix: string): string =>
   `${prefix}_${randomBytes(24).toString('hex')}`;
 
+/** Unix seconds. */
+export const nowS = (): number => Math.floor(Date.now() / 1000);
+
 export interface ResponseHead {
   readonly id: string;
   /** Unix seconds. */
@@ -37,9 +40,16 @@ export function newResponse(
     ...repeated
   } = request;
   return {
-    ...{ id, object: 'response', created_at: createdS, completed_at: null },
+    id,
+    object: 'response',
+    created_at: createdS,
+    completed_at: null,
     status: request.background ? 'queued' : 'in_progress',
-    ...{ incomplete_details: null, error: null, model, output: [], usage: null },
+    incomplete_details: null,
+    error: null,
+    model,
+    output: [],
+    usage: null,
     ...repeated,
     ...USUAL_SAMPLING,
     ...(samplingIn(request) as typeof USUAL_SAMPLING),

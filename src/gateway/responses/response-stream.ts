@@ -1,16 +1,13 @@
 import { Readable } from 'node:stream';
 import { type FastifyReply } from 'fastify';
-import {
-  FINAL_EVENTS,
-  type ResponseEvent,
-  type ResponseObject,
-} from '../../contracts/openai/responses.js';
+import { FINAL_EVENTS, type ResponseEvent } from '../../contracts/openai/responses.js';
 import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { GenerationOutputStream, sendEvents } from '../text/generation-output-stream.js';
 import { piecesOf } from './generation-pieces.js';
 import { inWordsOfResponses } from './response-generation.js';
-import { failureOf } from './response-object.js';
+import { type FinishResponse } from './conversations.js';
+import { failureOf, nowS } from './response-object.js';
 import { type ResponseWriter } from './response-writer.js';
 
 /** An event as it is streamed; the final one is followed by `[DONE]`. */
@@ -27,9 +24,6 @@ export function followEvents(
   reply.raw.once('close', () => left.abort());
   sendEvents(reply, headers, Readable.from(frames(left.signal)));
 }
-
-/** Receives a response that is over. @returns it as it is after that */
-export type FinishResponse = (response: ResponseObject) => Promise<ResponseObject>;
 
 /** Generated text as the events of a response. */
 export class ResponseStream extends GenerationOutputStream {
@@ -78,10 +72,12 @@ export class ResponseStream extends GenerationOutputStream {
   }
 
   async #end(): Promise<readonly ResponseEvent[]> {
-    const events = this.writer.end(Math.floor(Date.now() / 1000));
-    const finished = await this.finish(this.writer.response);
+    const events = this.writer.end(nowS());
+    const fields = await this.finish(this.writer.response);
     return events.map(event =>
-      'response' in event ? { ...event, response: finished } : event,
+      'response' in event
+        ? { ...event, response: { ...event.response, ...fields } }
+        : event,
     );
   }
 }

@@ -1,19 +1,40 @@
 import { Module } from '@nestjs/common';
+import { DatabaseModule } from '../../platform/database/database.module.js';
 import { ModelsModule } from '../models/models.module.js';
+import { RequestsModule } from '../requests/requests.module.js';
+import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { TextModule } from '../text/text.module.js';
+import { BackgroundResponses } from './background-responses.js';
+import { BackgroundRunner } from './background-runner.js';
 import { Conversations } from './conversations.js';
 import { NativeResponses } from './native-responses.js';
+import { ResponseEventLog } from './response-event-log.js';
+import { ResponseExpiry } from './response-expiry.js';
+import { ResponseFeed } from './response-feed.js';
+import { ResponseRecords } from './response-records.js';
+import { ResponseRuns } from './response-runs.js';
 import { ResponsesController } from './responses.controller.js';
-import { ResponsesService } from './responses.service.js';
+import { RESPONSE_METRICS } from './responses.metrics.js';
+import { StoredResponsesController } from './stored-responses.controller.js';
 
 /**
- * `/v1/responses`. What outlives a request is in `RESPONSE_STORE`, where a module of all
- * the gateway binds it.
+ * `/v1/responses`, stored and background responses. Without `responses.store` none are
+ * stored; those of before are still served.
  */
 @Module({
-  imports: [ModelsModule, TextModule],
-  controllers: [ResponsesController],
-  providers: [Conversations, NativeResponses, ResponsesService],
-  exports: [Conversations],
+  imports: [DatabaseModule, ModelsModule, RequestsModule, SchedulerModule, TextModule],
+  controllers: [ResponsesController, StoredResponsesController],
+  providers: [
+    BackgroundResponses,
+    BackgroundRunner,
+    Conversations,
+    NativeResponses,
+    ResponseEventLog,
+    ResponseExpiry,
+    ResponseFeed,
+    ResponseRecords,
+    ResponseRuns,
+    ...RESPONSE_METRICS,
+  ],
 })
 export class ResponsesModule {}

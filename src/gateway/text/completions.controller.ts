@@ -1,37 +1,114 @@
-import { Controller, Post, Res } from '@nestjs/common';
+import { Readable } from 'node:stream';
+import { Controller, Inject, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
+import { embeddingBody } from '../../contracts/formats/embedding-body.js';
+import { withJsonFields } from '../../contracts/formats/json-fields.js';
+import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
+import { countInputs } from '../../contracts/openai/text-or-tokens.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
+import { httpCaller, InferenceService } from '../inference/inference.service.js';
+import { usedTier } from '../inference/request-priority.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { requestParser } from '../models/parse-request.js';
+import { GenerationStream } from './generation-stream.js';
+import { parseChat, parseCompletion, type ParsedGeneration } from './parse-generation.js';
+import { TextGenerationService } from './text-generation.service.js';
 import {
   DescribesChat,
   DescribesCompletion,
   DescribesEmbeddings,
 } from './text.openapi.js';
-import { EmbeddingsService } from './embeddings.service.js';
-import { CompletionsService } from './completions.service.js';
 
+export const parseEmbedding = requestParser({
+  type: EmbeddingDto,
+  kind: 'embedding',
+  task: 'embeddings',
+});
+
+/**
+ * Chat, completions and embeddings. Text is sent while the worker still makes it: as long
+ * as no chunk was sent a failure is a normal error; later ones are the last event of the
+ * stream.
+ */
 @Controller('v1')
 export class CompletionsController {
   constructor(
-    private readonly generation: CompletionsService,
-    private readonly embeddings: EmbeddingsService,
+    private readonly catalog: ModelCatalog,
+    private readonly generations: TextGenerationService,
+    private readonly inference: InferenceService,
+    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   @Post('chat/completions')
   @DescribesChat()
-  chat(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.generation.serve('chat', body, reply);
+  chat(
+    @JsonBody() { fields, bytes }: JsonRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const parsed = parseChat(fields, this.catalog, this.settings.compat);
+    return this.#generate(parsed, bytes, reply);
   }
 
   @Post('completions')
   @DescribesCompletion()
-  complete(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.generation.serve('completions', body, reply);
+  complete(
+    @JsonBody() { fields, bytes }: JsonRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const parsed = parseCompletion(fields, this.catalog, this.settings.compat);
+    return this.#generate(parsed, bytes, reply);
   }
 
   @Post('embeddings')
   @DescribesEmbeddings()
-  embed(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.embeddings.serve(body, reply);
+  async embed(
+    @JsonBody() { fields, bytes: body }: JsonRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { compat } = this.settings;
+    const { model: spec, dto, ignored } = parseEmbedding(fields, this.catalog, compat);
+    const { id: model } = spec;
+    const inputs = countInputs(dto.input);
+    const work = {
+      model,
+      bytes: body.length,
+      audioDurationS: 0,
+      payload: { kind: 'embed', body, inputs },
+    } as const;
+    const caller = httpCaller(reply, { tier: dto.service_tier, model: spec });
+    const answer = await this.inference.start(caller, work).answer('embeddings');
+    const { vectors, dimensions, usage } = answer.reply;
+    const written = embeddingBody({
+      vectors,
+      dimensions,
+      encoding: dto.encoding_format,
+      model,
+      promptTokens: usage?.promptTokens ?? 0,
+    });
+    void reply
+      .headers(answerHeaders(model, answer.timings, ignored))
+      .type('application/json; charset=utf-8')
+      .send(Readable.from(written, { objectMode: false }));
+  }
+
+  #generate(
+    { model, dto, task, beginning, ignored }: ParsedGeneration,
+    body: Buffer,
+    reply: FastifyReply,
+  ): Promise<void> {
+    const caller = httpCaller(reply, { tier: dto.service_tier, model });
+    // Set in the answer by the gateway; the rest of it is the engine's.
+    const fields = {
+      model: model.id,
+      service_tier: usedTier(caller.priority, dto.service_tier),
+    };
+    const turn = { caller, generation: { model, task, beginning, body }, ignored };
+    if (!dto.stream)
+      return this.generations.answer(turn, answer => withJsonFields(answer, fields));
+    const { maxBufferedBytes } = this.settings.generation;
+    return this.generations.stream(turn, new GenerationStream(maxBufferedBytes, fields));
   }
 }

@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { answerHeaders } from '../http/answer-headers.js';
 import {
+  type HttpCaller,
   type InferenceCaller,
   type InferenceRequest,
   InferenceService,
 } from '../inference/inference.service.js';
-import { type GenerationOutputStream } from './generation-output-stream.js';
+import { type GenerationOutputStream, sendEvents } from './generation-output-stream.js';
 import { affinityOf, type ParsedGeneration } from './parse-generation.js';
 
 /**
@@ -18,6 +20,12 @@ export interface Generation extends Pick<
   'model' | 'task' | 'beginning'
 > {
   readonly body: Buffer;
+}
+
+/** A generation that answers an HTTP request. */
+export interface TextTurn extends Pick<ParsedGeneration, 'ignored'> {
+  readonly caller: HttpCaller;
+  readonly generation: Generation;
 }
 
 /** Runs generations on workers. */
@@ -48,5 +56,30 @@ export class TextGenerationService {
       payload: { kind: 'generate', ...task, body, ...(output && { sink: output }) },
     } as const;
     return this.inference.start(caller, work, output && { output, idleMs });
+  }
+
+  /** Sends the whole answer. @param write what is sent of the engine's JSON */
+  async answer(
+    { caller, generation, ignored }: TextTurn,
+    write: (answer: Buffer) => Buffer | object | Promise<Buffer | object>,
+  ): Promise<void> {
+    const { reply, timings } = await this.start(caller, generation).answer('generation');
+    const body = await write(reply.answer);
+    const known = { ...timings, usage: reply.usage };
+    void caller.reply
+      .headers(answerHeaders(generation.model.id, known, ignored))
+      .type('application/json; charset=utf-8')
+      .send(body);
+  }
+
+  /** Sends events from the first chunk on; their headers hold what is known by then. */
+  async stream(
+    { caller, generation, ignored }: TextTurn,
+    output: GenerationOutputStream,
+  ): Promise<void> {
+    const started = this.start(caller, generation, output);
+    const { phases, firstOutputMs: ttftMs } = await started.firstOutput();
+    const headers = answerHeaders(generation.model.id, { phases, ttftMs }, ignored);
+    sendEvents(caller.reply, headers, output.chunks);
   }
 }

@@ -1,24 +1,16 @@
 import { Module } from '@nestjs/common';
 import { InferenceModule } from '../inference/inference.module.js';
 import { ModelsModule } from '../models/models.module.js';
-import { EmbeddingsService } from './embeddings.service.js';
 import { RerankController } from './rerank/rerank.controller.js';
-import { RerankService } from './rerank/rerank.service.js';
 import { TokensController } from './tokens.controller.js';
 import { CompletionsController } from './completions.controller.js';
-import { CompletionsService } from './completions.service.js';
 import { TextGenerationService } from './text-generation.service.js';
 
 /** Chat, completions and embeddings. */
 @Module({
   imports: [InferenceModule, ModelsModule],
   controllers: [CompletionsController, RerankController, TokensController],
-  providers: [
-    EmbeddingsService,
-    RerankService,
-    CompletionsService,
-    TextGenerationService,
-  ],
+  providers: [TextGenerationService],
   exports: [TextGenerationService],
 })
 export class TextModule {}

@@ -11,7 +11,6 @@ import { ApiBody, ApiConsumes, ApiOkResponse } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { DetokenizeDto, TokenizeDto } from '../../contracts/openai/token.dto.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
@@ -65,28 +64,16 @@ export class TokensController {
     return this.#serve('detokenize', body, reply);
   }
 
-  async #serve(
+  #serve(
     form: keyof typeof TOKEN_PARSERS,
-    { fields, bytes }: JsonRequest,
+    { fields, bytes: body }: JsonRequest,
     reply: FastifyReply,
   ): Promise<void> {
-    const { model, ignored } = TOKEN_PARSERS[form](
-      fields,
-      this.catalog,
-      this.settings.compat,
-    );
+    const { compat } = this.settings;
+    const { model, ignored } = TOKEN_PARSERS[form](fields, this.catalog, compat);
     const caller = httpCaller(reply, { tier: 'auto', model });
     const task = { form, maxTokens: 0, n: 1 } as const;
-    const started = this.generation.start(caller, {
-      model,
-      task,
-      beginning: '',
-      body: bytes,
-    });
-    const { reply: answer, timings } = await started.answer('generation');
-    void reply
-      .headers(answerHeaders(model.id, timings, ignored))
-      .type('application/json; charset=utf-8')
-      .send(answer.answer);
+    const generation = { model, task, beginning: '', body };
+    return this.generation.answer({ caller, generation, ignored }, answer => answer);
   }
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { llamaModel } from '../../support/llama-model.js';
 import { type OpenResponsesTarget } from '../../support/open-responses-client.js';
-import { ResponseExpiry } from '../../../src/gateway/responses/store/response-expiry.js';
+import { ResponseExpiry } from '../../../src/gateway/responses/response-expiry.js';
 import { OPEN_RESPONSES_CASES } from '../../support/open-responses.js';
 import { ResponseClient, taken } from '../../support/response-client.js';
 import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';

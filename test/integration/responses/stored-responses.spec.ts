@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
-import { withTokens } from '../../../src/gateway/responses/store/durable-events.js';
-import { ResponseExpiry } from '../../../src/gateway/responses/store/response-expiry.js';
+import { withTokens } from '../../../src/gateway/responses/durable-events.js';
+import { ResponseExpiry } from '../../../src/gateway/responses/response-expiry.js';
 import { abandonResponse } from '../../support/abandoned-response.js';
 import {
   countFrom,

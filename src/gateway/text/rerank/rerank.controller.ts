@@ -1,7 +1,12 @@
-import { Controller, Post, Res } from '@nestjs/common';
+import { Controller, Inject, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiConsumes } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
-import { RerankDto, RerankingDto } from '../../../contracts/openai/rerank.dto.js';
+import {
+  type RerankDocument,
+  RerankDto,
+  RerankingDto,
+  type RerankResultDto,
+} from '../../../contracts/openai/rerank.dto.js';
 import {
   DescribesErrors,
   FIELD_ERRORS,
@@ -10,11 +15,29 @@ import {
 import { DescribesRequestHeaders } from '../../http/openapi/route.decorator.js';
 import { type JsonRequest } from '../../http/json-body.js';
 import { JsonBody } from '../../http/params.js';
-import { RerankService } from './rerank.service.js';
+import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { answerHeaders } from '../../http/answer-headers.js';
+import { httpCaller, InferenceService } from '../../inference/inference.service.js';
+import { ModelCatalog } from '../../models/model-catalog.js';
+import { requestParser } from '../../models/parse-request.js';
 
+export const parseRerank = requestParser({
+  type: RerankDto,
+  kind: 'embedding',
+  task: 'rerank',
+});
+
+/**
+ * `/v1/rerank`: one score per document; requests that wait together are computed
+ * together, as embeddings are.
+ */
 @Controller('v1/rerank')
 export class RerankController {
-  constructor(private readonly service: RerankService) {}
+  constructor(
+    private readonly catalog: ModelCatalog,
+    private readonly inference: InferenceService,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
 
   @Post()
   @ApiConsumes('application/json')
@@ -22,7 +45,54 @@ export class RerankController {
   @DescribesRequestHeaders()
   @ApiOkResponse({ type: RerankingDto })
   @DescribesErrors('invalid_json', 'unsupported_task', ...FIELD_ERRORS, ...QUEUE_ERRORS)
-  rerank(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.service.serve(body, reply);
+  async rerank(
+    @JsonBody() { fields, bytes: body }: JsonRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { compat } = this.settings;
+    const { model, dto, ignored } = parseRerank(fields, this.catalog, compat);
+    const inputs = dto.documents.length;
+    const work = {
+      model: model.id,
+      bytes: body.length,
+      audioDurationS: 0,
+      payload: { kind: 'embed', form: 'rerank', body, inputs },
+    } as const;
+    const caller = httpCaller(reply, { tier: dto.service_tier, model });
+    const { reply: answer, timings } = await this.inference
+      .start(caller, work)
+      .answer('embeddings');
+    const promptTokens = answer.usage?.promptTokens ?? 0;
+    const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
+    const answered: RerankingDto = {
+      id: reply.request.id,
+      object: 'list',
+      model: model.id,
+      results: ranked(dto, answer.vectors),
+      usage,
+      meta: { api_version: { version: '2' }, tokens: { input_tokens: promptTokens } },
+    };
+    void reply
+      .headers(answerHeaders(model.id, timings, ignored))
+      .type('application/json; charset=utf-8')
+      .send(answered);
   }
 }
+
+/** @param scores 32-bit floats, one per document */
+function ranked(
+  { documents, top_n: most, return_documents: withText }: RerankDto,
+  scores: Buffer,
+): RerankResultDto[] {
+  return documents
+    .map((document, index) => ({
+      index,
+      relevance_score: scores.readFloatLE(4 * index),
+      ...(withText && { document: { text: textOf(document) } }),
+    }))
+    .sort((a, b) => b.relevance_score - a.relevance_score)
+    .slice(0, most);
+}
+
+const textOf = (document: RerankDocument): string =>
+  typeof document === 'string' ? document : document.text;

@@ -1,17 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type ResponseItem } from '../../../contracts/openai/response-items.js';
-import { type ResponseObject } from '../../../contracts/openai/responses.js';
-import { type InputItemsQueryDto } from '../../../contracts/openai/stored-response.dto.js';
+import { type ResponseItem } from '../../contracts/openai/response-items.js';
+import { type ResponseObject } from '../../contracts/openai/responses.js';
+import { type InputItemsQueryDto } from '../../contracts/openai/stored-response.dto.js';
 import {
   type EndedResponseStatus,
   type ResponseEnding,
   type ResponseProgress,
   type ResponseRecord,
   type ResponseRef,
-} from '../../../core/request/response-record.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { ResponseRecordStore } from '../../../platform/database/response-store.js';
+} from '../../core/request/response-record.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { ResponseRecordStore } from '../../platform/database/response-store.js';
 
 const OPEN: readonly string[] = ['queued', 'in_progress'];
 
@@ -67,17 +67,19 @@ export class ResponseRecords {
     const ownBytes = Buffer.byteLength(inputJson) + Buffer.byteLength(responseJson);
     const nowMs = Date.now();
     const record: ResponseRecord = {
-      ...{ tenant, id, status, input: inputJson, response: responseJson },
+      tenant,
+      id,
+      status,
+      input: inputJson,
+      response: responseJson,
       ...(previousId !== null && { previousId }),
       chainLength: (previous?.chainLength ?? 0) + 1,
       chainBytes: (previous?.chainBytes ?? 0) + ownBytes,
       ...(request !== undefined && { request }),
-      ...{
-        createdAtMs: nowMs,
-        expiresAtMs: nowMs + keepMs,
-        epoch: 0,
-        nextSequence: events.length,
-      },
+      createdAtMs: nowMs,
+      expiresAtMs: nowMs + keepMs,
+      epoch: 0,
+      nextSequence: events.length,
     };
     await this.store.create(record, events);
   }

@@ -2,20 +2,20 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import {
   type ResponseRecord,
   type ResponseRun,
-} from '../../../core/request/response-record.js';
-import { settingsFrom } from '../../../platform/config/settings.js';
+} from '../../core/request/response-record.js';
+import { settingsFrom } from '../../platform/config/settings.js';
+import { ResponseRecordStore } from '../../platform/database/response-store.js';
 import {
   connectDatabase,
   migrate,
   type OpenDatabase,
-} from '../../../platform/database/open-database.js';
-import { ProcessClock } from '../../../platform/clock/clock.module.js';
-import { StorageRetries } from '../../requests/storage-retries.js';
-import { ShutdownGrace } from '../../scheduler/shutdown-drain.js';
+} from '../../platform/database/open-database.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { StorageRetries } from '../requests/storage-retries.js';
+import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { ResponseEventLog } from './response-event-log.js';
 import { ResponseFeed } from './response-feed.js';
 import { ResponseRecords } from './response-records.js';
-import { ResponseRecordStore } from '../../../platform/database/response-store.js';
 
 const FOLLOWERS = 300;
 const REF = { tenant: 'acme', id: 'resp_1' };

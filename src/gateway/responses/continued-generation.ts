@@ -1,8 +1,8 @@
-import { withJsonFields } from '../../../contracts/formats/json-fields.js';
-import { type ResponseObject } from '../../../contracts/openai/responses.js';
-import { type EngineName } from '../../../platform/config/model-spec.js';
-import { GenerationOutputStream } from '../../text/generation-output-stream.js';
-import { type Generation } from '../../text/text-generation.service.js';
+import { withJsonFields } from '../../contracts/formats/json-fields.js';
+import { type ResponseObject } from '../../contracts/openai/responses.js';
+import { type EngineName } from '../../platform/config/model-spec.js';
+import { GenerationOutputStream } from '../text/generation-output-stream.js';
+import { type Generation } from '../text/text-generation.service.js';
 
 /** Engines that tell the tokens of an answer, and continue it from them. */
 const CONTINUING: ReadonlySet<EngineName> = new Set(['llama-cpp', 'synthetic']);

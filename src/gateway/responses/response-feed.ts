@@ -1,13 +1,13 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { filter, firstValueFrom, fromEvent, ReplaySubject, takeUntil } from 'rxjs';
-import { FINAL_EVENTS } from '../../../contracts/openai/responses.js';
+import { FINAL_EVENTS } from '../../contracts/openai/responses.js';
 import {
   type ResponseEventGroup,
   type ResponseProgress,
   type ResponseRef,
-} from '../../../core/request/response-record.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
-import { eventFrame } from '../response-stream.js';
+} from '../../core/request/response-record.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { eventFrame } from './response-stream.js';
 import { type StoredEvent } from './durable-events.js';
 import { ResponseEventLog } from './response-event-log.js';
 import { isOpen, ResponseRecords, responseOfRecord } from './response-records.js';

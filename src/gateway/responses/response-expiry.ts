@@ -5,12 +5,12 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { DomainError } from '../../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { failureOf } from '../response-object.js';
-import { ResponseStops } from './response-stops.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { failureOf } from './response-object.js';
+import { ResponseRuns } from './response-runs.js';
 import { ResponseMetrics } from './responses.metrics.js';
-import { ResponseRecordStore } from '../../../platform/database/response-store.js';
+import { ResponseRecordStore } from '../../platform/database/response-store.js';
 
 const PORTION = 200;
 
@@ -25,7 +25,7 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
 
   constructor(
     private readonly store: ResponseRecordStore,
-    private readonly stops: ResponseStops,
+    private readonly runs: ResponseRuns,
     private readonly metrics: ResponseMetrics,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
@@ -44,7 +44,7 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
       nowMs - this.settings.requests.leaseMs,
       PORTION,
     ))
-      await this.stops.endWith(record, writer => writer.fail(failureOf(abandoned())));
+      await this.runs.endWith(record, writer => writer.fail(failureOf(abandoned())));
     const removed = await this.store.expire(nowMs, PORTION);
     this.metrics.expired(removed);
     return removed;

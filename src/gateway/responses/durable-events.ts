@@ -1,8 +1,8 @@
-import { type ResponseEvent } from '../../../contracts/openai/responses.js';
+import { type ResponseEvent } from '../../contracts/openai/responses.js';
 import {
   type ResponseEnding,
   type ResponseRun,
-} from '../../../core/request/response-record.js';
+} from '../../core/request/response-record.js';
 import { type ResponseEventLog } from './response-event-log.js';
 
 /**

@@ -10,18 +10,18 @@ import {
 } from '@nestjs/common';
 import { ApiOkResponse, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
-import { Answers } from '../../http/openapi/route.decorator.js';
+import { Answers } from '../http/openapi/route.decorator.js';
 import {
   InputItemsQueryDto,
   ResponseDeletedDto,
   RetrieveQueryDto,
-} from '../../../contracts/openai/stored-response.dto.js';
-import { CallerTenant } from '../../http/params.js';
-import { DescribesErrors } from '../../http/openapi/errors.js';
-import { followEvents } from '../response-stream.js';
+} from '../../contracts/openai/stored-response.dto.js';
+import { CallerTenant } from '../http/params.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { followEvents } from './response-stream.js';
 import { ResponseFeed } from './response-feed.js';
 import { ResponseRecords, responseOfRecord } from './response-records.js';
-import { ResponseStops } from './response-stops.js';
+import { ResponseRuns } from './response-runs.js';
 
 const EXAMPLE = {
   schema: {
@@ -36,7 +36,7 @@ export class StoredResponsesController {
   constructor(
     private readonly records: ResponseRecords,
     private readonly feed: ResponseFeed,
-    private readonly stops: ResponseStops,
+    private readonly runs: ResponseRuns,
   ) {}
 
   @Get()
@@ -77,14 +77,14 @@ export class StoredResponsesController {
   })
   @DescribesErrors('storage_unavailable', 'response_not_found', 'invalid_value')
   cancel(@CallerTenant() tenant: string, @Param('id') id: string) {
-    return this.stops.cancel(tenant, id);
+    return this.runs.cancel(tenant, id);
   }
 
   @Delete()
   @Answers(ResponseDeletedDto)
   @DescribesErrors('storage_unavailable', 'response_not_found')
   async remove(@CallerTenant() tenant: string, @Param('id') id: string) {
-    await this.stops.remove(tenant, id);
+    await this.runs.remove({ tenant, id });
     return { id, object: 'response', deleted: true } as const;
   }
 }

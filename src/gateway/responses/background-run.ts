@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ResponseItem } from '../../../contracts/openai/response-items.js';
-import { type ResponseRequest } from '../../../contracts/openai/responses.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
+import { type ResponseItem } from '../../contracts/openai/response-items.js';
+import { type ResponseRequest } from '../../contracts/openai/responses.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import {
   type InferenceCaller,
   type InferenceRequest,
-} from '../../inference/inference.service.js';
-import { type StoredAttemptOptions } from '../../requests/async-requests.js';
-import { type Generation } from '../../text/text-generation.service.js';
-import { type ReadAnswer, readAnswer } from '../generation-pieces.js';
-import { inWordsOfResponses } from '../response-generation.js';
-import { failureOf } from '../response-object.js';
-import { type GenerationPiece } from '../response-writer.js';
+} from '../inference/inference.service.js';
+import { type StoredAttemptOptions } from '../requests/async-requests.js';
+import { type Generation } from '../text/text-generation.service.js';
+import { type ReadAnswer, readAnswer } from './generation-pieces.js';
+import { inWordsOfResponses } from './response-generation.js';
+import { failureOf, nowS } from './response-object.js';
+import { type GenerationPiece } from './response-writer.js';
 import { ChunkLines, restOf } from './continued-generation.js';
 import { withTokens } from './durable-events.js';
 import { type ResponseRunState } from './response-runs.js';
@@ -85,10 +85,7 @@ export class BackgroundRun {
         if (!rest) return await this.#fail(brokenOff());
         const last = await this.#generate(rest);
         const said = last.flatMap(piece => writer.take(piece));
-        return await this.options.end([
-          ...said,
-          ...writer.end(Math.floor(Date.now() / 1000)),
-        ]);
+        return await this.options.end([...said, ...writer.end(nowS())]);
       } catch (error) {
         if (!(error instanceof DomainError)) throw error;
         if (this.options.early()) throw error;

@@ -1,8 +1,8 @@
 import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Gauge } from 'prom-client';
-import { metricProvider } from '../../../platform/metrics/metric-provider.js';
-import { ResponseRecordStore } from '../../../platform/database/response-store.js';
+import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import { ResponseRecordStore } from '../../platform/database/response-store.js';
 
 /** Counts what happens to stored and background responses at this gateway. */
 @Injectable()

@@ -1,21 +1,17 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { errorEnvelope } from '../../../contracts/openai/error-envelope.js';
-import { RequestPriority } from '../../../core/request/request-priority.js';
-import { type ResponseRef } from '../../../core/request/response-record.js';
-import { type StoredRequest } from '../../../core/request/stored-request.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
-import { errorDefinition } from '../../../contracts/errors/error-registry.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { ModelCatalog } from '../../models/model-catalog.js';
-import {
-  AsyncRequests,
-  type StoredAttemptOptions,
-} from '../../requests/async-requests.js';
-import { type InnerAnswer } from '../../requests/inner-requests.js';
-import { TextGenerationService } from '../../text/text-generation.service.js';
-import { generationOf } from '../response-generation.js';
+import { errorDefinition } from '../../contracts/errors/error-registry.js';
+import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import { type StoredRequest } from '../../core/request/stored-request.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { AsyncRequests, type StoredAttemptOptions } from '../requests/async-requests.js';
+import { type InnerAnswer } from '../requests/inner-requests.js';
+import { TextGenerationService } from '../text/text-generation.service.js';
 import { BackgroundRun, type BackgroundWork } from './background-run.js';
+import { generationOf } from './response-generation.js';
 import { type ResponseRunState, ResponseRuns } from './response-runs.js';
 import { ResponseMetrics } from './responses.metrics.js';
 
@@ -43,6 +39,9 @@ export class BackgroundRunner implements OnModuleInit {
     this.asyncs.runWith(BACKGROUND_PATH, (request, attempt) =>
       this.#run(request, attempt),
     );
+    this.asyncs.stopWith(BACKGROUND_PATH, ({ tenant, requestId: id }) =>
+      this.runs.stop({ tenant, id }),
+    );
   }
 
   async #run(
@@ -51,39 +50,27 @@ export class BackgroundRunner implements OnModuleInit {
   ): Promise<InnerAnswer> {
     try {
       const run = await this.runs.begin({ tenant, id });
-      if (run?.record.request === undefined) return await this.#ended({ tenant, id });
+      if (run?.record.request === undefined) {
+        // An attempt before this one ended it, or its client did.
+        const status = await this.runs.statusOf({ tenant, id });
+        return answered(status === 'cancelled' ? GONE_STATUS : 200, stateOf(id, status));
+      }
       this.metrics.begun(run.record.epoch > 1);
       await this.#runOf(run, attempt).run();
       // What was said is stored once, so that it can be deleted.
-      return answered(200, {
-        id,
-        object: 'response',
-        status: run.writer.response.status,
-      });
+      return answered(200, stateOf(id, run.writer.response.status));
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       return { ...answered(errorDefinition(error).status, errorEnvelope(error)), error };
     }
   }
 
-  /** An attempt before this one ended it, or its client did. */
-  async #ended(ref: ResponseRef): Promise<InnerAnswer> {
-    const status = await this.runs.statusOf(ref);
-    return answered(status === 'cancelled' ? GONE_STATUS : 200, {
-      id: ref.id,
-      object: 'response',
-      status,
-    });
-  }
-
   #runOf(
     { record, ...state }: ResponseRunState,
     attempt: StoredAttemptOptions,
   ): BackgroundRun {
-    const { tenant, id, createdAtMs } = record;
-    const { request, conversation, caller } = JSON.parse(
-      record.request!,
-    ) as BackgroundWork;
+    const { tenant, id, createdAtMs, request: json } = record;
+    const { request, conversation, caller } = JSON.parse(json!) as BackgroundWork;
     const asked = { ...caller, tenant, id, priority: RequestPriority.BATCH };
     return new BackgroundRun({
       ...state,
@@ -95,6 +82,8 @@ export class BackgroundRunner implements OnModuleInit {
     });
   }
 }
+
+const stateOf = (id: string, status: string) => ({ id, object: 'response', status });
 
 const answered = (status: number, body: object): InnerAnswer => ({
   status,

@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ResponseEvent } from '../../../contracts/openai/responses.js';
+import { type ResponseEvent } from '../../contracts/openai/responses.js';
 import {
   type ResponseAppend,
   type ResponseRun,
-} from '../../../core/request/response-record.js';
-import { settingsFrom } from '../../../platform/config/settings.js';
-import { ProcessClock } from '../../../platform/clock/clock.module.js';
-import { storageUnavailable } from '../../../platform/http/passing-errors.js';
-import { StorageRetries } from '../../requests/storage-retries.js';
-import { ShutdownGrace } from '../../scheduler/shutdown-drain.js';
+} from '../../core/request/response-record.js';
+import { settingsFrom } from '../../platform/config/settings.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { storageUnavailable } from '../../platform/http/passing-errors.js';
+import { StorageRetries } from '../requests/storage-retries.js';
+import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { DurableEvents, RunReplaced } from './durable-events.js';
 import { ResponseEventLog } from './response-event-log.js';
-import { type ResponseRecordStore } from '../../../platform/database/response-store.js';
+import { type ResponseRecordStore } from '../../platform/database/response-store.js';
 
 const run = (id: string): ResponseRun => ({ tenant: 'acme', id, epoch: 1 });
 const events = (first: number, count: number, bytes = 1): ResponseEvent[] =>

@@ -5,10 +5,10 @@ import {
   type ResponseAppend,
   type ResponseEventGroup,
   type ResponseRef,
-} from '../../../core/request/response-record.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { StorageRetries } from '../../requests/storage-retries.js';
-import { ResponseRecordStore } from '../../../platform/database/response-store.js';
+} from '../../core/request/response-record.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { StorageRetries } from '../requests/storage-retries.js';
+import { ResponseRecordStore } from '../../platform/database/response-store.js';
 
 /** Responses in one transaction. */
 const MOST_APPENDS = 256;

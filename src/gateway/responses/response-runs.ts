@@ -1,0 +1,135 @@
+import { Inject, Injectable } from '@nestjs/common';
+import {
+  type ResponseEvent,
+  type ResponseObject,
+} from '../../contracts/openai/responses.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import {
+  type ResponseRecord,
+  type ResponseRef,
+  type StoredResponseStatus,
+} from '../../core/request/response-record.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { SchedulerService } from '../scheduler/scheduler.service.js';
+import { DurableEvents, type StoredEvent } from './durable-events.js';
+import { ResponseEventLog } from './response-event-log.js';
+import {
+  endingOf,
+  isOpen,
+  ResponseRecords,
+  responseOfRecord,
+} from './response-records.js';
+import { ResponseWriter } from './response-writer.js';
+import { ResponseRecordStore } from '../../platform/database/response-store.js';
+import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
+
+/** Groups of events that are read at a time. */
+const PORTION = 1000;
+
+/** A background response that this gateway continues from what is durable of it. */
+export interface ResponseRunState {
+  readonly record: ResponseRecord;
+  readonly writer: ResponseWriter;
+  readonly events: DurableEvents;
+  /** Of the answer so far, where the engine reports them. */
+  readonly tokens: number[];
+  /** Writes the last events, and the response as it ended. */
+  readonly end: (events: readonly ResponseEvent[]) => Promise<void>;
+}
+
+/** Begins runs of background responses, and ends them from outside on any gateway. */
+@Injectable()
+export class ResponseRuns {
+  constructor(
+    private readonly store: ResponseRecordStore,
+    private readonly requests: StoredRequestStore,
+    private readonly records: ResponseRecords,
+    private readonly log: ResponseEventLog,
+    private readonly scheduler: SchedulerService,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  /**
+   * Earlier runs, on any gateway, can no longer write. Undefined: the response has ended
+   * or is gone.
+   */
+  async begin(ref: ResponseRef): Promise<ResponseRunState | undefined> {
+    const record = await this.store.begin(ref);
+    if (!record) return undefined;
+    const all = await this.#allEvents(ref);
+    const writer = ResponseWriter.resumed(all);
+    const tokens = all.flatMap(({ token_ids: ids = [] }) => ids);
+    const events = new DurableEvents(
+      this.log,
+      record,
+      writer.nextSequence,
+      this.settings.responses.flushBytes,
+    );
+    const end = (last: readonly ResponseEvent[]): Promise<void> =>
+      events.end(last, endingOf(writer.response, this.settings));
+    return { record, writer, events, tokens, end };
+  }
+
+  /** One that was deleted counts as cancelled. */
+  async statusOf(ref: ResponseRef): Promise<StoredResponseStatus> {
+    return (await this.store.head(ref, Date.now()))?.status ?? 'cancelled';
+  }
+
+  /**
+   * @throws DomainError `response_not_found`, or `invalid_value` for one that does not
+   *   run in the background
+   */
+  async cancel(tenant: string, id: string): Promise<ResponseObject> {
+    const { background } = responseOfRecord(await this.records.get(tenant, id));
+    if (!background) {
+      const message = `Only background responses can be cancelled; \`${id}\` was created without \`background\`.`;
+      throw new DomainError('invalid_value', message, { param: 'response_id' });
+    }
+    await this.stop({ tenant, id });
+    return responseOfRecord(await this.records.get(tenant, id));
+  }
+
+  /** @returns false: it had ended */
+  async stop(ref: ResponseRef): Promise<boolean> {
+    const isStopped = await this.endWith(ref, writer => writer.cancel());
+    if (isStopped) await this.#abort(ref);
+    return isStopped;
+  }
+
+  /**
+   * Ends a response if it has not ended; the run that has it, on any gateway, cannot
+   * write any more.
+   */
+  async endWith(
+    ref: ResponseRef,
+    last: (writer: ResponseWriter) => readonly ResponseEvent[],
+  ): Promise<boolean> {
+    const run = await this.begin(ref);
+    await run?.end(last(run.writer));
+    return run !== undefined;
+  }
+
+  /** One that runs is stopped. @throws DomainError `response_not_found` */
+  async remove(ref: ResponseRef): Promise<void> {
+    const head = await this.records.head(ref);
+    await this.store.remove(ref);
+    if (isOpen(head)) await this.#abort(ref);
+  }
+
+  /** The gateway that runs it stops the generation. */
+  async #abort({ tenant, id }: ResponseRef): Promise<void> {
+    await this.requests.requestCancel(tenant, id);
+    await this.scheduler.cancel({ tenant, id }, 'client');
+  }
+
+  async #allEvents(ref: ResponseRef): Promise<readonly StoredEvent[]> {
+    const all: StoredEvent[] = [];
+    for (;;) {
+      const after = all.at(-1)?.sequence_number ?? -1;
+      const groups = await this.store.events(ref, after, PORTION);
+      if (groups.length === 0) return all;
+      for (const json of groups.flatMap(({ events }) => events))
+        all.push(JSON.parse(json) as StoredEvent);
+    }
+  }
+}
