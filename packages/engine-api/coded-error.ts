@@ -41,8 +41,7 @@ export class CodedError<Code extends string> extends Error {
   ) {
     super(shortened(message, LONGEST_MESSAGE), { cause: details.cause });
     this.name = 'DomainError';
-    this.param =
-      details.param === undefined ? undefined : shortened(details.param, LONGEST_PARAM);
+    this.param = details.param && shortened(details.param, LONGEST_PARAM);
     this.foreignCode = FOREIGN_CODE.test(details.foreignCode ?? '')
       ? details.foreignCode
       : undefined;

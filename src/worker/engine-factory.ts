@@ -92,9 +92,9 @@ export function createEngine(spec: ModelSpec): WorkerEngine {
   requireKind(spec);
   switch (spec.engine) {
     case 'openai-http':
-      return openAiHttpEngine(spec);
+      return OPENAI_HTTP[spec.kind](spec);
     case 'synthetic':
-      return syntheticEngine(spec);
+      return new SYNTHETIC[spec.kind](readSyntheticOptions(spec));
     case 'external':
       throw new EngineOptionsError(spec.id, ['engine external is a program of its own']);
     default: {
@@ -105,32 +105,21 @@ export function createEngine(spec: ModelSpec): WorkerEngine {
   }
 }
 
-function openAiHttpEngine(spec: ModelSpec): WorkerEngine {
-  switch (spec.kind) {
-    case 'stt':
-      return new OpenAiHttpRecognizer(readOpenAiHttpOptions(spec));
-    case 'tts':
-      return new OpenAiHttpSynthesizer(readOpenAiHttpSpeechOptions(spec));
-    case 'llm':
-      return new OpenAiHttpGenerator(readOpenAiHttpTextOptions(spec));
-    case 'embedding':
-      return new OpenAiHttpEmbedder(readOpenAiHttpOptions(spec));
-  }
-}
+const OPENAI_HTTP: Readonly<
+  Record<ModelSpec['kind'], (spec: ModelSpec) => WorkerEngine>
+> = {
+  stt: spec => new OpenAiHttpRecognizer(readOpenAiHttpOptions(spec)),
+  tts: spec => new OpenAiHttpSynthesizer(readOpenAiHttpSpeechOptions(spec)),
+  llm: spec => new OpenAiHttpGenerator(readOpenAiHttpTextOptions(spec)),
+  embedding: spec => new OpenAiHttpEmbedder(readOpenAiHttpOptions(spec)),
+};
 
-function syntheticEngine(spec: ModelSpec): WorkerEngine {
-  const options = readSyntheticOptions(spec);
-  switch (spec.kind) {
-    case 'stt':
-      return new SyntheticRecognizer(options);
-    case 'tts':
-      return new SyntheticSynthesizer(options);
-    case 'llm':
-      return new SyntheticGenerator(options);
-    case 'embedding':
-      return new SyntheticEmbedder(options);
-  }
-}
+const SYNTHETIC = {
+  stt: SyntheticRecognizer,
+  tts: SyntheticSynthesizer,
+  llm: SyntheticGenerator,
+  embedding: SyntheticEmbedder,
+};
 
 function requireKind({ id, engine, kind }: ModelSpec): void {
   const kinds = ENGINE_KINDS[engine];

@@ -250,12 +250,11 @@ export class SupervisedProcess {
     unguard(this.#child);
     this.#bound?.end();
     const last = this.#last;
-    const reason = this.#reason === undefined ? {} : { reason: this.#reason };
     this.options.onExit({
       code,
       signal,
-      ...reason,
-      ...(this.#startFailed && { startFailed: true }),
+      reason: this.#reason,
+      startFailed: this.#startFailed || undefined,
       // Read when asked: the pipes may deliver the last words after the exit.
       get lines() {
         return last.lines;

@@ -49,7 +49,7 @@ interface CallOptions<Notice> {
 interface PendingCall {
   resolve(reply: unknown): void;
   reject(error: Error): void;
-  onNotice(notice: unknown): void;
+  onNotice?(notice: unknown): void;
 }
 
 /**
@@ -81,9 +81,7 @@ export class EngineThread<P extends ThreadProtocol<P>, Info = unknown> {
       workerData: options.data,
     });
     this.#worker.on('message', (message: FromThread<Info>) => this.#receive(message));
-    this.#worker.on('error', error =>
-      this.#die(error instanceof Error ? error : new Error(String(error))),
-    );
+    this.#worker.on('error', error => this.#die(error as Error));
     this.#exited = new Promise(resolve => {
       this.#worker.once('exit', code => {
         this.#die(new Error(`it ended with code ${code}`));
@@ -104,11 +102,7 @@ export class EngineThread<P extends ThreadProtocol<P>, Info = unknown> {
     if (this.#dead) return Promise.reject(this.#dead);
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
-      this.#pending.set(id, {
-        resolve,
-        reject,
-        onNotice: options.onNotice ?? (() => undefined),
-      });
+      this.#pending.set(id, { resolve, reject, onNotice: options.onNotice });
       this.#worker.postMessage(
         { type: 'call', id, operation, request },
         options.transfer ?? [],
@@ -132,7 +126,7 @@ export class EngineThread<P extends ThreadProtocol<P>, Info = unknown> {
       return this.#opened.reject(new Error(message.message));
     const call = this.#pending.get(message.id);
     if (call === undefined) return;
-    if (message.type === 'notice') return call.onNotice(message.notice);
+    if (message.type === 'notice') return call.onNotice?.(message.notice);
     this.#pending.delete(message.id);
     if (message.type === 'reply') call.resolve(message.reply);
     else
