@@ -3,10 +3,10 @@ import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { IGNORED_HEADER } from '../../contracts/openai/field-rules.js';
-import { sessionView } from '../../contracts/realtime/session-view.js';
+import { type Dialect, sessionView } from '../../contracts/realtime/session-view.js';
 import { CallerPrincipal } from '../http/params.js';
 import { type Principal } from '../../platform/auth/principal.js';
-import { ClientSecrets } from './client-secrets.js';
+import { type ClientSecret, ClientSecrets } from './client-secrets.js';
 
 const GA_EXAMPLE = {
   expires_after: { anchor: 'created_at', seconds: 600 },
@@ -35,13 +35,9 @@ export class ClientSecretsController {
     @Body() body: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Record<string, unknown> {
-    const { value, expiresAt, config, ignored } = this.secrets.create(body, principal);
-    if (ignored.length > 0) reply.header(IGNORED_HEADER, ignored.join(', '));
-    return {
-      value,
-      expires_at: expiresAt,
-      session: sessionView(config, { id: newId(), expiresAt }, 'ga'),
-    };
+    const secret = this.secrets.create(body, principal);
+    const { value, expiresAt } = secret;
+    return { value, expires_at: expiresAt, session: shown(secret, 'ga', reply) };
   }
 
   @Post('transcription_sessions')
@@ -53,14 +49,20 @@ export class ClientSecretsController {
     @Body() body: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Record<string, unknown> {
-    const { value, expiresAt, config, ignored } = this.secrets.createOlder(
-      body,
-      principal,
-    );
-    if (ignored.length > 0) reply.header(IGNORED_HEADER, ignored.join(', '));
-    const view = sessionView(config, { id: newId(), expiresAt }, 'older');
-    return { ...view, client_secret: { value, expires_at: expiresAt } };
+    const secret = this.secrets.createOlder(body, principal);
+    const { value, expiresAt } = secret;
+    const session = shown(secret, 'older', reply);
+    return { ...session, client_secret: { value, expires_at: expiresAt } };
   }
 }
 
-const newId = (): string => `sess_${randomBytes(12).toString('hex')}`;
+/** The session that begins with the token. */
+function shown(
+  { config, expiresAt, ignored }: ClientSecret,
+  dialect: Dialect,
+  reply: FastifyReply,
+): Record<string, unknown> {
+  if (ignored.length > 0) reply.header(IGNORED_HEADER, ignored.join(', '));
+  const id = `sess_${randomBytes(12).toString('hex')}`;
+  return sessionView(config, { id, expiresAt }, dialect);
+}

@@ -1,58 +1,19 @@
-import {
-  Injectable,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-  type Provider,
-} from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
+import { type Provider } from '@nestjs/common';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
-import { type Subscription } from 'rxjs';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import { fedMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
+import { type MetricName } from '../../platform/metrics/registry.js';
 import { type ActivityEvent, SessionActivity } from './session/session-activity.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 
-/** The `stt_*` metrics of live sessions. */
-@Injectable()
-export class RealtimeMetrics implements OnModuleInit, OnApplicationShutdown {
-  #subscription: Subscription | undefined;
-
-  constructor(
-    private readonly journal: SessionActivity,
-    @InjectMetric('stt_ttfb_seconds') private readonly firstText: Histogram,
-    @InjectMetric('stt_final_delay_seconds') private readonly finalDelay: Histogram,
-    @InjectMetric('stt_vad_events_total') private readonly voice: Counter,
-    @InjectMetric('stt_worker_recoveries_total') private readonly recoveries: Counter,
-  ) {}
-
-  onModuleInit(): void {
-    this.#subscription = this.journal.events$.subscribe(fact => this.#observe(fact));
-  }
-
-  onApplicationShutdown(): void {
-    this.#subscription?.unsubscribe();
-  }
-
-  #observe(fact: ActivityEvent): void {
-    const { type, model } = fact;
-    switch (type) {
-      case 'first_text':
-        return this.firstText.observe({ model }, fact.ms / 1000);
-      case 'final_delay':
-        return this.finalDelay.observe({ model }, fact.ms / 1000);
-      case 'speech_started':
-      case 'speech_stopped':
-        return this.voice.inc({ model, event: type });
-      case 'recovered':
-      case 'failed':
-        return this.recoveries.inc({ model, outcome: type });
-      case 'recognised':
-        // Counted as usage.
-        return;
-    }
-  }
-}
+const activityMetric = <M extends Counter | Histogram>(
+  name: MetricName,
+  count: (metric: M, event: ActivityEvent) => void,
+): Provider =>
+  fedMetric(name, [SessionActivity], (metric: M, { events$ }: SessionActivity) =>
+    events$.subscribe(event => count(metric, event)),
+  );
 
 function readActive(
   gauge: Gauge,
@@ -64,12 +25,27 @@ function readActive(
     if (kind === 'stt') gauge.set({ model: id }, counts.get(id) ?? 0);
 }
 
+/** The `stt_*` metrics of live sessions. */
 export const realtimeMetricProviders: Provider[] = [
-  RealtimeMetrics,
-  metricProvider('stt_ttfb_seconds'),
-  metricProvider('stt_final_delay_seconds'),
-  metricProvider('stt_vad_events_total'),
-  metricProvider('stt_worker_recoveries_total'),
+  activityMetric('stt_ttfb_seconds', (seconds: Histogram, event) => {
+    if (event.type === 'first_text')
+      seconds.observe({ model: event.model }, event.ms / 1000);
+  }),
+  activityMetric('stt_final_delay_seconds', (seconds: Histogram, event) => {
+    if (event.type === 'final_delay')
+      seconds.observe({ model: event.model }, event.ms / 1000);
+  }),
+  activityMetric('stt_vad_events_total', (voice: Counter, { type, model }) => {
+    if (type === 'speech_started' || type === 'speech_stopped')
+      voice.inc({ model, event: type });
+  }),
+  activityMetric(
+    'stt_worker_recoveries_total',
+    (recoveries: Counter, { type, model }) => {
+      if (type === 'recovered' || type === 'failed')
+        recoveries.inc({ model, outcome: type });
+    },
+  ),
   metricProvider('stt_active_sessions', {
     inject: [RealtimeSessions, MODELS],
     collect: readActive,

@@ -58,10 +58,8 @@ export class InputPace {
     const fastMs = Math.max(0, this.#aheadMs - this.boundMs);
     const slowMs = Math.min(LONGEST_WAIT_MS, Math.max(0, backlogMs - this.boundMs));
     const pauseMs = Math.max(fastMs, slowMs);
-    const [hasteMs, waitMs] = [
-      this.#client.add(fastMs, passedMs),
-      this.#recogniser.add(slowMs, passedMs),
-    ];
+    const hasteMs = this.#client.add(fastMs, passedMs);
+    const waitMs = this.#recogniser.add(slowMs, passedMs);
     // Only audio that was sent after reading had stopped can get to twice the bound.
     if (this.#aheadMs > 2 * this.boundMs || hasteMs > this.boundMs)
       return { pauseMs, lost: 'client' };

@@ -125,12 +125,10 @@ export function demandSameFormat(
 }
 
 /** What a stream on a worker depends on. */
+const STREAM_SETTINGS = ['model', 'language', 'prompt', 'turnDetection'] as const;
+
 export const needsNewStream = (a: SessionConfig, b: SessionConfig): boolean =>
-  [a, b]
-    .map(({ model, language, prompt, turnDetection }) =>
-      JSON.stringify([model, language, prompt, turnDetection]),
-    )
-    .some((text, _, [first]) => text !== first);
+  STREAM_SETTINGS.some(name => JSON.stringify(a[name]) !== JSON.stringify(b[name]));
 
 function streamingModel(name: string, catalog: ModelCatalog): ModelSpec {
   const spec = catalog.getOfKind(name, 'stt');

@@ -43,12 +43,10 @@ export class TranscriptItems {
     state?: ItemsState,
   ) {
     if (!state) return;
-    [this.#next, this.#finals, this.#segments, this.#lastItemId] = [
-      state.next,
-      state.finals,
-      state.segments,
-      state.lastItemId,
-    ];
+    this.#next = state.next;
+    this.#finals = state.finals;
+    this.#segments = state.segments;
+    this.#lastItemId = state.lastItemId;
     for (const { utterance, said, ...item } of state.open)
       this.#open.set(utterance, { ...item, text: new StableText(said) });
   }
@@ -81,7 +79,8 @@ export class TranscriptItems {
 
   /** The client committed: the item is announced at once. */
   commit(): ServerEvent[] {
-    return this.#commit(this.#next);
+    const utterance = this.#next;
+    return this.#commit(utterance, this.#item(utterance));
   }
 
   /** The client cleared: the current utterance is discarded. */
@@ -119,21 +118,18 @@ export class TranscriptItems {
 
   /** The open utterances get no final. */
   fail(error: DomainError): ServerEvent[] {
-    const failed = [...this.#open].filter(([, { discarded }]) => !discarded);
-    this.#finals = Math.max(
-      this.#finals,
-      ...[...this.#open.keys()].map(utterance => utterance + 1),
-    );
-    this.#next = Math.max(this.#next, this.#finals);
-    const events = failed.flatMap(([utterance, item]) => [
-      ...this.#commitOnce(utterance, item),
-      {
+    const events: ServerEvent[] = [];
+    for (const [utterance, item] of this.#open) {
+      this.#finals = Math.max(this.#finals, utterance + 1);
+      if (item.discarded) continue;
+      events.push(...this.#commit(utterance, item), {
         type: `${PREFIX}.failed`,
         item_id: item.id,
         content_index: 0,
         error: errorEvent(error).error,
-      },
-    ]);
+      });
+    }
+    this.#next = Math.max(this.#next, this.#finals);
     this.#open.clear();
     return events;
   }
@@ -162,7 +158,7 @@ export class TranscriptItems {
       audio_end_ms: milliseconds(at),
       item_id: item.id,
     };
-    return [event, ...this.#commitOnce(utterance, item)];
+    return [event, ...this.#commit(utterance, item)];
   }
 
   #final(
@@ -174,29 +170,28 @@ export class TranscriptItems {
     this.#finals = utterance + 1;
     // Silence that was not committed, such as the end of a stream, has no events.
     const unannounced = !item.started && !item.committed && text === '';
-    const announced =
-      item.discarded || unannounced ? [] : this.#commitOnce(utterance, item);
+    const events = item.discarded || unannounced ? [] : this.#commit(utterance, item);
     this.#next = Math.max(this.#next, this.#finals);
     if (item.discarded || unannounced) return [];
     const about = { item_id: item.id, content_index: 0 };
     const usage = { type: 'duration', seconds: milliseconds(end - start) / 1000 };
     const transcript = this.written(text);
-    const segment = {
-      ...about,
-      id: `seg_${this.#segments}`,
-      text: transcript,
-      speaker: '',
-      start,
-      end,
-    };
-    return [
-      ...announced,
-      ...this.#delta(item, item.text.final(text)),
-      ...(text === ''
-        ? []
-        : [{ type: `${PREFIX}.segment`, ...segment, number: this.#segments++ }]),
-      { type: `${PREFIX}.completed`, ...about, transcript, usage },
-    ];
+    events.push(...this.#delta(item, item.text.final(text)));
+    if (text !== '') {
+      events.push({
+        type: `${PREFIX}.segment`,
+        ...about,
+        id: `seg_${this.#segments}`,
+        text: transcript,
+        speaker: '',
+        start,
+        end,
+        number: this.#segments,
+      });
+      this.#segments += 1;
+    }
+    events.push({ type: `${PREFIX}.completed`, ...about, transcript, usage });
+    return events;
   }
 
   #delta({ id }: TranscriptItem, delta: string): ServerEvent[] {
@@ -205,11 +200,7 @@ export class TranscriptItems {
       : [{ type: `${PREFIX}.delta`, item_id: id, content_index: 0, delta }];
   }
 
-  #commit(utterance: number): ServerEvent[] {
-    return this.#commitOnce(utterance, this.#item(utterance));
-  }
-
-  #commitOnce(utterance: number, item: TranscriptItem): ServerEvent[] {
+  #commit(utterance: number, item: TranscriptItem): ServerEvent[] {
     if (item.committed) return [];
     item.committed = true;
     this.#next = Math.max(this.#next, utterance + 1);
@@ -232,7 +223,10 @@ export class TranscriptItems {
     const item = {
       id: newItemId(),
       text: new StableText(),
-      ...{ started: false, stopped: false, committed: false, discarded: false },
+      started: false,
+      stopped: false,
+      committed: false,
+      discarded: false,
     };
     this.#open.set(utterance, item);
     return item;
