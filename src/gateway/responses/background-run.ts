@@ -38,13 +38,11 @@ interface BackgroundRunOptions
  * The caller does not wait, so the response waits for a worker, or for room in the queue.
  */
 const WAITED_FOR: readonly string[] = [
-  ...[
-    'queue_timeout',
-    'no_worker',
-    'upstream_unavailable',
-    'queue_full',
-    'model_unloaded',
-  ],
+  'queue_timeout',
+  'no_worker',
+  'upstream_unavailable',
+  'queue_full',
+  'model_unloaded',
   // The slot of the attempt before is not free yet.
   'duplicate_request_id',
 ];
@@ -54,6 +52,7 @@ const PASSED_ON: readonly string[] = [
   'queue_unavailable',
   'storage_unavailable',
 ];
+const CANCELLED = 'request_cancelled';
 const WAIT_MS = 1000;
 const LONGEST_WAIT_MS = 30_000;
 /**
@@ -82,17 +81,15 @@ export class BackgroundRun {
     for (;;) {
       try {
         const rest = restOf(this.options.generation(), writer.response, tokens);
-        if (!rest) return await this.#fail(brokenOff());
+        if (!rest) return await this.#endWith(brokenOff());
         const last = await this.#generate(rest);
         const said = last.flatMap(piece => writer.take(piece));
         return await this.options.end([...said, ...writer.end(nowS())]);
       } catch (error) {
-        if (!(error instanceof DomainError)) throw error;
-        if (this.options.early()) throw error;
+        if (!(error instanceof DomainError) || this.options.early()) throw error;
         await events.end([]);
         if (PASSED_ON.includes(error.code)) throw error;
-        if (error.code === 'request_cancelled') return this.options.end(writer.cancel());
-        if (!(await this.#mayContinue(error))) return this.#fail(error);
+        if (!(await this.#mayContinue(error))) return await this.#endWith(error);
       }
     }
   }
@@ -105,24 +102,15 @@ export class BackgroundRun {
    *   to the database
    */
   async #generate(generation: Generation): Promise<readonly GenerationPiece[]> {
-    const { start, writer, events, tokens, maxBufferedBytes, gone } = this.options;
+    const { start, writer, events, maxBufferedBytes, gone } = this.options;
     const output = new ChunkLines(maxBufferedBytes);
     const inference = start(generation, output);
     const stop = (): void => inference.cancel('shutdown');
     gone.addEventListener('abort', stop, { once: true });
     if (gone.aborted) stop();
-    const last: GenerationPiece[] = [];
-    let untold: readonly number[] = [];
+    let last: readonly GenerationPiece[];
     try {
-      for await (const chunks of output.read()) {
-        if (writer.response.status === 'queued') await events.add(writer.begin());
-        for (const chunk of chunks) {
-          const answer = readAnswer(chunk);
-          if (answer.tokens.length === 0 && tokens.length + untold.length > 0)
-            last.push(...answer.pieces);
-          else untold = await this.#take(answer, untold);
-        }
-      }
+      last = await this.#read(output);
     } catch (error) {
       inference.cancel('client');
       await inference.settled;
@@ -131,6 +119,23 @@ export class BackgroundRun {
     const { settlement } = await inference.settled;
     if (settlement.status !== 'completed') throw settlement.error;
     if (writer.response.status === 'queued') await events.add(writer.begin());
+    return last;
+  }
+
+  /** @returns the pieces at the end that no token brought */
+  async #read(output: ChunkLines): Promise<readonly GenerationPiece[]> {
+    const { writer, events, tokens } = this.options;
+    const last: GenerationPiece[] = [];
+    let untold: readonly number[] = [];
+    for await (const chunks of output.read()) {
+      if (writer.response.status === 'queued') await events.add(writer.begin());
+      for (const chunk of chunks) {
+        const answer = readAnswer(chunk);
+        if (answer.tokens.length === 0 && tokens.length + untold.length > 0)
+          last.push(...answer.pieces);
+        else untold = await this.#take(answer, untold);
+      }
+    }
     return last;
   }
 
@@ -151,7 +156,7 @@ export class BackgroundRun {
   }
 
   async #mayContinue({ code, retryAfterMs = WAIT_MS }: DomainError): Promise<boolean> {
-    if (Date.now() >= this.options.giveUpAtMs) return false;
+    if (code === CANCELLED || Date.now() >= this.options.giveUpAtMs) return false;
     if (WAITED_FOR.includes(code)) {
       const waitMs = Math.min(Math.max(retryAfterMs, WAIT_MS), LONGEST_WAIT_MS);
       await sleep(waitMs, undefined, { signal: this.options.gone }).catch(
@@ -163,9 +168,10 @@ export class BackgroundRun {
     return code === 'worker_lost' && this.#losses <= MOST_LOSSES;
   }
 
-  #fail(error: DomainError): Promise<void> {
-    const said = inWordsOfResponses(error);
-    return this.options.end(this.options.writer.fail(failureOf(said as DomainError)));
+  #endWith(error: DomainError): Promise<void> {
+    const { writer, end } = this.options;
+    if (error.code === CANCELLED) return end(writer.cancel());
+    return end(writer.fail(failureOf(inWordsOfResponses(error) as DomainError)));
   }
 }
 
