@@ -7,22 +7,18 @@ import { UsageError, WRONG_USAGE } from './platform/config/program-arguments.js'
 import { workerSpecOf } from './platform/config/worker-arguments.js';
 import { redacted } from './platform/config/redaction.js';
 import { WORKER_USAGE } from './platform/config/worker-options.js';
-import { onParentLost, sendToParent } from './platform/process/parent-loss.js';
+import { onParentLost } from './platform/process/parent-loss.js';
 import { redactCrashes } from './platform/process/crash-output.js';
 import { setV8Flags } from './platform/process/v8-flags.js';
 import { releaseStart } from './platform/process/release-start.js';
 import { createEngine, externalDiarizer } from './worker/engine-factory.js';
 import { WorkerGrpcServer } from './worker/grpc/worker-grpc-server.js';
-import { type WorkerMessage } from './worker/lifecycle/supervisor-link.js';
+import { reportToSupervisor } from './worker/lifecycle/supervisor-link.js';
 import { WorkerDrain } from './worker/lifecycle/worker-drain.js';
 import { NestLog, workerLog } from './worker/lifecycle/worker-log.js';
 import { WorkerState } from './worker/lifecycle/worker-state.js';
 import { WorkerModule } from './worker/worker.module.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
-
-/** A worker that was started by hand has no supervisor, and sends nothing. */
-const isSupervised = process.connected;
-const report = (message: WorkerMessage): Promise<void> => sendToParent(process, message);
 
 /**
  * Listening comes before loading: a supervisor can connect and watch the health
@@ -33,7 +29,7 @@ async function bootstrap(): Promise<void> {
   if (!spec) return void process.stdout.write(`${WORKER_USAGE}\n`);
   const log = workerLog(spec);
   const onWaiting = (waiting: Waiting): void =>
-    void report({ type: 'waiting', ...waiting });
+    void reportToSupervisor({ type: 'waiting', ...waiting });
   const bridged =
     spec.bridged &&
     new ExternalWorker({ spec, diarizer: externalDiarizer(spec.model), onWaiting });
@@ -57,25 +53,25 @@ async function bootstrap(): Promise<void> {
   const onBridgedLost = async (message: string): Promise<void> => {
     if (stopping) return;
     log.warn(`The worker is lost: ${message}`);
-    await report({ type: 'failed', message });
+    await reportToSupervisor({ type: 'failed', message });
     await stop(undefined, 1);
   };
   process.on('SIGTERM', () => void stop());
   // Ctrl-C reaches the whole process group of a terminal: a supervised worker waits for
   // its gateway's decision.
-  process.on('SIGINT', () => void (isSupervised || stop()));
+  process.on('SIGINT', () => void (process.connected || stop()));
   // No caller is left, so nothing is worth finishing.
   onParentLost(process, () => void stop(0));
 
   await app.listen();
-  await report({ type: 'listening', port: server.port });
+  await reportToSupervisor({ type: 'listening', port: server.port });
   log.info({ port: server.port }, `Listening on ${spec.host}:${server.port}`);
   await engine.load();
   app.get(WorkerState).ready();
   void bridged?.lost.then(onBridgedLost);
   setV8Flags();
   releaseStart();
-  await report({ type: 'ready' });
+  await reportToSupervisor({ type: 'ready' });
   log.info({ ...engine.info }, `Ready: ${spec.model.id} on ${engine.info.engine}`);
 }
 
@@ -90,7 +86,7 @@ bootstrap().catch(async (error: unknown) => {
     process.exit(WRONG_USAGE);
   }
   const message = redacted(errorMessage(error));
-  await report({ type: 'failed', message });
+  await reportToSupervisor({ type: 'failed', message });
   process.stderr.write(`worker failed to start: ${message}\n`);
   process.exit(1);
 });

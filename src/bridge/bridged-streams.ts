@@ -5,7 +5,7 @@ import { DomainError } from '../core/errors/domain-error.js';
 import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
 import { ENGINE } from '../worker/engines/worker-engine.js';
 import {
-  type StreamConfig,
+  type ConfigMessage,
   type StreamConversation,
 } from '../worker/grpc/stream.service.js';
 import { ExternalWorker } from './external-worker.js';
@@ -23,7 +23,7 @@ export class BridgedStreams {
    * DomainError or the abort's error
    */
   async serve(
-    config: StreamConfig,
+    config: ConfigMessage,
     conversation: StreamConversation,
     signal: AbortSignal,
   ): Promise<void> {

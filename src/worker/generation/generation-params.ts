@@ -193,9 +193,10 @@ function wantedTools({
   };
 }
 
-function begunOf(tokens: readonly number[], most: number): readonly number[] {
+function begunOf(tokens: unknown, most: number): readonly number[] {
   const fits = Array.isArray(tokens) && tokens.length <= most;
-  if (fits && tokens.every(token => Number.isInteger(token))) return tokens;
+  if (fits && tokens.every(token => Number.isInteger(token)))
+    return tokens as readonly number[];
   throw wrongField(
     'continue_token_ids',
     tokens,

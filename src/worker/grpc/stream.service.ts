@@ -78,7 +78,7 @@ export type StreamConversation = CallConversation<
   TranscribeStreamResponse
 >;
 type Message = NonNullable<TranscribeStreamRequest['message']>;
-export type StreamConfig = Extract<Message, { $case: 'config' }>['value'];
+export type ConfigMessage = Extract<Message, { $case: 'config' }>['value'];
 
 /**
  * 0.1 s at 16 kHz: long frames are split, so that partials keep coming and a
@@ -103,7 +103,7 @@ export class StreamService {
    *   when all are taken; the abort's error.
    */
   async serve(
-    config: StreamConfig,
+    config: ConfigMessage,
     conversation: StreamConversation,
     signal: AbortSignal,
   ): Promise<void> {
@@ -129,7 +129,7 @@ export class StreamService {
     }
   }
 
-  #open({ language, prompt, partials }: StreamConfig): Promise<RecognizerStream> {
+  #open({ language, prompt, partials }: ConfigMessage): Promise<RecognizerStream> {
     if (this.engine.openStream)
       return this.engine.openStream({ language, prompt, partials });
     throw new DomainError('unsupported_task', 'This model has no live streams.');

@@ -1,3 +1,5 @@
+import { sendToParent } from '../../platform/process/parent-loss.js';
+
 /** Messages of a worker to the process that started it, over Node's IPC channel. */
 export type WorkerMessage =
   | { readonly type: 'listening'; readonly port: number }
@@ -5,3 +7,10 @@ export type WorkerMessage =
   | { readonly type: 'waiting'; readonly message: string; readonly isProblem: boolean }
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly message: string };
+
+/**
+ * Resolves when the message was sent, or cannot be: a worker that was started by hand
+ * has no supervisor, and sends nothing.
+ */
+export const reportToSupervisor = (message: WorkerMessage) =>
+  sendToParent(process, message);

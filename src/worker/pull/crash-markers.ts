@@ -10,7 +10,6 @@ import {
   BatchJournal,
   type BatchMember,
   type EngineCall,
-  type JournalLog,
 } from '../execution/batch-journal.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
@@ -23,10 +22,6 @@ import { type TakenJob } from './taken-job.js';
  */
 export class PullJournal extends BatchJournal {
   #marks: CrashMarkers | undefined;
-
-  constructor(log: JournalLog) {
-    super(log);
-  }
 
   /** Before the first engine call. */
   markWith(marks: CrashMarkers): void {

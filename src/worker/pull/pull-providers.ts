@@ -22,15 +22,13 @@ import { ResultDelivery } from './result-delivery.js';
 import { SpeechWork } from './speech-work.js';
 import { StopListener } from './stop-listener.js';
 
-const QUEUE = [
+const EVERY_KIND = [
   PullConnections,
   RequestQueue,
   LockKeeper,
   CrashMarkers,
   StopListener,
   Announcer,
-];
-const WORK = [
   JobIntake,
   JobRunner,
   ResultDelivery,
@@ -38,8 +36,9 @@ const WORK = [
   PullFeed,
   PullLoop,
   Callbacks,
+  PullParts,
+  PullWorker,
 ];
-const LIFE = [PullParts, PullWorker];
 
 const KINDS = {
   stt: [QueuedAudio, { provide: JOB_WORK, useClass: RecognitionWork }],
@@ -57,5 +56,5 @@ export function pullProviders(spec: WorkerSpec, kind: WorkerEngine['kind']): Pro
     provide: BLOB_STORE,
     useFactory: () => blobStoreFrom(sharedQueueOf(spec)),
   };
-  return [...QUEUE, ...WORK, ...LIFE, ...KINDS[kind], blobs];
+  return [...EVERY_KIND, ...KINDS[kind], blobs];
 }
