@@ -31,25 +31,27 @@ function detectType(folder: ModelFolder): string {
 }
 
 function filesOf(folder: ModelFolder, type: string): Record<string, string> {
-  if (folder.tokens === undefined) throw missing(folder, 'tokens.txt');
-  const shared = { tokens: folder.tokens, dataDir: folder.named('espeak-ng-data') ?? '' };
+  const tokens = demanded(folder, folder.tokens, 'tokens.txt');
+  const dataDir = folder.named('espeak-ng-data') ?? '';
   const lexicon = folder.named('lexicon.txt', 'lexicon-us-en.txt') ?? '';
   if (type === 'matcha') {
-    const vocoder = vocoderIn(folder);
-    if (vocoder === undefined)
-      throw missing(folder, 'the vocoder, vocos*.onnx or hifigan*.onnx,');
-    return { ...shared, lexicon, acousticModel: acousticModel(folder), vocoder };
+    const vocoder = demanded(
+      folder,
+      vocoderIn(folder),
+      'the vocoder, vocos*.onnx or hifigan*.onnx,',
+    );
+    return { tokens, dataDir, lexicon, acousticModel: acousticModel(folder), vocoder };
   }
   if (type === 'vits') {
-    if (lexicon === '' && shared.dataDir === '')
-      throw missing(folder, 'lexicon.txt or espeak-ng-data');
-    return { ...shared, lexicon, model: acousticModel(folder) };
+    const spelling = lexicon || dataDir || undefined;
+    demanded(folder, spelling, 'lexicon.txt or espeak-ng-data');
+    return { tokens, dataDir, lexicon, model: acousticModel(folder) };
   }
-  const voices = folder.named('voices.bin');
-  if (voices === undefined) throw missing(folder, 'voices.bin');
+  const voices = demanded(folder, folder.named('voices.bin'), 'voices.bin');
   return {
-    ...shared,
-    ...(type === 'kokoro' ? { lexicon } : {}),
+    tokens,
+    dataDir,
+    ...(type === 'kokoro' && { lexicon }),
     model: acousticModel(folder),
     voices,
   };
@@ -61,12 +63,10 @@ function vocoderIn(folder: ModelFolder): string | undefined {
   return folder.model('vocos') ?? folder.model('hifigan');
 }
 
-function acousticModel(folder: ModelFolder): string {
-  const file = folder.model('.onnx', VOCODER);
-  if (file === undefined) throw missing(folder, 'An .onnx file');
-  return file;
-}
+const acousticModel = (folder: ModelFolder): string =>
+  demanded(folder, folder.model('.onnx', VOCODER), 'An .onnx file');
 
-function missing(folder: ModelFolder, what: string): Error {
-  return new Error(`${what} is missing in '${folder.path}'; there: ${folder.listing}.`);
+function demanded(folder: ModelFolder, file: string | undefined, what: string): string {
+  if (file !== undefined) return file;
+  throw new Error(`${what} is missing in '${folder.path}'; there: ${folder.listing}.`);
 }
