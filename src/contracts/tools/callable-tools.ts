@@ -66,7 +66,9 @@ export function usableTools(
 }
 
 const TEXT_PARAMETERS = {
-  ...{ type: 'object', required: ['input'], additionalProperties: false },
+  type: 'object',
+  required: ['input'],
+  additionalProperties: false,
   properties: { input: { type: 'string' } },
 };
 
