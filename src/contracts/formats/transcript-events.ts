@@ -4,20 +4,14 @@ import {
   type Transcript,
   type TranscriptSegment,
 } from '@switchyard/engine-api/transcript.js';
-import { type TranscriptTokenUsage, transcriptTokenUsage } from './usage.js';
-import { type DiarizedSegment, diarizedSegment } from './transcript-json.js';
+import { transcriptTokenUsage } from './usage.js';
+import { diarizedSegment } from './transcript-json.js';
 
 /**
  * OpenAI's shape of a token: `bytes` as numbers, since a token may be part of
  * a character only.
  */
-export interface LogprobBody {
-  readonly token: string;
-  readonly logprob: number;
-  readonly bytes: readonly number[];
-}
-
-export const logprobBody = ({ token, logprob, bytes }: TokenLogprob): LogprobBody => ({
+export const logprobBody = ({ token, logprob, bytes }: TokenLogprob) => ({
   token,
   logprob,
   bytes: [...bytes],
@@ -48,23 +42,10 @@ export function tokensOfPieces(
   });
 }
 
-export interface TextDelta {
-  readonly type: 'transcript.text.delta';
-  readonly delta: string;
-  /** Of this delta, when asked for. */
-  readonly logprobs?: readonly LogprobBody[];
-  /** With speakers only: the segment that follows. */
-  readonly segment_id?: string;
-}
-
-export interface TextDone {
-  readonly type: 'transcript.text.done';
-  readonly text: string;
-  readonly logprobs?: readonly LogprobBody[];
-  readonly usage: TranscriptTokenUsage;
-}
-
-export type TranscriptEvent = TextDelta | DiarizedSegment | TextDone;
+type TranscriptEvent =
+  | (ReturnType<typeof textDelta> & { readonly segment_id?: string })
+  | ReturnType<typeof diarizedSegment>
+  | ReturnType<typeof textDone>;
 
 export interface EventOptions {
   /**
@@ -107,10 +88,7 @@ function diarizedEvents(
   );
 }
 
-function textDeltas(
-  pieces: readonly string[],
-  logprobs: Transcript['logprobs'],
-): TranscriptEvent[] {
+function textDeltas(pieces: readonly string[], logprobs: Transcript['logprobs']) {
   const tokens = logprobs && tokensOfPieces(pieces, logprobs);
   // Tokens that spell another text belong to it as a whole only.
   if (logprobs && !tokens) return [textDelta(pieces.join(''), logprobs)];
@@ -133,25 +111,19 @@ export function segmentEvents(
   return [{ ...textDelta(delta, logprobs), segment_id: finished.id }, finished];
 }
 
-const textDelta = (
-  delta: string,
-  logprobs: readonly TokenLogprob[] | undefined,
-): TextDelta => ({
+const textDelta = (delta: string, logprobs: readonly TokenLogprob[] | undefined) => ({
   type: 'transcript.text.delta',
   delta,
   ...(logprobs && { logprobs: logprobs.map(logprobBody) }),
 });
 
 /** The last event: the whole text. */
-export const textDone = (
-  { text, logprobs, durationS }: Transcript,
-  deviceMs?: number,
-): TextDone => ({
+export const textDone = (transcript: Transcript, deviceMs?: number) => ({
   type: 'transcript.text.done',
-  text,
-  ...(logprobs && { logprobs: logprobs.map(logprobBody) }),
+  text: transcript.text,
+  ...(transcript.logprobs && { logprobs: transcript.logprobs.map(logprobBody) }),
   usage: {
-    ...transcriptTokenUsage({ durationS, text }),
+    ...transcriptTokenUsage(transcript),
     ...(deviceMs !== undefined && { device_ms: Math.round(deviceMs * 100) / 100 }),
   },
 });

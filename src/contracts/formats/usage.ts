@@ -1,27 +1,13 @@
-/** What a transcription is billed by at OpenAI: whole seconds, rounded up. */
-export interface DurationUsage {
-  readonly type: 'duration';
-  readonly seconds: number;
-}
+import { type Transcript } from '@switchyard/engine-api/transcript.js';
 
-/** @param durationS exact, seconds */
-export function durationUsage(durationS: number): DurationUsage {
-  return { type: 'duration', seconds: Math.ceil(durationS) };
-}
-
-/** The usage in `transcript.text.done`: SDKs know no other type there. */
-export interface TranscriptTokenUsage {
-  readonly type: 'tokens';
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly total_tokens: number;
-  readonly input_token_details: {
-    readonly audio_tokens: number;
-    readonly text_tokens: number;
-  };
-  /** Of the request alone; absent: the worker reports none. */
-  readonly device_ms?: number;
-}
+/**
+ * What a transcription is billed by at OpenAI: whole seconds, rounded up.
+ * @param durationS exact, seconds
+ */
+export const durationUsage = (durationS: number) => ({
+  type: 'duration',
+  seconds: Math.ceil(durationS),
+});
 
 /** OpenAI counts audio with ten tokens a second. */
 const AUDIO_TOKENS_PER_S = 10;
@@ -29,16 +15,10 @@ const AUDIO_TOKENS_PER_S = 10;
 const CHARACTERS_PER_TOKEN = 4;
 
 /**
- * Estimates: engines count no tokens that mean something elsewhere. @param
- * durationS exact, seconds
+ * The usage in `transcript.text.done`: SDKs know no other type there. Estimates: engines
+ * count no tokens that mean something elsewhere.
  */
-export function transcriptTokenUsage({
-  durationS,
-  text,
-}: {
-  durationS: number;
-  text: string;
-}): TranscriptTokenUsage {
+export function transcriptTokenUsage({ durationS, text }: Transcript) {
   const audio = Math.ceil(durationS * AUDIO_TOKENS_PER_S);
   const output = Math.ceil(text.length / CHARACTERS_PER_TOKEN);
   return {

@@ -149,46 +149,24 @@ const writtenFormOf = (
   languages,
 });
 
+/** Fields that act in some formats only. */
+const FORMAT_RULES: readonly FormatRule[] = [
+  { param: 'timestamp_granularities', nature: 'meaning', formats: ['verbose_json'] },
+  { param: 'stream', nature: 'advice', formats: ['json', 'text', 'diarized_json'] },
+  { param: 'include', nature: 'advice', formats: ['json'] },
+  { param: 'known_speaker_names', nature: 'meaning', formats: ['diarized_json'] },
+  { param: 'known_speaker_references', nature: 'meaning', formats: ['diarized_json'] },
+];
+
 interface FormatRule {
   readonly param: keyof TranscriptionDto;
   readonly nature: FieldNature;
-  /** In which it acts. */
   readonly formats: readonly TranscriptFormat[];
-  readonly isGiven: (dto: TranscriptionDto) => boolean;
 }
 
-const FORMAT_RULES: readonly FormatRule[] = [
-  {
-    param: 'timestamp_granularities',
-    nature: 'meaning',
-    formats: ['verbose_json'],
-    isGiven: dto => dto.timestamp_granularities !== undefined,
-  },
-  {
-    param: 'stream',
-    nature: 'advice',
-    formats: ['json', 'text', 'diarized_json'],
-    isGiven: dto => dto.stream,
-  },
-  {
-    param: 'include',
-    nature: 'advice',
-    formats: ['json'],
-    isGiven: dto => dto.include.length > 0,
-  },
-  {
-    param: 'known_speaker_names',
-    nature: 'meaning',
-    formats: ['diarized_json'],
-    isGiven: dto => dto.known_speaker_names.length > 0,
-  },
-  {
-    param: 'known_speaker_references',
-    nature: 'meaning',
-    formats: ['diarized_json'],
-    isGiven: dto => dto.known_speaker_references.length > 0,
-  },
-];
+/** None of these fields has a default that asks for something. */
+const isGiven = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 : Boolean(value);
 
 /**
  * Fields that act with some formats only.
@@ -202,7 +180,7 @@ function uselessWithFormat(
 ): readonly string[] {
   const format = dto.response_format;
   const broken = FORMAT_RULES.filter(
-    ({ formats, isGiven }) => !formats.includes(format) && isGiven(dto),
+    ({ formats, param }) => !formats.includes(format) && isGiven(dto[param]),
   );
   const refused = broken.find(({ nature }) => strict || nature === 'meaning');
   if (refused === undefined) return broken.map(({ param }) => param);

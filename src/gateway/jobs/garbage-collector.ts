@@ -23,8 +23,12 @@ import { JobStore } from '../../platform/database/job-store.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { UploadStore } from '../../platform/database/upload-store.js';
 
-/** Returns a test for unreferenced keys; all keys are old enough. */
-type GarbageJudge = (keys: readonly string[]) => Promise<(key: string) => boolean>;
+/** The rows that blobs of one kind belong to. */
+interface NamingRows {
+  idOf(key: string): string;
+  /** Those of the ids whose blobs are still needed. */
+  namedAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
+}
 
 /** Rows per statement and keys per query. */
 const PORTION = 500;
@@ -123,36 +127,33 @@ export class GarbageCollector
   }
 
   #removeOrphans(beforeMs: number): Promise<number> {
-    return this.#sweep(FILE_BLOBS, beforeMs, async keys => {
-      const referenced = await this.files.referenced(keys);
-      return key => !referenced.has(key);
+    return this.#sweep(FILE_BLOBS, beforeMs, {
+      idOf: key => key,
+      namedAmong: keys => this.files.referenced(keys),
     });
   }
 
   /** Blobs of stored requests whose rows were removed. */
   #removeStored(beforeMs: number): Promise<number> {
-    return this.#sweep(STORED_REQUEST_BLOBS, beforeMs, async keys => {
-      const referenced = await this.storedRequests.referenced([
-        ...new Set(keys.map(storedRequestBlobOf)),
-      ]);
-      return key => !referenced.has(storedRequestBlobOf(key));
+    return this.#sweep(STORED_REQUEST_BLOBS, beforeMs, {
+      idOf: storedRequestBlobOf,
+      namedAmong: keys => this.storedRequests.referenced(keys),
     });
   }
 
   /** Logs that a processor could not remove because it died at the end of a batch. */
   #removeLogs(beforeMs: number): Promise<number> {
-    return this.#sweep(JOB_LOG_BLOBS, beforeMs, async keys => {
-      const unfinished = await this.jobs.unfinishedAmong([
-        ...new Set(keys.map(jobOfLogKey)),
-      ]);
-      return key => !unfinished.has(jobOfLogKey(key));
+    return this.#sweep(JOB_LOG_BLOBS, beforeMs, {
+      idOf: jobOfLogKey,
+      namedAmong: jobs => this.jobs.unfinishedAmong(jobs),
     });
   }
 
-  async #sweep(prefix: string, beforeMs: number, judge: GarbageJudge): Promise<number> {
+  async #sweep(prefix: string, beforeMs: number, rows: NamingRows): Promise<number> {
     let removed = 0;
     for await (const keys of portions(this.#keysBefore(prefix, beforeMs), PORTION)) {
-      const garbage = keys.filter(await judge(keys));
+      const named = await rows.namedAmong([...new Set(keys.map(rows.idOf))]);
+      const garbage = keys.filter(key => !named.has(rows.idOf(key)));
       for (const key of garbage) await this.blobs.remove(key);
       removed += garbage.length;
       if (this.#stop.signal.aborted) break;

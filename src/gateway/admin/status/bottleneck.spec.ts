@@ -198,9 +198,9 @@ describe('bottleneckOf', () => {
   it('names what stops everything first: shutdown, the disk, a dependency', () => {
     const flood = [model({ waiting: 9, rates: rates({ arrived: 9 }) })];
     const dependencies = [
-      { name: 'database', down: false, text: '' },
-      { name: 'redis', down: true, text: 'connect ECONNREFUSED' },
-    ];
+      { name: 'database', state: 'up', text: '' },
+      { name: 'redis', state: 'down', text: 'connect ECONNREFUSED' },
+    ] as const;
     const all = { draining: true, freeBytes: 5 * 1024 * 1024, dependencies };
     expect(bottleneckOf(load(flood, all))?.kind).toBe('draining');
     expect(bottleneckOf(load(flood, { ...all, draining: false }))).toMatchObject({

@@ -26,17 +26,15 @@ export interface ModelLoad {
   readonly rates: ModelRates;
 }
 
-export interface DependencyLoad {
-  readonly name: string;
-  readonly down: boolean;
-  /** Why. */
-  readonly text: string;
-}
-
 /** All that the rule looks at. */
 export interface GatewayLoad {
   readonly draining: boolean;
-  readonly dependencies: readonly DependencyLoad[];
+  /** `text`: why it is down. */
+  readonly dependencies: readonly {
+    readonly name: string;
+    readonly state: 'up' | 'down' | 'unknown';
+    readonly text: string;
+  }[];
   /** Of the data folder; undefined: not known. */
   readonly freeBytes?: number;
   readonly models: readonly ModelLoad[];
@@ -77,7 +75,8 @@ const GROWTH_PER_S = 0.2;
 const FAILING_SHARE = 0.1;
 const FAILING_PER_S = 0.05;
 
-type ModelRule = (model: ModelLoad) => Bottleneck | undefined;
+/** What it says of the model, after its name; undefined: it is not met. */
+type ModelRule = (model: ModelLoad) => string | undefined;
 
 /**
  * What limits the gateway most now; undefined: nothing does. What stops everything comes
@@ -88,16 +87,9 @@ export function bottleneckOf(load: GatewayLoad): Bottleneck | undefined {
   return ofGateway(load) ?? ofModels(load.models);
 }
 
-function ofGateway({
-  draining,
-  freeBytes,
-  dependencies,
-}: GatewayLoad): Bottleneck | undefined {
-  const all = (kind: BottleneckKind, text: string): Bottleneck => ({
-    kind,
-    model: null,
-    text,
-  });
+function ofGateway(load: GatewayLoad): Bottleneck | undefined {
+  const { draining, freeBytes, dependencies } = load;
+  const all = (kind: BottleneckKind, text: string) => ({ kind, model: null, text });
   if (draining)
     return all(
       'draining',
@@ -109,7 +101,7 @@ function ofGateway({
       `The disk of the data folder has ${Math.floor(freeBytes / 1024 / 1024)} MiB left: uploads and batches fail. ` +
         'Delete files or move data.dir to a larger disk.',
     );
-  const down = dependencies.find(dependency => dependency.down);
+  const down = dependencies.find(({ state }) => state === 'down');
   if (down)
     return all(
       'dependency_down',
@@ -120,69 +112,38 @@ function ofGateway({
 
 function ofModels(models: readonly ModelLoad[]): Bottleneck | undefined {
   const ordered = [...models].sort((a, b) => b.oldestWaitMs - a.oldestWaitMs);
-  for (const rule of MODEL_RULES) {
+  for (const [kind, rule] of MODEL_RULES) {
     for (const model of ordered) {
-      const found = rule(model);
-      if (found) return found;
+      const text = rule(model);
+      if (text) return { kind, model: model.id, text: `${model.id}: ${text}` };
     }
   }
   return undefined;
 }
 
 /** Loading is a bottleneck only for requests that wait for it. */
-const noWorker: ModelRule = ({
-  id,
-  expected,
-  reason,
-  waiting,
-  workers: { total, ready, starting, drained },
-}) => {
+const noWorker: ModelRule = ({ expected, reason, waiting, workers }) => {
+  const { total, ready, starting, drained } = workers;
   if (ready > 0 || !expected || (waiting === 0 && starting > 0)) return undefined;
   const queue =
-    waiting === 0
-      ? 'requests would wait'
-      : `${requests(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
-  const text = (why: string, help: string): string => `${id}: ${why}; ${queue}. ${help}`;
+    waiting === 0 ? 'requests would wait' : `${requests(waiting)} ${wait(waiting)}`;
   if (total > 0 && drained === total)
-    return of(
-      'no_worker',
-      id,
-      text('all of its workers are drained', 'Resume one of them.'),
-    );
+    return `all of its workers are drained; ${queue}. Resume one of them.`;
   if (starting > 0)
-    return of(
-      'no_worker',
-      id,
-      text('its workers are still starting', 'It serves as soon as one is ready.'),
-    );
-  const why =
-    reason === undefined
-      ? 'no worker is ready'
-      : `no worker is ready (${reason.replace(/\.$/, '')})`;
-  return of(
-    'no_worker',
-    id,
-    text(why, 'Read the log of its workers and restart or replace them.'),
-  );
+    return `its workers are still starting; ${queue}. It serves as soon as one is ready.`;
+  const why = reason === undefined ? '' : ` (${reason.replace(/\.$/, '')})`;
+  return `no worker is ready${why}; ${queue}. Read the log of its workers and restart or replace them.`;
 };
 
-const workersLost: ModelRule = ({
-  id,
-  waiting,
-  rates,
-  workers: { total, ready, starting, drained },
-}) => {
+const workersLost: ModelRule = ({ waiting, rates, workers }) => {
+  const { total, ready, starting, drained } = workers;
   const lost = total - ready - starting - drained;
   if (lost <= 0 || ready === 0 || waiting === 0) return undefined;
   const are = `${lost} of ${total} workers ${lost === 1 ? 'is' : 'are'} lost`;
-  return of(
-    'workers_lost',
-    id,
-    `${id}: ${are}; ${trend(waiting, rates)}. Add a worker or shed load.`,
-  );
+  return `${are}; ${trend(waiting, rates)}. Add a worker or shed load.`;
 };
 
-const requestsFail: ModelRule = ({ id, rates }) => {
+const requestsFail: ModelRule = ({ rates }) => {
   const { failed, commonestFailure: code } = rates;
   const left = leaving(rates);
   if (!code || failed < FAILING_PER_S || failed / left < FAILING_SHARE) return undefined;
@@ -191,15 +152,11 @@ const requestsFail: ModelRule = ({ id, rates }) => {
       ? 'Their callers send what is rejected: look at these requests.'
       : 'Look at these requests and at the log of its workers.';
   const share = `${perSecond(failed)} of ${perSecond(left)} that end`;
-  return of(
-    'requests_fail',
-    id,
-    `${id}: requests fail (${share}), most of them with ${code}. ${help}`,
-  );
+  return `requests fail (${share}), most of them with ${code}. ${help}`;
 };
 
 /** Where all are of the default tenant, there may be no other. */
-const tenantFloods: ModelRule = ({ id, waiting, busiestTenant }) => {
+const tenantFloods: ModelRule = ({ waiting, busiestTenant }) => {
   if (!busiestTenant || waiting < FLOOD_WAITING) return undefined;
   const { tenant } = busiestTenant;
   // The queue and its tenants are not read in the same instant.
@@ -207,47 +164,30 @@ const tenantFloods: ModelRule = ({ id, waiting, busiestTenant }) => {
   if (own / waiting < FLOOD_SHARE || (own === waiting && tenant === DEFAULT_TENANT))
     return undefined;
   const help = "Lower that tenant's limits, or add a worker.";
-  return of(
-    'tenant_floods',
-    id,
-    `${id}: ${own} of ${waiting} waiting requests are of tenant ${tenant}. ${help}`,
-  );
+  return `${own} of ${waiting} waiting requests are of tenant ${tenant}. ${help}`;
 };
 
-const queueGrows: ModelRule = ({ id, waiting, rates }) => {
-  if (waiting === 0 || !(growth(rates) >= GROWTH_PER_S || rates.refused > 0))
-    return undefined;
-  return of(
-    'queue_grows',
-    id,
-    `${id}: ${trend(waiting, rates)}. Add a worker or shed load.`,
-  );
-};
+const queueGrows: ModelRule = ({ waiting, rates }) =>
+  waiting > 0 && (growth(rates) >= GROWTH_PER_S || rates.refused > 0)
+    ? `${trend(waiting, rates)}. Add a worker or shed load.`
+    : undefined;
 
-const slotsFull: ModelRule = ({ id, waiting, slots }) => {
-  if (waiting === 0 || slots.total === 0 || slots.free > 0) return undefined;
-  const all = `all ${slots.total} slots are taken and ${requests(waiting)} ${waiting === 1 ? 'waits' : 'wait'}`;
-  return of(
-    'slots_full',
-    id,
-    `${id}: ${all}, but the queue does not grow. A further worker would shorten the wait.`,
-  );
-};
+const slotsFull: ModelRule = ({ waiting, slots: { total, free } }) =>
+  waiting > 0 && total > 0 && free <= 0
+    ? `all ${total} slots are taken and ${requests(waiting)} ${wait(waiting)}, ` +
+      'but the queue does not grow. A further worker would shorten the wait.'
+    : undefined;
 
-const MODEL_RULES: readonly ModelRule[] = [
-  noWorker,
-  workersLost,
-  requestsFail,
-  tenantFloods,
-  queueGrows,
-  slotsFull,
+const MODEL_RULES: readonly (readonly [BottleneckKind, ModelRule])[] = [
+  ['no_worker', noWorker],
+  ['workers_lost', workersLost],
+  ['requests_fail', requestsFail],
+  ['tenant_floods', tenantFloods],
+  ['queue_grows', queueGrows],
+  ['slots_full', slotsFull],
 ];
 
-const of = (kind: BottleneckKind, model: string, text: string): Bottleneck => ({
-  kind,
-  model,
-  text,
-});
+const wait = (count: number): string => (count === 1 ? 'waits' : 'wait');
 
 const requests = (count: number): string => `${count} request${count === 1 ? '' : 's'}`;
 

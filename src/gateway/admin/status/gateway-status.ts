@@ -90,11 +90,7 @@ export class GatewayStatus {
     const probed = this.stores.dependencies();
     const bottleneck = bottleneckOf({
       draining,
-      dependencies: probed.map(({ name, state, text }) => ({
-        name,
-        down: state === 'down',
-        text,
-      })),
+      dependencies: probed,
       freeBytes: free,
       models: models.map(({ load }) => load),
     });
