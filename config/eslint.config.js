@@ -45,7 +45,7 @@ export default tseslint.config(
       'max-lines': ['error', { max: 400, skipBlankLines: false, skipComments: false }],
       'max-lines-per-function': [
         'error',
-        { max: 70, skipBlankLines: true, skipComments: true },
+        { max: 50, skipBlankLines: true, skipComments: true },
       ],
       'max-params': ['error', 6],
       'no-restricted-syntax': [

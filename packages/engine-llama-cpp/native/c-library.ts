@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs';
 import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
 import { INSTALL } from './library.js';
 
-type TypeSpec = Parameters<typeof koffi.sizeof>[0];
-
 /** Pointers of C. */
 export type Pointer = bigint;
 
@@ -11,7 +9,7 @@ export type Pointer = bigint;
  * `llama_model_params` of llama.h at the release that node-llama-cpp 3.22.1
  * was built from.
  */
-const MODEL_PARAMS = koffi.struct('llama_model_params', {
+koffi.struct('llama_model_params', {
   ...{ devices: 'void *', tensor_buft_overrides: 'void *' },
   ...{
     n_gpu_layers: 'int32_t',
@@ -31,7 +29,7 @@ const MODEL_PARAMS = koffi.struct('llama_model_params', {
 });
 
 /** `llama_context_params`, likewise. */
-const CONTEXT_PARAMS = koffi.struct('llama_context_params', {
+koffi.struct('llama_context_params', {
   ...{
     n_ctx: 'uint32_t',
     n_batch: 'uint32_t',
@@ -77,7 +75,7 @@ const CONTEXT_PARAMS = koffi.struct('llama_context_params', {
   ...{ samplers: 'void *', n_samplers: 'size_t', ctx_other: 'void *' },
 });
 
-const BATCH = koffi.struct('llama_batch', {
+koffi.struct('llama_batch', {
   ...{ n_tokens: 'int32_t', token: 'void *', embd: 'void *', pos: 'void *' },
   ...{ n_seq_id: 'void *', seq_id: 'void *', logits: 'void *' },
 });
@@ -190,76 +188,52 @@ export function openCLibrary(): CLibrary {
   return opened;
 }
 
-function functionsOf(library: LibraryHandle): CLibrary {
-  const as = <F>(name: string, result: TypeSpec, args: readonly TypeSpec[]): F =>
-    library.func(name, result, [...args]) as unknown as F;
-  const model = 'void *';
-  return {
-    modelDefaults: as('llama_model_default_params', MODEL_PARAMS, []),
-    contextDefaults: as('llama_context_default_params', CONTEXT_PARAMS, []),
-    loadModel: as('llama_model_load_from_file', 'void *', ['str', MODEL_PARAMS]),
-    openContext: as('llama_init_from_model', 'void *', [model, CONTEXT_PARAMS]),
-    closeContext: as('llama_free', 'void', ['void *']),
-    vocabulary: as('llama_model_get_vocab', 'void *', [model]),
-    vocabularySize: as('llama_vocab_n_tokens', 'int32_t', ['void *']),
-    vectorSize: as('llama_model_n_embd_out', 'int32_t', [model]),
-    trainedContext: as('llama_model_n_ctx_train', 'int32_t', [model]),
-    hasEncoder: as('llama_model_has_encoder', 'bool', [model]),
-    hasDecoder: as('llama_model_has_decoder', 'bool', [model]),
-    describe: as('llama_model_desc', 'int32_t', [model, 'void *', 'size_t']),
-    tokenize: as('llama_tokenize', 'int32_t', [
-      'void *',
-      'void *',
-      'int32_t',
-      'void *',
-      'int32_t',
-      'bool',
-      'bool',
+/** By name here: the prototype of llama.h, pointers as `void *`. */
+const PROTOTYPES: Readonly<Record<keyof CLibrary, string>> = {
+  modelDefaults: 'llama_model_params llama_model_default_params()',
+  contextDefaults: 'llama_context_params llama_context_default_params()',
+  loadModel: 'void *llama_model_load_from_file(str, llama_model_params)',
+  openContext: 'void *llama_init_from_model(void *, llama_context_params)',
+  closeContext: 'void llama_free(void *)',
+  vocabulary: 'void *llama_model_get_vocab(void *)',
+  vocabularySize: 'int32_t llama_vocab_n_tokens(void *)',
+  vectorSize: 'int32_t llama_model_n_embd_out(void *)',
+  trainedContext: 'int32_t llama_model_n_ctx_train(void *)',
+  hasEncoder: 'bool llama_model_has_encoder(void *)',
+  hasDecoder: 'bool llama_model_has_decoder(void *)',
+  describe: 'int32_t llama_model_desc(void *, void *, size_t)',
+  tokenize:
+    'int32_t llama_tokenize(void *, void *, int32_t, void *, int32_t, bool, bool)',
+  beginningOfText: 'int32_t llama_vocab_bos(void *)',
+  endOfText: 'int32_t llama_vocab_eos(void *)',
+  separator: 'int32_t llama_vocab_sep(void *)',
+  addsBeginning: 'bool llama_vocab_get_add_bos(void *)',
+  addsEnd: 'bool llama_vocab_get_add_eos(void *)',
+  addsSeparator: 'bool llama_vocab_get_add_sep(void *)',
+  template: 'str llama_model_chat_template(void *, str)',
+  pooling: 'int llama_pooling_type(void *)',
+  newBatch: 'llama_batch llama_batch_init(int32_t, int32_t, int32_t)',
+  memory: 'void *llama_get_memory(void *)',
+  clearMemory: 'void llama_memory_clear(void *, bool)',
+  cutSequence: 'bool llama_memory_seq_rm(void *, int32_t, int32_t, int32_t)',
+  copySequence: 'void llama_memory_seq_cp(void *, int32_t, int32_t, int32_t, int32_t)',
+  stateSize: 'size_t llama_state_seq_get_size(void *, int32_t)',
+  takeState: 'size_t llama_state_seq_get_data(void *, void *, size_t, int32_t)',
+  giveState: 'size_t llama_state_seq_set_data(void *, void *, size_t, int32_t)',
+  logits: 'void *llama_get_logits(void *)',
+  logitsAt: 'void *llama_get_logits_ith(void *, int32_t)',
+  decode: 'int32_t llama_decode(void *, llama_batch)',
+  encode: 'int32_t llama_encode(void *, llama_batch)',
+  vectorOf: 'void *llama_get_embeddings_seq(void *, int32_t)',
+};
+
+const functionsOf = (library: LibraryHandle): CLibrary =>
+  Object.fromEntries(
+    Object.entries(PROTOTYPES).map(([name, prototype]) => [
+      name,
+      library.func(prototype),
     ]),
-    beginningOfText: as('llama_vocab_bos', 'int32_t', ['void *']),
-    endOfText: as('llama_vocab_eos', 'int32_t', ['void *']),
-    separator: as('llama_vocab_sep', 'int32_t', ['void *']),
-    addsBeginning: as('llama_vocab_get_add_bos', 'bool', ['void *']),
-    addsEnd: as('llama_vocab_get_add_eos', 'bool', ['void *']),
-    addsSeparator: as('llama_vocab_get_add_sep', 'bool', ['void *']),
-    template: as('llama_model_chat_template', 'str', [model, 'str']),
-    pooling: as('llama_pooling_type', 'int', ['void *']),
-    newBatch: as('llama_batch_init', BATCH, ['int32_t', 'int32_t', 'int32_t']),
-    memory: as('llama_get_memory', 'void *', ['void *']),
-    clearMemory: as('llama_memory_clear', 'void', ['void *', 'bool']),
-    cutSequence: as('llama_memory_seq_rm', 'bool', [
-      'void *',
-      'int32_t',
-      'int32_t',
-      'int32_t',
-    ]),
-    copySequence: as('llama_memory_seq_cp', 'void', [
-      'void *',
-      'int32_t',
-      'int32_t',
-      'int32_t',
-      'int32_t',
-    ]),
-    stateSize: as('llama_state_seq_get_size', 'size_t', ['void *', 'int32_t']),
-    takeState: as('llama_state_seq_get_data', 'size_t', [
-      'void *',
-      'void *',
-      'size_t',
-      'int32_t',
-    ]),
-    giveState: as('llama_state_seq_set_data', 'size_t', [
-      'void *',
-      'void *',
-      'size_t',
-      'int32_t',
-    ]),
-    logits: as('llama_get_logits', 'void *', ['void *']),
-    logitsAt: as('llama_get_logits_ith', 'void *', ['void *', 'int32_t']),
-    decode: as('llama_decode', 'int32_t', ['void *', BATCH]),
-    encode: as('llama_encode', 'int32_t', ['void *', BATCH]),
-    vectorOf: as('llama_get_embeddings_seq', 'void *', ['void *', 'int32_t']),
-  };
-}
+  ) as unknown as CLibrary;
 
 /** @throws Error when the file is no model, or does not fit */
 export function loadModelFile(

@@ -9,7 +9,12 @@ import {
   type LlamaOperations,
   type SlotCosts,
 } from '../protocol.js';
-import { type NativeContext, openDivided, openModel } from './library.js';
+import {
+  type NativeContext,
+  openDivided,
+  type OpenedModel,
+  openModel,
+} from './library.js';
 import { PromptEncoder } from './prompt-encoder.js';
 import { SamplerPool } from './sequence-drawer.js';
 import { type ChildService, Refusal, serveChild } from './serve-child.js';
@@ -94,19 +99,13 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
   const { metadata } = model.fileInfo;
   const vocabularySize = metadata.tokenizer.ggml.tokens.length;
   const template = metadata.tokenizer.chat_template;
-  const encoder = new PromptEncoder({
-    bindings,
-    model: native,
-    vocabularySize,
-    template,
-    contextTokens,
-  });
+  const prompts = { bindings, model: native, vocabularySize, template, contextTokens };
+  const encoder = new PromptEncoder(prompts);
   const drawsInLine = settings.drawThreads === 1;
   const samplers = new SamplerPool(drawsInLine ? rows : settings.drawThreads, () =>
     decoding.newSampler(),
   );
   const runner = new StepRunner({ ...decoding, samplers, contextTokens, drawsInLine });
-  const architecture = metadata.general.architecture;
   const answers: Answers = {
     step: frame => runner.run(frame),
     encode: prompt => encoder.encode(prompt),
@@ -121,12 +120,18 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
     trainedContextTokens: decoding.trainedContextTokens,
     chat: encoder.chat,
     toolCalls: encoder.toolCalls,
-    cutsBack:
-      !(bindings.getIsArchRecurrent(architecture) ?? false) &&
-      !(bindings.getIsArchHybrid(architecture) ?? false),
+    cutsBack: cutsBack(opened),
     costs,
   };
   return { info, operations: answers };
+}
+
+/** A recurrent state holds all that it has read: nothing can be taken out again. */
+function cutsBack({ bindings, model }: OpenedModel): boolean {
+  const { architecture } = model.fileInfo.metadata.general;
+  return !(
+    bindings.getIsArchRecurrent(architecture) || bindings.getIsArchHybrid(architecture)
+  );
 }
 
 function checked(

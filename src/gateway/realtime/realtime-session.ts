@@ -23,7 +23,7 @@ import {
   carryOut,
   type Effect,
   type Effects,
-  type ResponseRequest,
+  type SpokenText,
 } from './session/effect.js';
 import { RecogniserStreams } from './session/recogniser-streams.js';
 import { type RealtimeSocket } from './session/realtime-socket.js';
@@ -302,7 +302,7 @@ export class RealtimeSession implements JournaledSession {
     }
   }
 
-  #speak(request: ResponseRequest): void {
+  #speak(request: SpokenText): void {
     const { tenant, terms } = this.wanted.owner;
     const speech = this.services.synthesis.speak(request, tenant, terms);
     const { items } = this.#core.recognition;

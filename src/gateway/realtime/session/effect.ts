@@ -5,7 +5,7 @@ import { type JournalAudio } from '../journal/session-state.js';
 import { type ActivityEvent } from './session-activity.js';
 
 /** A text to be spoken as a response. */
-export interface ResponseRequest {
+export interface SpokenText {
   readonly id: string;
   readonly text: string;
   readonly voice: string;
@@ -29,7 +29,7 @@ export type Effect =
   | { readonly type: 'audio'; readonly audio: JournalAudio }
   /** Stops reading the client. */
   | { readonly type: 'slow_down'; readonly ms: number }
-  | { readonly type: 'speak'; readonly request: ResponseRequest }
+  | { readonly type: 'speak'; readonly request: SpokenText }
   | { readonly type: 'hush'; readonly reason: HushReason }
   | {
       readonly type: 'count';
@@ -60,7 +60,7 @@ export function carryOut(effects: Effects, act: (effect: Effect) => void): void 
 
 export const send = (event: ServerEvent): Effect => ({ type: 'send', event });
 
-export const count = (
+export const counted = (
   fact: Extract<Effect, { type: 'count' }>['fact'],
   ms = 0,
 ): Effect => ({

@@ -16,7 +16,7 @@ import {
   type JournalAudio,
 } from '../journal/session-state.js';
 import { AudioLog } from './audio-log.js';
-import { count, type Effects, send } from './effect.js';
+import { counted, type Effects, send } from './effect.js';
 import { decodeG711 } from './g711.js';
 import { InputPace } from './input-pace.js';
 import { inSession, TrailingFinal } from './stream-events.js';
@@ -226,7 +226,7 @@ export class Recognition {
 
   /** Another worker continues from the last completed segment. */
   *recovered(): Effects {
-    yield count('recovered');
+    yield counted('recovered');
     const message =
       'A recogniser died and was replaced; it gets the audio since the last completed segment again.';
     yield send(warningEvent('worker_replaced', message));
@@ -235,7 +235,7 @@ export class Recognition {
   /** Nothing gets an answer from here on. */
   *giveUp(error: DomainError): Effects {
     yield* sent(this.items.fail(error));
-    yield count('failed');
+    yield counted('failed');
     const later = errorDefinition(error).retry === 'later';
     const code = later ? CLOSE.tryAgainLater : CLOSE.internalError;
     yield { type: 'fail', error, code };
@@ -262,8 +262,8 @@ export class Recognition {
       this.#completed(result.end);
     }
     if (event.type === 'speech_started' || event.type === 'speech_stopped')
-      yield count(event.type);
-    for (const { kind, ms } of this.#times.receive(event, nowMs)) yield count(kind, ms);
+      yield counted(event.type);
+    for (const { kind, ms } of this.#times.receive(event, nowMs)) yield counted(kind, ms);
     yield* sent(this.items.receive(event));
     if (event.type === 'final')
       yield { type: 'recognised', seconds: event.end - event.start };

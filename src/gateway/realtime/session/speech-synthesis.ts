@@ -8,7 +8,7 @@ import { ModelCatalog } from '../../models/model-catalog.js';
 import { speechWork, parseSpeech } from '../../audio/parse-speech.js';
 import { SpeechStream } from '../../audio/speech-stream.js';
 import { InferenceService } from '../../inference/inference.service.js';
-import { type ResponseRequest } from './effect.js';
+import { type SpokenText } from './effect.js';
 
 /** Speech on its way. */
 export interface Speech {
@@ -36,7 +36,7 @@ export class SpeechSynthesis {
    *   `queue_full`, `shutting_down`.
    */
   speak(
-    { id, text, voice, speed }: ResponseRequest,
+    { id, text, voice, speed }: SpokenText,
     tenant: string,
     terms: KeyTerms | undefined,
   ): Speech {

@@ -1,7 +1,7 @@
 import { assistantItem } from '../../../contracts/realtime/server-event.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { type HushReason, type ResponseRequest } from './effect.js';
+import { type HushReason, type SpokenText } from './effect.js';
 import { type SessionOutbox } from './session-outbox.js';
 import { type Speech } from './speech-synthesis.js';
 import { newItemId, type TranscriptItems } from './transcript-items.js';
@@ -22,7 +22,7 @@ export class SpokenResponse {
   #done = false;
 
   constructor(
-    private readonly request: ResponseRequest,
+    private readonly request: SpokenText,
     private readonly speech: Speech,
     private readonly outbox: SessionOutbox,
     items: TranscriptItems,
