@@ -73,7 +73,7 @@ export class ExecuteService {
     const untilDeadlineMs =
       lease.job.status === 'finalizing'
         ? MAX_TIMER_MS
-        : lease.job.expiresAtMs - Date.now();
+        : Math.min(MAX_TIMER_MS, lease.job.expiresAtMs - Date.now());
     if (untilDeadlineMs <= 0) stop.request('expired');
     const deadline = setTimeout(() => stop.request('expired'), untilDeadlineMs);
     const progress = setInterval(() => this.#writeProgress(work, log), PROGRESS_MS);

@@ -146,7 +146,10 @@ export function remoteWorker(
     };
     return pooledWorker({ ...place, bridged }, builtLocation, options);
   }
-  const named = () => ({ serverName: host, ...security() });
+  const named = () => {
+    const own = security();
+    return { ...own, serverName: own.serverName ?? host };
+  };
   return pooledWorker(
     { ...place, security: named },
     () => remoteLocation(address),
