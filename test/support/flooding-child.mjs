@@ -1,19 +1,19 @@
 // A supervised process that logs without a pause. FLOOD_MODE: `exits` when its parent is
 // gone, as an idle worker does; `blocked`, whose event loop never turns again.
-import { SupervisorLink } from '../../dist/worker/lifecycle/supervisor-link.js';
+import { onParentLost } from '../../dist/platform/process/parent-loss.js';
+import { reportToSupervisor } from '../../dist/worker/lifecycle/supervisor-link.js';
 import { workerLog } from '../../dist/worker/lifecycle/worker-log.js';
 
 const log = workerLog({ workerId: 'flood', model: { id: 'flood' }, logLevel: 'info' });
-const link = new SupervisorLink(process);
 const line = 'x'.repeat(200);
 const flood = () => {
   for (let count = 0; count < 50; count += 1) log.info(line);
 };
-link.onLost(() => {
+onParentLost(process, () => {
   flood();
   process.exit(0);
 });
 setInterval(flood, 1);
-await link.report({ type: 'ready' });
+await reportToSupervisor({ type: 'ready' });
 if (process.argv[2] === 'blocked')
   setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0), 20);

@@ -25,7 +25,7 @@ import { UploadStore } from '../../platform/database/upload-store.js';
 
 /** The rows that blobs of one kind belong to. */
 interface NamingRows {
-  idOf(key: string): string;
+  readonly idOf: (key: string) => string;
   /** Those of the ids whose blobs are still needed. */
   namedAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
