@@ -30,6 +30,19 @@ describe('short-lived tokens', () => {
     expect(tokens.verify(token)).toBeUndefined();
   });
 
+  it('have one text: another one for the same signature is refused', () => {
+    const { token } = tokens.mint({
+      principal: owner('events'),
+      scopes: ['events'],
+      ttlS: 60,
+    });
+    const next = String.fromCharCode(token.charCodeAt(token.length - 1) + 1);
+    const other = token.slice(0, -1) + next;
+    const bytes = (text: string) => Buffer.from(text.split('.')[1] ?? '', 'base64url');
+    expect(bytes(other)).toEqual(bytes(token));
+    expect(tokens.verify(other)).toBeUndefined();
+  });
+
   it('never grant more than their owner has', () => {
     const { token } = tokens.mint({
       principal: owner('events'),
