@@ -13,7 +13,7 @@ import {
 } from '@switchyard/engine-api/process/child-process.js';
 import { freePort } from '../platform/process/listen-check.js';
 import { ProcessLog } from '../platform/process/process-log.js';
-import { channelSecurity } from '../platform/grpc/channel-security.js';
+import { channelSecurity, knownAs } from '../platform/grpc/channel-security.js';
 import {
   neededMessageBytes,
   reportProblem,
@@ -112,10 +112,7 @@ export class ExternalWorker implements EngineBase {
         limits: { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs },
       },
       isSupervised: false,
-      security: {
-        ...(serverName !== undefined && { serverName }),
-        ...channelSecurity(remote),
-      },
+      security: knownAs(channelSecurity(remote), serverName),
       events: {
         onReport: report => this.#onReport(report),
         onProbeFailure: error => this.#onFailure(error),

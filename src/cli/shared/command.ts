@@ -99,7 +99,7 @@ export class Invocation<Options, Arg> {
 
   /**
    * Aborted by the first Ctrl-C or SIGTERM, so that the command can clean up; the second
-   * one ends the process as usual, and so does the first one where nobody asks for this.
+   * ends the process as usual. So does the first in commands that do not read this.
    */
   get signal(): AbortSignal {
     if (!this.#isInterruptible)

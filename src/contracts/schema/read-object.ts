@@ -39,7 +39,7 @@ function fieldError(
   if (issue.code === 'custom' && issue.params?.why !== undefined)
     return unsupportedField(param, String(issue.params.why));
   if (issue.message === REQUIRED) return missingField(param);
-  // Which form an object has is told by a field of it; none is no form.
+  // A union is told apart by a field: without it, the form is wrong and not absent.
   const isAbsent = value == null && issue.code !== 'invalid_union';
   if (isAbsent && typeof path.at(-1) === 'string') return missingField(param);
   return wrongField(param, value, issue.message);

@@ -14,6 +14,8 @@ import { StoredLeases } from './stored-leases.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 
 const POLLS = { firstMs: 100, longestMs: 1000 };
+/** A caller waits for so long until a full database has room; then it is 507. */
+const ROOM_WITHIN_MS = 20_000;
 /** Headers of the connection, or set again for it. */
 const OWN_HEADERS = [
   'connection',
@@ -222,7 +224,7 @@ export class Replays implements OnApplicationShutdown {
       answer: headOf(answer),
       fingerprint: fingerprint(),
     } as const;
-    const outcome = await this.leases.end(request, end);
+    const outcome = await this.leases.end(request, end, ROOM_WITHIN_MS);
     if (outcome !== 'ended') throw stillRunning(request);
   }
 }

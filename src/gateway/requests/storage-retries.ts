@@ -4,10 +4,6 @@ import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 
-/**
- * A database that is full may have room again soon; after this long, callers are told.
- */
-const FULL_LIMIT_MS = 20_000;
 const PAUSES = { firstMs: 100, longestMs: 2000 };
 
 /**
@@ -26,13 +22,14 @@ export class StorageRetries implements OnModuleDestroy {
   }
 
   /**
-   * Repeats a write until the database answers (20 s while it is full), in a shutdown until the grace is over.
-   * @param write may be repeated when its outcome is unknown. @throws what it throws
-   *   for another reason
+   * Repeats a write until the database answers, in a shutdown until the grace is over.
+   * @param write may be repeated when its outcome is unknown
+   * @param fullForMs how long the database may be full; absent: without limit
+   * @throws what `write` throws for another reason
    */
-  async written<T>(write: () => Promise<T>): Promise<T> {
+  async written<T>(write: () => Promise<T>, fullForMs = Infinity): Promise<T> {
     const startedMs = performance.now();
-    const isFullForLong = () => performance.now() - startedMs > FULL_LIMIT_MS;
+    const isFullForLong = () => performance.now() - startedMs > fullForMs;
     for (let attempts = 1; ; attempts++) {
       try {
         return await write();

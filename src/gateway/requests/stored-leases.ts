@@ -125,10 +125,18 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     };
   }
 
-  /** Ends an attempt that has run here. With the database away it waits. */
-  end(attempt: StoredAttempt, ending: Omit<StoredEnding, 'keepMs'>): Promise<EndOutcome> {
+  /**
+   * Ends an attempt that has run here. With the database away it waits.
+   * @param fullForMs how long it waits for room; absent: without limit
+   */
+  end(
+    attempt: StoredAttempt,
+    ending: Omit<StoredEnding, 'keepMs'>,
+    fullForMs?: number,
+  ): Promise<EndOutcome> {
     const { keepMs } = this.settings.requests;
-    return this.retries.written(() => this.store.end(attempt, { ...ending, keepMs }));
+    const write = () => this.store.end(attempt, { ...ending, keepMs });
+    return this.retries.written(write, fullForMs);
   }
 
   /** Renews the leases once. */

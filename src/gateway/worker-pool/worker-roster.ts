@@ -28,6 +28,7 @@ import { type RemoteEndpoint } from './address-watch.js';
 import {
   type ChannelSecurity,
   UNPROTECTED,
+  knownAs,
 } from '../../platform/grpc/channel-security.js';
 import { PooledWorker } from './pooled-worker.js';
 import { InProcessLocation } from './in-process-location.js';
@@ -139,19 +140,11 @@ export function remoteWorker(
     isRemote: true,
   };
   if (isBridged(model, options.settings)) {
-    const bridged = {
-      address,
-      remote: model.remote,
-      ...(host !== undefined && { serverName: host }),
-    };
+    const bridged = { address, remote: model.remote, serverName: host };
     return pooledWorker({ ...place, bridged }, builtLocation, options);
   }
-  const named = () => {
-    const own = security();
-    return { ...own, serverName: own.serverName ?? host };
-  };
   return pooledWorker(
-    { ...place, security: named },
+    { ...place, security: () => knownAs(security(), host) },
     () => remoteLocation(address),
     options,
   );

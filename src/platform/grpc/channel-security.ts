@@ -37,6 +37,12 @@ export function channelSecurity({ tls, tokenFile }: RemoteSpec = {}): ChannelSec
   };
 }
 
+/** @param host what was looked up in DNS: the name, unless the settings have another */
+export const knownAs = (
+  security: ChannelSecurity,
+  host: string | undefined,
+): ChannelSecurity => ({ ...security, serverName: security.serverName ?? host });
+
 function tlsCredentials({ caFile, certFile, keyFile }: RemoteTls): ChannelCredentials {
   const read = (file: string | undefined): Buffer | null =>
     file === undefined ? null : readFileSync(file);
