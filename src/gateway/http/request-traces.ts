@@ -92,8 +92,9 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
       options,
       contextAfter(traceparentIn(headers)),
     );
-    headers.traceparent = traceparentOf(span.spanContext());
+    // A trace that is not recorded costs nothing further: it is not passed on.
     if (!span.isRecording()) return;
+    headers.traceparent = traceparentOf(span.spanContext());
     raw.once('close', () => {
       span.setAttribute('http.response.status_code', raw.statusCode);
       if (raw.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
