@@ -8,7 +8,7 @@ export interface TextPiece {
   readonly tokens: Int32Array;
 }
 
-export interface RunBounds {
+interface RunBounds {
   /** Each text has at most so many. */
   readonly batchTokens: number;
   readonly batchTexts: number;
@@ -39,7 +39,7 @@ export function embeddingRuns(
 }
 
 /** One text of a request, as text or as tokens of the model. */
-export type EmbeddingInput = string | readonly number[];
+type EmbeddingInput = string | readonly number[];
 
 export interface EmbeddingRequest {
   readonly inputs: readonly EmbeddingInput[];
@@ -49,7 +49,7 @@ export interface EmbeddingRequest {
   readonly dimensions: number | undefined;
 }
 
-export interface EmbeddingLimits {
+interface EmbeddingLimits {
   readonly dimensions: number;
   readonly vocabularySize: number;
   /** The model was trained so that the beginning of a vector is one. */

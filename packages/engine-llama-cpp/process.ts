@@ -18,7 +18,7 @@ type Operations<O> = Record<
   { readonly request: unknown; readonly reply: unknown }
 >;
 
-export interface LlamaChildOptions<Info> {
+interface LlamaChildOptions<Info> {
   /** Module of the child, beside this one. */
   readonly entry: './native/generator.child.js' | './native/embedder.child.js';
   readonly settings: object;
@@ -139,7 +139,7 @@ function environment(
   });
 }
 
-export interface LlamaProcessOptions {
+interface LlamaProcessOptions {
   /** Compiled module that answers. */
   readonly entry: string;
   /** Its only argument, as JSON. */
@@ -163,7 +163,7 @@ interface Pending {
  * with it: a crash rejects its calls, one that hangs is killed, and it ends itself when
  * its parent is gone.
  */
-export class LlamaProcess<O extends Operations<O>, Info> {
+class LlamaProcess<O extends Operations<O>, Info> {
   readonly ready: Promise<Info>;
   readonly exited: Promise<void>;
   readonly #process: SupervisedProcess;

@@ -9,7 +9,7 @@ export const POOLINGS = ['model', 'mean', 'first', 'last', 'rank'] as const;
  * How the vector of a text comes from those of its tokens; `model`: as the file says;
  * `rank`: it is a score.
  */
-export type Pooling = (typeof POOLINGS)[number];
+type Pooling = (typeof POOLINGS)[number];
 
 export interface EmbeddingSettings extends Pick<
   ChildSettings,

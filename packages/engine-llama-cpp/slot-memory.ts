@@ -26,7 +26,7 @@ export interface SlotMemoryOptions {
 }
 
 /** What is known of the process once its model is loaded. */
-export interface SlotProperties {
+interface SlotProperties {
   readonly costs: SlotCosts;
   /** False: a slot cannot be cut back, only emptied; no beginnings are shared then. */
   readonly cutsBack: boolean;
@@ -35,7 +35,7 @@ export interface SlotProperties {
 /**
  * A sequence as it begins, or returns, in a slot: its sampler starts from these tokens.
  */
-export interface SlotContent {
+interface SlotContent {
   readonly tokens: readonly number[];
 }
 

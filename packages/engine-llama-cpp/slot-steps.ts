@@ -32,7 +32,7 @@ interface PlacedItem {
 }
 
 /** A plan on its way to the child. */
-export interface SlotStep {
+interface SlotStep {
   /** Undefined when there is nothing to run. */
   readonly frame: StepFrame | undefined;
   readonly operations: readonly SlotOperation[];

@@ -1,4 +1,4 @@
-export interface Endpoint {
+interface Endpoint {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Path parameters in braces, as OpenAPI writes them. */
   readonly path: string;

@@ -20,7 +20,7 @@ import { GatewayModule } from './gateway.module.js';
 import { type OpenInProcessWorker } from './worker-pool/in-process-worker.js';
 import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adapter.js';
 
-export interface GatewayAppOptions {
+interface GatewayAppOptions {
   readonly settings: Settings;
   readonly models: readonly ModelSpec[];
   /**

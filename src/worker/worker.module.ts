@@ -25,7 +25,7 @@ import { PullReadiness, WorkerState } from './lifecycle/worker-state.js';
 import { PullJournal } from './pull/crash-markers.js';
 import { pullProviders } from './pull/pull-providers.js';
 
-export interface WorkerParts {
+interface WorkerParts {
   readonly spec: WorkerSpec;
   readonly engine: Pick<WorkerEngine, 'kind'>;
   readonly log: Logger;

@@ -80,10 +80,10 @@ koffi.struct('llama_batch', {
   ...{ n_seq_id: 'void *', seq_id: 'void *', logits: 'void *' },
 });
 
-export type ModelParams = Readonly<Record<string, unknown>> & {
+type ModelParams = Readonly<Record<string, unknown>> & {
   readonly n_gpu_layers: number;
 };
-export type ContextParams = Readonly<Record<string, unknown>> & {
+type ContextParams = Readonly<Record<string, unknown>> & {
   readonly n_batch: number;
   readonly n_ubatch: number;
 };

@@ -39,7 +39,7 @@ function objectOf(text: string): unknown {
   }
 }
 
-export interface ChatRequest {
+interface ChatRequest {
   readonly messages: readonly Message[];
   readonly tools?: unknown;
 }

@@ -30,7 +30,7 @@ const NONE = new Uint32Array(0);
  * The first run of everything is slow; the second one is measured: what a token of a
  * prompt, and a copy of a sequence, cost.
  */
-export async function warmUp(
+async function warmUp(
   context: NativeContext,
   token: number,
   {

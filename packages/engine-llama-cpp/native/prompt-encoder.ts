@@ -10,7 +10,7 @@ import { TOKEN } from './token-text.js';
  */
 const LONGEST_TOKEN_BYTES = 256;
 
-export interface EncoderParts {
+interface EncoderParts {
   readonly bindings: NativeBindings;
   readonly model: NativeModel;
   readonly vocabularySize: number;

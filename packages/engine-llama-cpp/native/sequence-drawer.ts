@@ -12,7 +12,7 @@ import {
 } from './library.js';
 
 /** A native sampler, and the seed that its generator was last started with. */
-export interface PooledSampler {
+interface PooledSampler {
   readonly native: NativeSampler;
   lastSeed: number | undefined;
 }

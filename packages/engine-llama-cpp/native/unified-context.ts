@@ -35,7 +35,7 @@ const PART_UNIT = 256;
 const PATIENCE = 256;
 const NOTHING = Buffer.alloc(0);
 
-export interface UnifiedSettings extends Pick<
+interface UnifiedSettings extends Pick<
   ChildSettings,
   'modelFile' | 'gpuLayers' | 'rows' | 'stepTokens' | 'threads' | 'exact' | 'drawThreads'
 > {

@@ -97,7 +97,7 @@ interface Token {
   readonly logit: number;
 }
 
-export interface SamplerParts {
+interface SamplerParts {
   readonly library: SamplerLibrary;
   readonly vocabularySize: number;
   /** Of the whole vocabulary; used by one sampler at a time. */

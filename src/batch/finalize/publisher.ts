@@ -5,7 +5,7 @@ import { type ResultKind } from '../job/result-segments.js';
 import { type JobLease } from '../lease/job-lease.js';
 import { ResultFiles } from '../job/result-files.js';
 
-export interface Published {
+interface Published {
   readonly outputFileId?: string;
   readonly errorFileId?: string;
 }

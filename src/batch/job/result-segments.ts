@@ -65,7 +65,7 @@ const usageOf = ([
 });
 
 /** A file of the result log and its number of valid bytes. */
-export interface Segment {
+interface Segment {
   /** `<epoch>-<opening>.log`, zero-padded so that names sort by age. */
   readonly name: string;
   readonly bytes: number;

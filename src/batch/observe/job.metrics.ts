@@ -44,7 +44,7 @@ export const STORE_METRICS: Provider[] = [
 export type HandOverReason =
   'guard_shutdown' | 'lease_lost' | 'preempted' | 'db_transient';
 
-export type JobResult = 'success' | 'failed' | 'expired' | 'cancelled' | 're_enqueued';
+type JobResult = 'success' | 'failed' | 'expired' | 'cancelled' | 're_enqueued';
 
 /** Counts events of batches. */
 @Injectable()

@@ -16,7 +16,7 @@ import { engineVersion, PACKAGED_ENGINES } from '../engines/engine-packages.js';
 import { type CatalogueEntry, engineOf } from './catalogue-entry.js';
 import { modelEntry } from './model-entry.js';
 
-export interface PlanOptions {
+interface PlanOptions {
   readonly as?: string | undefined;
   readonly device?: string | undefined;
   /**

@@ -7,7 +7,7 @@ import { CliError } from '../shared/cli-error.js';
 /** The folder with package.json, for sources and for the build. */
 export const PRODUCT_FOLDER = fileURLToPath(new URL('../../../', import.meta.url));
 
-export interface CommandResult {
+interface CommandResult {
   /** 127: there is no such command. */
   readonly code: number;
   /** Both streams, in the order of arrival. */

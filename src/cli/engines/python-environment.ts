@@ -50,7 +50,7 @@ interface EnvironmentState {
   readonly manifest?: Manifest;
 }
 
-export interface InstallOptions extends Pick<CommandOptions, 'signal'> {
+interface InstallOptions extends Pick<CommandOptions, 'signal'> {
   /** A Python command (default: the first of python3, python3.14, … that fits). */
   readonly python?: string | undefined;
   /** Adds the CUDA libraries that CTranslate2 loads. */

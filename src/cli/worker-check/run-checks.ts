@@ -13,7 +13,7 @@ import { checkSamples } from './samples.js';
 import { WorkerClient } from './worker-client.js';
 
 /** One thing that the protocol asks for. */
-export interface Check {
+interface Check {
   readonly name: string;
   /** The paragraph to read, by its anchor in the guide. */
   readonly anchor: string;

@@ -1,7 +1,7 @@
 import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
 
 /** A token that was drawn, or could have been. */
-export interface ScoredToken {
+interface ScoredToken {
   /** UTF-8; may be a part of a character. */
   readonly bytes: Buffer;
   /** Natural logarithm, <= 0. */
@@ -97,7 +97,7 @@ export interface ChoiceDelta {
   readonly tokenIds?: readonly number[];
 }
 
-export interface WholeChoice {
+interface WholeChoice {
   readonly text: string;
   readonly finishReason: string;
   readonly logprobs?: object;
@@ -176,7 +176,7 @@ const toolCallFields = ({ id, type, name, arguments: given }: ToolCallBody): obj
   [type]: type === 'custom' ? { name, input: given } : { name, arguments: given },
 });
 
-export function usageFields({
+function usageFields({
   promptTokens,
   completionTokens,
   cachedTokens,

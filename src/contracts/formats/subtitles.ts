@@ -15,7 +15,7 @@ export function timestamp(seconds: number, separator: ',' | '.'): string {
 }
 
 /** A cue's text must not contain the arrow that separates its times. */
-export function cueText(text: string): string {
+function cueText(text: string): string {
   return text.trim().replaceAll('-->', '->');
 }
 

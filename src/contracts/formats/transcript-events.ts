@@ -22,7 +22,7 @@ export const logprobBody = ({ token, logprob, bytes }: TokenLogprob) => ({
  * belongs to the earlier piece. Undefined when the tokens do not spell the text, as after
  * inverse text normalisation.
  */
-export function tokensOfPieces(
+function tokensOfPieces(
   pieces: readonly string[],
   tokens: readonly TokenLogprob[],
 ): readonly (readonly TokenLogprob[])[] | undefined {
@@ -47,7 +47,7 @@ type TranscriptEvent =
   | ReturnType<typeof diarizedSegment>
   | ReturnType<typeof textDone>;
 
-export interface EventOptions {
+interface EventOptions {
   /**
    * The stream of `diarized_json`: each delta is followed by its segment
    * with the speaker.
@@ -95,7 +95,7 @@ function textDeltas(pieces: readonly string[], logprobs: Transcript['logprobs'])
   return pieces.map((piece, i) => textDelta(piece, tokens?.[i]));
 }
 
-export interface SegmentDelta extends EventOptions {
+interface SegmentDelta extends EventOptions {
   /** The segment's part of the whole text, the space before it included. */
   readonly delta: string;
   readonly logprobs?: readonly TokenLogprob[];

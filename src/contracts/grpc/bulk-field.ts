@@ -8,7 +8,7 @@ import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
  * a message, so the large one goes last: written with one copy, read as a view of
  * what gRPC received.
  */
-export interface BulkField {
+interface BulkField {
   /** Field number, 1..15 (one tag byte). */
   readonly field: number;
 }
@@ -54,5 +54,5 @@ export function splitBulk(
 }
 
 /** The same memory as a Buffer. `Buffer.from(bytes)` would copy. */
-export const asBuffer = (bytes: Uint8Array): Buffer =>
+const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -14,7 +14,7 @@ const PARAM_KEY = 'switchyard-param';
 const FOREIGN_KEY = 'switchyard-upstream-code';
 
 /** What a gRPC handler answers with instead of a reply. */
-export interface CallFailure {
+interface CallFailure {
   readonly name: string;
   readonly message: string;
   readonly code: status;

@@ -177,7 +177,7 @@ export function decodeTranscript(reported: TranscribeFileResponse): TranscribeAn
 /** What `TranscribeUpload` answers: segments as they become final, then the whole. */
 export type UploadAnswer = FinalSegment | TranscribeAnswer;
 
-export interface FinalSegment {
+interface FinalSegment {
   readonly kind: 'segment';
   readonly segment: TranscriptSegment;
   readonly words: readonly TranscriptWord[];

@@ -9,8 +9,8 @@ import {
 } from './field.decorators.js';
 import { countInputs, isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 
-export const EMBEDDING_ENCODINGS = ['float', 'base64'] as const;
-export type EmbeddingEncoding = (typeof EMBEDDING_ENCODINGS)[number];
+const EMBEDDING_ENCODINGS = ['float', 'base64'] as const;
+type EmbeddingEncoding = (typeof EMBEDDING_ENCODINGS)[number];
 
 const MOST_INPUTS = 2048;
 const LONGEST_VECTOR = 16_384;

@@ -70,7 +70,7 @@ export const IGNORED_HEADER = 'x-switchyard-ignored';
  * - `ignored`: it advises, and has no effect here: accepted and reported
  * - `refused`: it changes the meaning and cannot be honoured here
  */
-export type FieldTreatment = 'honoured' | 'advice' | 'meaning' | 'ignored' | 'refused';
+type FieldTreatment = 'honoured' | 'advice' | 'meaning' | 'ignored' | 'refused';
 
 /** How a field that a model cannot honour is answered. */
 export type FieldNature = 'advice' | 'meaning';

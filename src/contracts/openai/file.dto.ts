@@ -21,7 +21,7 @@ export type UploadPurpose = (typeof UPLOAD_PURPOSES)[number];
 export const FILE_PURPOSES: readonly FilePurpose[] = [...UPLOAD_PURPOSES, 'batch_output'];
 
 /** An hour to 30 days. */
-export const EXPIRY_S = { least: 3600, most: 2_592_000 } as const;
+const EXPIRY_S = { least: 3600, most: 2_592_000 } as const;
 
 /** `expires_after` of files and uploads, `output_expires_after` of batches. */
 export class ExpiresAfterDto {

@@ -74,7 +74,7 @@ export class RerankDto {
   service_tier: ServiceTier = 'auto';
 }
 
-export class RerankedDocumentDto {
+class RerankedDocumentDto {
   @ApiProperty() text!: string;
 }
 

@@ -34,11 +34,11 @@ export const CUSTOM = tool('custom', { format: optional(OBJECT) });
 
 export const NAMESPACE = tool('namespace', {});
 
-export type FunctionTool = z.output<typeof FUNCTION>;
-export type CustomTool = Omit<z.output<typeof CUSTOM>, 'format'>;
+type FunctionTool = z.output<typeof FUNCTION>;
+type CustomTool = Omit<z.output<typeof CUSTOM>, 'format'>;
 export type Callable = FunctionTool | CustomTool;
 
-export interface NamespaceTool extends z.output<typeof NAMESPACE> {
+interface NamespaceTool extends z.output<typeof NAMESPACE> {
   readonly tools: readonly Callable[];
 }
 

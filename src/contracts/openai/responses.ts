@@ -70,7 +70,7 @@ export const RESPONSE_OBJECTS = z.object({
 type ObjectFields = z.output<typeof RESPONSE_OBJECTS>;
 
 /** What a request asks for and its response repeats. */
-export interface ResponseParams
+interface ResponseParams
   extends
     Pick<
       CreateResponseRequest,
@@ -113,10 +113,10 @@ export interface ResponseUsage {
   readonly total_tokens: number;
 }
 
-export type ResponseStatus =
+type ResponseStatus =
   'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
-export interface ResponseError {
+interface ResponseError {
   readonly code: string;
   readonly message: string;
 }

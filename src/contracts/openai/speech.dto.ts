@@ -8,7 +8,7 @@ import {
   ServiceTierField,
 } from './field.decorators.js';
 
-export const SPEECH_INPUT_LIMIT = 4096;
+const SPEECH_INPUT_LIMIT = 4096;
 
 const STREAM_FORMATS = ['audio', 'sse'] as const;
 

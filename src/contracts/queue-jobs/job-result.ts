@@ -27,7 +27,7 @@ export interface JobCompleted<Value = JobValue | StoredJobValue> extends ResultF
   readonly execution: CallExecution;
 }
 
-export interface JobFailed extends ResultFields {
+interface JobFailed extends ResultFields {
   readonly outcome: 'failed';
   readonly error: JobError;
 }
@@ -36,12 +36,12 @@ export interface JobFailed extends ResultFields {
  * It was stopped by its caller, an operator or the inference deadline. Its caller
  * is settled already.
  */
-export interface JobCancelled extends ResultFields {
+interface JobCancelled extends ResultFields {
   readonly outcome: 'cancelled';
 }
 
 /** Time spent at the worker. */
-export interface JobPhases {
+interface JobPhases {
   readonly workerId: string;
   /** Epoch milliseconds at which the worker took the job. */
   readonly takenMs: number;
@@ -53,7 +53,7 @@ export interface JobPhases {
   readonly attempts: number;
 }
 
-export interface JobError {
+interface JobError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly param?: string;
@@ -96,7 +96,7 @@ export interface JobSpeech {
 }
 
 /** A `Transcript` as JSON: the bytes of tokens are lists of numbers. */
-export interface JobTranscript extends Omit<Transcript, 'logprobs'> {
+interface JobTranscript extends Omit<Transcript, 'logprobs'> {
   readonly logprobs?: readonly {
     readonly token: string;
     readonly logprob: number;

@@ -19,12 +19,7 @@ import { SPEECH_FORMATS } from '../formats/speech.js';
  * What a job asks for. Text generation and live streams need a connection and are never
  * queued here (D-20, D-21).
  */
-export const QUEUE_JOB_KINDS = [
-  'transcription',
-  'translation',
-  'speech',
-  'embedding',
-] as const;
+const QUEUE_JOB_KINDS = ['transcription', 'translation', 'speech', 'embedding'] as const;
 
 /** For jobs that say none, milliseconds. */
 export const DEFAULT_TIMEOUT_MS = 600_000;
@@ -170,7 +165,7 @@ const HEAD = z.looseObject(
 );
 
 /** What BullMQ knows of a job besides its data. */
-export interface JobPlace {
+interface JobPlace {
   readonly jobId: string;
   /** Epoch milliseconds. */
   readonly timestamp: number;

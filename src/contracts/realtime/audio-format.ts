@@ -9,7 +9,7 @@ export interface AudioFormat {
 }
 
 /** OpenAI's own format is 24 kHz; microphones and telephones deliver the others. */
-export const PCM_RATES = [8000, 16_000, 24_000, 48_000] as const;
+const PCM_RATES = [8000, 16_000, 24_000, 48_000] as const;
 
 export const PCM_24K: AudioFormat = { encoding: 'pcm16', sampleRate: 24_000 };
 

@@ -40,7 +40,7 @@ export type ClientEvent =
  * One message before its fields are read: enough to name the event that an
  * error is about.
  */
-export interface ClientEnvelope {
+interface ClientEnvelope {
   /** Undefined: there was none, which `readClientEvent` refuses. */
   readonly type: string | undefined;
   readonly eventId: string | undefined;

@@ -15,7 +15,7 @@ import {
 } from './session-fields.js';
 
 /** Voice activity that ends utterances; milliseconds. */
-export interface TurnDetection {
+interface TurnDetection {
   readonly threshold: number;
   readonly prefixPaddingMs: number;
   readonly silenceDurationMs: number;

@@ -37,7 +37,7 @@ const LISTS = {
   response: objectsUpTo(MOST_TOOLS, TYPED.response),
 };
 
-export interface ReadTools {
+interface ReadTools {
   /** Those that can be served, as Responses declares them. */
   readonly tools: readonly ResponseTool[];
   /** Path of each in the body. */

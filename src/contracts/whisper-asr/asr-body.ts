@@ -6,7 +6,7 @@ import {
 } from '@switchyard/engine-api/transcript.js';
 import { type AsrOutput } from './asr.dto.js';
 
-export interface AsrBodyOptions {
+interface AsrBodyOptions {
   readonly output: AsrOutput;
   readonly task: TranscriptTask;
   readonly words: boolean;

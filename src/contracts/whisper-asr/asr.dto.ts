@@ -10,7 +10,7 @@ import {
 } from '../openai/field-types.js';
 import { Field, RequiredField } from '../openai/field.decorators.js';
 
-export const ASR_OUTPUTS = ['txt', 'vtt', 'srt', 'tsv', 'json'] as const;
+const ASR_OUTPUTS = ['txt', 'vtt', 'srt', 'tsv', 'json'] as const;
 export type AsrOutput = (typeof ASR_OUTPUTS)[number];
 
 /** The form of whisper-asr-webservice. */

@@ -5,7 +5,7 @@
 export type BatchPolicy = 'adaptive' | 'window' | 'none';
 
 /** Why a window released a group. */
-export type BatchReason = 'full' | 'window' | 'quiet' | 'ahead';
+type BatchReason = 'full' | 'window' | 'quiet' | 'ahead';
 
 /**
  * Node's timers count whole milliseconds from a clock that is read once per turn, so a
@@ -25,7 +25,7 @@ export interface BatchWindowOptions {
 }
 
 /** A BATCH lane as the window sees it. */
-export interface BatchLane {
+interface BatchLane {
   /** Waiting requests. */
   readonly size: number;
   readonly firstEnqueuedAtMs: number;

@@ -16,7 +16,7 @@ import {
 import { slotCredit } from './slot-credit.js';
 import { type SlotCredit, type SlotOffer, type WorkerPort } from './worker.port.js';
 
-export interface DispatcherDeps<P> {
+interface DispatcherDeps<P> {
   readonly queue: PriorityQueue<P>;
   readonly window: BatchWindow;
   readonly admission: Admission;

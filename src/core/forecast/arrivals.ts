@@ -3,7 +3,7 @@ import { type RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
 /** What is assumed of a request that has not come. */
-export type ExpectedRequest = Pick<ScheduledRequest, 'tenant' | 'costMs'>;
+type ExpectedRequest = Pick<ScheduledRequest, 'tenant' | 'costMs'>;
 
 /** So many of the last arrivals stand for those to come: their tenants and costs. */
 const SAMPLE = 64;

@@ -8,9 +8,9 @@ import { priorityLevel, RequestPriority } from '../request/request-priority.js';
  * its tenant had less device time (D-25). Windows and limits put no request before
  * another: a window holds back a whole lane, and limits refuse before the queue.
  */
-export type AheadReason = 'priority' | 'age' | 'fairness';
+type AheadReason = 'priority' | 'age' | 'fairness';
 
-export interface OrderedRequest {
+interface OrderedRequest {
   readonly tenant?: string | undefined;
   readonly priority: RequestPriority;
   readonly enqueuedAtMs: number;

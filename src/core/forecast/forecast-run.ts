@@ -35,7 +35,7 @@ const UNBOUNDED = {
   realtimeReserve: 0,
 };
 
-export interface RunStart {
+interface RunStart {
   readonly model: string;
   readonly queue: PriorityQueue<unknown>;
   readonly window: BatchWindow;

@@ -1,7 +1,7 @@
 import { type LatencyPhases } from '../request/latency-phases.js';
 
 /** What an engine call of so many requests took. */
-export interface ServedRequest {
+interface ServedRequest {
   readonly phases: LatencyPhases;
   /** Requests in its engine call. */
   readonly batchSize?: number | undefined;

@@ -32,14 +32,14 @@ export interface RequestInFlight {
 }
 
 /** A worker of which one is chosen, by the gateway's own rule. */
-export interface OfferedWorker {
+interface OfferedWorker {
   readonly offer: SlotOffer;
   readonly total: number;
   readonly latencyMs: number;
 }
 
 export type ChooseWorker = (workers: readonly OfferedWorker[]) => SlotOffer | undefined;
-export type GroupMs = (size: number, costMs: number) => number;
+type GroupMs = (size: number, costMs: number) => number;
 
 /** `leasedAtMs`: it was at the worker already when the run began. */
 type Work = Pick<ScheduledRequest, 'priority' | 'costMs'> & {

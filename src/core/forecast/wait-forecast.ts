@@ -14,7 +14,7 @@ export interface Quantiles {
  * queue ÷ rate at which requests leave it, for queues whose order is decided elsewhere
  * (`queue.driver: redis`).
  */
-export type ForecastBasis = 'simulation' | 'drain_rate';
+type ForecastBasis = 'simulation' | 'drain_rate';
 
 /** When a request probably starts (a worker takes it) and ends (it is answered). */
 export interface WaitForecast {

@@ -13,7 +13,7 @@ export interface PreemptionOptions {
 }
 
 /** A running sequence. */
-export interface PreemptionCandidate {
+interface PreemptionCandidate {
   readonly key: number;
   readonly preemptions: number;
   /** It was admitted by its aging turn while class 0 waited (D-03). */

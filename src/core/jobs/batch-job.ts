@@ -88,6 +88,6 @@ export interface JobProblem {
  * Where the end of a job is told. The secret that signs it is configuration, never part
  * of the job.
  */
-export interface JobWebhook {
+interface JobWebhook {
   readonly url: string;
 }

@@ -2,7 +2,7 @@ import { Entry } from '../order/account.js';
 import { FairLane } from '../order/fair-lane.js';
 
 /** One (tenant, job, model) lane of lines to send. */
-export interface ShareLane {
+interface ShareLane {
   readonly key: string;
   readonly tenant: string;
   /** Lines per turn, >= 1. */

@@ -1,6 +1,6 @@
 import { type BatchJob } from './batch-job.js';
 
-export interface FinalizeLimits {
+interface FinalizeLimits {
   /**
    * From the last line, the cancel or the deadline until the result files must be stored.
    */

@@ -7,7 +7,7 @@ import {
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { prefixHash } from './prefix-hash.js';
 
-export const LONGEST_CUSTOM_ID = 512;
+const LONGEST_CUSTOM_ID = 512;
 /** How many problems a job reports (D-17). */
 export const MOST_PROBLEMS = 100;
 
@@ -22,7 +22,7 @@ const LINE_BOUNDS: JsonBounds = {
 };
 
 /** A line that can be sent. */
-export interface ValidLine {
+interface ValidLine {
   readonly ok: true;
   readonly customId: string;
   readonly model: string;
@@ -39,7 +39,7 @@ export interface InvalidLine {
   readonly customId?: string;
 }
 
-export interface LineContext {
+interface LineContext {
   /** From 1. */
   readonly line: number;
   readonly endpoint: BatchEndpoint;

@@ -49,7 +49,7 @@ export interface AttemptCount {
  */
 export type FailureCause = 'away' | 'busy' | 'line' | 'final';
 
-export type RetryDecision =
+type RetryDecision =
   { readonly retry: true; readonly afterMs: number } | { readonly retry: false };
 
 /**

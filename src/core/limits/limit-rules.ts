@@ -61,12 +61,12 @@ export interface RateLimitRefusal {
   readonly retryAfterMs: number;
 }
 
-export const MINUTE_MS = 60_000;
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** When a slot of a concurrency limit becomes free is unknown. */
 const SLOT_WAIT_MS = 1000;
 
-export const dayOf = (nowMs: number): number => Math.floor(nowMs / DAY_MS);
+const dayOf = (nowMs: number): number => Math.floor(nowMs / DAY_MS);
 const perMinute = (limit: number): CellRate => ({ limit, periodMs: MINUTE_MS });
 
 /**

@@ -2,7 +2,7 @@ import { type HeapItem } from './keyed-heap.js';
 import { Link, SortedList } from './sorted-list.js';
 
 /** What decides the place of an entry. Times are monotonic milliseconds, or positions. */
-export interface Place {
+interface Place {
   readonly isRealtime: boolean;
   /** Whose work it is. */
   readonly tenant: string;

@@ -4,7 +4,7 @@ import { AgingTurns } from './aging-turns.js';
 import { type FairLane } from './fair-lane.js';
 import { type Accepts } from './lane-preview.js';
 
-export interface FairOrderOptions<L> {
+interface FairOrderOptions<L> {
   readonly realtime: L;
   readonly batch: L;
   /**

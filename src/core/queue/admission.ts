@@ -31,7 +31,7 @@ export interface QueueLoad {
 }
 
 /** The first bound that a request would break. */
-export interface QueueRefusal {
+interface QueueRefusal {
   readonly scope: 'model' | 'total';
   readonly bound: 'requests' | 'bytes';
   /** The bound for its priority. */

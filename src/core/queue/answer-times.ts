@@ -2,7 +2,7 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { costOf } from './request-place.js';
 
 /** How a worker served a request, milliseconds. */
-export interface MeasuredService {
+interface MeasuredService {
   /** Its device time, or its cost as estimated where the worker reports none. */
   readonly costMs: number;
   /** Wait at the worker, for preparation and for its device. */
@@ -16,7 +16,7 @@ export interface MeasuredService {
 }
 
 /** From the start of a request, milliseconds; 0: unknown. */
-export interface ServiceEstimate {
+interface ServiceEstimate {
   readonly answerMs: number;
   readonly firstOutputMs: number;
 }

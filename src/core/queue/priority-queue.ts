@@ -16,7 +16,7 @@ import {
 } from './model-lane.js';
 import { costOf, entryOf, ownerOf } from './request-place.js';
 
-export interface ModelDepth {
+interface ModelDepth {
   readonly realtime: number;
   readonly batch: number;
   /** Bytes held by both lanes. */

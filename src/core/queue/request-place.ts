@@ -17,7 +17,7 @@ export const ownerOf = ({
 }: Pick<ScheduledRequest, 'tenant'>): string => tenant;
 
 /** What decides the place of a request within its tenant. */
-export type RequestOrder = Pick<ScheduledRequest, 'enqueuedAtMs' | 'latestStartMs'>;
+type RequestOrder = Pick<ScheduledRequest, 'enqueuedAtMs' | 'latestStartMs'>;
 
 /**
  * By latest start (D-26). A request without one counts as if it had to start when it

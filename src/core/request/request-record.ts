@@ -14,7 +14,7 @@ export interface ForecastSample {
   readonly endP90Ms: number;
 }
 
-export type RequestState = 'queued' | 'leased' | 'settled';
+type RequestState = 'queued' | 'leased' | 'settled';
 
 /**
  * What is known of one request: its state queued → leased → settled, and back to

@@ -1,4 +1,4 @@
-export interface InferenceTimeoutPolicy {
+interface InferenceTimeoutPolicy {
   /** Lower bound in milliseconds (`inference.timeout_min_ms`, 30000). */
   readonly minMs: number;
   /** Multiple of the audio's duration (`inference.timeout_factor`, 2). */

@@ -2,12 +2,12 @@
  * `async`: its caller left with a 202; `waiting`: its caller waits, and its answer is
  * kept for a retry.
  */
-export type StoredMode = 'async' | 'waiting';
+type StoredMode = 'async' | 'waiting';
 
 /**
  * `receiving`: its body is on the way into the blob store; its id was not returned yet.
  */
-export type StoredStatus = 'receiving' | 'running' | StoredEnd;
+type StoredStatus = 'receiving' | 'running' | StoredEnd;
 export type StoredEnd = 'completed' | 'failed' | 'cancelled';
 
 /** A request whose answer outlives its connection. Instants are Unix milliseconds. */

@@ -2,14 +2,14 @@ import { type DispatchEvent } from '../dispatch/dispatch-event.js';
 import { type ErrorCode } from '../errors/domain-error.js';
 
 /** What is read from the queue when a step ends. */
-export interface ModelGauges {
+interface ModelGauges {
   readonly waiting: number;
   readonly inFlight: number;
   readonly oldestWaitMs: number;
 }
 
 /** Requests of one model in one step. */
-export interface ModelCounts {
+interface ModelCounts {
   /** Accepted into the queue. */
   readonly arrived: number;
   readonly completed: number;
@@ -19,7 +19,7 @@ export interface ModelCounts {
   readonly refused: number;
 }
 
-export type FailuresByCode = ReadonlyMap<ErrorCode, number>;
+type FailuresByCode = ReadonlyMap<ErrorCode, number>;
 
 /**
  * One model in one step. Waits are those of requests that a worker took in it; absent:
@@ -50,7 +50,7 @@ export interface ModelRates {
   readonly commonestFailure?: ErrorCode;
 }
 
-export interface HistoryOptions {
+interface HistoryOptions {
   /** Steps that are kept. */
   readonly steps: number;
   /** Monotonic milliseconds at which it starts. */

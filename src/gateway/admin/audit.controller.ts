@@ -17,7 +17,7 @@ import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
 import { AuditStore } from '../../platform/database/audit-store.js';
 
 @Strict()
-export class AuditQueryDto {
+class AuditQueryDto {
   @Field(fromForm(whole(1, 1000)), { default: 100 })
   limit = 100;
 

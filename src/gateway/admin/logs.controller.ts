@@ -26,7 +26,7 @@ const MAX_FOLLOWERS = 16;
 const TRY_AGAIN_MS = 10_000;
 
 @Strict()
-export class LogQueryDto {
+class LogQueryDto {
   @Field(fromForm(whole(1, MAX_LINES)), {
     type: undefined,
     default: 200,

@@ -25,7 +25,7 @@ const MAX_CHARACTERS = 4096;
  * @throws DomainError `invalid_value`; the value is not repeated, as it may hold a
  *   signature or a password.
  */
-export function audioUrl(value: unknown): AudioUrl {
+function audioUrl(value: unknown): AudioUrl {
   if (typeof value !== 'string') throw invalid('must be sent once, as text');
   if (value.length > MAX_CHARACTERS) {
     throw invalid(

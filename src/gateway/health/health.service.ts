@@ -48,7 +48,7 @@ export class StoreProbes implements OnModuleInit {
   }
 }
 
-export interface ModelHealth {
+interface ModelHealth {
   readonly id: string;
   /** A worker is up, or the next request starts one. */
   readonly ready: boolean;

@@ -39,7 +39,7 @@ const group = (what: string, allowance: Allowance | undefined): Record<string, s
  * As OpenAI writes durations: `20ms`, `7.66s`, `6m0s`. Rounded up, so that the limit has
  * reset by then.
  */
-export function duration(ms: number): string {
+function duration(ms: number): string {
   if (ms < 1000) return `${Math.ceil(ms)}ms`;
   if (ms < 60_000) return `${Math.ceil(ms / 10) / 100}s`;
   const seconds = Math.ceil(ms / 1000);

@@ -84,7 +84,7 @@ return 0
 `;
 
 /** ARGV: now, lease, tickets. Those that lost their place do not get it back. */
-export const RENEW = `${CLOCK}
+const RENEW = `${CLOCK}
 for i = 3, #ARGV do redis.call('ZADD', KEYS[2], 'XX', now + tonumber(ARGV[2]), ARGV[i]) end
 redis.call('PEXPIRE', KEYS[2], math.ceil(tonumber(ARGV[2]) * 2))
 return 0

@@ -5,7 +5,7 @@ import { type BatchJob } from '../../core/jobs/batch-job.js';
 /** Every gateway reads the same rows, so no other gateway is asked. */
 export const isBatchRoom = (room: LiveRoomName): boolean => room.startsWith('batch:');
 
-export interface CachedBatch {
+interface CachedBatch {
   readonly tenant: string;
   readonly view: LiveBatch;
 }

@@ -17,7 +17,7 @@ import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { LiveBatchCache } from './live-batch-cache.js';
 import { liveWorkers } from './live-workers.js';
 
-export interface OwnPart {
+interface OwnPart {
   readonly state: LiveState;
   /** Absent: visible to all. */
   readonly tenant?: string;

@@ -6,7 +6,7 @@ import { type Settings } from '../../platform/config/settings.js';
 import { canHonour, type ModelCatalog } from './model-catalog.js';
 
 /** A field that only some models can honour, as it was given. */
-export interface AbilityDemand {
+interface AbilityDemand {
   readonly param: string;
   /**
    * What cannot be honoured, where that is one value of the field; default: the field.

@@ -46,13 +46,13 @@ export interface StoredAttemptOptions {
 }
 
 /** Runs one stored request in place of its route. */
-export type StoredRequestRunner = (
+type StoredRequestRunner = (
   request: StoredRequest,
   attempt: StoredAttemptOptions,
 ) => Promise<InnerAnswer>;
 
 /** Cancels what such a runner runs, on any gateway. @returns false: it has ended */
-export type StoredRequestStop = (request: StoredRequest) => Promise<boolean>;
+type StoredRequestStop = (request: StoredRequest) => Promise<boolean>;
 
 /**
  * Runs requests whose callers do not wait. If a gateway dies, another one runs its

@@ -43,7 +43,7 @@ const REASONS: Readonly<Record<WaitsFor, (view: RequestView) => string>> = {
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)} s`;
 
 /** The answer to "why does my request wait?", in a sentence or two. */
-export function explainWait(view: RequestView, forecast?: WaitForecast): string {
+function explainWait(view: RequestView, forecast?: WaitForecast): string {
   const { state, workerId = 'a worker', position, waitsFor, code, phases } = view;
   const waited = seconds(view.waitedMs);
   if (state === 'running') {

@@ -24,7 +24,7 @@ import { StoredRequestStore } from '../../platform/database/stored-request-store
 const PORTION = 200;
 
 /** One attempt that runs here. */
-export interface StoredRun {
+interface StoredRun {
   /**
    * Aborted when another gateway has the request, or may have it: this attempt
    * has to stop.

@@ -27,7 +27,7 @@ export type FinishResponse = (
   response: ResponseObject,
 ) => Promise<Partial<Pick<ResponseObject, 'store'>>>;
 
-export interface KnownConversation {
+interface KnownConversation {
   /** Of this turn. Without references. */
   readonly input: readonly ResponseItem[];
   /** What came before, and the input. */

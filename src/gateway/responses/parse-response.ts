@@ -30,13 +30,13 @@ type Body = Readonly<Record<string, unknown>>;
 const RESPONSE_FIELDS = rulesOf(CreateResponseRequest);
 const INPUT_FIELDS = rulesOf(ResponseInputRequest);
 
-export interface ParsedResponse {
+interface ParsedResponse {
   readonly request: ResponseRequest;
   readonly model: ModelSpec;
   readonly tier: ServiceTier;
 }
 
-export interface ParseOptions {
+interface ParseOptions {
   readonly catalog: ModelCatalog;
   readonly newId: NewId;
   /** Responses can be stored: what needs that is refused otherwise. */

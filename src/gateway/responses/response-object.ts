@@ -15,7 +15,7 @@ export const newId = (prefix: string): string =>
 /** Unix seconds. */
 export const nowS = (): number => Math.floor(Date.now() / 1000);
 
-export interface ResponseHead {
+interface ResponseHead {
   readonly id: string;
   /** Unix seconds. */
   readonly createdS: number;

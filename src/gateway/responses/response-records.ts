@@ -19,7 +19,7 @@ export const isOpen = ({ status }: Pick<ResponseRecord, 'status'>): boolean =>
   OPEN.includes(status);
 
 /** What a record is made of. */
-export interface NewResponseRecord {
+interface NewResponseRecord {
   readonly response: ResponseObject;
   /** Of this turn. */
   readonly input: readonly ResponseItem[];

@@ -22,7 +22,7 @@ import { usageOf } from './work-usage.js';
 const MAX_ENDED = 1000;
 
 /** `shutting_down`: its worker never started it. */
-export type RequeueCode = 'worker_lost' | 'shutting_down';
+type RequeueCode = 'worker_lost' | 'shutting_down';
 
 type OwnFields<E> = E extends DispatchEvent
   ? Omit<E, 'key' | 'requestId' | 'tenant' | 'keyId' | 'model' | 'priority' | 'atMs'>

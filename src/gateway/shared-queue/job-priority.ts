@@ -22,7 +22,7 @@ redis.call('XADD', events, '*', 'event', 'reprioritized', 'jobId', id, 'priority
 if score and score >= 0x100000000 then redis.call('ZADD', prioritized, class * 0x100000000, id) end
 return 1`;
 
-export interface JobPriorityChange {
+interface JobPriorityChange {
   /** Before BullMQ's keys of the queue. */
   readonly base: string;
   readonly jobId: string;

@@ -44,7 +44,7 @@ export interface QueueEntry {
 }
 
 /** What is asked for. The audio is not in the blob store yet. */
-export type QueueEntryWork =
+type QueueEntryWork =
   | {
       readonly kind: 'transcription' | 'translation';
       readonly audio: InlineBytes | { readonly url: string };

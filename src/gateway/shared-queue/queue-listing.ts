@@ -20,7 +20,7 @@ import { dispatchOrder } from './waiting-order.js';
 import { WorkerDirectory } from './worker-directory.js';
 
 /** A request in the shared queue, whichever gateway accepted it. */
-export interface ListedJob {
+interface ListedJob {
   readonly ref: JobRef;
   readonly view: RequestView;
 }

@@ -11,7 +11,7 @@ import { type SpeechSink } from '../worker-pool/worker-task.js';
 import { type JobRef } from './model-queues.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
-export type SpeechListener = (piece: SpeechPiece) => void;
+type SpeechListener = (piece: SpeechPiece) => void;
 
 /**
  * Receives speech while pulling workers make it. Pieces lost in a break of the connection
@@ -52,7 +52,7 @@ export class SpeechFeed {
 }
 
 /** Reads a blob from a position to its end. */
-export type ReadFrom = (blob: string, from: number) => AsyncIterable<Uint8Array>;
+type ReadFrom = (blob: string, from: number) => AsyncIterable<Uint8Array>;
 
 /**
  * Passes the speech of a pulling worker to the caller: pieces while they are made; pieces

@@ -8,7 +8,7 @@ import { WebSocketServer } from 'ws';
  * @returns releases what was reserved, when no connection comes of it
  * @throws DomainError the refusal
  */
-export type UpgradeAdmission = (request: IncomingMessage) => Promise<() => void>;
+type UpgradeAdmission = (request: IncomingMessage) => Promise<() => void>;
 
 /**
  * One path of plain WebSockets. Its gateway sets `admit` in `afterInit`;

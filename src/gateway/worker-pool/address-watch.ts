@@ -27,7 +27,7 @@ export interface RemoteEndpoint {
   readonly host: string;
 }
 
-export interface AddressWatchOptions {
+interface AddressWatchOptions {
   /** host:port, as configured. */
   readonly addresses: readonly string[];
   readonly resolve: AddressResolver;

@@ -8,7 +8,7 @@ export interface StopLimits {
 }
 
 /** What is stopped: a call or a live stream. */
-export interface Stopping extends StopLimits {
+interface Stopping extends StopLimits {
   /** The worker has ended it. Never rejects. */
   readonly finished: Promise<void>;
   /**

@@ -23,7 +23,7 @@ const CANCEL_MS = 50;
 
 type StreamCall = ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
 
-export interface StreamHandleOptions {
+interface StreamHandleOptions {
   readonly config: StreamConfig;
   readonly channel: WorkerChannel;
   /** How long the worker may take to end a stream that was closed. */

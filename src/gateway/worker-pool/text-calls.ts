@@ -44,7 +44,7 @@ export async function embed(
   return { kind: 'embeddings', ...decodeEmbedded(answer) };
 }
 
-export function generateFields(
+function generateFields(
   { request, group, tenantWeight = 1 }: CallRequest,
   { form, body, maxTokens, n, sink }: GenerateTask,
 ): GenerateCallFields {
@@ -104,7 +104,7 @@ const EMPTY = Buffer.alloc(0);
  * @throws DomainError when the text is not complete or did not reach its reader;
  *   what `run` throws
  */
-export async function receiveText(
+async function receiveText(
   call: CallProgress,
   sink: GenerationOutput | undefined,
   run: (take: MessageSink) => Promise<void>,

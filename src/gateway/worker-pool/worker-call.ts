@@ -6,7 +6,7 @@ import { SinkWriter } from './sink-writer.js';
 import { type WorkerReply, type WorkerTask } from './worker-task.js';
 
 /** What a worker is sent of a request. */
-export type CalledRequest = Pick<
+type CalledRequest = Pick<
   ScheduledRequest<WorkerTask>,
   'key' | 'priority' | 'tenant' | 'payload' | 'traceparent'
 >;

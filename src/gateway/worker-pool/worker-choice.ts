@@ -36,7 +36,7 @@ function isBetter(a: WorkerOffer, b: WorkerOffer): boolean {
 }
 
 /** A worker of the model, as a request that was given back sees it. */
-export interface CandidateWorker {
+interface CandidateWorker {
   readonly id: string;
   readonly state: WorkerStatus;
   /** It has answered a request since it last refused one. */

@@ -47,7 +47,7 @@ export interface ConnectionSettings {
   };
 }
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   onReport(report: WorkerHealthReport): void;
   /** A probe failed. */
   onProbeFailure(error: unknown): void;

@@ -73,7 +73,7 @@ export const isUnreachable = (error: unknown): boolean =>
   error instanceof Error &&
   (error.cause as Partial<ServiceError> | undefined)?.code === status.UNAVAILABLE;
 
-export interface WorkerHealthOptions {
+interface WorkerHealthOptions {
   readonly intervalMs: number;
   /**
    * A worker that does nothing is probed less often: for one whose end is noticed

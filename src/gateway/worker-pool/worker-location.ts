@@ -21,7 +21,7 @@ export interface LocationEvents {
 }
 
 /** What is known of the processes of a worker: `ProcessSupervisor` has it. */
-export interface LocationStatus {
+interface LocationStatus {
   readonly pid?: number | undefined;
   readonly restarts: number;
   readonly lastExit?: ProcessExit | undefined;
@@ -55,10 +55,7 @@ export interface WorkerLocation {
   stop(): Promise<void>;
 }
 
-export interface ProcessLocationOptions extends Omit<
-  SupervisorOptions,
-  'what' | 'unready'
-> {
+interface ProcessLocationOptions extends Omit<SupervisorOptions, 'what' | 'unready'> {
   /**
    * Host part of the address of a worker of this build: each process reports its port,
    * and when it is ready.

@@ -42,10 +42,7 @@ const TRY_AGAIN_MS = 1000;
  * The worker that takes the next live stream of `model`. @throws DomainError as
  * `WorkerPoolService.openStream`.
  */
-export function streamHost(
-  model: string,
-  workers: readonly PooledWorker[],
-): PooledWorker {
+function streamHost(model: string, workers: readonly PooledWorker[]): PooledWorker {
   const best = workers.reduce<PooledWorker | undefined>(
     (roomiest, worker) =>
       worker.freeStreams > (roomiest?.freeStreams ?? 0) ? worker : roomiest,
@@ -75,7 +72,7 @@ export function streamHost(
   );
 }
 
-export interface WorkerCallRequest extends CallRequest {
+interface WorkerCallRequest extends CallRequest {
   readonly request: ScheduledRequest<WorkerTask>;
   readonly workerId: string;
 }

@@ -111,7 +111,7 @@ export type WorkerReply =
   | GenerationReply
   | ({ readonly kind: 'embeddings' } & Embedded);
 
-export interface GenerationReply {
+interface GenerationReply {
   readonly kind: 'generation';
   /** The whole answer as JSON; empty when it was streamed. */
   readonly answer: Buffer;

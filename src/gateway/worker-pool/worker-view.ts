@@ -34,7 +34,7 @@ export interface ModelView {
   readonly workers: readonly WorkerView[];
 }
 
-export interface ModelSituation {
+interface ModelSituation {
   readonly life: 'unloaded' | 'loaded' | 'unloading';
   readonly workers: readonly WorkerView[];
   /** Why it could not even be started. */

@@ -12,7 +12,7 @@ import { ANYBODY, demandScope, type KeyScope, type Principal } from './principal
 import { sessionToken } from './session-cookie.js';
 
 /** `public`: no key needed; `any`: any valid key will do. */
-export type Access = 'public' | 'any' | KeyScope;
+type Access = 'public' | 'any' | KeyScope;
 
 /** Everything that answers without a key. A route that is not named here asks for one. */
 export const PUBLIC_ROUTES: readonly string[] = [

@@ -17,7 +17,7 @@ const POLL_MS = 2000;
 
 /** `ignored`: `auth.allow_anonymous` is set, so a key of the database has no effect. */
 export const KEY_STATES = ['required', 'not_required', 'ignored'] as const;
-export type KeyState = (typeof KEY_STATES)[number];
+type KeyState = (typeof KEY_STATES)[number];
 
 interface KeyRingOptions {
   /** Keys are asked for, also without a file. */

@@ -42,7 +42,7 @@ export interface BridgedWorker {
 }
 
 /** How a worker is probed, and how its calls are stopped. */
-export interface WorkerCare {
+interface WorkerCare {
   readonly health: {
     readonly intervalMs: number;
     readonly timeoutMs: number;
@@ -126,7 +126,7 @@ export interface WorkerTls {
 }
 
 /** What is particular to one worker; the rest follows from the settings. */
-export type WorkerPlace = Pick<WorkerSpec, 'workerId' | 'model' | 'host' | 'port'>;
+type WorkerPlace = Pick<WorkerSpec, 'workerId' | 'model' | 'host' | 'port'>;
 
 /**
  * A worker receives its own part of the model only: where its siblings are, with which

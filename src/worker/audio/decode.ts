@@ -84,7 +84,7 @@ export async function* decodedStream(
   assertDecoded(await ended, samples, complaint());
 }
 
-export const tooLong = (longestS: number): DomainError =>
+const tooLong = (longestS: number): DomainError =>
   longestS >= MAX_AUDIO_S
     ? rejected('invalid_audio', `The audio is longer than ${MAX_AUDIO_S / 3600} hours.`)
     : rejected(
@@ -92,7 +92,7 @@ export const tooLong = (longestS: number): DomainError =>
         `The audio is longer than ${Math.floor(longestS)} s, the most that a file of this size can hold.`,
       );
 
-export const tooShort = (): DomainError =>
+const tooShort = (): DomainError =>
   rejected('audio_too_short', 'The audio holds no samples.');
 
 /** A pipe cuts where it likes, also inside a sample. */

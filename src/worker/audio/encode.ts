@@ -72,7 +72,7 @@ export const CONTENT_TYPES: Readonly<Record<SpeechFormat, string>> = {
 type CompressedFormat = Exclude<SpeechFormat, 'wav' | 'pcm'>;
 
 /** Turns samples at 24 kHz into bytes of one format, as they come. */
-export interface SpeechEncoder {
+interface SpeechEncoder {
   /**
    * Resolves when the samples are taken: the encoder's back pressure. @throws
    * DomainError when aborted.

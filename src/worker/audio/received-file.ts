@@ -23,7 +23,7 @@ export async function openUpload(bytes: Uint8Array): Promise<FileHandle> {
 }
 
 /** @throws the system's error */
-export async function openUnnamed(): Promise<FileHandle> {
+async function openUnnamed(): Promise<FileHandle> {
   // mkdtemp makes the folder with mode 0700.
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-audio-'));
   try {

@@ -50,7 +50,7 @@ async function outcomesOf<Input, Value>(
 }
 
 /** The part of a logger that is used here. */
-export interface JournalLog {
+interface JournalLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 

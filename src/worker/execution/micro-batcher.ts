@@ -29,14 +29,14 @@ export const deviceLimits = (
   maxConcurrent: Math.min(maxConcurrent, pull?.maxConcurrency ?? maxConcurrent),
 });
 
-export interface DeviceLimits {
+interface DeviceLimits {
   readonly maxBatch: number;
   readonly maxConcurrent: number;
   /** As `EngineInfo.callMs`. */
   readonly callMs?: number;
 }
 
-export interface MicroBatcherOptions<Input, Ready, Value> {
+interface MicroBatcherOptions<Input, Ready, Value> {
   /** CPU work on one item; on abort it rejects as soon as the work has stopped. */
   readonly prepare: (item: WorkItem<Input>) => Promise<Ready>;
   readonly compute: GroupCompute<Ready, Value>;

@@ -8,7 +8,7 @@ export interface WindowText {
   words: TranscriptWord[];
 }
 
-export interface Overlap {
+interface Overlap {
   /** Seconds from the start of the audio. */
   readonly from: number;
   readonly to: number;

@@ -54,7 +54,7 @@ interface Held extends WindowText {
   readonly logprobs: readonly TokenLogprob[];
 }
 
-export interface StitcherOptions {
+interface StitcherOptions {
   /** For segments without their own. */
   readonly temperature: number;
   /** False: words are only needed to join windows. */

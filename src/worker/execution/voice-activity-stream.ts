@@ -18,7 +18,7 @@ const MOST_WAITING = 2 * RECOGNISER_RATE;
  * The recogniser receives utterances only, so its clock stops between them: events are
  * emitted with the session's times and utterance numbers.
  */
-export class RecognizerBacklog {
+class RecognizerBacklog {
   #last: Promise<void> = Promise.resolve();
   #failure: Error | undefined;
   #waiting = 0;
@@ -103,7 +103,7 @@ function inSession(
  * The end of a stream of samples, addressed by position in the stream; samples no longer
  * needed are dropped.
  */
-export class SampleTail {
+class SampleTail {
   #samples = new Int16Array(0);
   #from = 0;
   #to = 0;

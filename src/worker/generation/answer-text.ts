@@ -15,7 +15,7 @@ export function heldSuffix(text: string, marks: readonly string[]): number {
 }
 
 /** Where the first of `marks` begins in `text`; undefined: none is there whole. */
-export function firstMark(text: string, marks: readonly string[]): number | undefined {
+function firstMark(text: string, marks: readonly string[]): number | undefined {
   const found = marks.map(mark => text.indexOf(mark)).filter(at => at >= 0);
   return found.length === 0 ? undefined : Math.min(...found);
 }

@@ -26,7 +26,7 @@ export interface AnswerWriter {
   close(usage: TokenUsage): readonly object[];
 }
 
-export interface WriterOptions {
+interface WriterOptions {
   readonly head: GenerationHead;
   readonly logprobs: boolean;
   /** A stream's last chunk is its usage. */

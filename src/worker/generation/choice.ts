@@ -39,7 +39,7 @@ export interface ChoiceOptions {
   readonly listener: ChoiceListener;
 }
 
-export interface BegunToken extends Drawn {
+interface BegunToken extends Drawn {
   readonly token: number;
 }
 

@@ -21,7 +21,7 @@ import {
 } from '@switchyard/engine-api/text-backend.port.js';
 import { type GenerationFields, parseGenerationParams } from './generation-params.js';
 
-export interface ContinuousOptions {
+interface ContinuousOptions {
   readonly backend: TextBackend;
   /** Its name, as it is reported. */
   readonly engine: string;

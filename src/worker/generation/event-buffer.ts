@@ -1,4 +1,4 @@
-export interface EventBufferOptions {
+interface EventBufferOptions {
   /** Events that wait for a slow reader; from then on `onFull`, until `low` are left. */
   readonly high: number;
   readonly low: number;

@@ -45,7 +45,7 @@ export function contextExceeded({
 const HIGH_CHUNKS = 64;
 const LOW_CHUNKS = 16;
 
-export interface AnswerOptions {
+interface AnswerOptions {
   readonly requestId: string;
   readonly form: 'chat' | 'completion';
   readonly loop: StepLoop;

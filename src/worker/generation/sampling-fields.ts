@@ -160,7 +160,7 @@ export const SAMPLING_FIELDS = {
   repetition_penalty: optional(numberFrom(0.01, 100)),
 };
 
-export type SamplingFields = z.output<z.ZodObject<typeof SAMPLING_FIELDS>>;
+type SamplingFields = z.output<z.ZodObject<typeof SAMPLING_FIELDS>>;
 
 /** @param raw the body as it came, for messages. @throws DomainError */
 export function samplingOf(

@@ -6,7 +6,7 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-export interface ReadText {
+interface ReadText {
   readonly content: string;
   readonly calls: readonly ToolCall[];
 }

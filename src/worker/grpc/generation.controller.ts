@@ -20,7 +20,7 @@ import { serviceController } from './service-controller.js';
  * Writes a stream of answers at the pace of its reader: only HTTP/2's window is buffered.
  * Nest would buffer an Observable without bound for a reader that stopped.
  */
-export class PacedWriter<Message> {
+class PacedWriter<Message> {
   constructor(
     private readonly call: ServerWritableStream<unknown, Message>,
     private readonly signal: AbortSignal,

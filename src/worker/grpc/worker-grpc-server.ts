@@ -19,7 +19,7 @@ import { explainListenProblem } from '../../platform/process/listen-check.js';
  * Plain text, or TLS with the worker's certificate. @throws Error when a file
  * cannot be read.
  */
-export function serverCredentials(tls: WorkerTls | undefined): ServerCredentials {
+function serverCredentials(tls: WorkerTls | undefined): ServerCredentials {
   if (!tls) return ServerCredentials.createInsecure();
   const { certFile, keyFile, clientCaFile } = tls;
   const pair = { cert_chain: readFileSync(certFile), private_key: readFileSync(keyFile) };
@@ -31,7 +31,7 @@ export function serverCredentials(tls: WorkerTls | undefined): ServerCredentials
  * Interceptors of every RPC, health checks included. @throws Error when the token file
  * cannot be read or is empty.
  */
-export function serverInterceptors({
+function serverInterceptors({
   tokenFile,
 }: Pick<WorkerSpec, 'tokenFile'>): ServerInterceptor[] {
   if (tokenFile === undefined) return [];

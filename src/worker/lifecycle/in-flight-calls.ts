@@ -4,7 +4,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerState } from './worker-state.js';
 
 /** The part of a grpc-js server call that reports its client's disconnect. */
-export interface CancellableCall {
+interface CancellableCall {
   readonly cancelled: boolean;
   once(event: 'cancelled', listener: () => void): unknown;
   off(event: 'cancelled', listener: () => void): unknown;

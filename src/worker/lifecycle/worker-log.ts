@@ -7,7 +7,7 @@ import { standardOutput } from '../../platform/logging/log-output.js';
 /** Injection token of the process's `Logger`, for code without Nest. */
 export const WORKER_LOG = Symbol('WORKER_LOG');
 
-export interface WorkerLogOptions {
+interface WorkerLogOptions {
   readonly workerId: string;
   readonly model: { readonly id: string };
   readonly logLevel: WorkerSpec['logLevel'];

@@ -35,7 +35,7 @@ export interface JobFeed<Job> {
   next(waitMs: number): Promise<Job | undefined>;
 }
 
-export interface CollectorOptions<Job> {
+interface CollectorOptions<Job> {
   readonly feed: JobFeed<Job>;
   readonly rules: CollectRules;
   /** Asked at every step; `room` without those of the group that is being collected. */

@@ -102,7 +102,7 @@ const WAITING: readonly Purpose[] = ['listen', 'callbacks'];
  * commands that it does not resend, and their promises never settle.) A demoted
  * master answers `READONLY`.
  */
-export const connectionOptions = (name: string, purpose: Purpose): RedisOptions => ({
+const connectionOptions = (name: string, purpose: Purpose): RedisOptions => ({
   connectionName: name.replaceAll(/\s/g, '_'),
   ...(WAITING.includes(purpose)
     ? { maxRetriesPerRequest: null }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Backoff, backoffMs } from '@switchyard/engine-api/backoff.js';
 import { JobLost } from './request-queue.js';
 
-export interface RetryOptions {
+interface RetryOptions {
   /** Ends the retries. */
   readonly signal: AbortSignal;
   /** Called for every failure, with its number from 1. */

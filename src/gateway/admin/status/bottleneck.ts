@@ -51,9 +51,9 @@ export const BOTTLENECKS = [
   'queue_grows',
   'slots_full',
 ] as const;
-export type BottleneckKind = (typeof BOTTLENECKS)[number];
+type BottleneckKind = (typeof BOTTLENECKS)[number];
 
-export interface Bottleneck {
+interface Bottleneck {
   readonly kind: BottleneckKind;
   /** Null: it concerns all models. */
   readonly model: string | null;

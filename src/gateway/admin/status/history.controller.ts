@@ -21,7 +21,7 @@ import { DescribesErrors } from '../../http/openapi/errors.js';
 import { MAX_MINUTES, RequestHistoryService, STEP_S } from './request-history.service.js';
 
 @Strict()
-export class HistoryQueryDto {
+class HistoryQueryDto {
   @Field(fromForm(whole(1, MAX_MINUTES)), { type: undefined, default: MAX_MINUTES })
   minutes = MAX_MINUTES;
 

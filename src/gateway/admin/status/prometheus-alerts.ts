@@ -5,7 +5,7 @@ import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { SafeFetch } from '../../../platform/http/safe-fetch.js';
 
 /** An alert that is pending or fires. */
-export interface Alert {
+interface Alert {
   readonly name: string;
   readonly state: 'pending' | 'firing';
   readonly severity?: string;
@@ -15,7 +15,7 @@ export interface Alert {
   readonly runbook?: string;
 }
 
-export interface Alerts {
+interface Alerts {
   readonly data: readonly Alert[];
   /** Why there are none: Prometheus did not answer as expected. */
   readonly problem?: string;

@@ -89,7 +89,7 @@ export class BatchTraces {
 }
 
 /** What a request to create a batch says besides its body. */
-export interface CreateContext {
+interface CreateContext {
   readonly traceparent: string | undefined;
   readonly idempotencyKey: string | undefined;
   /** Of the caller's key. */

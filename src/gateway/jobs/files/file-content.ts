@@ -5,7 +5,7 @@ import { DomainError } from '../../../core/errors/domain-error.js';
 import { BlobMissing } from '../../../platform/storage/storage-problems.js';
 
 /** Inclusive positions. */
-export interface ByteRange {
+interface ByteRange {
   readonly from: number;
   readonly to: number;
 }

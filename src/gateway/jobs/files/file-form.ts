@@ -11,7 +11,7 @@ import {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-export interface FormRules<T> {
+interface FormRules<T> {
   /** Name of the one file part. */
   readonly part: string;
   readonly maxBytes: number;

@@ -21,7 +21,7 @@ export interface WrittenBytes {
   readonly measured: MeasuredBytes;
 }
 
-export interface FileFacts {
+interface FileFacts {
   readonly purpose: FilePurpose;
   readonly filename: string;
   /** Seconds after its creation; absent: the default of its purpose. */

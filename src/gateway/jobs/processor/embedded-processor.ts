@@ -26,7 +26,7 @@ import { ProcessSupervisor } from '../../../platform/process/process-supervisor.
 import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 
 /** How the batch processor is started; tests start another program. */
-export interface ProcessorLaunch {
+interface ProcessorLaunch {
   readonly command: string;
   readonly args: readonly string[];
   environment(link: ProcessorLink): NodeJS.ProcessEnv;
@@ -47,7 +47,7 @@ export const builtProcessorLaunch: ProcessorLaunch = {
 };
 
 /** `off`: not embedded, or shut down. `down`: it ended and is restarted after a pause. */
-export type ProcessorState = 'off' | 'starting' | 'ready' | 'down';
+type ProcessorState = 'off' | 'starting' | 'ready' | 'down';
 
 export interface ProcessorView {
   readonly state: ProcessorState;

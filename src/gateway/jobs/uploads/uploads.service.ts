@@ -27,7 +27,7 @@ import { UploadStore } from '../../../platform/database/upload-store.js';
 /** An upload that is not completed within an hour is forgotten, as OpenAI's. */
 const LIFETIME_MS = 3_600_000;
 
-export interface CompletedUpload {
+interface CompletedUpload {
   readonly upload: Upload;
   readonly file: StoredFile;
 }

@@ -13,7 +13,7 @@ import {
  * audio or ''. Returns 1: written; 0: another gateway has the session; -1: it no longer
  * exists, as after a restart of Redis.
  */
-export const WRITE = `
+const WRITE = `
 local exists = redis.call('EXISTS', KEYS[1]) == 1
 if ARGV[2] == '1' then
   if exists and redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
@@ -36,7 +36,7 @@ return 1
  * audio, or nothing when one of them does not match. From now on the old owner's
  * writes are refused.
  */
-export const ADOPT = `
+const ADOPT = `
 local state = redis.call('HGET', KEYS[1], 'state')
 if not state then return false end
 local known = cjson.decode(state)
@@ -46,7 +46,7 @@ return {state, redis.call('LRANGE', KEYS[2], 0, -1), redis.call('LRANGE', KEYS[3
 `;
 
 /** ARGV: owner. */
-export const FORGET = `
+const FORGET = `
 if redis.call('HGET', KEYS[1], 'owner') == ARGV[1] then redis.call('DEL', KEYS[1], KEYS[2], KEYS[3]) end
 return 0
 `;
@@ -59,7 +59,7 @@ interface JournalCommands {
   journalForget(...args: readonly string[]): Promise<number>;
 }
 
-export interface JournalWrite {
+interface JournalWrite {
   readonly owner: string;
   readonly first: boolean;
   readonly ttlMs: number;
@@ -71,7 +71,7 @@ export interface JournalWrite {
   readonly audio: JournalAudio | undefined;
 }
 
-export type JournalOutcome = 'written' | 'taken' | 'gone';
+type JournalOutcome = 'written' | 'taken' | 'gone';
 
 const OUTCOMES: Readonly<Record<number, JournalOutcome>> = {
   1: 'written',

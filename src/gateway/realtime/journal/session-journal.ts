@@ -16,7 +16,7 @@ export interface JournaledSession {
   taken(): void;
 }
 
-export interface SessionJournalOptions {
+interface SessionJournalOptions {
   readonly session: JournaledSession;
   /** Names this gateway. */
   readonly owner: string;

@@ -11,7 +11,7 @@ export interface ItemsState {
   readonly open: readonly OpenItemState[];
 }
 
-export interface OpenItemState {
+interface OpenItemState {
   readonly utterance: number;
   readonly id: string;
   /** Words that were sent. */

@@ -2,7 +2,7 @@
  * For how long one side has been slowed, in milliseconds, less the time without pauses:
  * pauses now and then do not add up, consecutive ones do.
  */
-export class SlowedTime {
+class SlowedTime {
   #slowedMs = 0;
   #pauseMs = 0;
 

@@ -1,7 +1,7 @@
 import { type RawData, type WebSocket } from 'ws';
 import { type CloseCode } from '../../../contracts/realtime/close-code.js';
 
-export interface SocketListener {
+interface SocketListener {
   text(message: string): void;
   binary(data: Buffer): void;
   /**

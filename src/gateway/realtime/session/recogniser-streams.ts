@@ -8,7 +8,7 @@ import { PAUSES, type Recognition } from './recognition.js';
 
 type Reconnect = Extract<Effect, { type: 'reconnect' }>;
 
-export interface StreamOptions {
+interface StreamOptions {
   /** Longest wait for a stream, in milliseconds. */
   readonly recoveryMs: number;
   /**

@@ -16,7 +16,7 @@ export type ActivityEvent =
   | { readonly type: 'speech_started' | 'speech_stopped'; readonly model: string }
   | { readonly type: 'recovered' | 'failed'; readonly model: string };
 
-export interface SessionOwner {
+interface SessionOwner {
   readonly tenant: string;
   /** Id of the key that usage is counted for; absent: none. */
   readonly keyId?: string | undefined;

@@ -6,12 +6,12 @@ import { type AdoptedSession } from '../journal/session-state.js';
 import { type RealtimeSocket } from './realtime-socket.js';
 
 /** One event as it was written to the socket. */
-export interface SentEvent {
+interface SentEvent {
   readonly id: string;
   readonly json: string;
 }
 
-export interface EventRingLimits {
+interface EventRingLimits {
   readonly events: number;
   readonly bytes: number;
 }
@@ -51,7 +51,7 @@ export class EventRing {
 /** Events stored for a client that resumes. */
 const STORED_EVENTS = 2000;
 
-export interface OutboxOptions {
+interface OutboxOptions {
   readonly sessionId: string;
   readonly maxBufferedBytes: number;
   /** Events are sent once it has written them. */

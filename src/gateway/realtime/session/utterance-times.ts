@@ -1,6 +1,6 @@
 import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
 
-export interface UtteranceTiming {
+interface UtteranceTiming {
   readonly kind: 'first_text' | 'final_delay';
   readonly ms: number;
 }

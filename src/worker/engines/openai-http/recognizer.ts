@@ -28,7 +28,7 @@ export function multipartBody({ file, filename, fields }: UploadForm): RequestBo
   return { contentType, parts: [head, file, tail] };
 }
 
-export type ResponseFormat = 'verbose_json' | 'json' | 'diarized_json';
+type ResponseFormat = 'verbose_json' | 'json' | 'diarized_json';
 
 /**
  * The one format that carries what was asked for; undefined: as much as the upstream can.

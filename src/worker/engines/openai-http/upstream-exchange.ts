@@ -136,7 +136,7 @@ interface ExchangeOptions {
 }
 
 /** No byte in either direction for `timeoutMs`, while its reader kept up. */
-export class UpstreamSilence extends Error {
+class UpstreamSilence extends Error {
   constructor(readonly timeoutMs: number) {
     super(`silent for ${timeoutMs} ms`);
     this.name = 'UpstreamSilence';

@@ -113,7 +113,7 @@ async function readAuthorities(path: string): Promise<string> {
 const unreadable = (option: string, path: string, cause: Error): Error =>
   new Error(`options.${option}: cannot read ${path}: ${cause.message}`, { cause });
 
-export interface UpstreamRequest {
+interface UpstreamRequest {
   /** Below `baseUrl`, such as `/audio/speech`. */
   readonly path: string;
   readonly accept: string;
