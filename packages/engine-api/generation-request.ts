@@ -1,3 +1,69 @@
+/** What a sequence asks for when it joins. */
+export interface MemoryRequest {
+  /** Computed beginnings are shared under the same salt only. */
+  readonly salt: string;
+  /**
+   * Prompt and answer so far. The memory keeps this array: the sequence appends to it and
+   * changes nothing before its end.
+   */
+  readonly tokens: readonly number[];
+  /** Tokens to reserve room for. */
+  readonly capacity: number;
+}
+
+/**
+ * KV memory, owned by whoever holds the computed tokens: what it says is there is there.
+ * The scheduler decides with it, the backend executes on it, and neither keeps a second
+ * account. Sizes are in blocks of `blockTokens`. `SlotMemory` of the llama.cpp engine
+ * gives each sequence a slot of its own; the simulator of the tests
+ * (`test/support/paged-memory.ts`) shares blocks by reference.
+ */
+export interface KvMemory<K> {
+  readonly blocks: number;
+  readonly blockTokens: number;
+  /** Blocks that an allocation could take now. */
+  readonly available: number;
+  /** Most tokens of one sequence when nothing else is here. */
+  readonly capacity: number;
+  blocksFor(tokens: number): number;
+  /** Where the sequence's tokens are, in order, as the backend addresses them. */
+  blocksOf(key: K): readonly number[];
+  /**
+   * Blocks that become available when this sequence, alone or with others, is released.
+   */
+  heldAlone(key: K): number;
+  /**
+   * All or nothing. At least one token is always left to compute: its logits
+   * start the answer.
+   * @returns how many of the first tokens are computed already; undefined, and nothing
+   *   changed, if there is not enough
+   * room
+   */
+  allocate(key: K, request: MemoryRequest): number | undefined;
+  /**
+   * Makes room for `tokens` in all; false, and nothing changed, if there is not enough.
+   */
+  grow(key: K, tokens: number): boolean;
+  /**
+   * The first `count` tokens of this sequence are computed.
+   * @returns true when other sequences can find more than before
+   */
+  computed(key: K, count: number): boolean;
+  /**
+   * Tokens of this sequence that are computed and still there; fewer than reported after
+   * a failed copy or a new process.
+   */
+  intact(key: K): number;
+  /**
+   * Frees its room; what is computed can be found until that room is needed. Idempotent.
+   */
+  release(key: K): void;
+  /** The memory itself is gone: nothing computed before can be found any more. */
+  forgetContents(): void;
+  /** @throws Error when room is lost or counted twice; for tests. */
+  audit(): void;
+}
+
 /**
  * One sequence of tokens to be continued; `n` choices are `n` of them. The object itself
  * is the handle.

@@ -1,5 +1,12 @@
 import { type EngineBase, type ItemOutcome } from './engine.js';
-import { type TokenUsage } from './token-usage.js';
+
+/** Tokens of a text request, as its engine counted them. */
+export interface TokenUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Part of `promptTokens` that was not computed again. */
+  readonly cachedTokens: number;
+}
 
 export interface EmbedItem {
   readonly requestId: string;

@@ -13,6 +13,7 @@ import {
   type TranscribeItem,
   type RecognizedTranscript,
   pcmOf,
+  type RecognizerEvent,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   EngineThread,
@@ -33,8 +34,47 @@ import {
   type RecognizerProtocol,
   type StreamCounters,
 } from './protocol.js';
-import { SherpaStream } from './stream.js';
 import { bySpeaker } from './speaker-turns.js';
+
+/** A live stream on the model's one thread, decoded together with the others. */
+class SherpaStream implements RecognizerStream {
+  #closed: Promise<void> | undefined;
+
+  constructor(
+    private readonly thread: EngineThread<RecognizerProtocol>,
+    private readonly id: number,
+    private readonly release: () => void,
+  ) {}
+
+  async push(samples: Int16Array): Promise<readonly RecognizerEvent[]> {
+    this.#requireOpen();
+    const own = samples.slice();
+    return this.thread.call(
+      'push',
+      { id: this.id, samples: own },
+      { transfer: [own.buffer] },
+    );
+  }
+
+  async commit(): Promise<readonly RecognizerEvent[]> {
+    this.#requireOpen();
+    return this.thread.call('commit', { id: this.id });
+  }
+
+  close(): Promise<void> {
+    return (this.#closed ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    // A thread that died has nothing to close.
+    await this.thread.call('close', { id: this.id }).catch(() => undefined);
+    this.release();
+  }
+
+  #requireOpen(): void {
+    if (this.#closed) throw new EngineError('engine_failed', 'The stream is closed.');
+  }
+}
 
 interface RecognizerLimits {
   /** Languages a request may name; empty: none, the model finds out. */

@@ -1,5 +1,7 @@
-import { type TranscriptWord } from '@switchyard/engine-api/transcript.js';
-import { type RecognizedSegment } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type RecognizedSegment,
+  type TranscriptWord,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { type HeardSegment } from './transcript.js';
 import { type NamedTurn } from './protocol.js';
 

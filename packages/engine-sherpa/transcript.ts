@@ -1,7 +1,7 @@
-import { type TranscriptWord } from '@switchyard/engine-api/transcript.js';
 import {
   type RecognizedTranscript,
   type RecognizedSegment,
+  type TranscriptWord,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type RecognizerResult } from './library.js';
 import { type HeardUtterance } from './protocol.js';

@@ -8,7 +8,49 @@ import { diagnose } from './doctor.js';
 import { command } from './shared/command.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { MARKS, print, say } from './shared/terminal.js';
-import { tarGz } from './tar-gz.js';
+import { gzipSync } from 'node:zlib';
+
+const BLOCK = 512;
+
+/** A compressed tar archive of small texts, in the order given. */
+function tarGz(files: Readonly<Record<string, string>>, mtimeS: number): Buffer {
+  const entries = Object.entries(files).map(([name, text]) =>
+    entryOf(name, Buffer.from(text), mtimeS),
+  );
+  return gzipSync(Buffer.concat([...entries, Buffer.alloc(2 * BLOCK)]));
+}
+
+function entryOf(name: string, content: Buffer, mtimeS: number): Buffer {
+  const head = Buffer.alloc(BLOCK);
+  const octal = (value: number, digits: number): string =>
+    `${value.toString(8).padStart(digits, '0')}\0`;
+  const fields: readonly (readonly [offset: number, text: string])[] = [
+    [0, name],
+    [100, octal(0o600, 7)],
+    [108, octal(0, 7)],
+    [116, octal(0, 7)],
+    [124, octal(content.length, 11)],
+    [136, octal(mtimeS, 11)],
+    // The sum counts its own field as blanks.
+    [148, ' '.repeat(8)],
+    [156, '0'],
+    [257, 'ustar\x0000'],
+  ];
+  for (const [offset, text] of fields) head.write(text, offset, 'latin1');
+  head.write(
+    `${octal(
+      head.reduce((sum, byte) => sum + byte),
+      6,
+    )} `,
+    148,
+    'latin1',
+  );
+  return Buffer.concat([
+    head,
+    content,
+    Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK),
+  ]);
+}
 
 /** What a running gateway says about itself; no route here answers with content. */
 const ROUTES: Readonly<Record<string, string>> = {
@@ -22,6 +64,7 @@ const ROUTES: Readonly<Record<string, string>> = {
   dependencies: '/admin/v1/dependencies',
   logs: '/admin/v1/logs?lines=500',
 };
+
 const LIMIT_MS = 10_000;
 
 const NOTES = `Secrets are removed: passwords and keys in addresses, bearer tokens, API keys, headers of models, arguments such as

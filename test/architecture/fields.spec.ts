@@ -33,7 +33,7 @@ import {
 } from '../../src/gateway/audio/parse-transcription.js';
 import { parseDto } from '../../src/gateway/http/dto-validation.js';
 import { AsrQueryDto } from '../../src/contracts/whisper-asr/asr.dto.js';
-import { parseAsr } from '../../src/gateway/whisper-asr/parse-asr.js';
+import { parseAsr } from '../../src/gateway/whisper-asr/whisper-asr.service.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
 import { parseEmbedding } from '../../src/gateway/text/completions.controller.js';
@@ -43,7 +43,7 @@ import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generat
 import { ModelList } from '../../src/platform/config/model-list.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
-import { tokenAnswer } from '../../src/worker/generation/token-answer.js';
+import { tokenAnswer } from '../../src/worker/generation/continuous-generator.js';
 import { parseGenerationParams } from '../../src/worker/generation/generation-params.js';
 
 type Route = keyof typeof REQUEST_FIELDS;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { parse, parseAllDocuments } from 'yaml';
-import { CUDA_OF_PACKAGES } from '../../src/cli/engines/gpu-check.js';
+import { CUDA_OF_PACKAGES } from '../../src/cli/gpu.js';
 import { modelsFromFile } from '../../src/platform/config/models-file.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
 import { environmentName, SETTING_PATHS } from '../../src/platform/config/settings.js';

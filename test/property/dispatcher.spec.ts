@@ -4,7 +4,7 @@ import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { RequestRecord } from '../../src/core/request/request-record.js';
 import { type Settlement } from '../../src/core/request/settlement.js';
 import { DomainError } from '../../src/core/errors/domain-error.js';
-import { AgingTurns } from '../../src/core/order/aging-turns.js';
+import { AgingTurns } from '../../src/core/order/fair-order.js';
 import { type Lease } from '../../src/core/dispatch/lease.js';
 import { FakeWorkers } from '../support/fake-workers.js';
 import { aDispatcher, type Plan } from '../support/marble-harness.js';

@@ -1,7 +1,7 @@
 import {
   type KvMemory,
   type MemoryRequest,
-} from '@switchyard/engine-api/kv-memory.port.js';
+} from '@switchyard/engine-api/generation-request.js';
 import { PrefixIndex } from './prefix-index.js';
 
 export interface PagedMemoryOptions {

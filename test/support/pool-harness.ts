@@ -1,7 +1,7 @@
 import { PassThrough, type Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
-import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/transcript.js';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import {

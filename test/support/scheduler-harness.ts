@@ -1,7 +1,7 @@
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import { register } from 'prom-client';
-import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/transcript.js';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SchedulerLike, type TimestampProvider } from 'rxjs';
 import { WindowTimers } from '../../src/core/batching/window-timers.js';
 import { type DispatchEvent } from '../../src/core/dispatch/dispatch-event.js';

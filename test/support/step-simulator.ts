@@ -6,7 +6,7 @@ import {
   type StepOutcome,
 } from '@switchyard/engine-api/generation-plan.js';
 import { PagedMemory } from './paged-memory.js';
-import { type StepBackend } from '@switchyard/engine-api/step-backend.port.js';
+import { type StepBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { type GenerationRequest } from '@switchyard/engine-api/generation-request.js';
 
 /**

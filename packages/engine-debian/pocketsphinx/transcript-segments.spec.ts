@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type TranscriptWord } from '@switchyard/engine-api/transcript.js';
+import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
 import { segmentsByPauses, toTranscript } from './transcript-segments.js';
 
 function word(start: number, end: number, confidence = 1): TranscriptWord {

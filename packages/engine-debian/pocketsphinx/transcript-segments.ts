@@ -1,7 +1,7 @@
-import { type TranscriptWord } from '@switchyard/engine-api/transcript.js';
 import {
   type RecognizedTranscript,
   type RecognizedSegment,
+  type TranscriptWord,
 } from '@switchyard/engine-api/speech-recognizer.js';
 
 /** A pause this long ends a segment; commas are usually shorter, sentence ends longer. */

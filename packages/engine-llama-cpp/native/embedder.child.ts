@@ -4,11 +4,211 @@ import {
   type EmbeddingInfo,
   type EmbeddingOperations,
   type EmbeddingSettings,
+  POOLINGS,
 } from '../protocol.js';
-import { openCLibrary } from './c-library.js';
-import { EmbeddingModel } from './embedding-model.js';
+import {
+  openCLibrary,
+  type CLibrary,
+  describeModel,
+  loadModelFile,
+  type NativeBatch,
+  type Pointer,
+} from './c-library.js';
 import { openDevice } from './library.js';
 import { type ChildService, serveChild } from './serve-child.js';
+import koffi from 'koffi';
+import { PairEncoder } from './pair-encoder.js';
+
+/**
+ * A batch in native memory, filled anew for every run: several texts, each a sequence
+ * of its own.
+ */
+class TextBatch {
+  readonly #batch: NativeBatch;
+  /** Where each token's sequence number stands. */
+  readonly #sequences: readonly Pointer[];
+
+  constructor(library: CLibrary, mostTokens: number) {
+    this.#batch = library.newBatch(mostTokens, 0, 1);
+    const { seq_id: sequences, n_seq_id: counts, logits } = this.#batch;
+    this.#sequences = koffi.decode(sequences, 'void *', mostTokens) as Pointer[];
+    koffi.encode(
+      counts,
+      koffi.array('int32_t', mostTokens),
+      new Int32Array(mostTokens).fill(1),
+    );
+    // The vector is made of all positions, or of one that only the model knows.
+    koffi.encode(
+      logits,
+      koffi.array('int8_t', mostTokens),
+      new Int8Array(mostTokens).fill(1),
+    );
+  }
+
+  /** @param counts tokens of each text, which stand one after another in `tokens` */
+  filled(tokens: Int32Array, counts: readonly number[]): NativeBatch {
+    const positions = new Int32Array(tokens.length);
+    let at = 0;
+    counts.forEach((count, sequence) => {
+      for (let position = 0; position < count; position++, at++) {
+        positions[at] = position;
+        koffi.encode(this.#sequences[at]!, 'int32_t', sequence);
+      }
+    });
+    koffi.encode(this.#batch.token, koffi.array('int32_t', tokens.length), tokens);
+    koffi.encode(this.#batch.pos, koffi.array('int32_t', tokens.length), positions);
+    return { ...this.#batch, n_tokens: tokens.length };
+  }
+}
+
+const NO_POOLING = 0;
+
+const RANK = 4;
+
+const FROM_FILE = -1;
+
+/**
+ * A model that makes one vector of a text, or one score of a query with a document, on
+ * llama.h. All calls block: this is the only work of its process.
+ */
+class EmbeddingModel {
+  readonly dimensions: number;
+  readonly vocabularySize: number;
+  readonly trainedContextTokens: number;
+  readonly description: string;
+  readonly ranks: boolean;
+  readonly #pairs: PairEncoder;
+  readonly #library: CLibrary;
+  readonly #vocabulary: Pointer;
+  readonly #context: Pointer;
+  readonly #batch: TextBatch;
+  readonly #compute: CLibrary['encode'];
+  #scratch = new Int32Array(4096);
+
+  /** @throws Error when the file is no model, or one without pooling. */
+  constructor(library: CLibrary, settings: EmbeddingSettings, onGpu: boolean) {
+    this.#library = library;
+    const model = loadModelFile(
+      library,
+      settings.modelFile,
+      onGpu ? (settings.gpuLayers ?? -1) : 0,
+    );
+    this.#vocabulary = library.vocabulary(model);
+    this.vocabularySize = library.vocabularySize(this.#vocabulary);
+    this.trainedContextTokens = library.trainedContext(model);
+    this.description = describeModel(library, model);
+    this.#context = openContext(library, model, settings);
+    const pooling = library.pooling(this.#context);
+    this.ranks = pooling === RANK;
+    this.dimensions = this.ranks ? 1 : library.vectorSize(model);
+    this.#pairs = new PairEncoder(
+      library,
+      { model, vocabulary: this.#vocabulary },
+      (...args) => this.#cut(...args),
+    );
+    this.#batch = new TextBatch(library, settings.batchTokens);
+    const isEncoder = library.hasEncoder(model) && !library.hasDecoder(model);
+    this.#compute = isEncoder ? library.encode : library.decode;
+    if (pooling === NO_POOLING)
+      throw new Error(
+        `The model does not say how tokens become one vector: set options.pooling to mean, first or last`,
+      );
+  }
+
+  /**
+   * With the first and last tokens that the model wants; text that spells a control
+   * token stays text.
+   */
+  tokenize(text: string): Int32Array {
+    return this.#cut(text, { special: true, control: false });
+  }
+
+  /** The query with each of the documents, of a model that ranks. */
+  pairs(query: string, documents: readonly string[]): readonly Int32Array[] {
+    return this.#pairs.encode(query, documents);
+  }
+
+  #cut(
+    text: string,
+    { special, control }: { special: boolean; control: boolean },
+  ): Int32Array {
+    const bytes = Buffer.from(text);
+    const into = (tokens: Int32Array): number =>
+      this.#library.tokenize(
+        this.#vocabulary,
+        bytes,
+        bytes.length,
+        tokens,
+        tokens.length,
+        special,
+        control,
+      );
+    let count = into(this.#scratch);
+    if (count < 0) count = into((this.#scratch = new Int32Array(-count)));
+    return this.#scratch.slice(0, count);
+  }
+
+  /** One native run; nothing of the one before is left. @throws Error when it fails */
+  embed(tokens: Int32Array, counts: readonly number[]): Float32Array {
+    const memory = this.#library.memory(this.#context);
+    if (memory !== null) this.#library.clearMemory(memory, false);
+    const code = this.#compute(this.#context, this.#batch.filled(tokens, counts));
+    if (code !== 0) throw new Error(`llama.cpp could not compute this batch (${code})`);
+    const vectors = new Float32Array(counts.length * this.dimensions);
+    counts.forEach((_, sequence) =>
+      vectors.set(this.#vector(sequence), sequence * this.dimensions),
+    );
+    return vectors;
+  }
+
+  #vector(sequence: number): Float32Array {
+    const pointer = this.#library.vectorOf(this.#context, sequence);
+    if (pointer === null) throw new Error('llama.cpp made no vector');
+    const vector = Float32Array.from(
+      koffi.decode(pointer, koffi.array('float', this.dimensions)) as Float32Array,
+    );
+    if (this.ranks) return vector.map(score => this.#probability(score));
+    const length = Math.sqrt(vector.reduce((sum, part) => sum + part * part, 0));
+    if (!Number.isFinite(length))
+      throw new Error('The model made a vector that is not finite');
+    return length === 0 ? vector : vector.map(part => part / length);
+  }
+
+  /**
+   * Qwen's models end in a softmax, which is a probability already; the others
+   * in a logit.
+   */
+  #probability(score: number): number {
+    if (!Number.isFinite(score))
+      throw new Error('The model made a score that is not finite');
+    return this.description.startsWith('qwen3') ? score : 1 / (1 + Math.exp(-score));
+  }
+}
+
+function openContext(
+  library: CLibrary,
+  model: Pointer,
+  settings: EmbeddingSettings,
+): Pointer {
+  const { batchTokens, batchTexts, threads, pooling } = settings;
+  const context = library.openContext(model, {
+    ...library.contextDefaults(),
+    ...{
+      n_ctx: batchTokens,
+      n_batch: batchTokens,
+      n_ubatch: batchTokens,
+      n_seq_max: batchTexts,
+    },
+    ...{ n_threads: threads, n_threads_batch: threads, embeddings: true },
+    // One memory for all texts of a run: divided, each would have its share only, and
+    // texts of unlike length their own runs.
+    kv_unified: true,
+    pooling_type: pooling === 'model' ? FROM_FILE : POOLINGS.indexOf(pooling),
+  });
+  if (context === null)
+    throw new Error(`llama.cpp has no memory for a batch of ${batchTokens} tokens`);
+  return context;
+}
 
 type Answers = {
   readonly [K in keyof EmbeddingOperations]: (

@@ -1,8 +1,212 @@
 import { type Prompt } from '@switchyard/engine-api/text-backend.port.js';
-import { ChatTemplate, type SpecialTexts } from './chat-template.js';
 import { type NativeBindings, type NativeModel } from './library.js';
 import { Refusal } from './serve-child.js';
 import { TOKEN } from './token-text.js';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
+
+type Message = Readonly<Record<string, unknown>>;
+
+/**
+ * `chatMessages` has checked them. Arguments of calls are objects where the template
+ * writes JSON itself.
+ */
+const templateMessages = (
+  messages: readonly Message[],
+  objectArguments: boolean,
+): readonly Message[] =>
+  messages.map(({ tool_calls: calls, ...rest }) => ({
+    ...rest,
+    ...(Array.isArray(calls) && {
+      tool_calls: calls.map((call: unknown) => templateCall(call, objectArguments)),
+    }),
+  }));
+
+function templateCall(call: unknown, objectArguments: boolean): unknown {
+  const { function: called, ...rest } = (call ?? {}) as {
+    function?: { arguments?: unknown };
+  };
+  if (called === undefined || !objectArguments || typeof called.arguments !== 'string')
+    return call;
+  return { ...rest, function: { ...called, arguments: objectOf(called.arguments) } };
+}
+
+/** Arguments that are no JSON object stay the text they are. */
+function objectOf(text: string): unknown {
+  try {
+    const value = parseBoundedJson(text);
+    return typeof value === 'object' && value !== null ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+interface ChatRequest {
+  readonly messages: readonly Message[];
+  readonly tools?: unknown;
+}
+
+interface SpecialTexts {
+  readonly bos: string;
+  readonly eos: string;
+  /** Every text that the tokenizer takes for a control token. */
+  readonly control: readonly string[];
+}
+
+const PROBE = 'switchyard_probe';
+
+const PROBE_USER = { role: 'user', content: 'x' };
+
+/** The chat template that a model brings, run by llama.cpp's own Jinja. */
+class ChatTemplate {
+  /** It writes tools into the prompt. */
+  readonly toolCalls: boolean;
+  readonly #renderer: { render(variables: Readonly<Record<string, unknown>>): string };
+  readonly #texts: SpecialTexts;
+  /** It writes arguments of tool calls as JSON itself, so it wants the object. */
+  readonly #objectArguments: boolean;
+
+  /** @throws Error when the template cannot be read. */
+  constructor(template: string, bindings: NativeBindings, texts: SpecialTexts) {
+    this.#renderer = new bindings.AddonJinjaRenderer(template);
+    this.#texts = texts;
+    this.toolCalls = this.#probe({
+      messages: [PROBE_USER],
+      tools: [PROBE_TOOL],
+    }).includes(PROBE);
+    this.#objectArguments = /"switchyard_probe"\s*:\s*1/.test(
+      this.#probe({ messages: [PROBE_USER, PROBE_CALL] }),
+    );
+  }
+
+  /**
+   * The prompt in pieces: text of the template, in which control tokens are meant, and
+   * what callers wrote that looks like one and is text all the same. @throws Refusal with
+   * the template's own words
+   */
+  render({ messages, tools }: ChatRequest): { text: string; control: boolean }[] {
+    const disguise = new Disguise(this.#texts.control);
+    const plain = disguise.of(templateMessages(messages, this.#objectArguments));
+    try {
+      const text = this.#render({
+        messages: plain,
+        ...(tools !== undefined && { tools: disguise.of(tools) }),
+      });
+      return disguise.reveal(text);
+    } catch (error) {
+      throw new Refusal(
+        'invalid_value',
+        `The model's chat template refuses this: ${reasonIn(error)}`,
+        'messages',
+      );
+    }
+  }
+
+  #render(variables: Readonly<Record<string, unknown>>): string {
+    const { bos, eos } = this.#texts;
+    return this.#renderer.render({
+      ...variables,
+      add_generation_prompt: true,
+      bos_token: bos,
+      eos_token: eos,
+    });
+  }
+
+  #probe(variables: Readonly<Record<string, unknown>>): string {
+    try {
+      return this.#render(variables);
+    } catch {
+      return '';
+    }
+  }
+}
+
+const PROBE_TOOL = {
+  type: 'function',
+  function: {
+    name: PROBE,
+    description: 'x',
+    parameters: { type: 'object', properties: {} },
+  },
+};
+
+const PROBE_CALL = {
+  role: 'assistant',
+  content: '',
+  tool_calls: [
+    {
+      id: 'call_000001',
+      type: 'function',
+      function: { name: 'x', arguments: { [PROBE]: 1 } },
+    },
+  ],
+};
+
+/** The last line says why; those before it show where in the template. */
+const reasonIn = (error: unknown): string =>
+  errorMessage(error)
+    .trim()
+    .split('\n')
+    .at(-1)!
+    .replace(/^Error: (Jinja Exception: )?/, '')
+    .slice(0, 300);
+
+/**
+ * From the private use area: no vocabulary has them, and Jinja's filters
+ * leave them alone.
+ */
+const MARK = '\uf8d0';
+
+/**
+ * Callers' text may spell a control token, such as the end of a turn. Each such spelling
+ * is put away before the template is run and brought back afterwards as plain text, so
+ * that no caller can write the turn of another role.
+ */
+class Disguise {
+  readonly #found: string[] = [];
+  readonly #pattern: RegExp | undefined;
+
+  constructor(control: readonly string[]) {
+    const spelled = [...control, MARK].map(text =>
+      text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+    );
+    this.#pattern = control.length > 0 ? new RegExp(spelled.join('|'), 'g') : undefined;
+  }
+
+  of(value: unknown): unknown {
+    if (this.#pattern === undefined) return value;
+    if (typeof value === 'string')
+      return value.replace(this.#pattern, found => this.#hide(found));
+    if (Array.isArray(value)) return value.map(item => this.of(item));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [this.#text(key), this.of(item)]),
+    );
+  }
+
+  reveal(text: string): { text: string; control: boolean }[] {
+    const pieces = text.split(new RegExp(`${MARK}(\\d+)${MARK}`));
+    return pieces
+      .map((piece, index) =>
+        index % 2 === 0 ? { text: piece, control: true } : this.#shown(Number(piece)),
+      )
+      .filter(({ text: piece }) => piece !== '');
+  }
+
+  #text(value: string): string {
+    return this.#pattern === undefined
+      ? value
+      : value.replace(this.#pattern, found => this.#hide(found));
+  }
+
+  #hide(found: string): string {
+    return `${MARK}${this.#found.push(found) - 1}${MARK}`;
+  }
+
+  #shown(index: number): { text: string; control: boolean } {
+    return { text: this.#found[index] ?? '', control: false };
+  }
+}
 
 /**
  * Longest token that any vocabulary is expected to have, in bytes; only guards against

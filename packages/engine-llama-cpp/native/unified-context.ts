@@ -15,24 +15,59 @@ import {
   type NativeContext,
   type NativeSampler,
 } from './library.js';
-import { looked } from './logits-look.js';
 import { emptyStateSize, movedState } from './sequence-state.js';
 import { openSamplerLibrary, type SamplerLibrary } from './sampler-library.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { Candidates, unifiedGrammarState, UnifiedSampler } from './unified-sampler.js';
 
+/**
+ * What node-llama-cpp says of logits: the likeliest token, those asked for, the sum of
+ * e^(logit - highest).
+ */
+function looked(logits: Float32Array, [tokens, , , , top]: LookedFor[4]): Looked {
+  const best = likeliest(logits, Math.max(1, top));
+  const [most] = best as [number];
+  const highest = logits[most]!;
+  const weight = logits.reduce((sum, logit) => sum + Math.exp(logit - highest), 0);
+  const told = top > 0 ? best : [...new Set([...tokens, most])];
+  return [
+    most,
+    undefined,
+    undefined,
+    told.flatMap(token => [token, logits[token]!]),
+    weight,
+  ];
+}
+
+/** The first of equal ones. */
+function likeliest(logits: Float32Array, count: number): number[] {
+  const best: number[] = [];
+  for (let token = 0; token < logits.length; token++) {
+    if (best.length === count && logits[token]! <= logits[best.at(-1)!]!) continue;
+    const place = best.findIndex(other => logits[other]! < logits[token]!);
+    best.splice(place < 0 ? best.length : place, 0, token);
+    if (best.length > count) best.pop();
+  }
+  return best;
+}
+
 /** Of `ggml_type`. */
 const FLOAT_32 = 0;
+
 const NO_FLASH_ATTENTION = 0;
+
 /** A run and a draw for each of 256 sequences are queued at the same time. */
 const MOST_CALLS = 1024;
+
 /** llama.cpp rounds the cells of a sequence up to these. */
 const PART_UNIT = 256;
+
 /**
  * Runs without a long sequence before the cells are divided again: all that is in
  * them is copied.
  */
 const PATIENCE = 256;
+
 const NOTHING = Buffer.alloc(0);
 
 interface UnifiedSettings extends Pick<

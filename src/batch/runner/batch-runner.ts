@@ -3,15 +3,63 @@ import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { type BatchStatus } from '../../core/jobs/batch-status.js';
 import { ExecuteService } from '../execute/execute.service.js';
 import { type JobStopReason } from '../lease/job-stop.js';
-import { type UnansweredCode } from '../job/output-line.js';
-import { InputLines } from '../job/input-lines.js';
+import { type UnansweredCode, errorLine, UNANSWERED } from '../job/output-line.js';
+import { InputLines, lineParts } from '../job/input-lines.js';
 import { type ResultLog } from '../job/result-log.js';
 import { Publisher } from '../finalize/publisher.js';
 import { IngestService } from '../ingest/ingest.service.js';
 import { type JobPlan } from '../job/job-plan.js';
 import { type ClaimedJob } from '../job/claimed-job.js';
 import { JobMetrics } from '../observe/job.metrics.js';
-import { recordRejected, recordUnanswered } from '../recovery/unfinished-lines.js';
+import { createReadStream } from 'node:fs';
+import { linesOf } from '../../platform/storage/line-splitter.js';
+import { type JobFolder } from '../job/job-folder.js';
+
+/** Lines per flush: bounds memory. */
+const GROUP = 1000;
+
+/** Records the error lines of invalid input lines (lenient validation). Idempotent. */
+async function recordRejected(
+  log: ResultLog,
+  plan: JobPlan,
+  folder: JobFolder,
+): Promise<void> {
+  if (plan.firstRejected === plan.total) return;
+  let index = plan.firstRejected;
+  for await (const { bytes } of linesOf(createReadStream(folder.rejected()))) {
+    if (!log.progress.done.has(index))
+      log.append({ index, kind: 'E', line: bytes!.toString() });
+    index += 1;
+    if (index % GROUP === 0) await log.flush();
+  }
+  await log.flush();
+}
+
+/**
+ * Records `code` for every line without a result, so that each input line is in exactly
+ * one file (D-15).
+ */
+async function recordUnanswered(
+  { log, plan, input }: { log: ResultLog; plan: JobPlan; input: InputLines },
+  code: UnansweredCode,
+): Promise<void> {
+  let appended = 0;
+  for (const { first, plan: entries } of plan.models) {
+    for (let at = 0; at < entries.length; at++) {
+      const index = first + at;
+      if (log.progress.done.has(index)) continue;
+      const { customIdJson } = lineParts(await input.read(entries.at(at)));
+      const customId = JSON.parse(customIdJson) as string;
+      log.append({
+        index,
+        kind: 'E',
+        line: errorLine({ customId, code, message: UNANSWERED[code] }),
+      });
+      if (++appended % GROUP === 0) await log.flush();
+    }
+  }
+  await log.flush();
+}
 
 /** How a job ends. `handed_over`: another claim continues it. */
 export type Ending =

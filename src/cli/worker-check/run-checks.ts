@@ -3,8 +3,16 @@ import { status } from '@grpc/grpc-js';
 import { decodeHealth } from '../../contracts/grpc/health.codec.js';
 import { MODEL_KINDS, type ModelKind } from '../../platform/config/model-spec.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
-import { answer, badItem, group, trailers } from './answer-checks.js';
-import { largeAudio, messageSize, stream, streamedWav } from './audio-checks.js';
+import {
+  largeAudio,
+  messageSize,
+  stream,
+  streamedWav,
+  answer,
+  badItem,
+  group,
+  trailers,
+} from './audio-checks.js';
 import { cancel, deadline, slots, unknownCancel } from './cancel-checks.js';
 import { type CheckContext, type CheckOptions, CheckVerdict, within } from './check.js';
 import { drain, pings } from './connection-checks.js';

@@ -1,5 +1,5 @@
 import { type ClientDuplexStream, Metadata } from '@grpc/grpc-js';
-import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/transcript.js';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { wavHeader } from '../../contracts/formats/wav-header.js';
 import {
   encodeTranscribeCall,

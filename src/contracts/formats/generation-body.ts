@@ -1,4 +1,4 @@
-import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 
 /** A token that was drawn, or could have been. */
 interface ScoredToken {

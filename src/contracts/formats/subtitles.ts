@@ -1,4 +1,4 @@
-import { type Transcript } from '@switchyard/engine-api/transcript.js';
+import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 
 /**
  * `01:02:03.456`, hours always written, as OpenAI's subtitles do.

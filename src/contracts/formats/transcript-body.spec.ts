@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { compressionRatio } from './compression-ratio.js';
+import { compressionRatio } from './transcript-json.js';
 import { languageName } from './language-name.js';
 import { transcriptBody, type TranscriptBodyOptions } from './transcript-body.js';
 import { transcriptEvents } from './transcript-events.js';
-import { type Transcript } from '@switchyard/engine-api/transcript.js';
+import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 
 const numbers = {
   tokens: [50364, 440],

@@ -1,7 +1,7 @@
 import { SSE_CONTENT_TYPE } from './server-sent-event.js';
 import { formatSrt, formatVtt } from './subtitles.js';
 import { formatTranscriptStream, logprobBody } from './transcript-events.js';
-import { type Transcript } from '@switchyard/engine-api/transcript.js';
+import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { durationUsage } from './usage.js';
 import {
   formatDiarizedJson,

@@ -3,7 +3,7 @@ import {
   type TokenLogprob,
   type Transcript,
   type TranscriptSegment,
-} from '@switchyard/engine-api/transcript.js';
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { transcriptTokenUsage } from './usage.js';
 import { diarizedSegment } from './transcript-json.js';
 

@@ -1,4 +1,4 @@
-import { type Transcript } from '@switchyard/engine-api/transcript.js';
+import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 
 /**
  * What a transcription is billed by at OpenAI: whole seconds, rounded up.

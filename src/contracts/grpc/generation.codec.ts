@@ -1,6 +1,6 @@
 import { MAX_TENANT_WEIGHT } from '../../core/queue/request-place.js';
 import { type RequestForm } from '../formats/generation-body.js';
-import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import {
   type CallEnvelope,
   type CallExecution,

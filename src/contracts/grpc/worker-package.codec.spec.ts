@@ -1,4 +1,4 @@
-import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/transcript.js';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
-import { type TranscriptionParams } from '@switchyard/engine-api/transcript.js';
+import { type TranscriptionParams } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TimestampGranularity } from '../formats/transcript-json.js';
 import { advice, honoured, meaning } from './field-rules.js';
 import {

@@ -5,9 +5,9 @@ import {
   type GenerationListener,
   type GenerationRequest,
   type SubmitRefusal,
+  type KvMemory,
 } from '@switchyard/engine-api/generation-request.js';
 import { GenerationSequence, mostTokens } from './generation-sequence.js';
-import { type KvMemory } from '@switchyard/engine-api/kv-memory.port.js';
 import { RunningSet, type RunningSetOptions } from './running-set.js';
 
 export interface RosterOptions<T extends GenerationRequest>

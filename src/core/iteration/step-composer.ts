@@ -1,7 +1,9 @@
 import { type StepItem } from '@switchyard/engine-api/generation-plan.js';
-import { type GenerationRequest } from '@switchyard/engine-api/generation-request.js';
+import {
+  type GenerationRequest,
+  type KvMemory,
+} from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
-import { type KvMemory } from '@switchyard/engine-api/kv-memory.port.js';
 import { type RunningSet } from './running-set.js';
 import { type TokenBudget } from './token-budget.js';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { validateLine } from './line-validation.js';
-import { fnv32a } from './prefix-hash.js';
+import { validateLine, fnv32a } from './line-validation.js';
 
 const GOOD = {
   custom_id: 'a',

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { encodePlan, Plan, PLAN_ENTRY_BYTES } from './plan-entry.js';
-import { compareEntries } from './compare-entries.js';
+import { compareEntries, encodePlan, Plan, PLAN_ENTRY_BYTES } from './plan-entry.js';
 
 describe('Plan', () => {
   it('takes 16 bytes per entry and gives back what was put in, also behind 4 GiB', () => {

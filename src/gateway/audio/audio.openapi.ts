@@ -13,7 +13,7 @@ import {
   speechDone,
 } from '../../contracts/formats/speech.js';
 import { formatTranscriptStream } from '../../contracts/formats/transcript-events.js';
-import { type Transcript } from '@switchyard/engine-api/transcript.js';
+import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';

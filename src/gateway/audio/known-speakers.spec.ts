@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MAX_REFERENCE_BYTES } from '../http/multipart-form.js';
-import { knownSpeakers } from './known-speakers.js';
+import { knownSpeakers } from './parse-transcription.js';
 
 const url = (bytes: Uint8Array) =>
   `data:audio/wav;base64,${Buffer.from(bytes).toString('base64')}`;

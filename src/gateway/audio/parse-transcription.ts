@@ -7,7 +7,9 @@ import {
   PLAIN_TRANSCRIPTION,
   type Transcript,
   type TranscriptionParams,
-} from '@switchyard/engine-api/transcript.js';
+  type Chunking,
+  type KnownSpeaker,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import {
   type FieldNature,
   type ServiceTier,
@@ -15,11 +17,12 @@ import {
 import {
   TranscriptionDto,
   transcriptionParams,
+  ServerVadDto,
 } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { RepeatedForms } from '../http/dto-validation.js';
+import { RepeatedForms, parseDto } from '../http/dto-validation.js';
 import {
   demandAbilities,
   demandLanguage,
@@ -30,8 +33,137 @@ import {
 } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { type WrittenFormParams } from '../written-form/written-form.js';
-import { chunkingStrategy } from './chunking-strategy.js';
-import { knownSpeakers } from './known-speakers.js';
+import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { MAX_REFERENCE_BYTES } from '../http/multipart-form.js';
+
+const DATA_URL = /^data:[^,]{0,200};base64,/i;
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+const NAMES = 'known_speaker_names';
+
+const REFERENCES = 'known_speaker_references';
+
+interface KnownSpeakerFields {
+  readonly known_speaker_names: readonly string[];
+  readonly known_speaker_references: readonly string[];
+}
+
+/**
+ * Names and their voices, decoded from data URLs. The worker, which decodes the audio,
+ * checks its length.
+ * @throws DomainError `invalid_value` for the first problem; entries are counted from 0,
+ *   as in the request.
+ */
+export function knownSpeakers(fields: KnownSpeakerFields): readonly KnownSpeaker[] {
+  const { known_speaker_names: names, known_speaker_references: references } = fields;
+  if (names.length !== references.length) {
+    const counts = `${names.length} and ${references.length}`;
+    const message = `\`${NAMES}\` and \`${REFERENCES}\` must come in pairs; got ${counts}.`;
+    throw invalid(names.length < references.length ? NAMES : REFERENCES, message);
+  }
+  const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
+  if (twice >= 0)
+    throw invalid(
+      NAMES,
+      `\`${NAMES}[${twice}]\` must differ from the others; got "${names[twice]}".`,
+    );
+  return names.map((name, index) => ({
+    name,
+    reference: referenceIn(references[index] ?? '', index),
+  }));
+}
+
+/**
+ * The audio in a data URL. Its media type is a claim of the sender: the content decides.
+ */
+function referenceIn(url: string, index: number): Buffer {
+  const [prefix] = DATA_URL.exec(url) ?? [];
+  if (prefix === undefined) {
+    throw wrongReference(
+      index,
+      `must be a data URL such as data:audio/wav;base64,UklGR…; got "${url.slice(0, 40)}"`,
+    );
+  }
+  const bytes = Math.floor(((url.length - prefix.length) * 3) / 4);
+  if (bytes > MAX_REFERENCE_BYTES + 2) {
+    throw wrongReference(
+      index,
+      `must hold at most ${MAX_REFERENCE_BYTES} bytes of audio; got about ${bytes}`,
+    );
+  }
+  const base64 = url.slice(prefix.length);
+  if (base64 === '' || base64.length % 4 !== 0 || !BASE64.test(base64)) {
+    throw wrongReference(
+      index,
+      'must hold audio in base64, padded to a multiple of 4 characters',
+    );
+  }
+  return Buffer.from(base64, 'base64');
+}
+
+const wrongReference = (index: number, rule: string): DomainError =>
+  invalid(REFERENCES, `\`${REFERENCES}[${index}]\` ${rule}.`);
+
+const invalid = (param: string, message: string): DomainError =>
+  new DomainError('invalid_value', message, { param });
+
+const PARAM = 'chunking_strategy';
+
+const SHOWN_CHARACTERS = 80;
+
+/**
+ * The form field `chunking_strategy`: `auto`, an object as JSON, or an object
+ * as bracketed fields.
+ * @returns undefined for `auto` and absent: the worker cuts as it thinks best.
+ * @throws DomainError `invalid_value` or `missing_required_parameter`, naming the field
+ *   within the object.
+ */
+export function chunkingStrategy(value: unknown): Chunking | undefined {
+  const given = typeof value === 'string' ? parsed(value) : value;
+  if (given === undefined || given === null || given === 'auto') return undefined;
+  if (typeof given !== 'object' || Array.isArray(given)) throw neither(value);
+  const { threshold, prefix_padding_ms, silence_duration_ms } = serverVad(
+    given as Record<string, unknown>,
+  );
+  return {
+    threshold,
+    prefixPaddingMs: prefix_padding_ms,
+    silenceDurationMs: silence_duration_ms,
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseBoundedJson(text, EVENT_BOUNDS);
+  } catch {
+    return text;
+  }
+}
+
+function serverVad(fields: Record<string, unknown>): ServerVadDto {
+  try {
+    return parseDto(ServerVadDto, fields);
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.param === undefined) throw error;
+    const message = error.message.replace(
+      `\`${error.param}\``,
+      `\`${PARAM}.${error.param}\``,
+    );
+    throw new DomainError(error.code, message, { param: PARAM, cause: error });
+  }
+}
+
+function neither(value: unknown): DomainError {
+  const allowed = 'auto or an object such as {"type":"server_vad","threshold":0.5}';
+  return new DomainError(
+    'invalid_value',
+    `\`${PARAM}\` must be ${allowed}; got ${JSON.stringify(value).slice(0, SHOWN_CHARACTERS)}.`,
+    {
+      param: PARAM,
+    },
+  );
+}
 
 /** What a valid form asks for. */
 export interface ParsedTranscription {
@@ -49,6 +181,7 @@ export interface ParsedTranscription {
 type Fields = Readonly<Record<string, unknown>>;
 
 const transcriptions = new RepeatedForms(TranscriptionDto);
+
 const translations = new RepeatedForms(TranslationDto);
 
 /** @throws DomainError for the first thing wrong with the form. */

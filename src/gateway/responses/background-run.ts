@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ResponseItem } from '../../contracts/openai/response-items.js';
-import { type ResponseRequest } from '../../contracts/openai/responses.js';
+import {
+  type ResponseRequest,
+  type ResponseObject,
+} from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import {
   type InferenceCaller,
@@ -12,9 +15,58 @@ import { type ReadAnswer, readAnswer } from './generation-pieces.js';
 import { inWordsOfResponses } from './response-generation.js';
 import { failureOf, nowS } from './response-object.js';
 import { type GenerationPiece } from './response-writer.js';
-import { ChunkLines, restOf } from './continued-generation.js';
 import { withTokens } from './durable-events.js';
 import { type ResponseRunState } from './response-runs.js';
+import { withJsonFields } from '../../contracts/formats/json-fields.js';
+import { type EngineName } from '../../platform/config/model-spec.js';
+import { GenerationOutputStream } from '../text/generation-output-stream.js';
+
+/** Engines that tell the tokens of an answer, and continue it from them. */
+const CONTINUING: ReadonlySet<EngineName> = new Set(['llama-cpp', 'synthetic']);
+
+/**
+ * The rest of a response whose first part is durable, from the tokens of that part.
+ * Undefined: they are not known, and text alone does not say how the engine came to it.
+ */
+function restOf(
+  generation: Generation,
+  { output }: ResponseObject,
+  tokens: readonly number[],
+): Generation | undefined {
+  if (output.length > 0 && tokens.length === 0) return undefined;
+  if (!CONTINUING.has(generation.model.engine)) return generation;
+  const fields = {
+    return_token_ids: true,
+    ...(tokens.length > 0 && { continue_token_ids: tokens }),
+  };
+  return { ...generation, body: withJsonFields(generation.body, fields) };
+}
+
+const NEWLINES = /[\r\n]+/g;
+
+/**
+ * Chunks of an answer, one per line, for a reader in this process that may hold
+ * the engine back.
+ */
+class ChunkLines extends GenerationOutputStream {
+  /** Every piece that is read ends with a whole line. */
+  async *read(): AsyncGenerator<readonly Buffer[]> {
+    for await (const lines of this.body as AsyncIterable<Buffer>)
+      yield lines
+        .toString('utf8')
+        .split('\n')
+        .filter(line => line !== '')
+        .map(line => Buffer.from(line));
+  }
+
+  protected format(json: Buffer): string {
+    return `${json.toString('utf8').replace(NEWLINES, ' ')}\n`;
+  }
+
+  protected lastFrame(): undefined {
+    return undefined;
+  }
+}
 
 /** What a background response is run from, on any gateway. */
 export interface BackgroundWork {
@@ -46,15 +98,20 @@ const WAITED_FOR: readonly string[] = [
   // The slot of the attempt before is not free yet.
   'duplicate_request_id',
 ];
+
 /** Another gateway runs it, or this one again. */
 const PASSED_ON: readonly string[] = [
   'shutting_down',
   'queue_unavailable',
   'storage_unavailable',
 ];
+
 const CANCELLED = 'request_cancelled';
+
 const WAIT_MS = 1000;
+
 const LONGEST_WAIT_MS = 30_000;
+
 /**
  * Workers lost in a row, without a token between them: after these, the request itself is
  * the likely cause.

@@ -1,10 +1,174 @@
-import { type ResponseItem } from '../../contracts/openai/response-items.js';
+import {
+  type ResponseItem,
+  type CallItem,
+  type MessageItem,
+  type MessagePart,
+  type ReasoningItem,
+} from '../../contracts/openai/response-items.js';
 import { type ResponseRequest } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { parseChat } from '../text/parse-generation.js';
 import { type Generation } from '../text/text-generation.service.js';
-import { chatOfResponse, paramOfResponse } from './chat-of-response.js';
+import { samplingIn } from '../../contracts/openai/generation.dto.js';
+import {
+  callableTools,
+  argumentsOf,
+  functionInChat,
+  nameInChat,
+  usableTools,
+} from '../../contracts/tools/callable-tools.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * A response as a chat, which is the one form of a conversation that engines know (D-30).
+ * @param conversation all of it, the input of the request at its end
+ */
+export function chatOfResponse(
+  request: ResponseRequest,
+  conversation: readonly ResponseItem[],
+): Json {
+  return {
+    model: request.model,
+    messages: messagesOf(request.instructions, conversation),
+    ...samplingIn(request),
+    ...given({ max_completion_tokens: request.max_output_tokens }),
+    ...given({
+      reasoning_effort: request.reasoning?.effort,
+      verbosity: request.text.verbosity,
+    }),
+    ...toolFields(request),
+    ...formatFields(request),
+    ...(wantsLogprobs(request) && { logprobs: true, top_logprobs: request.top_logprobs }),
+    ...(request.stream && { stream: true, stream_options: { include_usage: true } }),
+  };
+}
+
+/** Names of the fields of a chat, as a caller of Responses knows them. */
+export function paramOfResponse(param: string): string {
+  const renamed = PARAMS.find(([pattern]) => pattern.test(param));
+  return renamed ? param.replace(...renamed) : param;
+}
+
+const PARAMS: readonly (readonly [RegExp, string])[] = [
+  [/^messages\b.*/, 'input'],
+  [/^max_(completion_)?tokens$/, 'max_output_tokens'],
+  [/^(top_)?logprobs$/, 'top_logprobs'],
+  [/^response_format(\.json_schema)?\b/, 'text.format'],
+  [/^(tools\[\d+\])\.function\b/, '$1'],
+];
+
+const given = (fields: Json): Json =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
+  );
+
+const wantsLogprobs = ({ include, top_logprobs }: ResponseRequest): boolean =>
+  top_logprobs > 0 || include.includes('message.output_text.logprobs');
+
+function toolFields({ tools, tool_choice, parallel_tool_calls }: ResponseRequest): Json {
+  const { usable, choice } = usableTools(callableTools(tools), tool_choice);
+  if (usable.length === 0) return {};
+  return {
+    tools: usable.map(functionInChat),
+    tool_choice:
+      typeof choice === 'string'
+        ? choice
+        : { type: 'function', function: { name: choice.name } },
+    parallel_tool_calls,
+  };
+}
+
+function formatFields({ text: { format } }: ResponseRequest): Json {
+  if (format.type === 'text') return {};
+  if (format.type === 'json_object') return { response_format: format };
+  const { type, ...schema } = format;
+  return { response_format: { type, json_schema: given(schema) } };
+}
+
+function messagesOf(
+  instructions: string | null,
+  conversation: readonly ResponseItem[],
+): readonly Json[] {
+  const messages = new ChatMessages();
+  if (instructions !== null) messages.add({ role: 'system', content: instructions });
+  for (const item of conversation) messages.take(item);
+  return messages.all;
+}
+
+interface Answer {
+  role: 'assistant';
+  content: unknown;
+  reasoning_content?: string;
+  tool_calls?: Json[];
+}
+
+/** Reasoning, text and calls that follow one another are one message of a chat. */
+class ChatMessages {
+  readonly all: Json[] = [];
+  /** The last message, while it can still get calls. */
+  #answer: Answer | undefined;
+  #reasoning = '';
+
+  add(message: Json): void {
+    this.all.push(message);
+    this.#answer = undefined;
+    this.#reasoning = '';
+  }
+
+  take(item: ResponseItem): void {
+    if (item.type === 'reasoning') this.#reasoning += reasoningIn(item);
+    else if (item.type === 'message') this.#message(item);
+    else if ('output' in item) {
+      const { call_id: tool_call_id, output } = item;
+      this.add({
+        role: 'tool',
+        tool_call_id,
+        content: typeof output === 'string' ? output : contentOf(output),
+      });
+    } else this.#call(item);
+  }
+
+  #message({ role, content }: MessageItem): void {
+    if (role === 'assistant') this.#begin(contentOf(content));
+    else this.add({ role, content: contentOf(content) });
+  }
+
+  #call(call: CallItem): void {
+    const answer = this.#answer ?? this.#begin(null);
+    const given =
+      call.type === 'function_call' ? call.arguments : argumentsOf(call.input);
+    answer.tool_calls ??= [];
+    const called = { name: nameInChat(call), arguments: given };
+    answer.tool_calls.push({ id: call.call_id, type: 'function', function: called });
+  }
+
+  #begin(content: unknown): Answer {
+    const reasoning = this.#reasoning;
+    const answer: Answer = {
+      role: 'assistant',
+      content,
+      ...(reasoning && { reasoning_content: reasoning }),
+    };
+    this.add(answer as unknown as Json);
+    this.#answer = answer;
+    return answer;
+  }
+}
+
+const reasoningIn = ({ content, summary }: ReasoningItem): string =>
+  (content.length > 0 ? content : summary).map(({ text }) => text).join('\n');
+
+/** Text alone is a string: every template knows that. */
+function contentOf(parts: readonly MessagePart[]): unknown {
+  if (parts.every(part => 'text' in part)) return parts.map(({ text }) => text).join('');
+  return parts.map(part => {
+    if (part.type === 'refusal') return part;
+    if (part.type !== 'input_image') return { type: 'text', text: part.text };
+    return { type: 'image_url', image_url: { url: part.image_url, detail: part.detail } };
+  });
+}
 
 /**
  * The work of a response.

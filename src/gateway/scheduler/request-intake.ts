@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { requestKey } from '../../core/request/request-key.js';
-import { inferenceTimeoutMs } from '../../core/request/request-timeout.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
@@ -13,6 +12,25 @@ import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
 import { type RequestSpec } from './submitted-request.js';
 import { type TrackedRequest } from './tracked-request.js';
+
+interface InferenceTimeoutPolicy {
+  /** Lower bound in milliseconds (`inference.timeout_min_ms`, 30000). */
+  readonly minMs: number;
+  /** Multiple of the audio's duration (`inference.timeout_factor`, 2). */
+  readonly factor: number;
+}
+
+/**
+ * Milliseconds that a worker may work on a request: max(30 s, 2 x audio duration) by
+ * default (D-07). An unknown duration (0, NaN, not finite) gets the lower bound.
+ */
+export function inferenceTimeoutMs(
+  audioDurationS: number,
+  policy: InferenceTimeoutPolicy,
+): number {
+  const scaledMs = audioDurationS * 1000 * policy.factor;
+  return Number.isFinite(scaledMs) ? Math.max(policy.minMs, scaledMs) : policy.minMs;
+}
 
 /**
  * Checks requests, stamps them and gives them to their queue. Closed for good when

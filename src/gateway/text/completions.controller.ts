@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Controller, Inject, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { embeddingBody } from '../../contracts/formats/embedding-body.js';
-import { withJsonFields } from '../../contracts/formats/json-fields.js';
+import { withJsonFields, JsonFields } from '../../contracts/formats/json-fields.js';
 import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -13,7 +13,6 @@ import { httpCaller, InferenceService } from '../inference/inference.service.js'
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { requestParser } from '../models/parse-request.js';
-import { GenerationStream } from './generation-stream.js';
 import { parseChat, parseCompletion, type ParsedGeneration } from './parse-generation.js';
 import { TextGenerationService } from './text-generation.service.js';
 import {
@@ -21,6 +20,40 @@ import {
   DescribesCompletion,
   DescribesEmbeddings,
 } from './text.openapi.js';
+import {
+  onOneLine,
+  SSE_DONE,
+  sseData,
+} from '../../contracts/formats/server-sent-event.js';
+import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
+import { GenerationOutputStream } from './generation-output-stream.js';
+
+const DATA = Buffer.from('data: ');
+
+const END = Buffer.from('\n\n');
+
+/**
+ * Generated text as OpenAI's events: chunks, then `[DONE]`, or the error envelope if it
+ * fails after the first chunk.
+ */
+export class GenerationStream extends GenerationOutputStream {
+  readonly #fields: JsonFields;
+
+  /** @param fields set in every chunk; the rest of a chunk is sent unchanged */
+  constructor(maxBufferedBytes: number, fields: Readonly<Record<string, unknown>>) {
+    super(maxBufferedBytes);
+    this.#fields = new JsonFields(fields);
+  }
+
+  protected format(json: Buffer): Buffer {
+    return Buffer.concat([DATA, ...this.#fields.pieces(onOneLine(json)), END]);
+  }
+
+  protected lastFrame(failure: DomainError | undefined): string {
+    return failure ? sseData(errorEnvelope(failure)) : SSE_DONE;
+  }
+}
 
 export const parseEmbedding = requestParser({
   type: EmbeddingDto,

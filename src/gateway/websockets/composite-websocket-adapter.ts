@@ -10,8 +10,75 @@ import {
 import { type ServerOptions as WebSocketOptions } from 'ws';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type OriginGuard } from '../../platform/auth/origin-guard.js';
-import { demandHandshake, refuseUpgrade } from './upgrade.js';
 import { WebSocketEndpoint } from './websocket-endpoint.js';
+import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
+import { errorDefinition } from '../../contracts/errors/error-registry.js';
+import { endConnection } from '../../platform/http/connections.js';
+import { demandOneHost } from '../http/request-headers.js';
+
+/** 16 bytes in base64 (RFC 6455, 4.1). */
+const KEY = /^[+/0-9A-Za-z]{22}==$/;
+
+const VERSION = '13';
+
+const TOKEN_LIST =
+  /^\s*[!#$%&'*+.^_`|~0-9A-Za-z-]+(\s*,\s*[!#$%&'*+.^_`|~0-9A-Za-z-]+)*\s*$/;
+
+/**
+ * Checks what an upgrade must have before anything is counted or reserved for it.
+ * @throws DomainError `invalid_value` naming the header, `method_not_allowed`
+ */
+function demandHandshake(message: IncomingMessage): void {
+  const { method, headers } = message;
+  demandOneHost(message);
+  if (method !== 'GET')
+    throw new DomainError(
+      'method_not_allowed',
+      `A WebSocket is opened by GET, not ${method}.`,
+    );
+  demand(headers['sec-websocket-key'], KEY, 'Sec-WebSocket-Key', '16 bytes in base64');
+  demand(headers['sec-websocket-version'], /^13$/, 'Sec-WebSocket-Version', VERSION);
+  demand(
+    headers['sec-websocket-protocol'] ?? 'none',
+    TOKEN_LIST,
+    'Sec-WebSocket-Protocol',
+    'comma-separated names',
+  );
+}
+
+function demand(
+  value: string | undefined,
+  pattern: RegExp,
+  param: string,
+  allowed: string,
+): void {
+  if (value !== undefined && pattern.test(value)) return;
+  throw new DomainError(
+    'invalid_value',
+    `The header \`${param}\` of a WebSocket must be ${allowed}.`,
+    { param },
+  );
+}
+
+/** Answers an upgrade with an error envelope and closes the connection. */
+function refuseUpgrade(socket: Duplex, thrown: unknown): void {
+  const error =
+    thrown instanceof DomainError
+      ? thrown
+      : new DomainError('internal_error', 'Something went wrong.');
+  const body = JSON.stringify(errorEnvelope(error));
+  const headers = {
+    ...retryHeaders(error),
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  endConnection(
+    socket,
+    `HTTP/1.1 ${errorDefinition(error).status} Refused\r\n${lines.join('\r\n')}\r\n\r\n${body}`,
+  );
+}
 
 interface PlainOptions extends WebSocketOptions {
   readonly protocol: 'ws';
@@ -33,6 +100,7 @@ export type WebSocketGatewayOptions = PlainOptions | SocketIoEndpointOptions;
 /** Nest creates the server first, then its namespace. */
 type CreateOptions =
   PlainOptions | (SocketIoEndpointOptions & { readonly server?: SocketIoServer });
+
 type AnyServer = WebSocketEndpoint | SocketIoServer;
 
 /** From here on the socket belongs to the handler. */

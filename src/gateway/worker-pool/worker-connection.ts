@@ -23,9 +23,15 @@ import { countsSince, type GenerationCounts, NO_COUNTS } from './generation-coun
 import { type InProcessWorker } from './in-process-worker.js';
 import { SlotLedger } from './slot-ledger.js';
 import { type StreamHandle, WorkerStream } from './stream-handle.js';
-import { synthesize } from './synthesize-call.js';
-import { embed, generate, generateInside } from './text-calls.js';
-import { goesInPieces, transcribe, transcribeUpload } from './transcribe-calls.js';
+import {
+  embed,
+  generate,
+  generateInside,
+  synthesize,
+  goesInPieces,
+  transcribe,
+  transcribeUpload,
+} from './remote-calls.js';
 import {
   CallProgress,
   type CallRequest,

@@ -5,8 +5,8 @@ import {
   type Transcript,
   type TranscriptionParams,
   type TranscriptSegment,
-} from '@switchyard/engine-api/transcript.js';
-import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
+} from '@switchyard/engine-api/speech-recognizer.js';
+import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import {
   type Embedded,

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Logger } from '@nestjs/common';
 import { formatSrt } from '../../contracts/formats/subtitles.js';
 import { transcriptEvents } from '../../contracts/formats/transcript-events.js';
-import { type Transcript } from '@switchyard/engine-api/transcript.js';
+import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { EnglishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
 import { NormalizerRegistry } from './normalizer-registry.js';
 import { WrittenForm, writtenTranscript } from './written-form.js';

@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type Transcript } from '@switchyard/engine-api/transcript.js';
+import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type InverseTextNormalizer, NormalizerRegistry } from './normalizer-registry.js';
 

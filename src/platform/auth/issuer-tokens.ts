@@ -1,17 +1,161 @@
-import { errors, type JWTPayload, jwtVerify } from 'jose';
+import {
+  errors,
+  type JWTPayload,
+  jwtVerify,
+  createLocalJWKSet,
+  type JSONWebKeySet,
+  type JWTVerifyGetKey,
+} from 'jose';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { type Settings } from '../config/settings.js';
 import { KEY_SCOPES, type Principal } from './principal.js';
-import { IssuerKeys } from './issuer-keys.js';
+import { Logger } from '@nestjs/common';
+import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { issuerUnavailable } from '../http/passing-errors.js';
+import { SafeFetch } from '../http/safe-fetch.js';
+
+/**
+ * Known keys are fetched again after this time, so that a key which the
+ * issuer withdrew ends.
+ */
+const REFRESH_MS = 600_000;
+
+/** While the issuer does not answer, known keys are used for this long. */
+const STALE_MS = 3_600_000;
+
+/** Least time between two fetches, whatever tokens claim. */
+const COOL_DOWN_MS = 30_000;
+
+const FETCH = { timeoutMs: 5000, maxBytes: 262_144 } as const;
+
+const MAX_KEYS = 100;
+
+interface IssuerKeysOptions {
+  readonly issuer: string;
+  /** '' for the one that the issuer's discovery document names. */
+  readonly jwksUrl: string;
+  readonly nowMs?: () => number;
+}
+
+type KeySet = ReturnType<typeof createLocalJWKSet>;
+
+/**
+ * The public keys of an OIDC issuer (its JWKS), cached. Fetched when first needed, when
+ * they are old, and when a token names a key that is not among them; never twice at once,
+ * and never within the cool-down.
+ */
+export class IssuerKeys {
+  readonly #logger = new Logger(IssuerKeys.name);
+  readonly #fetch: SafeFetch;
+  readonly #nowMs: () => number;
+  #known: { readonly keys: KeySet; readonly atMs: number } | undefined;
+  #triedAtMs = -Infinity;
+  #fetching: Promise<void> | undefined;
+
+  constructor(private readonly options: IssuerKeysOptions) {
+    // Hosts that the settings name may be in the operator's network; what a discovery
+    // document names may not.
+    const trusted = [options.issuer, options.jwksUrl]
+      .filter(url => url !== '')
+      .map(hostOf);
+    this.#fetch = new SafeFetch({ ...FETCH, allowHosts: trusted.join(',') });
+    this.#nowMs = options.nowMs ?? (() => performance.now());
+  }
+
+  /**
+   * The key of a token, for `jwtVerify`. @throws DomainError
+   * `issuer_unavailable`, JWKSNoMatchingKey
+   */
+  readonly find: JWTVerifyGetKey = async (header, token) => {
+    if (this.#ageMs >= REFRESH_MS) await this.#refresh();
+    try {
+      return await this.#keys()(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || this.#coolsDown) throw error;
+      await this.#refresh();
+      return this.#keys()(header, token);
+    }
+  };
+
+  get #ageMs(): number {
+    return this.#nowMs() - (this.#known?.atMs ?? -Infinity);
+  }
+
+  get #coolsDown(): boolean {
+    return this.#nowMs() - this.#triedAtMs < COOL_DOWN_MS;
+  }
+
+  #keys(): KeySet {
+    if (this.#known && this.#ageMs < STALE_MS) return this.#known.keys;
+    throw issuerUnavailable();
+  }
+
+  /** Never rejects: the keys stay as they were. */
+  async #refresh(): Promise<void> {
+    if (this.#coolsDown && !this.#fetching) return;
+    this.#fetching ??= this.#load().finally(() => (this.#fetching = undefined));
+    await this.#fetching;
+  }
+
+  async #load(): Promise<void> {
+    this.#triedAtMs = this.#nowMs();
+    try {
+      const url =
+        this.options.jwksUrl === '' ? await this.#discover() : this.options.jwksUrl;
+      this.#known = {
+        keys: createLocalJWKSet(keySet(await this.#json(url))),
+        atMs: this.#triedAtMs,
+      };
+    } catch (error) {
+      const { issuer } = this.options;
+      this.#logger.warn(
+        { issuer, reason: (error as Error).message },
+        'the keys of the issuer could not be fetched',
+      );
+    }
+  }
+
+  /** OpenID Connect Discovery 1.0, 4. */
+  async #discover(): Promise<string> {
+    const { issuer } = this.options;
+    const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+    const document = await this.#json(url);
+    const { issuer: named, jwks_uri: keys } = isObject(document) ? document : {};
+    if (named !== issuer) throw new Error(`${url} is the document of another issuer`);
+    if (typeof keys !== 'string' || !URL.canParse(keys))
+      throw new Error(`${url} names no jwks_uri`);
+    return keys;
+  }
+
+  async #json(url: string): Promise<unknown> {
+    const bytes = await this.#fetch.bytes(url, new AbortController().signal);
+    return parseBoundedJson(bytes.toString('utf8'));
+  }
+}
+
+function keySet(document: unknown): JSONWebKeySet {
+  const keys = isObject(document) ? document.keys : undefined;
+  if (!Array.isArray(keys) || keys.length > MAX_KEYS || !keys.every(isObject))
+    throw new Error(`the JWKS must have \`keys\`: a list of at most ${MAX_KEYS} keys`);
+  return { keys };
+}
+
+function hostOf(url: string): string {
+  const { protocol, hostname, port } = new URL(url);
+  return `${hostname}:${port || (protocol === 'http:' ? '80' : '443')}`;
+}
 
 /**
  * Head, payload and signature in base64url; an unsigned one is recognised, and rejected.
  */
 const JWT = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
+
 const LONGEST_TOKEN = 8192;
+
 const TENANT = /^[A-Za-z0-9._-]{1,64}$/;
+
 /** It is part of the id that usage is counted for, and travels in a header. */
 const SUBJECT = /^[\x21-\x7e]{1,200}$/;
 

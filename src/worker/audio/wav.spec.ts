@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { streamedWavHeader } from '../../contracts/formats/wav-header.js';
-import { canonicalWavData } from './wav.js';
+import { canonicalWavData } from './decode.js';
 
 const chunk = (id: string, body: Buffer, declared = body.length): Buffer => {
   const head = Buffer.alloc(8);

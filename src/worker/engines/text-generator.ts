@@ -2,7 +2,7 @@ import {
   type GenerationForm,
   type RequestForm,
 } from '../../contracts/formats/generation-body.js';
-import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type EngineBase } from '@switchyard/engine-api/engine.js';
 

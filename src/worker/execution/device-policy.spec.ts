@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DevicePolicy, type DeviceView } from './device-policy.js';
+import { DevicePolicy, type DeviceView } from './micro-batcher.js';
 
 const group = { id: 'g', size: 3 };
 const pair = { id: 'pair', size: 2 };

@@ -1,6 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type Chunking } from '@switchyard/engine-api/transcript.js';
+import {
+  type PreparedAudio,
+  type SpeechRecognizer,
+  type Chunking,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decode.js';
@@ -12,10 +16,6 @@ import {
   cutIntoWindows,
   type CutRules,
 } from '../audio/window-cutter.js';
-import {
-  type PreparedAudio,
-  type SpeechRecognizer,
-} from '@switchyard/engine-api/speech-recognizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import {
   type Recognised,

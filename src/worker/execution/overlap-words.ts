@@ -1,4 +1,4 @@
-import { type TranscriptWord } from '@switchyard/engine-api/transcript.js';
+import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
 import { type RecognizedSegment } from '@switchyard/engine-api/speech-recognizer.js';
 import { joinedText } from '../../contracts/formats/joined-text.js';
 

@@ -1,12 +1,13 @@
-import { type KnownSpeaker, type Transcript } from '@switchyard/engine-api/transcript.js';
+import {
+  type KnownVoice,
+  type SpeechRecognizer,
+  type KnownSpeaker,
+  type Transcript,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { decodeAudio } from '../audio/decode.js';
-import {
-  type KnownVoice,
-  type SpeechRecognizer,
-} from '@switchyard/engine-api/speech-recognizer.js';
 import { type SegmentSink, type TranscriptAnswer } from './transcript-stitcher.js';
 
 const PARAM = 'known_speaker_references';

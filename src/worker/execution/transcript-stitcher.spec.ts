@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { type TranscriptSegment } from '@switchyard/engine-api/transcript.js';
-import { type RecognizedTranscript } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type RecognizedTranscript,
+  type TranscriptSegment,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { numberedSegments, TranscriptStitcher } from './transcript-stitcher.js';
 
 /** Words one second apart, from second `from` of the window; a segment for each text. */

@@ -5,7 +5,7 @@ import {
   type Transcript,
   type TranscriptSegment,
   type TranscriptWord,
-} from '@switchyard/engine-api/transcript.js';
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { type AudioWindow } from '../audio/window-cutter.js';
 import {
   type TranscribeItem,

@@ -11,7 +11,7 @@ import {
   usageChunk,
 } from '../../contracts/formats/generation-body.js';
 import { inputOf } from '../../contracts/tools/callable-tools.js';
-import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { type PlacedToken } from './answer-text.js';
 import { type Choice, type ChoiceOutput } from './choice.js';
 import { type ToolCall } from './tool-call-reader.js';

@@ -10,7 +10,7 @@ import {
   type SimulatedOptions,
   SimulatedTextBackend,
 } from '../../../test/support/simulated-text-backend.js';
-import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { type GenerateItem } from '../engines/text-generator.js';
 import { ContinuousGenerator } from './continuous-generator.js';
 

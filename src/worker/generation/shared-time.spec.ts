@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SharedTime } from './shared-time.js';
+import { SharedTime } from './generation.service.js';
 
 describe('SharedTime', () => {
   it('gives one that runs alone all of the time', () => {

@@ -5,7 +5,7 @@ import { type WorkerEngine } from '../engines/worker-engine.js';
 import { Announcer } from './announcer.js';
 import { Callbacks } from './callbacks.js';
 import { CrashMarkers } from './crash-markers.js';
-import { EmbeddingWork } from './embedding-work.js';
+import { SpeechWork, EmbeddingWork } from './speech-work.js';
 import { HeldJobs } from './held-jobs.js';
 import { JobIntake } from './job-intake.js';
 import { JobRunner } from './job-runner.js';
@@ -19,7 +19,6 @@ import { PullParts, PullWorker } from './pull-worker.js';
 import { RecognitionWork } from './recognition-work.js';
 import { RequestQueue } from './request-queue.js';
 import { ResultDelivery } from './result-delivery.js';
-import { SpeechWork } from './speech-work.js';
 import { StopListener } from './stop-listener.js';
 
 const EVERY_KIND = [

@@ -1,4 +1,4 @@
-import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/transcript.js';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { credentials } from '@grpc/grpc-js';
 import {
   decodeTranscript,

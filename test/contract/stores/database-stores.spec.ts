@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Kysely, sql } from 'kysely';
-import { rowOfJob } from '../../../src/platform/database/batch-row.js';
-import { postgresDialect } from '../../../src/platform/database/dialects.js';
-import { guarded } from '../../../src/platform/database/guarded-dialect.js';
-import { type Database } from '../../../src/platform/database/schema.js';
-import { jobsAndFiles, MIGRATIONS } from '../../../src/platform/database/migrations.js';
+import { JobStore, rowOfJob } from '../../../src/platform/database/job-store.js';
 import {
   connectDatabase,
   migrate,
   type OpenDatabase,
+  postgresDialect,
 } from '../../../src/platform/database/open-database.js';
+import { guarded } from '../../../src/platform/database/guarded-dialect.js';
+import { type Database } from '../../../src/platform/database/schema.js';
+import { jobsAndFiles, MIGRATIONS } from '../../../src/platform/database/migrations.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { accessStoresContract } from './access-stores.contract.js';
 import { batchJob, TENANT } from './batch-fixtures.js';
@@ -22,7 +22,6 @@ import { keptRequestStoreContract } from './stored-request-store.contract.js';
 import { jobStoreContract } from './job-store.contract.js';
 import { AuditStore } from '../../../src/platform/database/audit-store.js';
 import { FileStore } from '../../../src/platform/database/file-store.js';
-import { JobStore } from '../../../src/platform/database/job-store.js';
 import { KeyStore } from '../../../src/platform/database/key-store.js';
 import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
 import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';

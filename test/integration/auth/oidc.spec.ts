@@ -10,8 +10,7 @@ import {
 } from '@jest/globals';
 import { UnsecuredJWT } from 'jose';
 import { WebSocket } from 'ws';
-import { IssuerKeys } from '../../../src/platform/auth/issuer-keys.js';
-import { IssuerTokens } from '../../../src/platform/auth/issuer-tokens.js';
+import { IssuerTokens, IssuerKeys } from '../../../src/platform/auth/issuer-tokens.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { OidcIssuer } from '../../support/oidc-issuer.js';
 import { RealtimeClient } from '../../support/realtime-client.js';

@@ -9,8 +9,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { checkGpu } from '../../../src/cli/engines/gpu-check.js';
-import { installGpu, type GpuPart } from '../../../src/cli/engines/gpu-install.js';
+import { checkGpu, installGpu, type GpuPart } from '../../../src/cli/gpu.js';
 import { PythonEnvironment } from '../../../src/cli/engines/python-environment.js';
 import { fakeCommands } from '../../support/fake-commands.js';
 

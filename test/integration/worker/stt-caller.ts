@@ -1,5 +1,5 @@
 import { Channel, type ClientUnaryCall, credentials } from '@grpc/grpc-js';
-import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/transcript.js';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   decodeHealth,
   type HealthClient,

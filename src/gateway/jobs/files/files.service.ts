@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type FastifyReply } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
 import {
   FileCreateDto,
   type FileListQueryDto,
@@ -14,12 +14,140 @@ import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
-import { sendContent } from './file-content.js';
 import { fileBytes, type Fields, readFileForm } from './file-form.js';
 import { FileWriter, type WrittenBytes } from './file-writer.js';
 import { limitsOf } from './measured-bytes.js';
 import { FileStore } from '../../../platform/database/file-store.js';
 import { JobStore } from '../../../platform/database/job-store.js';
+import { Readable } from 'node:stream';
+import { BlobMissing } from '../../../platform/storage/storage-problems.js';
+
+/** Inclusive positions. */
+interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * One `Range` over `size` bytes (RFC 9110 §14): `bytes=0-99`, `bytes=100-`, `bytes=-100`.
+ * Several ranges, other units and invalid values are ignored (undefined: all bytes), as
+ * the RFC allows.
+ */
+export function byteRange(
+  header: string | undefined,
+  size: number,
+): ByteRange | 'unsatisfiable' | undefined {
+  const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '');
+  const [, first = '', last = ''] = match ?? [];
+  if (first === '' && last === '') return undefined;
+  if (first === '')
+    return within({ from: Math.max(0, size - Number(last)), to: size - 1 }, size);
+  if (last !== '' && Number(last) < Number(first)) return undefined;
+  return within(
+    {
+      from: Number(first),
+      to: last === '' ? size - 1 : Math.min(Number(last), size - 1),
+    },
+    size,
+  );
+}
+
+const within = (range: ByteRange, size: number): ByteRange | 'unsatisfiable' =>
+  range.from < size ? range : 'unsatisfiable';
+
+/**
+ * True if a list such as `"a", W/"b"` or `*` contains the tag. Weak comparison, as
+ * `If-None-Match` requires.
+ */
+export function containsTag(header: string | undefined, etag: string): boolean {
+  const tags = (header ?? '').split(',').map(tag => tag.trim().replace(/^W\//, ''));
+  return tags.includes('*') || tags.includes(etag);
+}
+
+/**
+ * Sends a file or the requested range. Files never change, so their digest is their ETag.
+ * A slow download has no timeout; reading stops when the client disconnects.
+ */
+async function sendContent(
+  blobs: BlobStore,
+  file: StoredFile,
+  reply: FastifyReply,
+): Promise<void> {
+  const { request } = reply;
+  const etag = `"${file.sha256}"`;
+  void reply.headers({
+    etag,
+    'accept-ranges': 'bytes',
+    'cache-control': 'private, no-cache',
+  });
+  if (containsTag(request.headers['if-none-match'], etag))
+    return void reply.code(304).send();
+  const range = rangeOf(request, etag, file.bytes);
+  if (range === 'unsatisfiable') {
+    void reply.header('content-range', `bytes */${file.bytes}`);
+    throw new DomainError('range_not_satisfiable', `The file has ${file.bytes} bytes.`, {
+      param: 'Range',
+    });
+  }
+  describe(reply, file, range);
+  // Fastify keeps `content-length` for an empty stream; for an empty string it
+  // would send 0.
+  if (request.method === 'HEAD') return void reply.send(Readable.from([]));
+  void reply.send(await opened(blobs.read(file.blobKey, range)));
+}
+
+/** With an `If-Range` of another ETag, the whole file is sent. */
+function rangeOf(
+  { headers }: FastifyRequest,
+  etag: string,
+  size: number,
+): ByteRange | 'unsatisfiable' | undefined {
+  const condition = headers['if-range'];
+  return condition === undefined || condition === etag
+    ? byteRange(headers.range, size)
+    : undefined;
+}
+
+function describe(
+  reply: FastifyReply,
+  { filename, bytes }: StoredFile,
+  range: ByteRange | undefined,
+): void {
+  const { from, to } = range ?? { from: 0, to: bytes - 1 };
+  if (range) void reply.code(206).header('content-range', `bytes ${from}-${to}/${bytes}`);
+  void reply.headers({
+    'content-type': 'application/octet-stream',
+    'content-length': to - from + 1,
+    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(wellFormed(filename))}`,
+    'x-content-type-options': 'nosniff',
+  });
+}
+
+/** Reads the first bytes, so that a missing blob is detected before headers are sent. */
+async function opened(bytes: AsyncIterable<Uint8Array>): Promise<Readable> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  const first = await iterator.next().catch((error: unknown) => {
+    if (!(error instanceof BlobMissing)) throw error;
+    throw new DomainError('file_not_found', 'The bytes of the file no longer exist.', {
+      param: 'id',
+      cause: error,
+    });
+  });
+  const stream = Readable.from(following(first, iterator), { objectMode: false });
+  // Needed if the stream is closed before the generator has run.
+  stream.once('close', () => void iterator.return?.());
+  return stream;
+}
+
+async function* following(
+  first: IteratorResult<Uint8Array>,
+  iterator: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for (let step = first; !step.done; step = await iterator.next()) yield step.value;
+}
+
+/** Replaces lone surrogates, which cannot be encoded. */
+const wellFormed = (text: string): string => Buffer.from(text).toString();
 
 type Uploaded = WrittenBytes & { readonly filename: string };
 

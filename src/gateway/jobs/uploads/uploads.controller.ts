@@ -10,8 +10,67 @@ import { type FormSource } from '../../http/multipart-form.js';
 import { CallerTenant, Form } from '../../http/params.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { OutageInterceptor } from '../shared/outage.interceptor.js';
-import { uploadDto, UploadDto, uploadPartDto, UploadPartDto } from './upload-view.js';
 import { UploadsService } from './uploads.service.js';
+import { UPLOAD_PURPOSES } from '../../../contracts/openai/file.dto.js';
+import {
+  type StoredFile,
+  type Upload,
+  type UploadPart,
+} from '../../../core/jobs/job.ports.js';
+import {
+  choiceField,
+  fieldOf,
+  nullableField,
+  numberField,
+  objectField,
+  textField,
+  unixSeconds,
+  view,
+  type ViewOf,
+} from '../../http/openapi/view.js';
+import { fileDto, FileDto } from '../files/file-view.js';
+
+const UploadDto = view('UploadDto', {
+  id: textField({ example: 'upload_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
+  object: objectField('upload'),
+  bytes: Number,
+  created_at: Number,
+  expires_at: numberField('An hour after its creation.'),
+  filename: String,
+  purpose: choiceField<string>(UPLOAD_PURPOSES, { example: 'batch' }),
+  status: choiceField(['pending', 'completed', 'cancelled', 'expired']),
+  file: nullableField(fieldOf(FileDto, 'Once completed.')),
+});
+
+const UploadPartDto = view('UploadPartDto', {
+  id: textField({ example: 'part_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
+  object: objectField('upload.part'),
+  created_at: Number,
+  upload_id: String,
+});
+
+const uploadDto = (upload: Upload, file?: StoredFile): ViewOf<typeof UploadDto> => ({
+  id: upload.id,
+  object: 'upload',
+  bytes: upload.bytes,
+  created_at: unixSeconds(upload.createdAtMs),
+  expires_at: unixSeconds(upload.expiresAtMs),
+  filename: upload.filename,
+  purpose: upload.purpose,
+  status: upload.status,
+  file: file ? fileDto(file) : null,
+});
+
+const uploadPartDto = ({
+  id,
+  createdAtMs,
+  uploadId,
+}: UploadPart): ViewOf<typeof UploadPartDto> => ({
+  id,
+  object: 'upload.part',
+  created_at: unixSeconds(createdAtMs),
+  upload_id: uploadId,
+});
 
 @UseInterceptors(OutageInterceptor)
 @Controller('v1/uploads')

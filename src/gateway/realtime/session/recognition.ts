@@ -18,24 +18,96 @@ import {
 import { AudioLog } from './audio-log.js';
 import { counted, type Effects, send } from './effect.js';
 import { decodeG711 } from './g711.js';
-import { InputPace } from './input-pace.js';
 import { inSession, TrailingFinal } from './stream-events.js';
 import { type SessionServices } from './session-services.js';
 import { TranscriptItems } from './transcript-items.js';
 import { UtteranceTimes } from './utterance-times.js';
 
+/**
+ * For how long one side has been slowed, in milliseconds, less the time without pauses:
+ * pauses now and then do not add up, consecutive ones do.
+ */
+class SlowedTime {
+  #slowedMs = 0;
+  #pauseMs = 0;
+
+  /**
+   * @param pauseMs from now on, in place of what is left of the last pause
+   * @param passedMs since the last call
+   * @returns the time in all, this pause included
+   */
+  add(pauseMs: number, passedMs: number): number {
+    const leftMs = Math.max(0, this.#pauseMs - passedMs);
+    const freeMs = Math.max(0, passedMs - this.#pauseMs);
+    this.#slowedMs = Math.max(0, this.#slowedMs - freeMs) + Math.max(0, pauseMs - leftMs);
+    this.#pauseMs = Math.max(pauseMs, leftMs);
+    return this.#slowedMs;
+  }
+}
+
+/** What to do about audio that came in. */
+export interface Pace {
+  /** Milliseconds to stop reading; 0 within the bounds. */
+  readonly pauseMs: number;
+  /** Slowing did not help: the client sends too fast, or the recogniser is too slow. */
+  readonly lost?: 'client' | 'recogniser';
+}
+
+/** The recogniser may catch up at any time, so it is checked again after this. */
+const LONGEST_WAIT_MS = 1000;
+
+/**
+ * A lead shrinks by this rate: real time after a burst, or a fast clock, is forgiven
+ * in the end.
+ */
+const REAL_TIME = 1.25;
+
+/**
+ * How far a client is ahead of real time, and the recogniser behind the client, in
+ * milliseconds of audio. Time without audio is not credited, except while it was away.
+ * Slowed, then warned, then closed: at twice the bound, or when reading had to stop for
+ * the length of the bound in all.
+ */
+export class InputPace {
+  readonly #client = new SlowedTime();
+  readonly #recogniser = new SlowedTime();
+  #aheadMs = 0;
+  #lastMs: number | undefined;
+
+  constructor(private readonly boundMs: number) {}
+
+  /** @param backlogMs audio that the recogniser has not taken */
+  received(audioMs: number, backlogMs: number, nowMs: number): Pace {
+    const passedMs = this.#lastMs === undefined ? 0 : nowMs - this.#lastMs;
+    this.#lastMs = nowMs;
+    this.#aheadMs = Math.max(0, this.#aheadMs - REAL_TIME * passedMs) + audioMs;
+    const fastMs = Math.max(0, this.#aheadMs - this.boundMs);
+    const slowMs = Math.min(LONGEST_WAIT_MS, Math.max(0, backlogMs - this.boundMs));
+    const pauseMs = Math.max(fastMs, slowMs);
+    const hasteMs = this.#client.add(fastMs, passedMs);
+    const waitMs = this.#recogniser.add(slowMs, passedMs);
+    // Only audio that was sent after reading had stopped can get to twice the bound.
+    if (this.#aheadMs > 2 * this.boundMs || hasteMs > this.boundMs)
+      return { pauseMs, lost: 'client' };
+    return waitMs > this.boundMs ? { pauseMs, lost: 'recogniser' } : { pauseMs };
+  }
+}
+
 /** Between two attempts to get a slot, in milliseconds. */
 export const PAUSES = { firstMs: 50, longestMs: 1000 };
+
 /**
  * Streams that may die without a completed segment in between: then the audio itself
  * is what kills.
  */
 const MAX_ATTEMPTS = 3;
+
 /**
  * Streams in a row that a worker may refuse, though its slots were counted as free: 5 s
  * in all.
  */
 const MAX_REFUSALS = 9;
+
 /**
  * A final's end may fall short of the commit it answers by what the resampler still
  * holds: some milliseconds.
@@ -312,6 +384,7 @@ const tooFast = (): DomainError =>
     'input_too_fast',
     'Audio arrived faster than real time although reading was slowed.',
   );
+
 const tooSlow = (): DomainError =>
   new DomainError('queue_full', 'The recogniser does not keep up with the audio.', {
     retryAfterMs: 1000,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { StableText } from './stable-text.js';
+import { StableText } from './transcript-items.js';
 
 /** Every delta that is not empty. */
 const deltas = (guesses: string[], final: string): string[] => {

@@ -1,11 +1,9 @@
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import {
-  type TokenLogprob,
-  type TranscriptWord,
-} from '@switchyard/engine-api/transcript.js';
-import {
   type RecognizedTranscript,
   type RecognizedSegment,
+  type TokenLogprob,
+  type TranscriptWord,
 } from '@switchyard/engine-api/speech-recognizer.js';
 
 const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });

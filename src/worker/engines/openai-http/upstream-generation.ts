@@ -1,5 +1,5 @@
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type GenerateItem, type GenerationEvent } from '../text-generator.js';
 import { problemIn, unusableAnswer } from './upstream-failure.js';

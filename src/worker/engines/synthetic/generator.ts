@@ -1,4 +1,4 @@
-import { type TokenUsage } from '@switchyard/engine-api/token-usage.js';
+import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ChoiceDelta,

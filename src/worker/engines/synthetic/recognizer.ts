@@ -14,11 +14,9 @@ import {
   type RecognizerStreamOptions,
   type SpeechRecognizer,
   type TranscribeItem,
-} from '@switchyard/engine-api/speech-recognizer.js';
-import {
   type TokenLogprob,
   type TranscriptWord,
-} from '@switchyard/engine-api/transcript.js';
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { crash, outcomesOf, scriptedFailure, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
 import { evenlySpread, syntheticText } from './text.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type TranscriptWord } from '@switchyard/engine-api/transcript.js';
+import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
 
 /** Enough to tell inputs apart, little enough to cost nothing at 25 MB. */
 const HASHED_BYTES = 65_536;

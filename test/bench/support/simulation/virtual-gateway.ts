@@ -3,7 +3,7 @@ import { WindowTimers } from '../../../../src/core/batching/window-timers.js';
 import { type DispatchPlan } from '../../../../src/core/dispatch/dispatch-plan.js';
 import { type DispatchEvent } from '../../../../src/core/dispatch/dispatch-event.js';
 import { Dispatcher } from '../../../../src/core/dispatch/dispatcher.js';
-import { Forecaster } from '../../../../src/core/forecast/forecaster.js';
+import { Forecaster } from '../../../../src/gateway/scheduler/forecasts.js';
 import { Admission } from '../../../../src/core/queue/admission.js';
 import {
   type TimedRequest,

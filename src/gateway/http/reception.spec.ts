@@ -1,0 +1,71 @@
+import { EventEmitter } from 'node:events';
+import { type IncomingMessage } from 'node:http';
+import { describe, expect, it } from '@jest/globals';
+import { BodyWatch } from './reception.js';
+
+const RATE = { windowMs: 30_000, minRate: 512 };
+const ENOUGH = 30 * 512;
+
+class Body extends EventEmitter {
+  readonly socket = { bytesRead: 0 };
+  complete = false;
+  readableLength = 0;
+  readonly readableHighWaterMark = 65_536;
+}
+
+/** A body that is watched, and a clock. */
+function watched(rate = RATE) {
+  let nowMs = 0;
+  const watch = new BodyWatch(rate, () => nowMs);
+  const body = new Body();
+  let slow = 0;
+  watch.watch(body as unknown as IncomingMessage, () => slow++);
+  const pass = (bytes: number, ms: number = rate.windowMs) => {
+    nowMs += ms;
+    body.socket.bytesRead += bytes;
+    watch.sweep();
+    return slow;
+  };
+  return { body, pass };
+}
+
+describe('BodyWatch', () => {
+  it('ends a body that brings one byte less than the rate in a window, once', () => {
+    const { pass } = watched();
+    expect([pass(ENOUGH - 1), pass(0)]).toEqual([1, 1]);
+  });
+
+  it('lets a body that keeps the rate take 1,000 windows', () => {
+    const { pass } = watched();
+    expect(Array.from({ length: 1000 }, () => pass(ENOUGH)).at(-1)).toBe(0);
+  });
+
+  it('measures each window by itself: a fast beginning excuses nothing', () => {
+    const { pass } = watched();
+    expect([pass(1_000_000_000), pass(100)]).toEqual([0, 1]);
+  });
+
+  it('judges nothing before a window is over', () => {
+    const { pass } = watched();
+    expect([pass(0, 29_999), pass(0, 1)]).toEqual([0, 1]);
+  });
+
+  it('excuses a body that we do not read, or that is here as a whole', () => {
+    const full = watched();
+    full.body.readableLength = 65_536;
+    const whole = watched();
+    whole.body.complete = true;
+    expect([full.pass(0), whole.pass(0)]).toEqual([0, 0]);
+  });
+
+  it.each(['end', 'close'])('forgets a body at its %s', event => {
+    const { body, pass } = watched();
+    body.emit(event);
+    expect(pass(0)).toBe(0);
+  });
+
+  it('with a rate of 0 ends only what is silent', () => {
+    expect(watched({ ...RATE, minRate: 0 }).pass(1)).toBe(0);
+    expect(watched({ ...RATE, minRate: 0 }).pass(0)).toBe(1);
+  });
+});

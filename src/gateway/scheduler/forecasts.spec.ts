@@ -1,0 +1,222 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { aKey } from '../../../test/support/requests.js';
+import { BatchWindow } from '../../core/batching/batch-window.js';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { PriorityQueue } from '../../core/queue/priority-queue.js';
+import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
+import { RequestRecord } from '../../core/request/request-record.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { Forecaster } from './forecasts.js';
+
+const WORKER = { id: 'w', slots: 1, overdraft: 0, maxBatch: 1, parallel: 1 };
+const SERVICE_MS = 1000;
+
+let queue: PriorityQueue<undefined>;
+let records: Map<string, RequestRecord>;
+let forecaster: Forecaster;
+let workers: readonly (typeof WORKER)[];
+
+beforeEach(() => {
+  queue = new PriorityQueue({ agingMs: 30_000, agingShare: 0.25 });
+  workers = [WORKER];
+  records = new Map();
+  forecaster = new Forecaster({
+    ...{ queue, workers: () => workers, choose: ([first]) => first?.offer },
+    record: key => records.get(key),
+    running: () => [...records.values()].filter(({ state }) => state === 'leased'),
+    window: new BatchWindow({ policy: 'none', maxSize: 1, windowMs: 0, quietGapMs: 0 }),
+  });
+});
+
+type Fields<T extends DispatchEvent['type']> = Partial<
+  Extract<DispatchEvent, { type: T }>
+> & { readonly type: T };
+
+function apply<T extends DispatchEvent['type']>(
+  request: ScheduledRequest,
+  atMs: number,
+  fields: Fields<T>,
+): void {
+  const { key, id: requestId, model, tenant } = request;
+  const base = {
+    key,
+    requestId,
+    model,
+    tenant,
+    priority: priorityLabel(request.priority),
+    atMs,
+  };
+  const event = { ...base, ...fields } as unknown as DispatchEvent;
+  forecaster.apply(event, records.get(key));
+}
+
+function came(
+  id: string,
+  atMs: number,
+  changes: Partial<ScheduledRequest> = {},
+): ScheduledRequest<undefined> {
+  const request = {
+    ...{
+      id,
+      key: aKey(id),
+      model: 'm',
+      priority: RequestPriority.BATCH,
+      tenant: 'a',
+      bytes: 1,
+      costMs: 10,
+    },
+    ...{ enqueuedAtMs: atMs, queueDeadlineMs: Infinity, inferenceTimeoutMs: 1000 },
+    ...{ ...changes, payload: undefined },
+  };
+  queue.enqueue(request);
+  records.set(request.key, new RequestRecord(request));
+  apply(request, atMs, { type: 'accepted', bytes: 1 });
+  return request;
+}
+
+function leased(request: ScheduledRequest, atMs: number): void {
+  queue.remove(request.key);
+  records.get(request.key)?.leased('w', atMs);
+  const queueWaitMs = atMs - request.enqueuedAtMs;
+  apply(request, atMs, {
+    type: 'leased',
+    workerId: 'w',
+    reason: 'single',
+    attempt: 1,
+    queueWaitMs,
+  });
+}
+
+/** One request was answered, long ago. */
+function answered(): void {
+  const first = came('first', 0);
+  leased(first, 0);
+  const phases = { grpcMs: SERVICE_MS, readyMs: 0, totalMs: SERVICE_MS };
+  apply(first, SERVICE_MS, {
+    type: 'settled',
+    status: 'completed',
+    phases,
+    batchSize: 1,
+    attempts: 1,
+  });
+  records.delete(first.key);
+}
+
+/** The same, and another one is at the worker since `atMs`. */
+function busySince(atMs: number): void {
+  answered();
+  leased(came('running', atMs), atMs);
+}
+
+const startOf = (id: string, nowMs: number): number | undefined =>
+  forecaster.of(aKey(id), nowMs)?.startInMs.p50;
+
+describe('Forecaster', () => {
+  it('knows nothing before the first answer, or without a worker', () => {
+    came('x', 0);
+    expect(startOf('x', 0)).toBeUndefined();
+    queue.remove(aKey('x'));
+    busySince(100_000);
+    came('y', 100_100);
+    workers = [];
+    expect(startOf('y', 200_000)).toBeUndefined();
+  });
+
+  it('knows it as soon as there is a worker again, however short ago it was asked without one', () => {
+    busySince(100_000);
+    came('x', 100_100);
+    workers = [];
+    expect(startOf('x', 100_400)).toBeUndefined();
+    workers = [WORKER];
+    expect(startOf('x', 100_401)).toBe(599);
+  });
+
+  it('lets requests start one after the other, when the worker is done with the one before', () => {
+    busySince(100_000);
+    for (const id of ['x', 'y', 'z']) came(id, 100_100);
+    expect(['x', 'y', 'z'].map(id => startOf(id, 100_400))).toEqual([600, 1600, 2600]);
+  });
+
+  it('sees a burst that takes every slot at once', () => {
+    answered();
+    forecaster.ofNew({ model: 'm', priority: RequestPriority.BATCH }, 100_000);
+    leased(came('a', 100_001), 100_001);
+    came('x', 100_002);
+    expect(startOf('x', 100_002)).toBe(999);
+  });
+
+  it('says of a request that is not queued what it says when it is', () => {
+    busySince(100_000);
+    came('x', 100_100);
+    const request = {
+      model: 'm',
+      priority: RequestPriority.BATCH,
+      tenant: 'a',
+      costMs: 10,
+    };
+    const before = forecaster.ofNew(request, 100_400);
+    came('y', 100_400);
+    expect(before?.startInMs.p50).toBe(1600);
+    expect(startOf('y', 100_400)).toBe(1600);
+  });
+
+  it('lets another tenant go first that has waited for less, and REALTIME before all', () => {
+    busySince(100_000);
+    for (const id of ['x', 'y', 'z']) came(id, 100_100);
+    const of = (changes: Partial<ScheduledRequest>): number | undefined =>
+      forecaster.ofNew(
+        { model: 'm', priority: RequestPriority.BATCH, costMs: 10, ...changes },
+        100_400,
+      )?.startInMs.p50;
+    expect([of({ tenant: 'a' }), of({ tenant: 'b' })]).toEqual([3600, 600]);
+    expect(of({ tenant: 'a', priority: RequestPriority.REALTIME })).toBe(600);
+  });
+
+  it('tells when a running request is done', () => {
+    busySince(100_000);
+    expect(forecaster.of(aKey('running'), 100_400)).toMatchObject({
+      startInMs: { p50: 0 },
+      endInMs: { p50: 600 },
+    });
+  });
+
+  it('explains by reason what is ahead, what went before, and what would help', () => {
+    busySince(100_000);
+    const realtime = came('quick', 100_200, {
+      priority: RequestPriority.REALTIME,
+      tenant: 'b',
+    });
+    came('older', 100_100);
+    const mine = came('mine', 100_150);
+    leased(realtime, 100_300);
+    came('fair', 100_350, { tenant: 'b' });
+    expect(forecaster.explain('m', mine.key, 100_400)).toMatchObject({
+      ahead: {
+        requests: 2,
+        own: 1,
+        otherTenants: 1,
+        by: { priority: 0, age: 1, fairness: 1 },
+      },
+      passed: { requests: 1, own: 0, otherTenants: 1, by: { priority: 1 } },
+      slots: { inUse: 2, total: 1 },
+      changes: [{ change: 'realtime_priority' }, { change: 'one_more_worker' }],
+    });
+    leased(mine, 100_500);
+    expect(forecaster.explain('m', mine.key, 100_500)).toMatchObject({
+      passed: { requests: 1 },
+      changes: [],
+    });
+  });
+
+  it('forgets what has ended', () => {
+    busySince(100_000);
+    const x = came('x', 100_100);
+    queue.remove(x.key);
+    apply(x, 100_200, { type: 'settled', status: 'cancelled', phases: {}, attempts: 0 });
+    records.delete(x.key);
+    expect([startOf('x', 100_300), forecaster.explain('m', x.key, 100_300)]).toEqual([
+      undefined,
+      undefined,
+    ]);
+  });
+});
