@@ -1,16 +1,14 @@
 import { parseBoundedJson } from './bounded-json.js';
 import { EngineError } from './coded-error.js';
 
-export interface RerankRequest {
-  readonly query: string;
-  readonly documents: readonly string[];
-}
-
 /**
  * `query` and `documents` of `/v1/rerank`; a document is a text, or an object with
  * one. @throws EngineError
  */
-export function rerankRequest(body: Buffer): RerankRequest {
+export function rerankRequest(body: Buffer): {
+  readonly query: string;
+  readonly documents: readonly string[];
+} {
   const { query, documents } = parseBoundedJson(body.toString('utf8')) as {
     query?: unknown;
     documents?: unknown;

@@ -92,12 +92,6 @@ export interface TextSequence extends GenerationRequest {
   readonly begunTokens?: number;
 }
 
-export interface Alternative {
-  readonly token: number;
-  readonly bytes: Buffer;
-  readonly logprob: number;
-}
-
 /** What a draw brought besides the token's number (`ItemResult`). */
 export interface Drawn {
   /** Text of the token; may begin or end inside a character. Empty for control tokens. */
@@ -105,7 +99,11 @@ export interface Drawn {
   /** Natural logarithm of its probability, before temperature and cuts. */
   readonly logprob?: number;
   /** The likeliest first. */
-  readonly top?: readonly Alternative[];
+  readonly top?: readonly {
+    readonly token: number;
+    readonly bytes: Buffer;
+    readonly logprob: number;
+  }[];
 }
 
 export type TextOutcome =

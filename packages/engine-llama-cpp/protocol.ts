@@ -5,11 +5,6 @@ import {
 } from '@switchyard/engine-api/text-backend.port.js';
 
 export const POOLINGS = ['model', 'mean', 'first', 'last', 'rank'] as const;
-/**
- * How the vector of a text comes from those of its tokens; `model`: as the file says;
- * `rank`: it is a score.
- */
-type Pooling = (typeof POOLINGS)[number];
 
 export interface EmbeddingSettings extends Pick<
   ChildSettings,
@@ -19,7 +14,7 @@ export interface EmbeddingSettings extends Pick<
   readonly batchTokens: number;
   /** Texts in one native run. */
   readonly batchTexts: number;
-  readonly pooling: Pooling;
+  readonly pooling: (typeof POOLINGS)[number];
 }
 
 export interface EmbeddingInfo {

@@ -68,11 +68,6 @@ async function decodeFile(
   return isCancelled() ? undefined : true;
 }
 
-interface Live {
-  readonly recognizer: OnlineRecognizer;
-  readonly decoding: OnlineDecoding;
-}
-
 /**
  * Entry of the thread that holds one recognition model. No decorators here or
  * in anything imported.
@@ -81,7 +76,9 @@ serveThread<RecognizerProtocol, undefined>(async () => {
   const { streaming, config } = workerData as RecognizerThreadData;
   const sherpa = loadSherpa();
   const recognizer = streaming ? new sherpa.OnlineRecognizer(config) : undefined;
-  const live: Live | undefined = recognizer && {
+  const live:
+    | { readonly recognizer: OnlineRecognizer; readonly decoding: OnlineDecoding }
+    | undefined = recognizer && {
     recognizer,
     decoding: new OnlineDecoding(recognizer),
   };

@@ -58,11 +58,6 @@ export function speakerOf(
   return best.speaker;
 }
 
-interface VoicePrint {
-  readonly name: string;
-  readonly embedding: Float32Array;
-}
-
 /**
  * Names of speakers 0, 1, ... A known voice is given to the speaker nearest to it, and to
  * one only; an unknown speaker is "A", "B", ... in order of appearance, past names that a
@@ -70,7 +65,7 @@ interface VoicePrint {
  */
 export function nameSpeakers(
   speakers: readonly Float32Array[],
-  known: readonly VoicePrint[],
+  known: readonly { readonly name: string; readonly embedding: Float32Array }[],
   least: number,
 ): string[] {
   const names: (string | undefined)[] = speakers.map(() => undefined);

@@ -2,16 +2,11 @@ import { type ModelFolder, readOnnxMetadata } from './model-files.js';
 
 export const SPEECH_TYPES = ['vits', 'kokoro', 'kitten', 'matcha'];
 
-interface SpeechModel {
-  readonly type: string;
-  readonly config: Readonly<Record<string, unknown>>;
-}
-
 /** @throws Error that says what is missing, and what was there. */
 export function findSpeechModel(
   folder: ModelFolder,
   { type: wanted, threads }: { readonly type: string; readonly threads: number },
-): SpeechModel {
+): { readonly type: string; readonly config: Readonly<Record<string, unknown>> } {
   const type = wanted || detectType(folder);
   const model = {
     [type]: filesOf(folder, type),

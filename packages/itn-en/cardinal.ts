@@ -117,14 +117,12 @@ export const isArticleOne = (tokens: Tokens, at: number): boolean => {
   return tokens[at]?.word === 'a' && numeral && wordBefore(tokens, at) !== 'half';
 };
 
-type Scaled = Cardinal & { readonly scale: number };
-
 /** The group with the scale behind it, if both stay below `limit`. */
 function scaled(
   tokens: Tokens,
   group: Cardinal | undefined,
   limit: number,
-): Scaled | undefined {
+): (Cardinal & { readonly scale: number }) | undefined {
   if (!group) return undefined;
   // Below a thousand of each scale every sum is exact.
   const scale = (group.value < 1000 && SCALES.get(continued(tokens, group.end))) || 1;

@@ -2,13 +2,11 @@ import { parseCardinal } from './cardinal.js';
 import { isNumeric, ORDINAL_UNITS, ORDINALS, SCALE_ORDINALS } from './vocabulary.js';
 import { continued, type Tokens, wordBefore, type Written } from './token.js';
 
-interface Ordinal {
-  readonly value: number;
-  readonly end: number;
-}
-
 /** "first", "twenty first", "one hundred and third", "two thousandth". */
-export function parseOrdinal(tokens: Tokens, at: number): Ordinal | undefined {
+export function parseOrdinal(
+  tokens: Tokens,
+  at: number,
+): { readonly value: number; readonly end: number } | undefined {
   const alone = ORDINALS.get(tokens[at]?.word ?? '');
   if (alone !== undefined) return { value: alone, end: at + 1 };
   const cardinal = parseCardinal(tokens, at);

@@ -58,8 +58,6 @@ const isProgram = (file: string): Promise<boolean> =>
     () => false,
   );
 
-type WorkerList = GatewayAnswer<'/admin/v1/workers'>;
-
 /**
  * What a gateway that runs here says of its keys and its workers; nothing of workers
  * where it asks for a key.
@@ -69,7 +67,9 @@ async function checkGateway(server: Settings['server']): Promise<readonly Diagno
     const status = await asked(server, 'status');
     if (status.status === 401) return [passing('keys', 'required')];
     const { gateway } = (await status.json()) as Status;
-    const { data } = (await (await asked(server, 'workers')).json()) as WorkerList;
+    const { data } = (await (
+      await asked(server, 'workers')
+    ).json()) as GatewayAnswer<'/admin/v1/workers'>;
     const state = gateway.keys === 'ignored' ? 'warn' : 'ok';
     return [
       { what: 'keys', state, detail: KEY_TEXTS[gateway.keys] },

@@ -214,11 +214,13 @@ async function unlinkedIn(
 
 const DRIVER = "install NVIDIA's driver";
 
-type Backends = Readonly<Record<'cpu' | 'cuda' | 'vulkan', boolean>>;
-
 async function llamaCpp(run: RunCommand, modules: string): Promise<Diagnosis> {
   const what = 'llama.cpp';
-  const found = await askNode<Backends>(run, LLAMA, dirname(modules));
+  const found = await askNode<Readonly<Record<'cpu' | 'cuda' | 'vulkan', boolean>>>(
+    run,
+    LLAMA,
+    dirname(modules),
+  );
   if (!found) {
     const fix = 'switchyard engines install llama-cpp';
     return failing(what, 'node-llama-cpp does not load', fix);

@@ -93,16 +93,14 @@ function formatOf({ json, format }: Options): string {
   );
 }
 
-interface DeltaEvent {
-  readonly type: string;
-  readonly delta: string;
-}
-
 async function copyDeltas(
   response: Response,
   write: (text: string) => void,
 ): Promise<void> {
-  for await (const { type, delta } of serverEvents<DeltaEvent>(response))
+  for await (const { type, delta } of serverEvents<{
+    readonly type: string;
+    readonly delta: string;
+  }>(response))
     if (type === 'transcript.text.delta') write(delta);
 }
 

@@ -30,12 +30,6 @@ const SHORT = 1.6 * RATE;
  */
 const LONGEST_PIECE = 30 * RATE;
 
-interface LiveSessionParts {
-  readonly decoder: Decoder;
-  readonly partials: boolean;
-  readonly isCancelled: () => boolean;
-}
-
 /**
  * One live stream. Its decoder hears an utterance while it is spoken, so that at its end
  * only the second pass is left to do; the first pass gives the partial texts on its way.
@@ -54,7 +48,13 @@ export class LiveSession {
   /** Words of the pieces before this one. */
   #words: DecodedWord[] = [];
 
-  constructor(private readonly parts: LiveSessionParts) {}
+  constructor(
+    private readonly parts: {
+      readonly decoder: Decoder;
+      readonly partials: boolean;
+      readonly isCancelled: () => boolean;
+    },
+  ) {}
 
   push(samples: Int16Array): RecognizerEvent[] {
     const events: RecognizerEvent[] = [];

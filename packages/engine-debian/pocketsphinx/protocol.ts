@@ -72,11 +72,6 @@ interface DecodeRequest {
   readonly cancel: SharedArrayBuffer;
 }
 
-interface OpenRequest {
-  readonly partials: boolean;
-  readonly cancel: SharedArrayBuffer;
-}
-
 /** One file at a time; undefined: cancelled. */
 export interface FileDecoderProtocol {
   decode: {
@@ -88,7 +83,11 @@ export interface FileDecoderProtocol {
 
 /** One live stream at a time. */
 export interface LiveDecoderProtocol {
-  open: { request: OpenRequest; reply: void; notice: never };
+  open: {
+    request: { readonly partials: boolean; readonly cancel: SharedArrayBuffer };
+    reply: void;
+    notice: never;
+  };
   push: {
     request: { readonly samples: Int16Array };
     reply: readonly RecognizerEvent[];

@@ -41,11 +41,6 @@ function objectOf(text: string): unknown {
   }
 }
 
-interface ChatRequest {
-  readonly messages: readonly Message[];
-  readonly tools?: unknown;
-}
-
 interface SpecialTexts {
   readonly bos: string;
   readonly eos: string;
@@ -84,7 +79,13 @@ class ChatTemplate {
    * what callers wrote that looks like one and is text all the same. @throws Refusal with
    * the template's own words
    */
-  render({ messages, tools }: ChatRequest): { text: string; control: boolean }[] {
+  render({
+    messages,
+    tools,
+  }: {
+    readonly messages: readonly Message[];
+    readonly tools?: unknown;
+  }): { text: string; control: boolean }[] {
     const disguise = new Disguise(this.#texts.control);
     const plain = disguise.of(templateMessages(messages, this.#objectArguments));
     try {

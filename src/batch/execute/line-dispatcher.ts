@@ -13,11 +13,6 @@ export interface LineTicket {
   readonly tried: AttemptCount;
 }
 
-interface Retry {
-  readonly ticket: LineTicket;
-  readonly dueMs: number;
-}
-
 /**
  * Queue of the lines of one model of one job, in plan order. Retries go first when
  * they are due.
@@ -27,7 +22,7 @@ export class LineLane {
   #next = 0;
   /** The line at `#next`, created on demand. */
   #fresh: LineTicket | undefined;
-  #retries: Retry[] = [];
+  #retries: { readonly ticket: LineTicket; readonly dueMs: number }[] = [];
 
   constructor(
     /**
@@ -105,11 +100,6 @@ export class LineLane {
 
 const NOT_TRIED: AttemptCount = { failed: 0, busy: 0 };
 
-interface DispatchLimits {
-  readonly concurrency: number;
-  readonly inflightBytes: number;
-}
-
 /** A job whose lines are being sent. */
 export interface SendingJob {
   readonly lanes: readonly LineLane[];
@@ -136,7 +126,12 @@ export class LineDispatcher implements OnApplicationShutdown {
   #timer: NodeJS.Timeout | undefined;
   #pumping = false;
 
-  constructor(private readonly limits: DispatchLimits) {}
+  constructor(
+    private readonly limits: {
+      readonly concurrency: number;
+      readonly inflightBytes: number;
+    },
+  ) {}
 
   get inFlight(): number {
     return this.#inFlight;

@@ -12,8 +12,6 @@ import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { TRACER } from '../../platform/tracing/tracing.js';
 import { contextAfter } from '../../platform/tracing/tracing.module.js';
 
-type StorageStep = 'storage.Store' | 'storage.Retrieve' | 'storage.Delete';
-
 /**
  * One span `process-batch` per claim of a batch, in the trace of the request that created
  * it, with child spans for blob store operations.
@@ -63,7 +61,11 @@ export class JobTraces {
     }
   }
 
-  async step<T>(name: StorageStep, key: string, work: () => Promise<T>): Promise<T> {
+  async step<T>(
+    name: 'storage.Store' | 'storage.Retrieve' | 'storage.Delete',
+    key: string,
+    work: () => Promise<T>,
+  ): Promise<T> {
     const parent = this.#current.getStore();
     const context = parent ? trace.setSpan(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
     const span = this.tracer.startSpan(

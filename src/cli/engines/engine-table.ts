@@ -1,8 +1,6 @@
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { type EngineCapability } from '@switchyard/engine-api/engine.js';
 
-type ComputeDevice = 'cpu' | 'cuda' | 'vulkan';
-
 /**
  * One row of the table of engines: what an engine serves, on which devices, and where
  * it comes from.
@@ -20,7 +18,7 @@ export interface EngineRow {
   /** What it does not do, beside the capabilities that are not listed. */
   readonly without?: string;
   /** How models.yaml selects the device. Absent: the engine does not run there. */
-  readonly devices: Readonly<Partial<Record<ComputeDevice, string>>>;
+  readonly devices: Readonly<Partial<Record<'cpu' | 'cuda' | 'vulkan', string>>>;
   /** Where it computes if on no device of this machine. */
   readonly elsewhere?: string;
 }

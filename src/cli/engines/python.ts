@@ -17,11 +17,6 @@ except ImportError:
 print(json.dumps({"version": list(sys.version_info[:2]), "venv": usable}))
 `;
 
-interface Probe {
-  readonly version: readonly [number, number];
-  readonly venv: boolean;
-}
-
 /**
  * @returns a Python command that can make environments. @throws CliError with what the
  *   best one lacks
@@ -48,7 +43,10 @@ function problemOf(
   const other = 'or name another Python with --python';
   if (code === 127)
     return `${command} is not found: Python ${major}.${minor} or newer is needed. ${install}, ${other}`;
-  const probe = parsed<Probe>(output);
+  const probe = parsed<{
+    readonly version: readonly [number, number];
+    readonly venv: boolean;
+  }>(output);
   if (code !== 0 || !probe)
     return `${command} does not run: ${output.trim().split('\n').at(-1)}. ${install}, ${other}`;
   const [ownMajor, ownMinor] = probe.version;

@@ -22,11 +22,6 @@ interface FileListing {
   readonly files: readonly ListedFile[];
 }
 
-interface ExpectedFile {
-  readonly bytes?: number;
-  readonly sha256?: string;
-}
-
 export interface ListingRequest {
   readonly source: ModelSource;
   readonly include: readonly string[];
@@ -34,7 +29,9 @@ export interface ListingRequest {
    * Exact names or patterns, with size and checksum as far as they are known.
    * Goes before `include`.
    */
-  readonly expected?: Readonly<Record<string, ExpectedFile>>;
+  readonly expected?: Readonly<
+    Record<string, { readonly bytes?: number; readonly sha256?: string }>
+  >;
   /** Of the one file that is wanted; of a manifest, when the source is one. */
   readonly sha256?: string | undefined;
 }

@@ -8,11 +8,6 @@ interface HubHttpOptions {
   readonly token?: string | undefined;
 }
 
-interface HubRequest {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-}
-
 /** Of a list of files. */
 const LARGEST_TEXT = 16 * 1024 * 1024;
 
@@ -41,7 +36,16 @@ export class HubHttp {
    * @returns an answer of 200 or 206, its body not read. 416 passes, too: it says that a
    *   range is not there.
    */
-  async get(url: string, { headers = {}, signal }: HubRequest): Promise<Response> {
+  async get(
+    url: string,
+    {
+      headers = {},
+      signal,
+    }: {
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<Response> {
     const authorization = this.#tokenFor(url);
     const response = await this.#send(url, {
       headers: { ...headers, ...authorization },

@@ -10,7 +10,6 @@ import {
 import { countInputs, isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 
 const EMBEDDING_ENCODINGS = ['float', 'base64'] as const;
-type EmbeddingEncoding = (typeof EMBEDDING_ENCODINGS)[number];
 
 const MOST_INPUTS = 2048;
 const LONGEST_VECTOR = 16_384;
@@ -51,7 +50,7 @@ export class EmbeddingDto {
     default: 'float',
     description: '`base64`: 32-bit floats, little endian; SDKs ask for it by themselves.',
   })
-  encoding_format: EmbeddingEncoding = 'float';
+  encoding_format: (typeof EMBEDDING_ENCODINGS)[number] = 'float';
 
   @Field(whole(1, LONGEST_VECTOR), {
     maximum: undefined,

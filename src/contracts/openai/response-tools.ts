@@ -33,10 +33,8 @@ export const FUNCTION = tool('function', {
 export const CUSTOM = tool('custom', { format: optional(OBJECT) });
 
 export const NAMESPACE = tool('namespace', {});
-
-type FunctionTool = z.output<typeof FUNCTION>;
-type CustomTool = Omit<z.output<typeof CUSTOM>, 'format'>;
-export type Callable = FunctionTool | CustomTool;
+export type Callable =
+  z.output<typeof FUNCTION> | Omit<z.output<typeof CUSTOM>, 'format'>;
 
 interface NamespaceTool extends z.output<typeof NAMESPACE> {
   readonly tools: readonly Callable[];

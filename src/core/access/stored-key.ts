@@ -18,16 +18,11 @@ export interface StoredKey {
   /** First characters of the secret, for display. */
   readonly prefix: string;
   /** The secret before the last rotation, valid for a while. */
-  readonly replaced?: ReplacedSecret;
+  readonly replaced?: { readonly sha256: string; readonly untilMs: number };
   readonly createdAtMs: number;
   readonly expiresAtMs?: number;
   readonly lastUsedAtMs?: number;
   readonly revokedAtMs?: number;
-}
-
-interface ReplacedSecret {
-  readonly sha256: string;
-  readonly untilMs: number;
 }
 
 /** A session of the console after its sign-out. */

@@ -4,9 +4,6 @@
  */
 export type BatchPolicy = 'adaptive' | 'window' | 'none';
 
-/** Why a window released a group. */
-type BatchReason = 'full' | 'window' | 'quiet' | 'ahead';
-
 /**
  * Node's timers count whole milliseconds from a clock that is read once per turn, so a
  * wake may come this much early. A window that is due within less than this is due: it
@@ -43,7 +40,11 @@ export interface BatchOffer {
 }
 
 export type WindowDecision =
-  | { readonly go: true; readonly count: number; readonly reason: BatchReason }
+  | {
+      readonly go: true;
+      readonly count: number;
+      readonly reason: 'full' | 'window' | 'quiet' | 'ahead';
+    }
   | { readonly go: false; readonly wakeAtMs: number };
 
 /**

@@ -2,11 +2,6 @@ import { type PriorityQueue } from '../queue/priority-queue.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type SlotCredit } from './worker.port.js';
 
-interface Candidate {
-  readonly model: string;
-  readonly priority: RequestPriority;
-}
-
 /**
  * Which credit a lane may use (D-24). Only REALTIME may overdraw a worker, in its turn.
  * Aged BATCH may not, although it has its share of the turns (D-03): a backlog older than
@@ -15,7 +10,7 @@ interface Candidate {
  * overdraft is paid back.
  */
 export function slotCredit(
-  { model, priority }: Candidate,
+  { model, priority }: { readonly model: string; readonly priority: RequestPriority },
   queue: Pick<PriorityQueue<unknown>, 'turnOf'>,
   nowMs: number,
 ): SlotCredit {

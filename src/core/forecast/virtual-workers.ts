@@ -39,7 +39,6 @@ interface OfferedWorker {
 }
 
 export type ChooseWorker = (workers: readonly OfferedWorker[]) => SlotOffer | undefined;
-type GroupMs = (size: number, costMs: number) => number;
 
 /** `leasedAtMs`: it was at the worker already when the run began. */
 type Work = Pick<ScheduledRequest, 'priority' | 'costMs'> & {
@@ -126,7 +125,7 @@ export class VirtualWorkers implements WorkerPort {
 
   constructor(
     capacities: readonly WorkerCapacity[],
-    private readonly groupMs: GroupMs,
+    private readonly groupMs: (size: number, costMs: number) => number,
     private readonly choose: ChooseWorker,
   ) {
     this.#all = capacities.map(capacity => new VirtualWorker(capacity));

@@ -1,11 +1,8 @@
 import { type AheadCounts } from './decision-log.js';
 import { type Quantiles, type WaitForecast } from './wait-forecast.js';
 
-/** What would make a request start sooner, and when it would start then. */
-type ChangeKind = 'realtime_priority' | 'one_more_worker';
-
 export interface WaitChange {
-  readonly change: ChangeKind;
+  readonly change: 'realtime_priority' | 'one_more_worker';
   readonly startInMs: Quantiles;
 }
 

@@ -9,18 +9,11 @@ export interface Quantiles {
   readonly p90: number;
 }
 
-/**
- * `simulation`: the queue was run forward by its own rules. `drain_rate`: place in the
- * queue ÷ rate at which requests leave it, for queues whose order is decided elsewhere
- * (`queue.driver: redis`).
- */
-type ForecastBasis = 'simulation' | 'drain_rate';
-
 /** When a request probably starts (a worker takes it) and ends (it is answered). */
 export interface WaitForecast {
   readonly startInMs: Quantiles;
   readonly endInMs: Quantiles;
-  readonly basis: ForecastBasis;
+  readonly basis: 'simulation' | 'drain_rate';
 }
 
 /** What a forecast needs to know of a request that is not queued yet. */

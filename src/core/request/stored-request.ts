@@ -1,13 +1,3 @@
-/**
- * `async`: its caller left with a 202; `waiting`: its caller waits, and its answer is
- * kept for a retry.
- */
-type StoredMode = 'async' | 'waiting';
-
-/**
- * `receiving`: its body is on the way into the blob store; its id was not returned yet.
- */
-type StoredStatus = 'receiving' | 'running' | StoredEnd;
 export type StoredEnd = 'completed' | 'failed' | 'cancelled';
 
 /** A request whose answer outlives its connection. Instants are Unix milliseconds. */
@@ -19,7 +9,7 @@ export interface StoredRequest {
    */
   readonly name: string;
   readonly requestId: string;
-  readonly mode: StoredMode;
+  readonly mode: 'async' | 'waiting';
   /** Route, without query. */
   readonly path: string;
   /**
@@ -31,7 +21,7 @@ export interface StoredRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** Where its body and the answers of its attempts lie. */
   readonly blob: string;
-  readonly status: StoredStatus;
+  readonly status: 'receiving' | 'running' | StoredEnd;
   /**
    * Gateways that began it; of one that has ended, the attempt whose
    * answer counts (D-39).

@@ -19,15 +19,13 @@ interface ModelCounts {
   readonly refused: number;
 }
 
-type FailuresByCode = ReadonlyMap<ErrorCode, number>;
-
 /**
  * One model in one step. Waits are those of requests that a worker took in it; absent:
  * it took none.
  */
 export interface ModelPoint extends ModelCounts, ModelGauges {
   /** Of the failed ones; absent: none. */
-  readonly failures?: FailuresByCode;
+  readonly failures?: ReadonlyMap<ErrorCode, number>;
   readonly waitP50Ms?: number;
   readonly waitP95Ms?: number;
 }

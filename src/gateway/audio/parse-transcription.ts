@@ -44,18 +44,16 @@ const NAMES = 'known_speaker_names';
 
 const REFERENCES = 'known_speaker_references';
 
-interface KnownSpeakerFields {
-  readonly known_speaker_names: readonly string[];
-  readonly known_speaker_references: readonly string[];
-}
-
 /**
  * Names and their voices, decoded from data URLs. The worker, which decodes the audio,
  * checks its length.
  * @throws DomainError `invalid_value` for the first problem; entries are counted from 0,
  *   as in the request.
  */
-export function knownSpeakers(fields: KnownSpeakerFields): readonly KnownSpeaker[] {
+export function knownSpeakers(fields: {
+  readonly known_speaker_names: readonly string[];
+  readonly known_speaker_references: readonly string[];
+}): readonly KnownSpeaker[] {
   const { known_speaker_names: names, known_speaker_references: references } = fields;
   if (names.length !== references.length) {
     const counts = `${names.length} and ${references.length}`;
@@ -283,19 +281,17 @@ const writtenFormOf = (
 });
 
 /** Fields that act in some formats only. */
-const FORMAT_RULES: readonly FormatRule[] = [
+const FORMAT_RULES: readonly {
+  readonly param: keyof TranscriptionDto;
+  readonly nature: FieldNature;
+  readonly formats: readonly TranscriptFormat[];
+}[] = [
   { param: 'timestamp_granularities', nature: 'meaning', formats: ['verbose_json'] },
   { param: 'stream', nature: 'advice', formats: ['json', 'text', 'diarized_json'] },
   { param: 'include', nature: 'advice', formats: ['json'] },
   { param: 'known_speaker_names', nature: 'meaning', formats: ['diarized_json'] },
   { param: 'known_speaker_references', nature: 'meaning', formats: ['diarized_json'] },
 ];
-
-interface FormatRule {
-  readonly param: keyof TranscriptionDto;
-  readonly nature: FieldNature;
-  readonly formats: readonly TranscriptFormat[];
-}
 
 /** None of these fields has a default that asks for something. */
 const isGiven = (value: unknown): boolean =>

@@ -35,7 +35,11 @@ export class InferenceMetrics {
   }
 
   /** @param afterMs from its acceptance */
-  settled({ model, request }: TrackedRequest, end: Ended, afterMs: number): void {
+  settled(
+    { model, request }: TrackedRequest,
+    end: SettledRequest['settlement'],
+    afterMs: number,
+  ): void {
     if (request.payload.kind === 'synthesize') {
       this.requests.inc({ model, status: end.status });
       if (end.status === 'completed') this.duration.observe({ model }, afterMs / 1000);
@@ -48,8 +52,6 @@ export class InferenceMetrics {
     this.tokens.inc({ model, type: 'cached' }, usage.cachedTokens);
   }
 }
-
-type Ended = SettledRequest['settlement'];
 
 const readActive =
   (...kinds: readonly ModelKind[]) =>

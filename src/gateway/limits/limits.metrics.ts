@@ -4,8 +4,6 @@ import { type Counter } from 'prom-client';
 import { type LimitName } from '../../core/limits/limit-rules.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 
-type RefusingLimit = LimitName | 'intake';
-
 /**
  * Metrics of rejections and store failures. While the shared store is away, one log line
  * is written every ten seconds.
@@ -21,7 +19,7 @@ export class LimitEvents {
     private readonly failures: Counter,
   ) {}
 
-  refused(limit: RefusingLimit): void {
+  refused(limit: LimitName | 'intake'): void {
     this.refusals.inc({ limit: snakeCase(limit) });
   }
 

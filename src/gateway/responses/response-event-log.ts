@@ -13,12 +13,6 @@ import { ResponseRecordStore } from '../../platform/database/response-store.js';
 /** Responses in one transaction. */
 const MOST_APPENDS = 256;
 
-interface WaitingAppend {
-  readonly append: ResponseAppend;
-  readonly resolve: (held: boolean) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
  * Writes the events of all background responses of this gateway: those of
  * `responses.flush_ms` in one transaction, so that the load of the database does not grow
@@ -27,7 +21,11 @@ interface WaitingAppend {
 @Injectable()
 export class ResponseEventLog implements OnApplicationShutdown {
   readonly #appended = new EventEmitter().setMaxListeners(0);
-  #waiting: WaitingAppend[] = [];
+  #waiting: {
+    readonly append: ResponseAppend;
+    readonly resolve: (held: boolean) => void;
+    readonly reject: (error: unknown) => void;
+  }[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
 

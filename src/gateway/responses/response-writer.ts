@@ -50,9 +50,7 @@ const INCOMPLETE = {
   length: 'max_output_tokens',
   content_filter: 'content_filter',
 } as const;
-
-type IncompleteReason = keyof typeof INCOMPLETE;
-const isIncomplete = (reason: string): reason is IncompleteReason =>
+const isIncomplete = (reason: string): reason is keyof typeof INCOMPLETE =>
   Object.hasOwn(INCOMPLETE, reason);
 
 /**

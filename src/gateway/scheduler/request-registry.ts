@@ -21,9 +21,6 @@ import { usageOf } from './work-usage.js';
 /** Requests that ended recently, to explain a wait after the answer has gone out. */
 const MAX_ENDED = 1000;
 
-/** `shutting_down`: its worker never started it. */
-type RequeueCode = 'worker_lost' | 'shutting_down';
-
 type OwnFields<E> = E extends DispatchEvent
   ? Omit<E, 'key' | 'requestId' | 'tenant' | 'keyId' | 'model' | 'priority' | 'atMs'>
   : never;
@@ -183,7 +180,11 @@ export class RequestRegistry {
    * @param requeue puts it back into its queue: runs between the change of state
    *   and its event
    */
-  requeued(record: TrackedRequest, code: RequeueCode, requeue?: () => void): void {
+  requeued(
+    record: TrackedRequest,
+    code: 'worker_lost' | 'shutting_down',
+    requeue?: () => void,
+  ): void {
     const workerId = record.workerId ?? '';
     record.stopDeadline();
     record.requeued(code === 'worker_lost');

@@ -27,8 +27,6 @@ export interface QueueEvent {
   readonly priority?: string;
 }
 
-type Entries = [id: string, fields: string[]][];
-
 const BLOCK_MS = 5000;
 const PAUSE_MS = 200;
 
@@ -143,7 +141,7 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
     for (const [key, entries] of replies ?? []) this.#take(key, entries);
   }
 
-  #take(key: string, entries: Entries): void {
+  #take(key: string, entries: [id: string, fields: string[]][]): void {
     const queue = this.#queues.get(key);
     for (const [id, pairs] of entries) {
       this.#cursors.set(key, id);

@@ -11,8 +11,6 @@ import { type GenerationCounts } from './generation-counts.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 import { type WorkerView } from './worker-view.js';
 
-type WorkerLabels = Readonly<Record<'worker' | 'model', string>>;
-
 /** One that is fed by what workers of the pool do. */
 const poolMetric = <M extends Counter | Histogram>(
   name: MetricName,
@@ -36,7 +34,11 @@ const lastReported = (
 /** What continuous batching did since the last report, added up. */
 const generationMetric = (
   name: MetricName,
-  add: (counter: Counter, labels: WorkerLabels, counts: GenerationCounts) => void,
+  add: (
+    counter: Counter,
+    labels: Readonly<Record<'worker' | 'model', string>>,
+    counts: GenerationCounts,
+  ) => void,
 ): Provider =>
   poolMetric(name, (counter: Counter, pool) =>
     pool.activity$.subscribe(activity => {

@@ -17,7 +17,6 @@ const POLL_MS = 2000;
 
 /** `ignored`: `auth.allow_anonymous` is set, so a key of the database has no effect. */
 export const KEY_STATES = ['required', 'not_required', 'ignored'] as const;
-type KeyState = (typeof KEY_STATES)[number];
 
 interface KeyRingOptions {
   /** Keys are asked for, also without a file. */
@@ -66,7 +65,7 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     return this.state === 'required';
   }
 
-  get state(): KeyState {
+  get state(): (typeof KEY_STATES)[number] {
     const { required, anonymous, stored } = this.options;
     if (this.path !== '' || this.#entries.length > 0 || required) return 'required';
     if (anonymous) return 'ignored';

@@ -15,10 +15,9 @@ export type SettingSources = ReadonlyMap<SettingPath, SourcedValue>;
 
 /** `argument`: given by the program that started this one. */
 export const SOURCE_KINDS = ['default', 'file', 'environment', 'argument'] as const;
-type SourceKind = (typeof SOURCE_KINDS)[number];
 
 /** What kind of origin `default`, `FILE:LINE:COLUMN` or the name of a variable is. */
-export function settingSourceOf(origin: string): SourceKind {
+export function settingSourceOf(origin: string): (typeof SOURCE_KINDS)[number] {
   if (origin === ARGUMENT_ORIGIN) return 'argument';
   if (/:\d+:\d+$/.test(origin)) return 'file';
   return /^[A-Z][A-Z0-9_]*$/.test(origin) ? 'environment' : 'default';

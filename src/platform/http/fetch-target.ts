@@ -89,11 +89,6 @@ export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]
 export const resolveBySystem: ResolveHost = hostname =>
   lookup(hostname, { all: true, verbatim: true });
 
-interface TargetRules {
-  readonly exceptions: HostExceptions;
-  readonly resolve: ResolveHost;
-}
-
 /**
  * Checks one URL, be it the caller's or a redirect's. Of several addresses only the
  * permitted ones are kept.
@@ -104,7 +99,10 @@ interface TargetRules {
  */
 export async function fetchTarget(
   url: URL,
-  { exceptions, resolve }: TargetRules,
+  {
+    exceptions,
+    resolve,
+  }: { readonly exceptions: HostExceptions; readonly resolve: ResolveHost },
 ): Promise<FetchTarget> {
   const { protocol, hostname } = url;
   if (protocol !== 'http:' && protocol !== 'https:')

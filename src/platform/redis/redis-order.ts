@@ -141,11 +141,9 @@ export class RedisOrder {
   }
 }
 
-type Costs = ReadonlyMap<string, number>;
-
 function tenantOf(
   [lane, owner = '', tag, weight, ...jobs]: readonly string[],
-  costs: Costs,
+  costs: ReadonlyMap<string, number>,
 ): WaitingTenant {
   const waiting = pairsOf(jobs).map(([id, sinceMs]) => ({
     id,

@@ -9,11 +9,6 @@ import { type Redis, type RedisOptions } from 'ioredis';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { WaitBudget } from '../process/wait-budget.js';
 
-interface RedisPair {
-  readonly publisher: Redis;
-  readonly subscriber: Redis;
-}
-
 /**
  * How long a connection may take to close. Of one that Redis closed before, ioredis
  * waits all of it, and keeps the process.
@@ -21,9 +16,6 @@ interface RedisPair {
 const DISCONNECT_MS = 100;
 /** A caller waits for it. */
 const COMMAND_MS = 500;
-
-/** The client library, where there is a Redis: no other process has to load it. */
-type RedisClient = typeof Redis | undefined;
 
 /**
  * Connections to the Redis of `redis.url`. They come back by themselves; losing Redis
@@ -35,7 +27,7 @@ export class RedisLink implements OnApplicationShutdown {
 
   constructor(
     private readonly settings: Settings,
-    private readonly client: RedisClient,
+    private readonly client: typeof Redis | undefined,
   ) {}
 
   /** Before every key and channel. */
@@ -44,7 +36,7 @@ export class RedisLink implements OnApplicationShutdown {
   }
 
   /** Undefined when there is no Redis. */
-  pubSub(): RedisPair | undefined {
+  pubSub(): { readonly publisher: Redis; readonly subscriber: Redis } | undefined {
     // What cannot be published now is dropped: while Redis is away nothing may
     // pile up here.
     const publisher = this.#connect({ enableOfflineQueue: false });

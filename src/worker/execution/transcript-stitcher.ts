@@ -207,12 +207,10 @@ function placed(
   };
 }
 
-interface Timed {
-  readonly start: number;
-  readonly end: number;
-}
-
-const moved = <T extends Timed>(timed: T, byS: number): T =>
+const moved = <T extends { readonly start: number; readonly end: number }>(
+  timed: T,
+  byS: number,
+): T =>
   byS === 0
     ? timed
     : { ...timed, start: rounded(byS + timed.start), end: rounded(byS + timed.end) };

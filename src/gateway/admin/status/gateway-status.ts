@@ -30,8 +30,6 @@ import { JobStore } from '../../../platform/database/job-store.js';
 
 /** A disk or a database that hangs delays a status by this much, and is missing in it. */
 const LIMIT_MS = 500;
-
-type ModelStatus = ViewOf<typeof StatusModelDto>;
 type DependencyStatus = ViewOf<typeof StatusDependencyDto>;
 
 /** The disk and the batches: what a status knows besides requests and workers. */
@@ -155,7 +153,7 @@ const shownOf = (
   { id, workers, slots, rates, oldestWaitMs }: ModelLoad,
   { realtime = 0, batch = 0, running = 0 }: Partial<ModelQueueDepth> = {},
   { aged = 0 }: Partial<ModelWaiting> = {},
-): ModelStatus => ({
+): ViewOf<typeof StatusModelDto> => ({
   id,
   state,
   waiting: { realtime, batch, aged },

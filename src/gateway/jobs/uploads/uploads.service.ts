@@ -27,11 +27,6 @@ import { UploadStore } from '../../../platform/database/upload-store.js';
 /** An upload that is not completed within an hour is forgotten, as OpenAI's. */
 const LIFETIME_MS = 3_600_000;
 
-interface CompletedUpload {
-  readonly upload: Upload;
-  readonly file: StoredFile;
-}
-
 /**
  * Files that come in parts. Parts are blobs of their own; completing makes one file of
  * them and checks it as a whole.
@@ -93,7 +88,7 @@ export class UploadsService {
     tenant: string,
     id: string,
     dto: UploadCompleteDto,
-  ): Promise<CompletedUpload> {
+  ): Promise<{ readonly upload: Upload; readonly file: StoredFile }> {
     const upload = await this.#pending(tenant, id);
     const all = await this.uploads.parts(id);
     const written = await this.#join(upload, chosen(all, dto.part_ids), dto.md5);

@@ -6,8 +6,6 @@ import { type LogEntry } from './audio-log.js';
 import { type Effect, type Effects } from './effect.js';
 import { PAUSES, type Recognition } from './recognition.js';
 
-type Reconnect = Extract<Effect, { type: 'reconnect' }>;
-
 interface StreamOptions {
   /** Longest wait for a stream, in milliseconds. */
   readonly recoveryMs: number;
@@ -71,7 +69,10 @@ export class RecogniserStreams {
 
   /** Opens another stream as soon as a worker has a slot. Never rejects. */
   async reconnect(
-    { afterMs, report }: Pick<Reconnect, 'afterMs' | 'report'>,
+    {
+      afterMs,
+      report,
+    }: Pick<Extract<Effect, { type: 'reconnect' }>, 'afterMs' | 'report'>,
     worthWaiting: (error: DomainError) => boolean = () => true,
   ): Promise<void> {
     const { recognition } = this;

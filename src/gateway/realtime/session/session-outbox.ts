@@ -11,11 +11,6 @@ interface SentEvent {
   readonly json: string;
 }
 
-interface EventRingLimits {
-  readonly events: number;
-  readonly bytes: number;
-}
-
 /**
  * The last events of a session, for a client that resumes. The oldest are dropped when a
  * limit is reached.
@@ -24,7 +19,9 @@ export class EventRing {
   readonly #events: SentEvent[] = [];
   #bytes = 0;
 
-  constructor(private readonly limits: EventRingLimits) {}
+  constructor(
+    private readonly limits: { readonly events: number; readonly bytes: number },
+  ) {}
 
   add(event: SentEvent): void {
     this.#events.push(event);

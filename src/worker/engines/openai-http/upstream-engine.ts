@@ -94,11 +94,6 @@ function unloadedInfo(
   };
 }
 
-interface UpstreamItem {
-  readonly requestId: string;
-  readonly signal: AbortSignal;
-}
-
 /**
  * The life of an engine that is another server: opened at load, asked what it has, closed
  * at the end.
@@ -151,7 +146,10 @@ export abstract class UpstreamEngine<
   }
 
   /** Side by side; whatever goes wrong is the outcome of its item (D-05). */
-  protected each<Item extends UpstreamItem, Value>(
+  protected each<
+    Item extends { readonly requestId: string; readonly signal: AbortSignal },
+    Value,
+  >(
     batch: readonly Item[],
     ask: (item: Item) => Promise<Value>,
   ): Promise<ItemOutcome<Value>[]> {
