@@ -18,7 +18,7 @@ import { redactCrashes } from './platform/process/crash-output.js';
 import { setV8Flags } from './platform/process/v8-flags.js';
 import { releaseStart } from './platform/process/release-start.js';
 import { startErrorText } from './platform/config/start-error.js';
-import { startTracing } from './platform/tracing/tracing.js';
+import { startTracing } from './platform/tracing/tracing.module.js';
 
 const parent = new ParentLink(process);
 const metrics = new MetricsServer();

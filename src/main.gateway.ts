@@ -22,7 +22,7 @@ import { listenHost } from './platform/http/connections.js';
 import { setV8Flags } from './platform/process/v8-flags.js';
 import { redactCrashes } from './platform/process/crash-output.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
-import { onParentLost } from './platform/process/parent-loss.js';
+import { onParentLost } from './platform/process/is-alive.js';
 import { releaseStart } from './platform/process/release-start.js';
 import { startErrorText } from './platform/config/start-error.js';
 import { engineObjections } from './worker/engine-factory.js';

@@ -1,13 +1,13 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { type MicroserviceOptions } from '@nestjs/microservices';
-import { bridgeProviders } from './bridge/bridge-providers.js';
+import { bridgeProviders } from './bridge/bridged-services.js';
 import { ExternalWorker, type Waiting } from './bridge/external-worker.js';
 import { UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { workerSpecOf } from './platform/config/worker-arguments.js';
 import { redacted } from './platform/config/redaction.js';
 import { WORKER_USAGE } from './platform/config/worker-options.js';
-import { onParentLost } from './platform/process/parent-loss.js';
+import { onParentLost } from './platform/process/is-alive.js';
 import { redactCrashes } from './platform/process/crash-output.js';
 import { setV8Flags } from './platform/process/v8-flags.js';
 import { releaseStart } from './platform/process/release-start.js';

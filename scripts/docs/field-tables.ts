@@ -2,7 +2,7 @@ import {
   type FieldRule,
   type FieldRules,
   PASSED_ON,
-} from '../../src/contracts/openai/field-rules.js';
+} from '../../src/contracts/openai/field-types.js';
 import {
   CLIENT_SECRET_FIELDS,
   EVENT_FIELDS,

@@ -8,8 +8,12 @@ import { metricValues } from '../../test/support/metric-values.js';
 import { BATCH_METRICS } from './batch.metrics.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { TargetResolver } from './execute/target-resolver.js';
-import { JobMetrics, StoreMetrics } from './observe/job.metrics.js';
-import { LineMetrics, ModelLabels } from './observe/line.metrics.js';
+import {
+  JobMetrics,
+  StoreMetrics,
+  LineMetrics,
+  ModelLabels,
+} from './observe/job.metrics.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
 import { JobStore } from '../platform/database/job-store.js';
 

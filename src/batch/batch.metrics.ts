@@ -4,8 +4,7 @@ import { SETTINGS, type Settings } from '../platform/config/settings.js';
 import { metricProvider } from '../platform/metrics/metric-provider.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { TargetResolver } from './execute/target-resolver.js';
-import { JOB_METRICS, STORE_METRICS } from './observe/job.metrics.js';
-import { LINE_METRICS, ModelLabels } from './observe/line.metrics.js';
+import { BATCH_COUNTERS, ModelLabels } from './observe/job.metrics.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
 import { JobStore } from '../platform/database/job-store.js';
 
@@ -36,9 +35,7 @@ function missesDeadline(
  * the numbers (D-10).
  */
 export const BATCH_METRICS: Provider[] = [
-  ...LINE_METRICS,
-  ...JOB_METRICS,
-  ...STORE_METRICS,
+  ...BATCH_COUNTERS,
   metricProvider('total_workers', {
     inject: [SETTINGS],
     collect: (gauge, { batch }: Settings) => gauge.set(batch.jobs),

@@ -1,6 +1,10 @@
 import { Writable } from 'node:stream';
-import { Inject, Injectable } from '@nestjs/common';
-import { type CallEnvelope, encodeExecution } from '../contracts/grpc/call.codec.js';
+import { Inject, Injectable, type Provider } from '@nestjs/common';
+import {
+  type CallEnvelope,
+  encodeExecution,
+  encodeStreamEvent,
+} from '../contracts/grpc/call.codec.js';
 import {
   type EmbedCallFields,
   type Embedded,
@@ -28,16 +32,99 @@ import {
   isDiarizedBeside,
   recognisedWithSpeakers,
 } from '../worker/execution/speaker-naming.js';
-import { type ChunkSink } from '../worker/execution/synthesis.service.js';
+import {
+  type ChunkSink,
+  SynthesisService,
+} from '../worker/execution/synthesis.service.js';
 import { type TranscriptAnswer } from '../worker/execution/transcript-stitcher.js';
-import { SHORT_FILE_S } from '../worker/execution/recognition.service.js';
-import { type LongOptions } from '../worker/execution/long-transcription.service.js';
+import {
+  SHORT_FILE_S,
+  RecognitionService,
+} from '../worker/execution/recognition.service.js';
+import {
+  type LongOptions,
+  LongTranscriptionService,
+} from '../worker/execution/long-transcription.service.js';
 import { ExternalWorker } from './external-worker.js';
+import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
+import {
+  type ConfigMessage,
+  type StreamConversation,
+  StreamService,
+} from '../worker/grpc/stream.service.js';
+import { type ModelKind } from '../platform/config/model-spec.js';
+import { EmbeddingService } from '../worker/execution/embedding.service.js';
+
+/**
+ * In place of `StreamService`: a live stream goes on to the worker, frame by frame, at
+ * the pace of both.
+ */
+@Injectable()
+class BridgedStreams {
+  constructor(@Inject(ENGINE) private readonly worker: ExternalWorker) {}
+
+  /**
+   * Resolves when the caller has ended the stream and all events are sent. @throws
+   * DomainError or the abort's error
+   */
+  async serve(
+    config: ConfigMessage,
+    conversation: StreamConversation,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const connection = await this.worker.connected();
+    await carry(connection.openStream(config), conversation, signal);
+  }
+}
+
+async function carry(
+  stream: StreamHandle,
+  conversation: StreamConversation,
+  signal: AbortSignal,
+): Promise<void> {
+  const cancel = (): void => void stream.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    await conversation.send({ event: { $case: 'ready', value: {} } });
+    await Promise.all([sendUp(stream, conversation), sendDown(stream, conversation)]);
+  } catch (error) {
+    throw signal.aborted ? abortError(signal) : error;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    // Without effect on one that has ended.
+    void stream.cancel();
+  }
+}
+
+async function sendUp(
+  stream: StreamHandle,
+  conversation: StreamConversation,
+): Promise<void> {
+  for await (const { message } of conversation.rest()) {
+    if (message?.$case === 'audio') await stream.sendFrame(message.value);
+    else if (message?.$case === 'commit') await stream.commit();
+    else
+      throw new DomainError(
+        'invalid_value',
+        'After its config a stream takes audio and commit only.',
+      );
+  }
+  await stream.close();
+}
+
+async function sendDown(
+  stream: StreamHandle,
+  conversation: StreamConversation,
+): Promise<void> {
+  for await (const event of stream.receiveEvents())
+    await conversation.send(encodeStreamEvent(event));
+}
 
 /** Upload pieces, as gateways send them. */
 const PIECE_BYTES = 65_536;
 
 type Called = CallEnvelope & { readonly tenant?: string };
+
 type Kind = WorkerReply['kind'];
 
 /**
@@ -45,7 +132,7 @@ type Kind = WorkerReply['kind'];
  * through as they came.
  */
 @Injectable()
-export class BridgedCalls {
+class BridgedCalls {
   constructor(@Inject(ENGINE) private readonly worker: ExternalWorker) {}
 
   /**
@@ -93,7 +180,7 @@ export class BridgedCalls {
 
 /** In place of `RecognitionService`. */
 @Injectable()
-export class BridgedTranscription {
+class BridgedTranscription {
   constructor(
     private readonly calls: BridgedCalls,
     @Inject(ENGINE) private readonly engine: ExternalWorker,
@@ -119,7 +206,7 @@ export class BridgedTranscription {
 
 /** In place of `LongTranscriptionService`: the worker cuts long audio. */
 @Injectable()
-export class BridgedLongTranscription {
+class BridgedLongTranscription {
   constructor(
     private readonly calls: BridgedCalls,
     @Inject(ENGINE) private readonly engine: ExternalWorker,
@@ -149,7 +236,7 @@ export class BridgedLongTranscription {
 
 /** In place of `SynthesisService`: the worker encodes. */
 @Injectable()
-export class BridgedSynthesis {
+class BridgedSynthesis {
   constructor(private readonly calls: BridgedCalls) {}
 
   async synthesize(
@@ -184,7 +271,7 @@ export class BridgedSynthesis {
 
 /** In place of `EmbeddingService`. */
 @Injectable()
-export class BridgedEmbedding {
+class BridgedEmbedding {
   constructor(private readonly calls: BridgedCalls) {}
 
   embed(call: EmbedCallFields, signal: AbortSignal): Promise<Embedded> {
@@ -227,3 +314,21 @@ const onDisk = (file: ReceivedFile): AudioSource => ({
   },
   dispose: () => Promise.resolve(),
 });
+
+const REPLACED: Readonly<Record<ModelKind, Provider[]>> = {
+  stt: [
+    { provide: RecognitionService, useClass: BridgedTranscription },
+    { provide: LongTranscriptionService, useClass: BridgedLongTranscription },
+    { provide: StreamService, useClass: BridgedStreams },
+  ],
+  tts: [{ provide: SynthesisService, useClass: BridgedSynthesis }],
+  embedding: [{ provide: EmbeddingService, useClass: BridgedEmbedding }],
+  // Never pulled (D-21).
+  llm: [],
+};
+
+/** What a worker process computes with, replaced by calls of the worker behind it. */
+export const bridgeProviders = (kind: ModelKind): Provider[] => [
+  BridgedCalls,
+  ...REPLACED[kind],
+];

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { type WorkerHealthReport } from '../contracts/grpc/health.codec.js';
-import { filledIn } from '../platform/config/worker-fields.js';
+import { filledIn } from '../platform/config/model-fields.js';
 import {
   type BridgedWorker,
   EXTERNAL_GRACE_MS,

@@ -5,7 +5,7 @@ import { Authenticator } from '../platform/auth/authenticator.js';
 import { ForwardedUsers } from '../platform/auth/forwarded-users.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { type Settings } from '../platform/config/settings.js';
-import { answersPreflight, CrossOrigins } from '../platform/http/cross-origin.js';
+import { answersPreflight, CrossOrigins } from '../platform/http/allowed-hosts.js';
 import { unroutable } from './http/http-error.js';
 import { IntakeGate } from './http/intake-gate.js';
 import { Reception } from './http/reception.js';

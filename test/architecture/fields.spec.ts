@@ -6,7 +6,7 @@ import {
   type FieldRule,
   IgnoredFields,
   PASSED_ON,
-} from '../../src/contracts/openai/field-rules.js';
+} from '../../src/contracts/openai/field-types.js';
 import {
   REQUEST_DTOS,
   REQUEST_FIELDS,
@@ -14,7 +14,7 @@ import {
 import {
   openEnvelope,
   readClientEvent,
-} from '../../src/contracts/realtime/client-event.js';
+} from '../../src/contracts/realtime/realtime-event.js';
 import {
   defaultSession,
   readOlderSession,

@@ -1,6 +1,6 @@
 // A supervised process that logs without a pause. FLOOD_MODE: `exits` when its parent is
 // gone, as an idle worker does; `blocked`, whose event loop never turns again.
-import { onParentLost } from '../../dist/platform/process/parent-loss.js';
+import { onParentLost } from '../../dist/platform/process/is-alive.js';
 import { reportToSupervisor } from '../../dist/worker/lifecycle/supervisor-link.js';
 import { workerLog } from '../../dist/worker/lifecycle/worker-log.js';
 

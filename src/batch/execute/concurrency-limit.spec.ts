@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ConcurrencyLimit } from './target-gate.js';
+import { ConcurrencyLimit } from './line-dispatcher.js';
 
 const times = (count: number, act: () => void): void => {
   for (let done = 0; done < count; done++) act();

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { DoneMap } from '../job/job-progress.js';
-import { TargetGate } from './target-gate.js';
 import {
   LineDispatcher,
   LineLane,
   type LineTicket,
   type SendingJob,
+  TargetGate,
 } from './line-dispatcher.js';
 
 const plan = (lines: number, length = 10): Plan =>

@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { answerLine, errorLine } from '../job/output-line.js';
-import { JobStop } from '../lease/job-stop.js';
+import { lineUsage, answerLine, errorLine } from './line-result.js';
+import { JobStop } from '../lease/job-lease.js';
 import { MultipartForm } from './audio-upload.js';
 import { lineParts } from '../job/input-lines.js';
-import { lineUsage } from './line-result.js';
-import { verdictOn } from './line-verdict.js';
+import { verdictOn } from './line-sender.js';
 
 const bytesOf = async (source: AsyncIterable<Uint8Array>): Promise<string> => {
   const chunks: Uint8Array[] = [];

@@ -3,8 +3,12 @@ import { batchJob } from '../../../test/contract/stores/batch-fixtures.js';
 import { probePauses } from '../../core/jobs/reachability.js';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { DoneMap } from '../job/job-progress.js';
-import { TargetGate } from './target-gate.js';
-import { LineDispatcher, LineLane, type SendingJob } from './line-dispatcher.js';
+import {
+  LineDispatcher,
+  LineLane,
+  type SendingJob,
+  TargetGate,
+} from './line-dispatcher.js';
 import { type Answer, answerOf, brokenBy } from './line-reply.js';
 import { LineSender } from './line-sender.js';
 

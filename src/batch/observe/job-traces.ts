@@ -9,8 +9,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
-import { TRACER } from '../../platform/tracing/tracing.js';
-import { contextAfter } from '../../platform/tracing/tracing.module.js';
+import { contextAfter, TRACER } from '../../platform/tracing/tracing.module.js';
 
 /**
  * One span `process-batch` per claim of a batch, in the trace of the request that created

@@ -2,18 +2,17 @@ import { Injectable, Logger } from '@nestjs/common';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { type BatchStatus } from '../../core/jobs/batch-status.js';
 import { ExecuteService } from '../execute/execute.service.js';
-import { type JobStopReason } from '../lease/job-stop.js';
-import { type UnansweredCode, errorLine, UNANSWERED } from '../job/output-line.js';
+import { type JobStopReason } from '../lease/job-lease.js';
+import { type UnansweredCode, errorLine, UNANSWERED } from '../execute/line-result.js';
 import { InputLines, lineParts } from '../job/input-lines.js';
 import { type ResultLog } from '../job/result-log.js';
 import { Publisher } from '../finalize/publisher.js';
 import { IngestService } from '../ingest/ingest.service.js';
 import { type JobPlan } from '../job/job-plan.js';
-import { type ClaimedJob } from '../job/claimed-job.js';
+import { type JobFolder, type ClaimedJob } from '../job/job-folder.js';
 import { JobMetrics } from '../observe/job.metrics.js';
 import { createReadStream } from 'node:fs';
 import { linesOf } from '../../platform/storage/line-splitter.js';
-import { type JobFolder } from '../job/job-folder.js';
 
 /** Lines per flush: bounds memory. */
 const GROUP = 1000;

@@ -9,13 +9,11 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type TenantShare, tenantToPreempt } from '../../core/jobs/tenant-share.js';
 import { isOutage } from '../../platform/storage/storage-problems.js';
 import { InputDamaged } from '../job/input-lines.js';
-import { JobStop } from '../lease/job-stop.js';
-import { JobFolder } from '../job/job-folder.js';
+import { JobLease, LeaseLost, JobStop } from '../lease/job-lease.js';
+import { JobFolder, type ClaimedJob } from '../job/job-folder.js';
 import { type Ending, BatchRunner } from './batch-runner.js';
-import { type ClaimedJob } from '../job/claimed-job.js';
 import { type HandOverReason, JobMetrics } from '../observe/job.metrics.js';
 import { JobTraces } from '../observe/job-traces.js';
-import { JobLease, LeaseLost } from '../lease/job-lease.js';
 import { JobStore } from '../../platform/database/job-store.js';
 
 const PAUSES = { firstMs: 1000, longestMs: 60_000 };

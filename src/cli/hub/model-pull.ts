@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { REAL_TIMING, type RetryTiming } from '../../platform/http/retry-timing.js';
+import { REAL_TIMING, type RetryTiming } from '../../platform/http/retry-after.js';
 import { demandSpace, writing } from './disk-space.js';
 import { digestFile, sha256Of } from './file-digest.js';
 import { type DownloadContext, FileDownload } from './file-download.js';

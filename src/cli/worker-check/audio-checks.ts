@@ -1,11 +1,11 @@
 import { type ClientDuplexStream, Metadata, status } from '@grpc/grpc-js';
 import { setTimeout as pause } from 'node:timers/promises';
-import { streamedWavHeader } from '../../contracts/formats/wav-header.js';
+import { streamedWavHeader } from '../../contracts/formats/speech.js';
 import {
   STREAM_COMMIT,
   streamAudioMessage,
   streamConfigMessage,
-} from '../../contracts/grpc/stream.codec.js';
+} from '../../contracts/grpc/call.codec.js';
 import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,

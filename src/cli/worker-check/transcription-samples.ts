@@ -1,6 +1,6 @@
 import { type ClientDuplexStream, Metadata } from '@grpc/grpc-js';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
-import { wavHeader } from '../../contracts/formats/wav-header.js';
+import { wavHeader } from '../../contracts/formats/speech.js';
 import {
   encodeTranscribeCall,
   encodeUploadChunk,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { embeddingBody, type EmbeddingBody } from './embedding-body.js';
+import { embeddingBody, type EmbeddingBody } from './generation-body.js';
 
 async function written(
   numbers: readonly number[],

@@ -1,4 +1,90 @@
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
+import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+export interface EmbeddingBody {
+  /** 32-bit floats, little endian, one vector after another. */
+  readonly vectors: Buffer;
+  readonly dimensions: number;
+  readonly encoding: 'float' | 'base64';
+  readonly model: string;
+  readonly promptTokens: number;
+}
+
+const FLOAT_BYTES = 4;
+
+/** Written in one turn of the event loop; then others have theirs. */
+const VECTORS_PER_TURN = 16;
+
+/**
+ * OpenAI's list of vectors as JSON, piece by piece: two thousand vectors are fifty
+ * megabytes of digits.
+ */
+export async function* embeddingBody(body: EmbeddingBody): AsyncGenerator<string> {
+  const { vectors, dimensions, encoding, model, promptTokens } = body;
+  const bytes = dimensions * FLOAT_BYTES;
+  const count = bytes === 0 ? 0 : vectors.length / bytes;
+  yield '{"object":"list","data":[';
+  for (let index = 0; index < count; index++) {
+    if (index > 0 && index % VECTORS_PER_TURN === 0) await nextTurn();
+    const vector = vectors.subarray(index * bytes, (index + 1) * bytes);
+    const written =
+      encoding === 'base64'
+        ? `"${vector.toString('base64')}"`
+        : `[${numbersOf(vector).join(',')}]`;
+    yield `${index > 0 ? ',' : ''}{"object":"embedding","index":${index},"embedding":${written}}`;
+  }
+  const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
+  yield `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usage)}}`;
+}
+
+function numbersOf(vector: Buffer): string[] {
+  const numbers: string[] = [];
+  for (let at = 0; at < vector.length; at += FLOAT_BYTES)
+    numbers.push(shortest(vector.readFloatLE(at)));
+  return numbers;
+}
+
+/** The fewest digits that still name this 32-bit number: 0.1, not 0.10000000149011612. */
+function shortest(value: number): string {
+  if (!Number.isFinite(value)) return 'null';
+  for (const digits of [7, 8]) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return String(short);
+  }
+  return String(Number(value.toPrecision(9)));
+}
+
+/**
+ * What a transcription is billed by at OpenAI: whole seconds, rounded up.
+ * @param durationS exact, seconds
+ */
+export const durationUsage = (durationS: number) => ({
+  type: 'duration',
+  seconds: Math.ceil(durationS),
+});
+
+/** OpenAI counts audio with ten tokens a second. */
+const AUDIO_TOKENS_PER_S = 10;
+
+/** English text, in tokens of OpenAI's. */
+const CHARACTERS_PER_TOKEN = 4;
+
+/**
+ * The usage in `transcript.text.done`: SDKs know no other type there. Estimates: engines
+ * count no tokens that mean something elsewhere.
+ */
+export function transcriptTokenUsage({ durationS, text }: Transcript) {
+  const audio = Math.ceil(durationS * AUDIO_TOKENS_PER_S);
+  const output = Math.ceil(text.length / CHARACTERS_PER_TOKEN);
+  return {
+    type: 'tokens',
+    input_tokens: audio,
+    output_tokens: output,
+    total_tokens: audio + output,
+    input_token_details: { audio_tokens: audio, text_tokens: 0 },
+  };
+}
 
 /** A token that was drawn, or could have been. */
 interface ScoredToken {
@@ -61,6 +147,7 @@ export type GenerationForm = 'chat' | 'completion';
 
 /** Beside those, what only another server knows: the body of `/v1/responses`. */
 export type RequestForm = GenerationForm | 'response' | TokenForm;
+
 /** Nothing is generated: the answer is that of the route of this name. */
 export type TokenForm = 'tokenize' | 'detokenize';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatSrt, formatVtt, timestamp } from './subtitles.js';
+import { formatSrt, formatVtt, timestamp } from './transcript-body.js';
 
 const segment = (start: number, end: number, text: string) => ({
   id: 0,

@@ -1,8 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { compressionRatio } from './transcript-json.js';
+import {
+  transcriptBody,
+  type TranscriptBodyOptions,
+  compressionRatio,
+  transcriptEvents,
+} from './transcript-body.js';
 import { languageName } from './language-name.js';
-import { transcriptBody, type TranscriptBodyOptions } from './transcript-body.js';
-import { transcriptEvents } from './transcript-events.js';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 
 const numbers = {

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
-import { compressionRatio } from './transcript-json.js';
+import { compressionRatio } from './transcript-body.js';
 
 describe('compressionRatio', () => {
   it('rises with repetition and is 0 for nothing', () => {

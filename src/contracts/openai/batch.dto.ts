@@ -1,6 +1,5 @@
 import { BATCH_ENDPOINTS, type BatchEndpoint } from '../../core/jobs/batch-job.js';
 import { COMPLETION_WINDOWS, windowSeconds } from '../../core/jobs/completion-window.js';
-import { honoured } from './field-rules.js';
 import {
   choiceOf,
   custom,
@@ -8,6 +7,7 @@ import {
   labels,
   nested,
   textWithin,
+  honoured,
 } from './field-types.js';
 import { Field, PageAfter, PageLimit, RequiredField } from './field.decorators.js';
 import { ExpiresAfterDto } from './file.dto.js';

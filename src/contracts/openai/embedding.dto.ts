@@ -1,5 +1,12 @@
-import { advice, meaning, PASSED_ON, type ServiceTier } from './field-rules.js';
-import { choiceOf, custom, whole } from './field-types.js';
+import {
+  choiceOf,
+  custom,
+  whole,
+  advice,
+  meaning,
+  PASSED_ON,
+  type ServiceTier,
+} from './field-types.js';
 import {
   Field,
   ModelNameField,
@@ -7,17 +14,40 @@ import {
   ServiceTierField,
   Unlisted,
 } from './field.decorators.js';
-import { countInputs, isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
+
+export const TEXT_OR_TOKENS =
+  'must be a text, a list of texts, a list of token ids, or a list of those, and none of them empty';
+
+const isTokens = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every(item => Number.isSafeInteger(item) && Number(item) >= 0);
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+
+/** What `prompt` and `input` may be. Empty texts and lists are none. */
+export const isTextOrTokens = (value: unknown): boolean =>
+  isText(value) ||
+  isTokens(value) ||
+  (Array.isArray(value) &&
+    value.length > 0 &&
+    (value.every(isText) || value.every(isTokens)));
+
+/** How many texts it holds. @param value one that `isTextOrTokens` accepts */
+export const countInputs = (value: string | readonly unknown[]): number =>
+  typeof value === 'string' || isTokens(value) ? 1 : value.length;
 
 const EMBEDDING_ENCODINGS = ['float', 'base64'] as const;
 
 const MOST_INPUTS = 2048;
+
 const LONGEST_VECTOR = 16_384;
 
 /** Of all text routes: who asks, in the caller's own terms. */
 export const END_USER = advice(PASSED_ON, 'Local models do not tell end users apart.');
 
 const isFew = (value: unknown): boolean => countInputs(value as string) <= MOST_INPUTS;
+
 const INPUT = custom(
   { oneOf: [{ type: 'string' }, { type: 'array', items: {}, maxItems: MOST_INPUTS }] },
   isTextOrTokens,

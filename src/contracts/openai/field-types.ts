@@ -1,6 +1,155 @@
 import { isInt, maxLength } from 'class-validator';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { wantedLanguage } from '../formats/language-name.js';
+import { unsupportedField } from '../schema/field-problems.js';
+import { asksForNothing } from '../schema/rules.js';
+
+/** Of vLLM, llama.cpp and Ollama: how text is drawn, as no model here draws it. */
+const FOREIGN_FIELDS = [
+  'allowed_token_ids',
+  'bad_words',
+  'chat_template',
+  'chat_template_kwargs',
+  'continue_final_message',
+  'documents',
+  'ignore_eos',
+  'include_stop_str_in_output',
+  'length_penalty',
+  'min_tokens',
+  'mirostat',
+  'n_predict',
+  'options',
+  'prompt_logprobs',
+  'stop_token_ids',
+  'think',
+  'truncate_prompt_tokens',
+  'typical_p',
+  'use_beam_search',
+];
+
+export const foreignFields = (rule: FieldRule): FieldRules =>
+  Object.fromEntries(FOREIGN_FIELDS.map(name => [name, rule]));
+
+/** OpenAI's `service_tier`; `fast` is a newer name of `priority`. */
+export const SERVICE_TIERS = [
+  'auto',
+  'default',
+  'flex',
+  'scale',
+  'priority',
+  'fast',
+] as const;
+
+export type ServiceTier = (typeof SERVICE_TIERS)[number];
+
+/** Asks for REALTIME; everything else for BATCH. */
+export const isUrgent = (tier: ServiceTier): boolean =>
+  tier === 'priority' || tier === 'fast';
+
+/**
+ * Advisory fields of one request that cannot be honoured (D-34): accepted, and reported
+ * to the caller by their paths, or refused when `compat.strict` is on.
+ */
+export class IgnoredFields {
+  readonly #paths: string[] = [];
+
+  constructor(readonly strict = false) {}
+
+  add(path: string): void {
+    this.#paths.push(path);
+  }
+
+  /** @throws DomainError where nothing may be ignored */
+  ignore(param: string, why: string): void {
+    if (this.strict) throw unsupportedField(param, why);
+    this.add(param);
+  }
+
+  /** A field that has no effect here, if it asks for one. @throws DomainError */
+  advised(param: string, value: unknown, why: string): void {
+    if (!asksForNothing(value)) this.ignore(param, why);
+  }
+
+  /**
+   * Those of `rules` that cannot act here. @throws DomainError for the first
+   * that is refused
+   */
+  settle(rules: FieldRules, object: Readonly<Record<string, unknown>>, path = ''): void {
+    for (const [name, { treatment, why }] of Object.entries(rules)) {
+      const param = path === '' ? name : `${path}.${name}`;
+      if (treatment === 'ignored') this.advised(param, object[name], why);
+      if (treatment === 'refused' && !asksForNothing(object[name]))
+        throw unsupportedField(param, why);
+    }
+  }
+
+  get paths(): readonly string[] {
+    return this.#paths;
+  }
+}
+
+/** Header that names the ignored fields of an HTTP request, separated by commas. */
+export const IGNORED_HEADER = 'x-switchyard-ignored';
+
+/**
+ * What happens to a field (D-34):
+ * - `honoured`: it acts with every model
+ * - `advice`: it may make an answer better; a model that cannot use it answers without,
+ *   and the answer says so
+ * - `meaning`: it decides what the answer is; a model that cannot honour it refuses it
+ * - `ignored`: it advises, and has no effect here: accepted and reported
+ * - `refused`: it changes the meaning and cannot be honoured here
+ */
+type FieldTreatment = 'honoured' | 'advice' | 'meaning' | 'ignored' | 'refused';
+
+/** How a field that a model cannot honour is answered. */
+export type FieldNature = 'advice' | 'meaning';
+
+export interface FieldRule {
+  readonly treatment: FieldTreatment;
+  /** What a model has to be able to do; of `advice` and `meaning`. */
+  readonly capability?: string;
+  /** Why, or how far. */
+  readonly why: string;
+  /** The one value that needs the capability; absent: every value but the default. */
+  readonly value?: string;
+  /** The engine reads it from the body; the gateway does not. */
+  readonly byEngine?: true;
+}
+
+export type FieldRules = Readonly<Record<string, FieldRule>>;
+
+/**
+ * Not a capability that a model lists: the body is passed on to a server that may
+ * know the field.
+ */
+export const PASSED_ON = 'passed on';
+
+export const honoured = (why = ''): FieldRule => ({ treatment: 'honoured', why });
+
+export const byEngine = (why = ''): FieldRule => ({
+  treatment: 'honoured',
+  why,
+  byEngine: true,
+});
+
+export const advice = (capability: string, why = ''): FieldRule => ({
+  treatment: 'advice',
+  capability,
+  why,
+});
+
+export const ignored = (why: string): FieldRule => ({ treatment: 'ignored', why });
+
+export const notServed = (why: string): FieldRule => ({ treatment: 'refused', why });
+
+/** @param value the one that needs the capability; absent: every value but the default */
+export const meaning = (capability: string, why = '', value?: string): FieldRule => ({
+  treatment: 'meaning',
+  capability,
+  why,
+  ...(value !== undefined && { value }),
+});
 
 /** What is allowed in words, beside what decides it: `must be a number from 0 to 1`. */
 type Check = readonly [accepts: (value: unknown) => boolean, message: string];
@@ -18,9 +167,12 @@ export interface FieldType {
 }
 
 const STRING = { type: String };
+
 const NUMBER = { type: Number };
+
 /** Larger bounds protect the process, and are not documented. */
 export const LARGEST_COUNT = 2_147_483_647;
+
 const LARGEST_DOCUMENTED = 5_000_000;
 
 const isText = (value: unknown): boolean => typeof value === 'string';
@@ -162,7 +314,9 @@ function separated(value: unknown): unknown {
 }
 
 const TAG = /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/;
+
 const isTag = (value: unknown): boolean => isText(value) && TAG.test(value as string);
+
 const AS_TAG = 'must be a BCP-47 tag such as en or pt-BR';
 
 /** `auto` is absent; an English name of a language is its tag. */

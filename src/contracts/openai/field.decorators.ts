@@ -2,18 +2,16 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy, ValidateNested, type ValidationArguments } from 'class-validator';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import {
-  type FieldRule,
-  type FieldRules,
-  honoured,
-  SERVICE_TIERS,
-} from './field-rules.js';
-import {
   choiceOf,
   type FieldType,
   filledText,
   fromForm,
   anyText,
   whole,
+  type FieldRule,
+  type FieldRules,
+  honoured,
+  SERVICE_TIERS,
 } from './field-types.js';
 
 /** What OpenAPI says of a field beside its type, and what happens to it. */

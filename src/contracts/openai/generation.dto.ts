@@ -1,13 +1,5 @@
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { END_USER } from './embedding.dto.js';
-import {
-  advice,
-  byEngine,
-  honoured,
-  meaning,
-  PASSED_ON,
-  type ServiceTier,
-} from './field-rules.js';
+import { END_USER, isTextOrTokens, TEXT_OR_TOKENS } from './embedding.dto.js';
 import {
   anyWhole,
   custom,
@@ -16,6 +8,13 @@ import {
   listOfObjects,
   number,
   whole,
+  advice,
+  byEngine,
+  honoured,
+  meaning,
+  PASSED_ON,
+  type ServiceTier,
+  foreignFields,
 } from './field-types.js';
 import {
   Field,
@@ -25,8 +24,6 @@ import {
   ServiceTierField,
   TIERS,
 } from './field.decorators.js';
-import { foreignFields } from './foreign-fields.js';
-import { isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 
 const isStop = (value: unknown): boolean =>
   typeof value === 'string' ||

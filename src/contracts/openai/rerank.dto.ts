@@ -1,8 +1,15 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { END_USER } from './embedding.dto.js';
-import { advice, PASSED_ON, type ServiceTier } from './field-rules.js';
-import { custom, filledText, trueOrFalse, whole } from './field-types.js';
+import {
+  custom,
+  filledText,
+  trueOrFalse,
+  whole,
+  advice,
+  PASSED_ON,
+  type ServiceTier,
+} from './field-types.js';
 import {
   Field,
   ModelNameField,

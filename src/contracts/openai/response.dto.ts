@@ -1,5 +1,4 @@
-import { ApiSchema } from '@nestjs/swagger';
-import { advice, honoured, ignored, notServed, PASSED_ON } from './field-rules.js';
+import { ApiSchema, ApiProperty } from '@nestjs/swagger';
 import {
   anything,
   choiceOf,
@@ -11,13 +10,61 @@ import {
   texts,
   textWithin,
   whole,
+  fromForm,
+  advice,
+  honoured,
+  ignored,
+  notServed,
+  PASSED_ON,
+  foreignFields,
 } from './field-types.js';
-import { Field, PassesOn, Unlisted } from './field.decorators.js';
-import { foreignFields } from './foreign-fields.js';
+import {
+  Field,
+  PassesOn,
+  Unlisted,
+  PageAfter,
+  PageLimit,
+  PageOrder,
+} from './field.decorators.js';
 import { TextModelFields } from './generation.dto.js';
+
+/** Of `GET /v1/responses/{id}`. */
+export class RetrieveQueryDto {
+  @Field(fromForm(trueOrFalse()), {
+    type: undefined,
+    default: false,
+    description: 'Events of a background response, as they come.',
+  })
+  stream = false;
+
+  @Field(fromForm(whole(0, LARGEST_COUNT)), {
+    description: 'With `stream`: events with a greater `sequence_number` only.',
+    rule: honoured('With `stream`.'),
+  })
+  starting_after?: number;
+}
+
+/** Of `GET /v1/responses/{id}/input_items`. */
+export class InputItemsQueryDto {
+  @PageLimit(100, 20)
+  limit = 20;
+
+  @PageOrder()
+  order: 'asc' | 'desc' = 'desc';
+
+  @PageAfter('item')
+  after?: string;
+}
+
+export class ResponseDeletedDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ example: 'response' }) object!: 'response';
+  @ApiProperty({ example: true }) deleted!: true;
+}
 
 /** Characters of a text. */
 const LONGEST_TEXT = 10_485_760;
+
 /**
  * Of one conversation: each is an object in every step from the parser to the template.
  */
@@ -33,6 +80,7 @@ const REPEATED = {
   description: 'Returned as it is.',
   rule: honoured('Returned as it is.'),
 };
+
 const OBJECT = anything({ type: 'object', additionalProperties: true });
 
 /**

@@ -1,6 +1,14 @@
 import { SPEECH_FORMATS, type SpeechFormat } from '../formats/speech.js';
-import { advice, honoured, meaning, type ServiceTier } from './field-rules.js';
-import { choiceOf, filledText, number, textWithin } from './field-types.js';
+import {
+  choiceOf,
+  filledText,
+  number,
+  textWithin,
+  advice,
+  honoured,
+  meaning,
+  type ServiceTier,
+} from './field-types.js';
 import {
   Field,
   ModelNameField,

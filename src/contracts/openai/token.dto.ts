@@ -1,5 +1,12 @@
-import { advice, honoured, meaning, PASSED_ON } from './field-rules.js';
-import { custom, listOfObjects, anyText } from './field-types.js';
+import {
+  custom,
+  listOfObjects,
+  anyText,
+  advice,
+  honoured,
+  meaning,
+  PASSED_ON,
+} from './field-types.js';
 import { Field, ModelNameField, PassesOn, RequiredField } from './field.decorators.js';
 
 class TokenModelDto {

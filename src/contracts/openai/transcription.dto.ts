@@ -1,7 +1,6 @@
 import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
 import { type TranscriptionParams } from '@switchyard/engine-api/speech-recognizer.js';
-import { type TimestampGranularity } from '../formats/transcript-json.js';
-import { advice, honoured, meaning } from './field-rules.js';
+import { type TimestampGranularity } from '../formats/transcript-body.js';
 import {
   choiceOf,
   commaSeparated,
@@ -14,6 +13,9 @@ import {
   repeatedOneOf,
   repeatedTexts,
   whole,
+  advice,
+  honoured,
+  meaning,
 } from './field-types.js';
 import { Field, RequiredField } from './field.decorators.js';
 import { TranslationDto } from './translation.dto.js';

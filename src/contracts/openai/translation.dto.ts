@@ -1,5 +1,4 @@
 import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
-import { advice, honoured, meaning, type ServiceTier } from './field-rules.js';
 import {
   anything,
   choiceOf,
@@ -7,6 +6,10 @@ import {
   fromForm,
   number,
   anyText,
+  advice,
+  honoured,
+  meaning,
+  type ServiceTier,
 } from './field-types.js';
 import { Field, ModelNameField, ServiceTierField } from './field.decorators.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { readObject, wrongField } from '../schema/read-object.js';
+import { readObject, wrongField } from '../schema/field-problems.js';
 import {
   checked,
   defaulted,

@@ -1,8 +1,7 @@
 import { type z } from 'zod';
 import { wantedLanguage } from '../formats/language-name.js';
-import { IgnoredFields } from '../openai/field-rules.js';
-import { pathText } from '../schema/field-problems.js';
-import { readObject, unsupportedField } from '../schema/read-object.js';
+import { IgnoredFields } from '../openai/field-types.js';
+import { pathText, readObject, unsupportedField } from '../schema/field-problems.js';
 import { type AudioFormat, PCM_24K, requirePcm24 } from './audio-format.js';
 import {
   NO_CHAT,

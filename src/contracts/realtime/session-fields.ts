@@ -6,7 +6,7 @@ import {
   honoured,
   ignored,
   notServed,
-} from '../openai/field-rules.js';
+} from '../openai/field-types.js';
 import {
   ANYTHING,
   checked,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { errorEvent, inDialect } from './server-event.js';
+import { errorEvent, inDialect } from './realtime-event.js';
 import { defaultSession, readOlderSession, readSession } from './session-config.js';
 import { sessionView } from './session-view.js';
 

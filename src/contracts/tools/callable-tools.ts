@@ -3,7 +3,7 @@ import {
   type NamedTool,
   type ResponseTool,
   type ToolChoice,
-} from '../openai/response-tools.js';
+} from './read-tools.js';
 
 /** A tool as a function, which is all that models know. */
 export interface CallableTool {

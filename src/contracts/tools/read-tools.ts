@@ -1,30 +1,85 @@
 import { z } from 'zod';
-import { IgnoredFields } from '../openai/field-rules.js';
+import { IgnoredFields } from '../openai/field-types.js';
 import {
   missingField,
   readObject,
   unsupportedField,
   wrongField,
-} from '../schema/read-object.js';
-import { defaulted, OBJECT, objectsUpTo, textUpTo } from '../schema/rules.js';
+} from '../schema/field-problems.js';
 import {
-  ALLOWED,
-  type Callable,
-  CUSTOM,
-  FUNCTION,
-  NAMED,
-  type NamedTool,
-  NAMESPACE,
-  type ResponseTool,
-  type ToolChoice,
-} from '../openai/response-tools.js';
+  defaulted,
+  OBJECT,
+  objectsUpTo,
+  textUpTo,
+  always,
+  ANY_TEXT,
+  filled,
+  FLAG,
+  oneOf,
+  optional,
+  orNull,
+} from '../schema/rules.js';
 import { type CallableTool, callableTools, isNamed } from './callable-tools.js';
+
+const LONGEST_NAME = 128;
+
+/** What a model calls, and the name of a format. */
+export const TOOL_NAME = filled(LONGEST_NAME).regex(
+  /^[\w.-]+$/,
+  'must be made of letters, digits, dots, underscores and dashes',
+);
+
+const HEAD = { name: TOOL_NAME, description: orNull(ANY_TEXT) };
+
+const tool = <const T extends string, F extends z.ZodRawShape>(type: T, fields: F) =>
+  z.object({ type: always(type), ...HEAD, ...fields }, 'must be an object');
+
+const FUNCTION = tool('function', {
+  parameters: orNull(OBJECT),
+  strict: orNull(FLAG),
+});
+
+/** Takes one text. */
+const CUSTOM = tool('custom', { format: optional(OBJECT) });
+
+const NAMESPACE = tool('namespace', {});
+
+export type Callable =
+  z.output<typeof FUNCTION> | Omit<z.output<typeof CUSTOM>, 'format'>;
+
+interface NamespaceTool extends z.output<typeof NAMESPACE> {
+  readonly tools: readonly Callable[];
+}
+
+export type ResponseTool = Callable | NamespaceTool;
+
+const NAMED = z.object(
+  { name: TOOL_NAME, namespace: optional(textUpTo(LONGEST_NAME)) },
+  'must be an object',
+);
+
+export interface NamedTool extends z.output<typeof NAMED> {
+  readonly type: Callable['type'];
+}
+
+const ALLOWED = z.object({
+  mode: defaulted(oneOf(['auto', 'required', 'none']), 'auto'),
+});
+
+/** Some of the tools, in place of all. */
+interface AllowedTools extends z.output<typeof ALLOWED> {
+  readonly type: 'allowed_tools';
+  readonly tools: readonly NamedTool[];
+}
+
+export type ToolChoice = 'auto' | 'none' | 'required' | NamedTool | AllowedTools;
 
 /** Of one request, and of one namespace. */
 const MOST_TOOLS = 1024;
 
 /** Types of tools that a model can call. */
 const CALLABLE: readonly string[] = ['function', 'custom'] satisfies Callable['type'][];
+
 const isCallable = (type: string): type is Callable['type'] => CALLABLE.includes(type);
 
 /** A tool, or a choice. Many who call chat leave out the type of a function. */
@@ -32,6 +87,7 @@ const TYPED = {
   chat: z.looseObject({ type: defaulted(textUpTo(64), 'function') }, 'must be an object'),
   response: z.looseObject({ type: textUpTo(64) }, 'must be an object'),
 };
+
 const LISTS = {
   chat: objectsUpTo(MOST_TOOLS, TYPED.chat),
   response: objectsUpTo(MOST_TOOLS, TYPED.response),

@@ -1,5 +1,4 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { advice, honoured, ignored, meaning } from '../openai/field-rules.js';
 import {
   anything,
   choiceOf,
@@ -7,6 +6,10 @@ import {
   fromForm,
   language,
   anyText,
+  advice,
+  honoured,
+  ignored,
+  meaning,
 } from '../openai/field-types.js';
 import { Field, RequiredField } from '../openai/field.decorators.js';
 

@@ -12,7 +12,7 @@ import {
   speechDelta,
   speechDone,
 } from '../../contracts/formats/speech.js';
-import { formatTranscriptStream } from '../../contracts/formats/transcript-events.js';
+import { formatTranscriptStream } from '../../contracts/formats/transcript-body.js';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { type ErrorCode } from '../../core/errors/domain-error.js';

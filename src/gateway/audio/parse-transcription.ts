@@ -13,7 +13,7 @@ import {
 import {
   type FieldNature,
   type ServiceTier,
-} from '../../contracts/openai/field-rules.js';
+} from '../../contracts/openai/field-types.js';
 import {
   TranscriptionDto,
   transcriptionParams,

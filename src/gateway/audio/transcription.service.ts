@@ -6,7 +6,12 @@ import {
   SSE_DONE,
   sseData,
 } from '../../contracts/formats/server-sent-event.js';
-import { transcriptBody } from '../../contracts/formats/transcript-body.js';
+import {
+  transcriptBody,
+  segmentEvents,
+  textDone,
+  transcriptEvents,
+} from '../../contracts/formats/transcript-body.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
@@ -27,11 +32,6 @@ import {
 } from './parse-transcription.js';
 import { type AudioForm, UploadReader, type UploadRules } from './upload-reader.js';
 import { gapBetween } from '../../contracts/formats/joined-text.js';
-import {
-  segmentEvents,
-  textDone,
-  transcriptEvents,
-} from '../../contracts/formats/transcript-events.js';
 import {
   type TokenLogprob,
   type Transcript,

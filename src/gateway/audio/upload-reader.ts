@@ -2,8 +2,7 @@ import { type MultipartFile } from '@fastify/multipart';
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { fileTooLarge, Spool } from '../../platform/storage/spool.js';
-import { type SpooledUpload } from '../../platform/storage/spooled-upload.js';
+import { fileTooLarge, Spool, type SpooledUpload } from '../../platform/storage/spool.js';
 import {
   FormFields,
   formParts,

@@ -21,7 +21,7 @@ import {
   textField,
   view,
 } from '../http/openapi/view.js';
-import { readObject } from '../../contracts/schema/read-object.js';
+import { readObject } from '../../contracts/schema/field-problems.js';
 import { filled, objectOf } from '../../contracts/schema/rules.js';
 import {
   Authenticator,

@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { DATABASE_PING } from '../../platform/database/database.tokens.js';
+import { DATABASE_PING } from '../../platform/database/database-store.js';
 import {
   DependencyMonitor,
   type DependencyName,

@@ -1,5 +1,5 @@
 import { type CallExecution, deviceShareMs } from '../../contracts/grpc/call.codec.js';
-import { IGNORED_HEADER } from '../../contracts/openai/field-rules.js';
+import { IGNORED_HEADER } from '../../contracts/openai/field-types.js';
 import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
 
 export interface RequestTimings {

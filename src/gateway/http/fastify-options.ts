@@ -1,7 +1,7 @@
 import { type FastifyMultipartOptions } from '@fastify/multipart';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Settings } from '../../platform/config/settings.js';
-import { TrustedProxies } from '../../platform/http/trusted-proxies.js';
+import { TrustedProxies } from '../../platform/http/networks.js';
 import { answerBrokenHttp, sendError } from './error-reply.js';
 import { toDomainError } from './http-error.js';
 import { isPartAFile, LONGEST_FIELD } from './multipart-form.js';

@@ -25,8 +25,8 @@ import {
   TRACE_LINK_HEADER,
   traceparentIn,
   traceparentOf,
+  TRACER,
 } from '../../platform/tracing/tracing.module.js';
-import { TRACER } from '../../platform/tracing/tracing.js';
 
 /** Where a request is: in its queue, or with a worker. */
 interface Stage {

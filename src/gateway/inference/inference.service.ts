@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { type ServiceTier } from '../../contracts/openai/field-rules.js';
+import { type ServiceTier } from '../../contracts/openai/field-types.js';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SERVICE_TIERS } from '../../contracts/openai/field-rules.js';
+import { SERVICE_TIERS } from '../../contracts/openai/field-types.js';
 import { requestPriority, usedTier } from './request-priority.js';
 
 describe('service_tier', () => {

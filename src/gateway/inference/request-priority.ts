@@ -1,4 +1,4 @@
-import { isUrgent, type ServiceTier } from '../../contracts/openai/field-rules.js';
+import { isUrgent, type ServiceTier } from '../../contracts/openai/field-types.js';
 import {
   type PriorityLabel,
   RequestPriority,

@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type FieldNature, PASSED_ON } from '../../contracts/openai/field-rules.js';
+import { type FieldNature, PASSED_ON } from '../../contracts/openai/field-types.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';

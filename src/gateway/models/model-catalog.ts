@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { PASSED_ON } from '../../contracts/openai/field-rules.js';
+import { PASSED_ON } from '../../contracts/openai/field-types.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ModelList } from '../../platform/config/model-list.js';
 import { isPattern, type ModelSpec } from '../../platform/config/model-spec.js';

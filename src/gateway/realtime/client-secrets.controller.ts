@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
-import { IGNORED_HEADER } from '../../contracts/openai/field-rules.js';
+import { IGNORED_HEADER } from '../../contracts/openai/field-types.js';
 import { type Dialect, sessionView } from '../../contracts/realtime/session-view.js';
 import { CallerPrincipal } from '../http/params.js';
 import { type Principal } from '../../platform/auth/principal.js';

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { IgnoredFields } from '../../contracts/openai/field-rules.js';
+import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import {
   defaultSession,
   readOlderSession,
@@ -10,7 +10,7 @@ import {
   CLIENT_SECRET,
   OLDER_CLIENT_SECRET,
 } from '../../contracts/realtime/session-fields.js';
-import { readObject } from '../../contracts/schema/read-object.js';
+import { readObject } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { type Principal } from '../../platform/auth/principal.js';

@@ -1,12 +1,13 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import { CLOSE, type CloseCode } from '../../contracts/realtime/close-code.js';
 import {
   errorEvent,
   ignoredWarning,
   type ServerEvent,
   warningEvent,
-} from '../../contracts/realtime/server-event.js';
+  CLOSE,
+  type CloseCode,
+} from '../../contracts/realtime/realtime-event.js';
 import { type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { demandModel, type Principal } from '../../platform/auth/principal.js';

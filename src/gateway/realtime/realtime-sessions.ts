@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { CLOSE } from '../../contracts/realtime/close-code.js';
+import { CLOSE } from '../../contracts/realtime/realtime-event.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';

@@ -6,8 +6,7 @@ import {
   WebSocketGateway,
 } from '@nestjs/websockets';
 import { type WebSocket } from 'ws';
-import { CLOSE } from '../../contracts/realtime/close-code.js';
-import { errorEvent } from '../../contracts/realtime/server-event.js';
+import { errorEvent, CLOSE } from '../../contracts/realtime/realtime-event.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { demandScope } from '../../platform/auth/principal.js';

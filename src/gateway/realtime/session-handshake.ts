@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
-import { IgnoredFields } from '../../contracts/openai/field-rules.js';
+import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import {
   defaultSession,
   type SessionConfig,

@@ -10,7 +10,7 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { CLOSE } from '../../contracts/realtime/close-code.js';
+import { CLOSE } from '../../contracts/realtime/realtime-event.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { type RealtimeSession } from './realtime-session.js';
 

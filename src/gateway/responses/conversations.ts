@@ -11,7 +11,7 @@ import {
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type FastifyReply } from 'fastify';
-import { IgnoredFields } from '../../contracts/openai/field-rules.js';
+import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';

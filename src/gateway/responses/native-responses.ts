@@ -7,7 +7,7 @@ import {
   type ResponseItem,
 } from '../../contracts/openai/response-items.js';
 import { type ResponseObject, FINAL_EVENTS } from '../../contracts/openai/responses.js';
-import { readObject } from '../../contracts/schema/read-object.js';
+import { readObject } from '../../contracts/schema/field-problems.js';
 import { OBJECT, objectsUpTo } from '../../contracts/schema/rules.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { parseDto } from '../http/dto-validation.js';

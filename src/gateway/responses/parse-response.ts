@@ -7,7 +7,7 @@ import {
 import {
   type IgnoredFields,
   type ServiceTier,
-} from '../../contracts/openai/field-rules.js';
+} from '../../contracts/openai/field-types.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import {
   RESPONSE_OBJECTS,
@@ -17,7 +17,7 @@ import {
   readObject,
   unsupportedField,
   wrongField,
-} from '../../contracts/schema/read-object.js';
+} from '../../contracts/schema/field-problems.js';
 import { ANYTHING, asksForNothing, optional } from '../../contracts/schema/rules.js';
 import { readTools } from '../../contracts/tools/read-tools.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';

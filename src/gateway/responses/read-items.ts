@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { IgnoredFields } from '../../contracts/openai/field-rules.js';
+import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
 import {
   ITEM_REFERENCE,
@@ -7,7 +7,7 @@ import {
   RESPONSE_ITEMS,
   type ResponseItem,
 } from '../../contracts/openai/response-items.js';
-import { missingField, readObject } from '../../contracts/schema/read-object.js';
+import { missingField, readObject } from '../../contracts/schema/field-problems.js';
 import { objectsUpTo, optional, textUpTo } from '../../contracts/schema/rules.js';
 
 type Json = Readonly<Record<string, unknown>>;

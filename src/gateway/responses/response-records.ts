@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
-import { type InputItemsQueryDto } from '../../contracts/openai/stored-response.dto.js';
+import { type InputItemsQueryDto } from '../../contracts/openai/response.dto.js';
 import {
   type EndedResponseStatus,
   type ResponseEnding,

@@ -15,7 +15,7 @@ import {
   InputItemsQueryDto,
   ResponseDeletedDto,
   RetrieveQueryDto,
-} from '../../contracts/openai/stored-response.dto.js';
+} from '../../contracts/openai/response.dto.js';
 import { CallerTenant } from '../http/params.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { followEvents } from './response-stream.js';

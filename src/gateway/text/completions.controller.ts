@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream';
 import { Controller, Inject, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { embeddingBody } from '../../contracts/formats/embedding-body.js';
+import { embeddingBody } from '../../contracts/formats/generation-body.js';
 import { withJsonFields, JsonFields } from '../../contracts/formats/json-fields.js';
-import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
-import { countInputs } from '../../contracts/openai/text-or-tokens.js';
+import { EmbeddingDto, countInputs } from '../../contracts/openai/embedding.dto.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';

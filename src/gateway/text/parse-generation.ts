@@ -4,8 +4,8 @@ import {
   CompletionDto,
   type TextGenerationFields,
 } from '../../contracts/openai/generation.dto.js';
-import { countInputs } from '../../contracts/openai/text-or-tokens.js';
-import { IgnoredFields, PASSED_ON } from '../../contracts/openai/field-rules.js';
+import { countInputs } from '../../contracts/openai/embedding.dto.js';
+import { IgnoredFields, PASSED_ON } from '../../contracts/openai/field-types.js';
 import { readTools } from '../../contracts/tools/read-tools.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { streamedWavHeader } from '../../contracts/formats/wav-header.js';
+import { streamedWavHeader } from '../../contracts/formats/speech.js';
 import { rawPcmAsWav } from './whisper-asr.service.js';
 
 async function collect(chunks: readonly Buffer[], mostSeconds?: number): Promise<Buffer> {

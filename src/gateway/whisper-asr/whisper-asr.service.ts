@@ -22,9 +22,12 @@ import {
   TranscriptionService,
 } from '../audio/transcription.service.js';
 import { type Strictness } from '../models/model-abilities.js';
-import { streamedWavHeader } from '../../contracts/formats/wav-header.js';
-import { formatSrt, formatVtt } from '../../contracts/formats/subtitles.js';
-import { formatVerboseJson } from '../../contracts/formats/transcript-json.js';
+import { streamedWavHeader } from '../../contracts/formats/speech.js';
+import {
+  formatVerboseJson,
+  formatSrt,
+  formatVtt,
+} from '../../contracts/formats/transcript-body.js';
 import {
   type Transcript,
   type TranscriptTask,

@@ -1,5 +1,5 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
+import { type StreamConfig } from '../../contracts/grpc/call.codec.js';
 import { type SlotCredit } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';

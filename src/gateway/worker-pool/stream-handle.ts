@@ -7,7 +7,7 @@ import {
   type StreamConfig,
   streamConfigMessage,
   type StreamEvent,
-} from '../../contracts/grpc/stream.codec.js';
+} from '../../contracts/grpc/call.codec.js';
 import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,

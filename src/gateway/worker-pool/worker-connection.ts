@@ -2,10 +2,10 @@ import { Metadata } from '@grpc/grpc-js';
 import {
   type CancelRequest,
   type CancelResponse,
+  type StreamConfig,
 } from '../../contracts/grpc/call.codec.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { decodeFailure, failureAcross } from '../../contracts/grpc/status.codec.js';
-import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
 import {
   groupSize,
   slotCredits,

@@ -5,8 +5,10 @@ import {
   Optional,
 } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type StreamConfig } from '../../contracts/grpc/stream.codec.js';
+import {
+  type CallExecution,
+  type StreamConfig,
+} from '../../contracts/grpc/call.codec.js';
 import {
   type SlotCredit,
   type SlotOffer,

@@ -6,7 +6,7 @@ import {
   type ReplicaSpec,
   replicaSpecs,
 } from '../../platform/config/model-spec.js';
-import { filledIn } from '../../platform/config/worker-fields.js';
+import { filledIn } from '../../platform/config/model-fields.js';
 import { inheritedEnvironment } from '../../platform/config/process-environment.js';
 import { type Settings } from '../../platform/config/settings.js';
 import {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { formatSrt } from '../../contracts/formats/subtitles.js';
-import { transcriptEvents } from '../../contracts/formats/transcript-events.js';
+import { formatSrt, transcriptEvents } from '../../contracts/formats/transcript-body.js';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { EnglishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
 import { NormalizerRegistry } from './normalizer-registry.js';

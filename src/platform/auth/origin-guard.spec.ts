@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type SettingPath, settingsFrom } from '../config/settings.js';
-import { AllowedHosts } from '../http/allowed-hosts.js';
-import { CrossOrigins } from '../http/cross-origin.js';
+import { AllowedHosts, CrossOrigins } from '../http/allowed-hosts.js';
 import { OriginGuard } from './origin-guard.js';
 
 type Headers = Record<string, string>;

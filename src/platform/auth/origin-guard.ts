@@ -1,7 +1,6 @@
 import { type IncomingMessage } from 'node:http';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type AllowedHosts } from '../http/allowed-hosts.js';
-import { type CrossOrigins } from '../http/cross-origin.js';
+import { type AllowedHosts, type CrossOrigins } from '../http/allowed-hosts.js';
 
 type Headers = IncomingMessage['headers'];
 

@@ -1,13 +1,11 @@
 import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { wrongHosts } from '../http/allowed-hosts.js';
-import { CrossOrigins } from '../http/cross-origin.js';
-import { isLoopback } from '../http/loopback.js';
+import { wrongHosts, CrossOrigins } from '../http/allowed-hosts.js';
+import { networksAndNames, isLoopback } from '../http/networks.js';
 import { HostExceptions } from '../http/host-exceptions.js';
-import { networksAndNames } from '../http/networks.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
 import { isSecretSetting } from './effective-settings.js';
-import { type SourcedValue } from './setting-source.js';
+import { type SourcedValue } from './load-config.js';
 import { type SettingPath, type Settings } from './settings.js';
 import { ConfigError, type ConfigProblem } from './yaml-file.js';
 

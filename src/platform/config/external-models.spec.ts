@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { modelsFromFile } from './models-file.js';
 import { replicaSpecs } from './model-spec.js';
-import { filledIn } from './worker-fields.js';
+import { filledIn } from './model-fields.js';
 import { parseYaml } from './yaml-file.js';
 
 const read = (fields: string, engine = 'external') =>

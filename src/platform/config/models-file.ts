@@ -5,7 +5,13 @@ import {
   readFields,
 } from '../../contracts/schema/field-problems.js';
 import { KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
-import { ENGINE_KINDS, MODEL } from './model-fields.js';
+import {
+  ENGINE_KINDS,
+  MODEL,
+  compileRemote,
+  compileReplicas,
+  unreadableFiles,
+} from './model-fields.js';
 import {
   camelKeys,
   isPattern,
@@ -13,7 +19,6 @@ import {
   type ModelSpec,
   replicaSpecs,
 } from './model-spec.js';
-import { compileRemote, compileReplicas, unreadableFiles } from './worker-fields.js';
 import { type ConfigProblem, placed, type YamlFile } from './yaml-file.js';
 
 /** One entry of `models:`. */

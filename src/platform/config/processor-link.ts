@@ -1,4 +1,24 @@
 /**
+ * Messages of a gateway to the batch processor that it started, over Node's IPC
+ * channel. Where lines go and with which secret stands in the child's
+ * environment (`ProcessorLink`).
+ */
+export type GatewayMessage =
+  /** A batch was created or cancelled: look now and not at the next poll. */
+  | { readonly type: 'wake' }
+  /** A scrape: send the metrics. */
+  | { readonly type: 'metrics' };
+
+/** Messages of a processor to the gateway that started it. */
+export type ProcessorMessage =
+  /** It claims jobs. */
+  | { readonly type: 'ready' }
+  /** Why it never will. */
+  | { readonly type: 'failed'; readonly message: string }
+  /** Answer to `metrics`: the exposition text of the processor's own metrics. */
+  | { readonly type: 'metrics'; readonly text: string };
+
+/**
  * Flags of Node for a batch processor. A batch makes much garbage and keeps next to
  * nothing: with V8's own measures the old generation grows by 150 MiB before a collection
  * (test/bench/README.md "Reading `batch-ingest`").

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { isLoopback } from '../http/loopback.js';
+import { isLoopback } from '../http/networks.js';
 import { loadConfig } from './load-config.js';
 import { ENGINE_KINDS } from './model-fields.js';
 import { type EngineName, modelOn, type ModelSpec } from './model-spec.js';

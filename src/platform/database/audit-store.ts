@@ -1,6 +1,5 @@
 import { type AuditEntry } from '../../core/access/audit-entry.js';
-import { DatabaseStore } from './database-store.js';
-import { recordOf, rowOf } from './records.js';
+import { DatabaseStore, recordOf, rowOf } from './database-store.js';
 import { AUDIT } from './schema.js';
 
 /** The audit log. Ids grow with time: newest first is by descending id. */

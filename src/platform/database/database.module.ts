@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { sql } from 'kysely';
 import { SETTINGS, type Settings } from '../config/settings.js';
-import { DATABASE_PING } from './database.tokens.js';
+import { DATABASE_PING } from './database-store.js';
 import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';
 import { AuditStore } from './audit-store.js';
 import { FileStore } from './file-store.js';

@@ -7,8 +7,14 @@ import {
   type PageRequest,
   type StoredFile,
 } from '../../core/jobs/job.ports.js';
-import { DatabaseStore, equals, hasDeleted, pageOf } from './database-store.js';
-import { recordOf, rowOf } from './records.js';
+import {
+  DatabaseStore,
+  equals,
+  hasDeleted,
+  pageOf,
+  recordOf,
+  rowOf,
+} from './database-store.js';
 import { type Database, FILES, FILES_OF_BATCHES } from './schema.js';
 
 /**

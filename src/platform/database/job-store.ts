@@ -17,10 +17,16 @@ import {
   type OutboxEntry,
 } from '../../core/jobs/job.ports.js';
 import { type TenantShare } from '../../core/jobs/tenant-share.js';
-import { DatabaseStore, equals, hasDeleted, pageOf } from './database-store.js';
+import {
+  DatabaseStore,
+  equals,
+  hasDeleted,
+  pageOf,
+  recordOf,
+  rowOf,
+} from './database-store.js';
 import { type Database, TRACED_BATCHES } from './schema.js';
 import { timeOrderedId } from '../clock/time-ordered-id.js';
-import { recordOf, rowOf } from './records.js';
 
 /**
  * Writes what a holder found out. A terminal status, the end of the lease and the webhook

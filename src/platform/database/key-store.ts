@@ -4,8 +4,7 @@ import {
   type NewSecret,
   type StoredKey,
 } from '../../core/access/stored-key.js';
-import { DatabaseStore, hasUpdated } from './database-store.js';
-import { recordOf, rowOf } from './records.js';
+import { DatabaseStore, hasUpdated, recordOf, rowOf } from './database-store.js';
 import { API_KEYS, type Database, ENDED_SESSIONS } from './schema.js';
 
 /**

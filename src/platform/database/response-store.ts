@@ -9,8 +9,14 @@ import {
   type ResponseRun,
   type StoredResponseStatus,
 } from '../../core/request/response-record.js';
-import { DatabaseStore, equals, hasDeleted, hasUpdated } from './database-store.js';
-import { recordOf, rowOf } from './records.js';
+import {
+  DatabaseStore,
+  equals,
+  hasDeleted,
+  hasUpdated,
+  recordOf,
+  rowOf,
+} from './database-store.js';
 import { type Database, RESPONSES, STORED_RESPONSES } from './schema.js';
 
 const OPEN = ['queued', 'in_progress'] as const;

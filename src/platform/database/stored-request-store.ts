@@ -16,8 +16,7 @@ import {
   type NewStoredRequest,
   type Opened,
 } from '../../core/request/stored-request.js';
-import { DatabaseStore, equals, hasUpdated } from './database-store.js';
-import { recordOf, rowOf } from './records.js';
+import { DatabaseStore, equals, hasUpdated, recordOf, rowOf } from './database-store.js';
 import { COUNTED_REQUESTS, type Database } from './schema.js';
 
 const ENDED: readonly StoredEnd[] = ['completed', 'failed', 'cancelled'];

@@ -1,7 +1,6 @@
 import { type Kysely } from 'kysely';
 import { type Upload, type UploadPart } from '../../core/jobs/job.ports.js';
-import { DatabaseStore, equals, hasUpdated } from './database-store.js';
-import { recordOf, rowOf } from './records.js';
+import { DatabaseStore, equals, hasUpdated, recordOf, rowOf } from './database-store.js';
 import { type Database, UPLOAD_PARTS, UPLOADS } from './schema.js';
 
 /** Multi-part uploads. */

@@ -1,6 +1,5 @@
 import { type OutboxEntry } from '../../core/jobs/job.ports.js';
-import { DatabaseStore } from './database-store.js';
-import { recordOf } from './records.js';
+import { DatabaseStore, recordOf } from './database-store.js';
 import { OUTBOX } from './schema.js';
 
 /**

@@ -1,7 +1,6 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { RedisModule, RedisProbe } from '../redis/redis.module.js';
-import { DependencyMonitor } from './dependency-monitor.js';
-import { dependencyMetricProviders } from './dependency.metrics.js';
+import { DependencyMonitor, dependencyMetricProviders } from './dependency-monitor.js';
 
 /**
  * Probes what this process depends on; who owns another dependency than Redis adds its

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isPublicAddress } from './fetch-target.js';
+import { isPublicAddress } from './safe-fetch.js';
 
 const PUBLIC = [
   ...[

@@ -1,5 +1,4 @@
-import { listed } from './list-setting.js';
-import { Networks } from './networks.js';
+import { Networks, listed } from './networks.js';
 
 const ALWAYS_OPEN = ['80', '443'];
 

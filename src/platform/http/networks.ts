@@ -1,5 +1,69 @@
 import { BlockList, isIP } from 'node:net';
-import { listed } from './list-setting.js';
+import { type IncomingHttpHeaders } from 'node:http';
+
+/** Entries of a text with commas, without blanks. */
+export const listed = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map(entry => entry.trim())
+    .filter(entry => entry !== '');
+
+/** Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. */
+export class TrustedProxies {
+  readonly #networks;
+
+  /**
+   * @param list addresses and networks, separated by commas. @throws Error for an entry
+   *   that is neither
+   */
+  constructor(list: string) {
+    const { networks, names } = networksAndNames(list);
+    const [wrong] = names;
+    if (wrong !== undefined)
+      throw new Error(
+        `\`server.trusted_proxies\`: \`${wrong}\` is no address and no network.`,
+      );
+    this.#networks = networks;
+  }
+
+  has(address: string): boolean {
+    return this.#networks.hasPeer(address);
+  }
+
+  /** The last address that no trusted proxy has. @param peer of the connection */
+  clientOf(
+    { 'x-forwarded-for': forwarded = '' }: IncomingHttpHeaders,
+    peer = '',
+  ): string {
+    const earlier = [...listed([forwarded].flat().join())];
+    let client = peer;
+    while (this.has(client) && earlier.length > 0) client = earlier.pop() || client;
+    return client;
+  }
+}
+
+const LOOPBACK = new BlockList();
+
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/** `[::1]` is `::1` in a URL and in `Host`. */
+export const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+
+/**
+ * True for this machine's own addresses and for `localhost`. Any other name is false,
+ * also `127.evil.com`, whatever it resolves to.
+ * @param host without port; an IPv6 address with or without brackets
+ */
+export function isLoopback(host: string): boolean {
+  const address = unbracketed(host);
+  const family = isIP(address);
+  if (family === 0) return host.toLowerCase() === 'localhost';
+  return (
+    !address.includes('%') && LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6')
+  );
+}
 
 /** Addresses, and networks such as 10.1.0.0/16. */
 export class Networks {

@@ -1,4 +1,18 @@
 import { type IncomingHttpHeaders } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Time and chance, replaced in tests. */
+export interface RetryTiming {
+  /** Rejects when `signal` aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>;
+  /** 0 to 1. */
+  random(): number;
+}
+
+export const REAL_TIMING: RetryTiming = {
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+  random: () => Math.random(),
+};
 
 /**
  * What an answer asks to wait: `retry-after-ms`, else `Retry-After` in seconds or as a

@@ -8,9 +8,13 @@ import { type AddressInfo, isIP, createServer as createTcpServer } from 'node:ne
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { fetchTarget, type ResolveHost } from './fetch-target.js';
+import {
+  type FetchRules,
+  SafeFetch,
+  fetchTarget,
+  type ResolveHost,
+} from './safe-fetch.js';
 import { HostExceptions } from './host-exceptions.js';
-import { type FetchRules, SafeFetch } from './safe-fetch.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { audioDuration } from './audio-duration.js';
-import { SpooledUpload } from './spooled-upload.js';
+import { SpooledUpload } from './spool.js';
 
 const SECONDS = 3;
 const HEAD = 65_536;

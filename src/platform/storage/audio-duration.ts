@@ -1,5 +1,5 @@
 import { type IOptions } from 'music-metadata';
-import { type SpooledUpload } from './spooled-upload.js';
+import { type SpooledUpload } from './spool.js';
 
 /** What a WAV header says; undefined fields make the duration unknown. */
 interface WavHeader {

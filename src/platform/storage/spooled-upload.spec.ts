@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { SpooledUpload } from './spooled-upload.js';
+import { SpooledUpload } from './spool.js';
 
 const BYTES = Buffer.alloc(150_000, 'abc');
 

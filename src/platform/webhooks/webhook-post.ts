@@ -2,9 +2,8 @@ import { createHmac } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { ConfigError, readNamedFile } from '../config/yaml-file.js';
-import { fetchTarget, resolveBySystem } from '../http/fetch-target.js';
+import { lookupIn, fetchTarget, resolveBySystem } from '../http/safe-fetch.js';
 import { type HostExceptions } from '../http/host-exceptions.js';
-import { lookupIn } from '../http/safe-fetch.js';
 
 const PREFIX = 'whsec_';
 

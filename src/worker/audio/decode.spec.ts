@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { decodeAudio } from './decode.js';
-import { streamedWavHeader } from '../../contracts/formats/wav-header.js';
+import { streamedWavHeader } from '../../contracts/formats/speech.js';
 
 const never = new AbortController().signal;
 const folder = mkdtempSync(join(tmpdir(), 'decode-spec-'));

@@ -1,12 +1,11 @@
 import { type Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type SpeechFormat } from '../../contracts/formats/speech.js';
+import { type SpeechFormat, streamedWavHeader } from '../../contracts/formats/speech.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { boundedText, type FfmpegProcess, startFfmpeg } from './ffmpeg-process.js';
 import { bytesOf, SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { Resampler } from './resampler.js';
-import { streamedWavHeader } from '../../contracts/formats/wav-header.js';
 
 /**
  * 0.17 s at 24 kHz: well under a millisecond of filtering between two turns of

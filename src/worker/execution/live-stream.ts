@@ -1,4 +1,4 @@
-import { type StreamEvent } from '../../contracts/grpc/stream.codec.js';
+import { type StreamEvent } from '../../contracts/grpc/call.codec.js';
 import { type RecognizerStream } from '@switchyard/engine-api/speech-recognizer.js';
 
 export type EmitEvent = (event: StreamEvent) => void;

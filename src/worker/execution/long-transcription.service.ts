@@ -10,7 +10,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decode.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { type ReceivedFile } from '../audio/received-file.js';
-import { wavHeader } from '../../contracts/formats/wav-header.js';
+import { wavHeader } from '../../contracts/formats/speech.js';
 import {
   type AudioWindow,
   cutIntoWindows,

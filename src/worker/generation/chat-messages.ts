@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { IgnoredFields } from '../../contracts/openai/field-rules.js';
+import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import {
   missingField,
   readObject,
   unsupportedField,
   wrongField,
-} from '../../contracts/schema/read-object.js';
+} from '../../contracts/schema/field-problems.js';
 import {
   ANY_TEXT,
   defaulted,

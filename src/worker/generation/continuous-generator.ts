@@ -26,7 +26,7 @@ import {
   missingField,
   readObject,
   unsupportedField,
-} from '../../contracts/schema/read-object.js';
+} from '../../contracts/schema/field-problems.js';
 import { ANY_TEXT, FLAG, OBJECT, optional } from '../../contracts/schema/rules.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { chatMessages, MESSAGES } from './chat-messages.js';

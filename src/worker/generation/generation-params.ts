@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-or-tokens.js';
+import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/embedding.dto.js';
 import {
   readObject,
   unsupportedField,
   wrongField,
-} from '../../contracts/schema/read-object.js';
+} from '../../contracts/schema/field-problems.js';
 import {
   defaulted,
   FLAG,

@@ -3,7 +3,7 @@ import {
   missingField,
   unsupportedField,
   wrongField,
-} from '../../contracts/schema/read-object.js';
+} from '../../contracts/schema/field-problems.js';
 import {
   checked,
   defaulted,

@@ -1,8 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  encodeStreamEvent,
-  type StreamEvent,
-} from '../../contracts/grpc/stream.codec.js';
+import { encodeStreamEvent, type StreamEvent } from '../../contracts/grpc/call.codec.js';
 import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,

@@ -5,7 +5,7 @@ import {
   STREAM_COMMIT,
   streamAudioMessage,
   streamConfigMessage,
-} from '../../../src/contracts/grpc/stream.codec.js';
+} from '../../../src/contracts/grpc/call.codec.js';
 import {
   SpeechToTextStub,
   type TranscribeStreamRequest,

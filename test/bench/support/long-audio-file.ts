@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { wavHeader } from '../../../src/contracts/formats/wav-header.js';
+import { wavHeader } from '../../../src/contracts/formats/speech.js';
 import { seededRandom } from './seeded-random.js';
 
 const RATE = 16_000;

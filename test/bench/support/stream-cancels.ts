@@ -6,7 +6,7 @@ import { Logger } from '@nestjs/common';
 import {
   type StreamConfig,
   streamConfigMessage,
-} from '../../../src/contracts/grpc/stream.codec.js';
+} from '../../../src/contracts/grpc/call.codec.js';
 import {
   type SpeechToTextClient,
   SpeechToTextStub,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openVoiceActivity } from '@switchyard/engine-sherpa/voice-activity.js';
 import { type VoiceEvent } from '@switchyard/engine-api/audio/voice-activity-tracker.js';
 import { createEngine } from '../../../src/worker/engine-factory.js';
-import { type StreamEvent } from '../../../src/contracts/grpc/stream.codec.js';
+import { type StreamEvent } from '../../../src/contracts/grpc/call.codec.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { VoiceActivityStream } from '../../../src/worker/execution/voice-activity-stream.js';

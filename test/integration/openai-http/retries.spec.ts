@@ -5,7 +5,7 @@ import {
   synthesizeItem,
   transcribeItem,
 } from '../../contract/engines/engine-items.js';
-import { REAL_TIMING } from '../../../src/platform/http/retry-timing.js';
+import { REAL_TIMING } from '../../../src/platform/http/retry-after.js';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { freePort } from '../../support/free-port.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';

@@ -9,7 +9,7 @@ import { OpenAiHttpEmbedder } from '../../../src/worker/engines/openai-http/embe
 import { OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/generator.js';
 import { OpenAiHttpRecognizer } from '../../../src/worker/engines/openai-http/recognizer.js';
 import { OpenAiHttpSynthesizer } from '../../../src/worker/engines/openai-http/synthesizer.js';
-import { type RetryTiming } from '../../../src/platform/http/retry-timing.js';
+import { type RetryTiming } from '../../../src/platform/http/retry-after.js';
 import { modelSpec } from '../../contract/engines/engine-items.js';
 import { OpenAiUpstream, type UpstreamOptions } from '../../support/openai-upstream.js';
 

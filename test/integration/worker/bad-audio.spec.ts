@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { streamedWavHeader } from '../../../src/contracts/formats/wav-header.js';
+import { streamedWavHeader } from '../../../src/contracts/formats/speech.js';
 import { SttCaller } from './stt-caller.js';
 import { sttModel, WorkerProcess } from './worker-process.js';
 

@@ -8,9 +8,15 @@ import {
   BatchListQueryDto,
 } from '../../../contracts/openai/batch.dto.js';
 import { EmbeddingDto } from '../../../contracts/openai/embedding.dto.js';
-import { type FieldRules, honoured } from '../../../contracts/openai/field-rules.js';
+import { type FieldRules, honoured } from '../../../contracts/openai/field-types.js';
 import { rulesOf, Unlisted } from '../../../contracts/openai/field.decorators.js';
-import { FileCreateDto, FileListQueryDto } from '../../../contracts/openai/file.dto.js';
+import {
+  FileCreateDto,
+  FileListQueryDto,
+  UploadCompleteDto,
+  UploadCreateDto,
+  UploadPartCreateDto,
+} from '../../../contracts/openai/file.dto.js';
 import {
   ChatCompletionDto,
   CompletionDto,
@@ -19,20 +25,13 @@ import { RerankDto } from '../../../contracts/openai/rerank.dto.js';
 import {
   CreateResponseRequest,
   ResponseInputRequest,
-} from '../../../contracts/openai/response.dto.js';
-import { SpeechDto } from '../../../contracts/openai/speech.dto.js';
-import {
   InputItemsQueryDto,
   RetrieveQueryDto,
-} from '../../../contracts/openai/stored-response.dto.js';
+} from '../../../contracts/openai/response.dto.js';
+import { SpeechDto } from '../../../contracts/openai/speech.dto.js';
 import { DetokenizeDto, TokenizeDto } from '../../../contracts/openai/token.dto.js';
 import { TranscriptionDto } from '../../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../../contracts/openai/translation.dto.js';
-import {
-  UploadCompleteDto,
-  UploadCreateDto,
-  UploadPartCreateDto,
-} from '../../../contracts/openai/upload.dto.js';
 
 class VoiceQueryDto {
   @Unlisted(honoured('Absent: all speech models.'))

@@ -7,10 +7,13 @@ import { isTerminal } from '../../../core/jobs/batch-status.js';
 import { type Page } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { fetchTarget, resolveBySystem } from '../../../platform/http/fetch-target.js';
+import { fetchTarget, resolveBySystem } from '../../../platform/http/safe-fetch.js';
 import { HostExceptions } from '../../../platform/http/host-exceptions.js';
-import { TRACER } from '../../../platform/tracing/tracing.js';
-import { contextAfter, traceparentOf } from '../../../platform/tracing/tracing.module.js';
+import {
+  contextAfter,
+  traceparentOf,
+  TRACER,
+} from '../../../platform/tracing/tracing.module.js';
 import { FilesService } from '../files/files.service.js';
 import { EmbeddedProcessor } from '../processor/embedded-processor.js';
 import { type BatchParams, newJob, isSameBatch } from './batch-params.js';

@@ -11,15 +11,13 @@ import {
 import { HttpAdapterHost } from '@nestjs/core';
 import { firstValueFrom, map, race, Subject, type Subscription, timer } from 'rxjs';
 import {
-  type GatewayMessage,
-  type ProcessorMessage,
-} from '../../../contracts/batch-processor/processor-link.js';
-import { TOKEN_SECRET } from '../../../platform/auth/internal-tokens.js';
-import {
   PROCESSOR_NODE_FLAGS,
   processorEnvironment,
   type ProcessorLink,
+  type GatewayMessage,
+  type ProcessorMessage,
 } from '../../../platform/config/processor-link.js';
+import { TOKEN_SECRET } from '../../../platform/auth/internal-tokens.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { ProcessLog } from '../../../platform/process/process-log.js';
 import { ProcessSupervisor } from '../../../platform/process/process-supervisor.js';

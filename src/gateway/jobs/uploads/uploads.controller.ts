@@ -2,16 +2,16 @@ import { Body, Controller, Param, Post, UseInterceptors } from '@nestjs/common';
 import { ApiBody, ApiConsumes } from '@nestjs/swagger';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import {
+  UPLOAD_PURPOSES,
   UploadCompleteDto,
   UploadCreateDto,
   UploadPartCreateDto,
-} from '../../../contracts/openai/upload.dto.js';
+} from '../../../contracts/openai/file.dto.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { CallerTenant, Form } from '../../http/params.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { OutageInterceptor } from '../shared/outage.interceptor.js';
 import { UploadsService } from './uploads.service.js';
-import { UPLOAD_PURPOSES } from '../../../contracts/openai/file.dto.js';
 import {
   type StoredFile,
   type Upload,

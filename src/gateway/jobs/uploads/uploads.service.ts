@@ -4,7 +4,7 @@ import {
   PART_BYTES,
   type UploadCompleteDto,
   type UploadCreateDto,
-} from '../../../contracts/openai/upload.dto.js';
+} from '../../../contracts/openai/file.dto.js';
 import {
   type BlobStore,
   type StoredFile,

@@ -1,5 +1,7 @@
-import { type CloseCode } from '../../../contracts/realtime/close-code.js';
-import { type ServerEvent } from '../../../contracts/realtime/server-event.js';
+import {
+  type ServerEvent,
+  type CloseCode,
+} from '../../../contracts/realtime/realtime-event.js';
 import { type DomainError } from '../../../core/errors/domain-error.js';
 import { type JournalAudio } from '../journal/session-state.js';
 import { type ActivityEvent } from './session-activity.js';

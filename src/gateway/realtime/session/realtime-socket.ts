@@ -1,5 +1,5 @@
 import { type RawData, type WebSocket } from 'ws';
-import { type CloseCode } from '../../../contracts/realtime/close-code.js';
+import { type CloseCode } from '../../../contracts/realtime/realtime-event.js';
 
 interface SocketListener {
   text(message: string): void;

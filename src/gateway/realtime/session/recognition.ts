@@ -1,11 +1,11 @@
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
+import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 import { bytesPerSecond } from '../../../contracts/realtime/audio-format.js';
-import { CLOSE } from '../../../contracts/realtime/close-code.js';
 import {
   type ServerEvent,
   warningEvent,
-} from '../../../contracts/realtime/server-event.js';
+  CLOSE,
+} from '../../../contracts/realtime/realtime-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { DomainError } from '../../../core/errors/domain-error.js';

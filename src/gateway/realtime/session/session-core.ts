@@ -1,17 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { IgnoredFields } from '../../../contracts/openai/field-rules.js';
-import {
-  type ClientEvent,
-  openEnvelope,
-  readClientEvent,
-  type SpeechFields,
-} from '../../../contracts/realtime/client-event.js';
-import { CLOSE } from '../../../contracts/realtime/close-code.js';
+import { IgnoredFields } from '../../../contracts/openai/field-types.js';
 import {
   errorEvent,
   ignoredWarning,
   userItem,
-} from '../../../contracts/realtime/server-event.js';
+  CLOSE,
+  type ClientEvent,
+  openEnvelope,
+  readClientEvent,
+  type SpeechFields,
+} from '../../../contracts/realtime/realtime-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import {
   type Dialect,

@@ -1,5 +1,8 @@
-import { CLOSE } from '../../../contracts/realtime/close-code.js';
-import { inDialect, type ServerEvent } from '../../../contracts/realtime/server-event.js';
+import {
+  inDialect,
+  type ServerEvent,
+  CLOSE,
+} from '../../../contracts/realtime/realtime-event.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { type SessionJournal } from '../journal/session-journal.js';
 import { type AdoptedSession } from '../journal/session-state.js';

@@ -1,4 +1,4 @@
-import { type IgnoredFields } from '../../../contracts/openai/field-rules.js';
+import { type IgnoredFields } from '../../../contracts/openai/field-types.js';
 import {
   readOlderSession,
   readSession,

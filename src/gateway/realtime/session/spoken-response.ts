@@ -1,4 +1,4 @@
-import { assistantItem } from '../../../contracts/realtime/server-event.js';
+import { assistantItem } from '../../../contracts/realtime/realtime-event.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type HushReason, type SpokenText } from './effect.js';

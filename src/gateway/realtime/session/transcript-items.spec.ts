@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ServerEvent } from '../../../contracts/realtime/server-event.js';
+import { type ServerEvent } from '../../../contracts/realtime/realtime-event.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { TranscriptItems } from './transcript-items.js';
 

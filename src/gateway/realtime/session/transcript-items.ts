@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
+import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 import {
   errorEvent,
   type ServerEvent,
   userItem,
-} from '../../../contracts/realtime/server-event.js';
+} from '../../../contracts/realtime/realtime-event.js';
 import { type DomainError } from '../../../core/errors/domain-error.js';
 import { type ItemsState } from '../journal/session-state.js';
 

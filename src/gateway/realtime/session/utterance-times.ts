@@ -1,4 +1,4 @@
-import { type StreamEvent } from '../../../contracts/grpc/stream.codec.js';
+import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 
 interface UtteranceTiming {
   readonly kind: 'first_text' | 'final_delay';

@@ -1,5 +1,5 @@
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
-import { type RetryTiming } from '../../../platform/http/retry-timing.js';
+import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {
   type Embedding,

@@ -1,6 +1,6 @@
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { type RetryTiming } from '../../../platform/http/retry-timing.js';
+import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { cancelledError } from '@switchyard/engine-api/engine.js';
 import {
   type GenerateItem,

@@ -1,9 +1,9 @@
 import { type FormField, formFrame } from '../../../contracts/formats/multipart-form.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
-import { type RetryTiming } from '../../../platform/http/retry-timing.js';
+import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
-import { wavHeader } from '../../../contracts/formats/wav-header.js';
+import { wavHeader } from '../../../contracts/formats/speech.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {
   type KnownVoice,

@@ -1,5 +1,5 @@
 import { type IncomingMessage } from 'node:http';
-import { type RetryTiming } from '../../../platform/http/retry-timing.js';
+import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { samplesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {

@@ -1,5 +1,5 @@
 import { type BehaviorSubject } from 'rxjs';
-import { type RetryTiming } from '../../../platform/http/retry-timing.js';
+import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import {
   cancelledError,
   type EngineCapability,

@@ -5,9 +5,12 @@ import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { BehaviorSubject } from 'rxjs';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { isLoopback } from '../../../platform/http/loopback.js';
-import { retryAfterMs } from '../../../platform/http/retry-after.js';
-import { REAL_TIMING, type RetryTiming } from '../../../platform/http/retry-timing.js';
+import { isLoopback } from '../../../platform/http/networks.js';
+import {
+  retryAfterMs,
+  REAL_TIMING,
+  type RetryTiming,
+} from '../../../platform/http/retry-after.js';
 import { contextAfter, traceparentOf } from '../../../platform/tracing/tracing.module.js';
 import { type OpenAiHttpOptions } from './options.js';
 import {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as pause } from 'node:timers/promises';
 import { settingsFrom } from '../../platform/config/settings.js';
-import { ClaimLoop } from './claim-loop.js';
+import { ClaimLoop } from './batch-processor.js';
 import { type JobSupervisor } from './job-supervisor.js';
 import { type JobStore } from '../../platform/database/job-store.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type ClientEvent, openEnvelope, readClientEvent } from './client-event.js';
+import { type ClientEvent, openEnvelope, readClientEvent } from './realtime-event.js';
 
 const read = (event: unknown): ClientEvent =>
   readClientEvent(

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { ConfigError } from '../../platform/config/yaml-file.js';
-import { TargetResolver } from './target-resolver.js';
-import { readTargetsFile, type Targets } from './targets-file.js';
+import { TargetResolver, readTargetsFile, type Targets } from './target-resolver.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-targets-'));
 const path = join(folder, 'targets.yaml');

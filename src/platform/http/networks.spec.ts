@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isLoopback } from './loopback.js';
+import { isLoopback } from './networks.js';
 
 describe('isLoopback', () => {
   it.each([
