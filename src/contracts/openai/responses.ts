@@ -9,7 +9,7 @@ import {
   orNull,
   textUpTo,
 } from '../schema/rules.js';
-import { type ResponseTool, TOOL_NAME, type ToolChoice } from '../tools/read-tools.js';
+import { type ResponseTool, TOOL_NAME, type ToolChoice } from './read-tools.js';
 import { type CreateResponseRequest } from './response.dto.js';
 import { type SamplingRequest, type USUAL_SAMPLING } from './generation.dto.js';
 import {

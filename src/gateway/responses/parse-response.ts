@@ -19,7 +19,7 @@ import {
   wrongField,
 } from '../../contracts/schema/field-problems.js';
 import { ANYTHING, asksForNothing, optional } from '../../contracts/schema/rules.js';
-import { readTools } from '../../contracts/tools/read-tools.js';
+import { readTools } from '../../contracts/openai/read-tools.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type ModelCatalog } from '../models/model-catalog.js';

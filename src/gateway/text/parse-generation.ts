@@ -6,7 +6,7 @@ import {
 } from '../../contracts/openai/generation.dto.js';
 import { countInputs } from '../../contracts/openai/embedding.dto.js';
 import { IgnoredFields, PASSED_ON } from '../../contracts/openai/field-types.js';
-import { readTools } from '../../contracts/tools/read-tools.js';
+import { readTools } from '../../contracts/openai/read-tools.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';

@@ -23,9 +23,9 @@ import {
   functionInChat,
   parametersOf,
   usableTools,
-} from '../../contracts/tools/callable-tools.js';
+} from '../../contracts/openai/callable-tools.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { readTools } from '../../contracts/tools/read-tools.js';
+import { readTools } from '../../contracts/openai/read-tools.js';
 import {
   type GrammarTool,
   type TextBackendInfo,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { IgnoredFields } from '../openai/field-types.js';
+import { IgnoredFields } from './field-types.js';
 import {
   missingField,
   readObject,
