@@ -282,10 +282,8 @@ export class IngestService {
   /** Reuses a finished ingestion. @throws when the disk or a store fails: retry later */
   async prepare({ lease, folder, writer }: ClaimedJob): Promise<Ingested> {
     const known = await readModelMap(folder);
-    if (!known) {
-      const problems = await this.#ingest(lease, folder, writer);
-      if (problems) return { ok: false, problems };
-    }
+    const problems = known ? undefined : await this.#ingest(lease, folder, writer);
+    if (problems) return { ok: false, problems };
     const map = known ?? (await readModelMap(folder))!;
     const plan = await loadPlan(folder, map);
     return {
