@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { FILE_SCHEMAS } from '../../src/cli/config.js';
 import { ModelsDocument } from '../../src/cli/catalogue/models-document.js';
 import { modelsFromFile } from '../../src/platform/config/models-file.js';
-import { settingsFromFile } from '../../src/platform/config/load-config.js';
+import { settingsFromFile } from '../../src/platform/config/setting-source.js';
 import { parseYaml } from '../../src/platform/config/yaml-file.js';
 
 const NAMES = Object.keys(FILE_SCHEMAS);

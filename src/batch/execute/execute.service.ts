@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { InputLines } from '../job/input-lines.js';
 import { type JobPlan } from '../job/job-plan.js';
-import { type ClaimedJob } from '../job/job-folder.js';
+import { type ClaimedJob } from '../job/claimed-job.js';
 import { ResultLog } from '../job/result-log.js';
 import { LineGrace, type JobStopReason, type JobStop } from '../lease/job-lease.js';
 import {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { lineUsage, answerLine, errorLine } from './line-result.js';
+import { lineUsage } from './line-result.js';
+import { answerLine, errorLine } from '../job/output-line.js';
 import { JobStop } from '../lease/job-lease.js';
 import { MultipartForm } from './audio-upload.js';
 import { lineParts } from '../job/input-lines.js';
-import { verdictOn } from './line-sender.js';
+import { verdictOn } from './line-verdict.js';
 
 const bytesOf = async (source: AsyncIterable<Uint8Array>): Promise<string> => {
   const chunks: Uint8Array[] = [];

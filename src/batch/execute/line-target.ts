@@ -7,7 +7,7 @@ import { Reachability, probePauses } from '../../core/jobs/reachability.js';
 import { type RetryLimits } from '../../core/jobs/retry-policy.js';
 import { TRACE_LINK_HEADER } from '../../platform/tracing/tracing.module.js';
 import { type Answer, LineReply, OpenReplies } from './line-reply.js';
-import { failureCauseOf } from './line-sender.js';
+import { failureCauseOf } from './line-verdict.js';
 
 interface TargetTls {
   readonly insecureSkipVerify: boolean;

@@ -8,7 +8,7 @@ import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { jobLogFolder } from '../../platform/storage/blob-keys.js';
-import { type ClaimedJob } from '../job/job-folder.js';
+import { type ClaimedJob } from '../job/claimed-job.js';
 import { type ResultLog } from '../job/result-log.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/job.metrics.js';

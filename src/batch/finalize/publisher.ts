@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type BatchJob, isSpeech } from '../../core/jobs/batch-job.js';
-import { type ResultLog, type ResultKind } from '../job/result-log.js';
+import { type ResultLog } from '../job/result-log.js';
+import { type ResultKind } from '../job/result-segments.js';
 import { type JobLease } from '../lease/job-lease.js';
 import { ResultFiles } from '../job/result-files.js';
 

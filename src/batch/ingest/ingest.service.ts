@@ -6,12 +6,8 @@ import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { LineSplitter, type FileLine } from '../../platform/storage/line-splitter.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { syncFolder } from '../../platform/storage/durable-files.js';
-import {
-  DraftFile,
-  type JobFolder,
-  writeAtomically,
-  type ClaimedJob,
-} from '../job/job-folder.js';
+import { DraftFile, type JobFolder, writeAtomically } from '../job/job-folder.js';
+import { type ClaimedJob } from '../job/claimed-job.js';
 import {
   type JobPlan,
   loadPlan,
@@ -19,7 +15,7 @@ import {
   type ModelMap,
   modelMapOf,
 } from '../job/job-plan.js';
-import { errorLine } from '../execute/line-result.js';
+import { errorLine } from '../job/output-line.js';
 import { type JobLease } from '../lease/job-lease.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/job.metrics.js';

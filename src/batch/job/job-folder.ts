@@ -2,29 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAll } from '../../platform/storage/durable-files.js';
-import { type JobProblem } from '../../core/jobs/batch-job.js';
-import { type JobLease, type JobStop } from '../lease/job-lease.js';
-import { type ResultLog } from './result-log.js';
-
-/** One claimed job and its local state. */
-export interface ClaimedJob {
-  readonly lease: JobLease;
-  readonly folder: JobFolder;
-  /** Another one for each attempt at the job. */
-  stop: JobStop;
-  /** Suffix of draft files: unique per claim. */
-  readonly writer: string;
-  /** Set while lines are sent. */
-  running?: {
-    readonly log: ResultLog;
-    readonly startedMs: number;
-    readonly doneAtStart: number;
-  };
-  /** Why the job must end as failed. */
-  problems?: readonly JobProblem[];
-  /** The error behind the stop reason `trouble`. */
-  trouble?: Error;
-}
 
 const FLUSH_BYTES = 262_144;
 

@@ -1,5 +1,5 @@
 import { type RequestCounts, type BatchUsage } from '../../core/jobs/batch-job.js';
-import { type ResultKind } from './result-log.js';
+import { type ResultKind } from './result-segments.js';
 
 /** The plan indices with a durable result, one bit each. */
 export class DoneMap {

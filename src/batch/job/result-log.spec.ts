@@ -2,7 +2,8 @@ import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ResultLog, decodeHead, encodeRecord } from './result-log.js';
+import { ResultLog } from './result-log.js';
+import { decodeHead, encodeRecord } from './result-segments.js';
 
 const usage = { inputTokens: 3, outputTokens: 2, cachedTokens: 1, reasoningTokens: 0 };
 const result = (index: number, kind: 'O' | 'E' = 'O') => ({

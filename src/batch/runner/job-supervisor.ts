@@ -10,7 +10,8 @@ import { type TenantShare, tenantToPreempt } from '../../core/jobs/tenant-share.
 import { isOutage } from '../../platform/storage/storage-problems.js';
 import { InputDamaged } from '../job/input-lines.js';
 import { JobLease, LeaseLost, JobStop } from '../lease/job-lease.js';
-import { JobFolder, type ClaimedJob } from '../job/job-folder.js';
+import { JobFolder } from '../job/job-folder.js';
+import { type ClaimedJob } from '../job/claimed-job.js';
 import { type Ending, BatchRunner } from './batch-runner.js';
 import { type HandOverReason, JobMetrics } from '../observe/job.metrics.js';
 import { JobTraces } from '../observe/job-traces.js';

@@ -17,7 +17,7 @@ import {
   functionInChat,
   nameInChat,
   usableTools,
-} from '../../contracts/openai/callable-tools.js';
+} from '../../contracts/openai/read-tools.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -10,7 +10,7 @@ import {
   type ResponseStatusEvent,
   type ResponseUsage,
 } from '../../contracts/openai/responses.js';
-import { callableTools, inputOf } from '../../contracts/openai/callable-tools.js';
+import { callableTools, inputOf } from '../../contracts/openai/read-tools.js';
 import {
   type CalledTool,
   eventOfDelta,

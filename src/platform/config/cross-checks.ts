@@ -5,7 +5,7 @@ import { networksAndNames, isLoopback } from '../http/networks.js';
 import { HostExceptions } from '../http/host-exceptions.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
 import { isSecretSetting } from './effective-settings.js';
-import { type SourcedValue } from './load-config.js';
+import { type SourcedValue } from './setting-source.js';
 import { type SettingPath, type Settings } from './settings.js';
 import { ConfigError, type ConfigProblem } from './yaml-file.js';
 

@@ -1,4 +1,4 @@
-import { DEFAULT_ORIGIN, type SourcedValue } from './load-config.js';
+import { DEFAULT_ORIGIN, type SourcedValue } from './setting-source.js';
 import {
   SETTING_PATHS,
   settingAt,

@@ -1,6 +1,7 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
 import { RedisModule, RedisProbe } from '../redis/redis.module.js';
-import { DependencyMonitor, dependencyMetricProviders } from './dependency-monitor.js';
+import { DependencyMonitor } from './dependency-monitor.js';
+import { dependencyMetricProviders } from './dependency.metrics.js';
 
 /**
  * Probes what this process depends on; who owns another dependency than Redis adds its

@@ -1,11 +1,8 @@
-import { Injectable, type OnApplicationShutdown, type Provider } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
 import { WaitBudget } from '../process/wait-budget.js';
-import { type Gauge } from 'prom-client';
-import { metricProvider } from '../metrics/metric-provider.js';
 
 export const DEPENDENCIES = ['redis', 'database', 'blobs'] as const;
-
 export type DependencyName = (typeof DEPENDENCIES)[number];
 
 /** What is known of one dependency. */
@@ -37,9 +34,7 @@ interface Watched {
 }
 
 const EVERY_MS = 1000;
-
 const TIMEOUT_MS = 2000;
-
 /** A dependency that hangs gets no more probes than these. */
 const MOST_PENDING = 3;
 
@@ -125,27 +120,3 @@ export class DependencyMonitor implements OnApplicationShutdown {
     if (before.status !== status) this.#changes.next(name);
   }
 }
-
-function readUp(gauge: Gauge, monitor: DependencyMonitor): void {
-  for (const [dependency, { status }] of monitor.states()) {
-    if (status !== 'unknown') gauge.set({ dependency }, status === 'up' ? 1 : 0);
-  }
-}
-
-function readAge(gauge: Gauge, monitor: DependencyMonitor): void {
-  for (const [dependency, { checkedMs }] of monitor.states()) {
-    if (checkedMs !== undefined)
-      gauge.set({ dependency }, Math.max(0, Date.now() - checkedMs) / 1000);
-  }
-}
-
-export const dependencyMetricProviders: Provider[] = [
-  metricProvider('switchyard_dependency_up', {
-    inject: [DependencyMonitor],
-    collect: readUp,
-  }),
-  metricProvider('switchyard_dependency_probe_age_seconds', {
-    inject: [DependencyMonitor],
-    collect: readAge,
-  }),
-];

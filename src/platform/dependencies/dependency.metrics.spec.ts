@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { register } from 'prom-client';
 import { metricValues } from '../../../test/support/metric-values.js';
-import { DependencyMonitor, dependencyMetricProviders } from './dependency-monitor.js';
+import { DependencyMonitor } from './dependency-monitor.js';
+import { dependencyMetricProviders } from './dependency.metrics.js';
 
 const NOW = Date.UTC(2026, 0, 1);
 

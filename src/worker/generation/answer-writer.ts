@@ -10,7 +10,7 @@ import {
   type ToolCallBody,
   usageChunk,
 } from '../../contracts/formats/generation-body.js';
-import { inputOf } from '../../contracts/openai/callable-tools.js';
+import { inputOf } from '../../contracts/openai/read-tools.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { type PlacedToken } from './answer-text.js';
 import { type Choice, type ChoiceOutput } from './choice.js';

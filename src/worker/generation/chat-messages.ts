@@ -17,15 +17,15 @@ import {
   unserved,
 } from '../../contracts/schema/rules.js';
 import {
+  readTools,
   type CallableTool,
   callableTools,
   argumentsOf,
   functionInChat,
   parametersOf,
   usableTools,
-} from '../../contracts/openai/callable-tools.js';
+} from '../../contracts/openai/read-tools.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { readTools } from '../../contracts/openai/read-tools.js';
 import {
   type GrammarTool,
   type TextBackendInfo,

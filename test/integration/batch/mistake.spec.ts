@@ -8,7 +8,7 @@ import {
   type AttemptOutcome,
   LineSender,
 } from '../../../src/batch/execute/line-sender.js';
-import { answerLine } from '../../../src/batch/execute/line-result.js';
+import { answerLine } from '../../../src/batch/job/output-line.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
 import { BatchHarness, chatLine } from '../../support/batch-harness.js';
