@@ -51,7 +51,7 @@ async function bootstrap(): Promise<void> {
     models,
     sources,
     inProcessWorkers: inProcessWorker,
-    readModels: () => readModels(settings.workers.modelsFile, engineObjections),
+    readModels: () => readModels(settings, engineObjections),
   });
   for (const warning of warnings) new Logger('Configuration').warn(problemText(warning));
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });

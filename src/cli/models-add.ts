@@ -1,11 +1,6 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../platform/config/load-config.js';
-import {
-  type AddPlan,
-  planAdd,
-  type PlanContext,
-  type PlannedSource,
-} from './catalogue/add-plan.js';
+import { type AddPlan, planAdd, type PlanContext } from './catalogue/add-plan.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import {
   type EditedFile,
@@ -16,13 +11,10 @@ import {
 import { CliError, EXIT } from './shared/cli-error.js';
 import { command, type Invocation, ONE_DOCUMENT } from './shared/command.js';
 import { confirm } from './shared/confirm.js';
-import { byteText } from './hub/disk-space.js';
-import { listFiles } from './hub/file-listing.js';
-import { type HubHttp } from './hub/hub-http.js';
-import { sourceText } from './hub/model-source.js';
-import { hubHttp, pullWithProgress } from './models-pull.js';
+import { hubHttp } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
 import { MARKS, print, printJson, say } from './shared/terminal.js';
+import { pullSource, sourceLine } from './source-pull.js';
 
 const HELP = `
 Examples:
@@ -70,13 +62,11 @@ export const modelsAddCommand = command({
     // What models.yaml would refuse is found before the first byte is downloaded.
     await previewModels(file, edit);
     const http = hubHttp(options.tokenFile, settings);
-    for (const plan of plans) say(await planText(plan, http, signal));
+    const pull = { http, settings, signal, quiet: options.quiet };
+    for (const plan of plans) say(await planText(plan, pull));
     if (!options.yes) await confirm('Add?', 'nothing was added');
-    const missing = plans.flatMap(({ sources }) => sources.filter(one => !one.present));
-    for (const { source, folder, files } of missing) {
-      const order = { source, folder, include: Object.keys(files), expected: files };
-      await pullWithProgress(order, http, options.quiet, signal);
-    }
+    for (const { sources } of plans)
+      for (const source of sources) await pullSource(source, pull);
     await write(file, edit);
     const models = await served(plans, invocation);
     if (options.json) return printJson({ models_file: file.path, models });
@@ -122,12 +112,9 @@ const editOf =
 
 async function planText(
   { entry, id, sources, model, moved, kept }: AddPlan,
-  http: HubHttp,
-  signal: AbortSignal,
+  pull: Parameters<typeof sourceLine>[1],
 ) {
-  const files = await Promise.all(
-    sources.map(source => sourceLine(source, http, signal)),
-  );
+  const files = await Promise.all(sources.map(source => sourceLine(source, pull)));
   const names = (text: string, map: Readonly<Record<string, string>>) =>
     Object.entries(map).map(([alias, holder]) => `  alias    ${alias} ${text} ${holder}`);
   const written = model
@@ -141,17 +128,6 @@ async function planText(
     ...names('moves from', moved),
     ...names('stays with', kept),
   ].join('\n');
-}
-
-async function sourceLine(
-  { source, folder, files, present }: PlannedSource,
-  http: HubHttp,
-  signal: AbortSignal,
-) {
-  if (present) return `all of ${sourceText(source)} in ${resolve(folder)}`;
-  const listing = await listFiles(http, { source, include: [], expected: files }, signal);
-  const bytes = listing.files.reduce((sum, { size = 0 }) => sum + size, 0);
-  return `${listing.files.length} of ${sourceText(source)}, ${byteText(bytes)} → ${resolve(folder)}`;
 }
 
 /**

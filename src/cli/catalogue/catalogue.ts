@@ -19,6 +19,7 @@ import {
   type CatalogueEntry,
   devicesOf,
   isUnverified,
+  packageProblem,
 } from './catalogue-entry.js';
 import { modelEntry } from './model-entry.js';
 
@@ -101,13 +102,16 @@ function* readCatalogue(
  */
 function* meaningProblems(entry: CatalogueEntry): Generator<string> {
   if (isUnverified(entry) !== (entry.unverified ?? false))
-    yield `unverified must be ${!entry.unverified}: commits and sizes of all files decide it`;
-  for (const { from } of Object.values(entry.sources))
+    yield `unverified must be ${!entry.unverified}: a commit, or size and checksum of each file, decide it`;
+  for (const source of Object.values(entry.sources)) {
+    const problem = packageProblem(source);
+    if (problem !== undefined) yield problem;
     try {
-      parseSource(from);
+      parseSource(source.from);
     } catch (error) {
       yield (error as Error).message;
     }
+  }
   const devices = devicesOf(entry);
   for (const device of devices.length > 0 ? devices : [undefined])
     yield* entryProblems(entry, device);

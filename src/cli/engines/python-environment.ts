@@ -199,9 +199,10 @@ export class PythonEnvironment {
   }
 }
 
-const UNREACHABLE =
+export const PIP_UNREACHABLE =
   /NewConnectionError|NameResolutionError|ConnectTimeoutError|Max retries exceeded|ProxyError/;
-const OFFLINE = 'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
+export const PIP_OFFLINE =
+  'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
 
 /**
  * Without a connection pip says in the end that nothing matches. Why is in its log only,
@@ -213,14 +214,14 @@ function pipFailure(output: string, log: string): CliError {
     return new CliError(
       'the disk is full: the environment needs 0.5 GB, with --cuda 1.5 GB; it was removed again',
     );
-  if (UNREACHABLE.test(output + log))
+  if (PIP_UNREACHABLE.test(output + log))
     return new CliError(
-      `the package index cannot be reached: ${lastLines(output, 1)}. ${OFFLINE}`,
+      `the package index cannot be reached: ${lastLines(output, 1)}. ${PIP_OFFLINE}`,
       EXIT.unreachable,
     );
   if (missing !== undefined)
     return new CliError(
-      `no wheel of ${missing} for this Python and machine. Name another Python with --python. ${OFFLINE}`,
+      `no wheel of ${missing} for this Python and machine. Name another Python with --python. ${PIP_OFFLINE}`,
     );
   return new CliError(`pip install failed: ${lastLines(output)}`);
 }

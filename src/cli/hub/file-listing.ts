@@ -112,6 +112,8 @@ async function offered(
   signal: AbortSignal,
 ): Promise<FileListing> {
   if (source.kind === 'hub') return hubListing(http, source, signal);
+  if (source.kind !== 'url')
+    throw new HubError('order', 'packages come by `models add` and the catalogue only');
   const { url } = source;
   const name = urlFileName(url);
   if (name === MANIFEST_NAME)
@@ -152,7 +154,7 @@ interface HubFile {
 
 async function hubListing(
   http: HubHttp,
-  { repository, revision }: ModelSource & { kind: 'hub' },
+  { repository, revision }: Extract<ModelSource, { repository: string }>,
   signal: AbortSignal,
 ): Promise<FileListing> {
   const { endpoint } = http;

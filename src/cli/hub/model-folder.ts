@@ -1,4 +1,4 @@
-import { lstat, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { writing } from './disk-space.js';
 import { HubError } from './hub-error.js';
@@ -75,6 +75,18 @@ export async function readJson<T>(path: string): Promise<T | undefined> {
 export async function sizeOnDisk(path: string): Promise<number | undefined> {
   const found = await stat(path).catch(() => undefined);
   return found?.isFile() ? found.size : undefined;
+}
+
+/** Of all files in a folder; 0 when there is none. */
+export async function bytesBelow(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
+    () => [],
+  );
+  const files = entries.filter(entry => entry.isFile());
+  const sizes = await Promise.all(
+    files.map(({ parentPath, name }) => sizeOnDisk(join(parentPath, name))),
+  );
+  return sizes.reduce<number>((total, size) => total + (size ?? 0), 0);
 }
 
 /**

@@ -11,11 +11,13 @@ import {
   placeInside,
   type PullManifest,
   readManifest,
+  safeFilePath,
   sizeOnDisk,
   writeManifest,
 } from './model-folder.js';
 import { HubError } from './hub-error.js';
 import { sourceText } from './model-source.js';
+import { type Mirror, PackageMirror } from './package-mirror.js';
 import { PartialFile } from './partial-file.js';
 
 /** Attempts in a row that bring nothing; a download that moves on is never given up. */
@@ -60,6 +62,8 @@ const PARALLEL_FILES = 2;
 export interface PullRequest extends ListingRequest {
   /** The model's own folder; made when missing. */
   readonly folder: string;
+  /** In place of the source: packages with the `expected` files, each with its sha256. */
+  readonly mirror?: Mirror;
 }
 
 export interface PullContext extends DownloadContext {
@@ -88,9 +92,11 @@ export async function pullModel(
 ): Promise<PullManifest> {
   const { folder, include } = order;
   const source = sourceText(order.source);
-  const { revision, files } = await withRetries(context, source, () =>
-    listFiles(context.http, order, context.signal),
-  );
+  const { revision, files } = order.mirror
+    ? mirrored(order)
+    : await withRetries(context, source, () =>
+        listFiles(context.http, order, context.signal),
+      );
   await writing(folder, () => mkdir(folder, { recursive: true }));
   await using _lock = await lockFolder(folder);
   const before = await readManifest(folder);
@@ -101,7 +107,7 @@ export async function pullModel(
   const surveyed: SurveyedFile[] = [];
   for (const listed of files)
     surveyed.push(await survey(listed, folder, own, context.signal));
-  await announce(surveyed, folder, context);
+  await announce(surveyed, order, context);
   const written = async (now: readonly ManifestFile[], complete: boolean) => {
     const all = [...others, ...now];
     const manifest = { source, revision, include, complete, files: all };
@@ -113,7 +119,20 @@ export async function pullModel(
     return manifest;
   };
   await written(surveyed.map(expected), false);
-  return written(await bringAll(surveyed, context), true);
+  return written(await bringAll(surveyed, order, context), true);
+}
+
+/** As the hub would list them: the checksums say that they are the same. */
+function mirrored({ source, expected = {} }: PullRequest) {
+  const files = Object.entries(expected).map(
+    ([path, { bytes, sha256 = '' }]): ListedFile => ({
+      path: safeFilePath(path),
+      url: sourceText(source),
+      size: bytes,
+      digest: { hex: sha256 },
+    }),
+  );
+  return { revision: source.kind === 'url' ? 'url' : source.revision, files };
 }
 
 /** Files whose paths are not among those of `others`. */
@@ -151,7 +170,7 @@ async function survey(
 
 async function announce(
   surveyed: readonly SurveyedFile[],
-  folder: string,
+  { folder, mirror }: PullRequest,
   { observe, freeBytes }: PullContext,
 ): Promise<void> {
   let [bytes, presentBytes, missing]: [number | undefined, number, number] = [0, 0, 0];
@@ -162,22 +181,27 @@ async function announce(
     if (!present) missing += (listed.size ?? 0) - partial;
   }
   observe({ type: 'planned', files: surveyed.length, bytes, presentBytes, folder });
-  await demandSpace(folder, missing, freeBytes);
+  // The packages stay until the model is complete.
+  const packages = missing > 0 ? (mirror?.packages ?? []) : [];
+  const extra = packages.reduce((sum, one) => sum + one.bytes, 0);
+  await demandSpace(folder, missing + extra, freeBytes);
 }
 
 /** Side by side; the first that fails stops the others, whose beginnings stay. */
 async function bringAll(
   surveyed: readonly SurveyedFile[],
+  { mirror, folder }: PullRequest,
   context: PullContext,
 ): Promise<readonly ManifestFile[]> {
   const brought: ManifestFile[] = [];
   const failed = new AbortController();
   const signal = AbortSignal.any([context.signal, failed.signal]);
+  const packages = mirror && new PackageMirror(mirror, folder, { ...context, signal });
   const waiting = [...surveyed.entries()];
   const lane = async (): Promise<void> => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const [index, file] = next;
-      brought[index] = await bring(file, { ...context, signal });
+      brought[index] = await bring(file, { ...context, signal }, packages);
     }
   };
   const lanes = Array.from({ length: PARALLEL_FILES }, () =>
@@ -188,12 +212,14 @@ async function bringAll(
   await Promise.all(lanes);
   context.signal.throwIfAborted();
   failed.signal.throwIfAborted();
+  await packages?.remove();
   return brought;
 }
 
 async function bring(
   { listed, target, present }: SurveyedFile,
   context: PullContext,
+  packages: PackageMirror | undefined,
 ): Promise<ManifestFile> {
   const { path } = listed;
   if (present) {
@@ -201,12 +227,14 @@ async function bring(
     return present;
   }
   const download = new FileDownload(listed, target, context);
-  const { size, sha256 } = await withRetries(
-    context,
-    path,
-    () => download.attempt(),
-    () => download.received > 0,
-  );
+  const { size, sha256 } = packages
+    ? await packages.write(listed, target)
+    : await withRetries(
+        context,
+        path,
+        () => download.attempt(),
+        () => download.received > 0,
+      );
   context.observe({ type: 'done', path, size, already: false });
   return { path, size, sha256 };
 }

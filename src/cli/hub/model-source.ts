@@ -3,7 +3,12 @@ import { HubError } from './hub-error.js';
 
 /** Where model files come from. */
 export type ModelSource =
-  | { readonly kind: 'hub'; readonly repository: string; readonly revision: string }
+  | {
+      /** `package`: wheels of a package index, which the catalogue names. */
+      readonly kind: 'hub' | 'package';
+      readonly repository: string;
+      readonly revision: string;
+    }
   /** One file, or the `switchyard-model.json` of a folder that a web server offers. */
   | { readonly kind: 'url'; readonly url: string };
 
@@ -14,6 +19,8 @@ const FORMS = 'hf:organisation/name, hf:organisation/name@revision, or an https 
 /** @throws HubError `order` for everything that is neither. */
 export function parseSource(text: string): ModelSource {
   if (text.startsWith('hf:')) return hubSource(text.slice(3));
+  if (text.startsWith('package:'))
+    return { ...hubSource(text.slice('package:'.length)), kind: 'package' };
   if (!URL.canParse(text))
     throw new HubError(
       'order',
@@ -40,14 +47,16 @@ export function parseSource(text: string): ModelSource {
 
 /** As it is typed: `parseSource(sourceText(s))` is `s`. */
 export const sourceText = (source: ModelSource): string =>
-  source.kind === 'url' ? source.url : `hf:${source.repository}@${source.revision}`;
+  source.kind === 'url'
+    ? source.url
+    : `${source.kind === 'hub' ? 'hf' : 'package'}:${source.repository}@${source.revision}`;
 
 /**
  * The folder a model gets when the caller names none: the last part of the repository or
  * of the URL's path.
  */
 export function suggestedName(source: ModelSource): string {
-  if (source.kind === 'hub')
+  if (source.kind !== 'url')
     return source.repository.split('/').at(-1) ?? source.repository;
   const last = urlFileName(source.url);
   if (last === 'switchyard-model.json')
@@ -55,7 +64,7 @@ export function suggestedName(source: ModelSource): string {
   return last.replace(/\.[a-z0-9]+$/i, '');
 }
 
-function hubSource(text: string): ModelSource {
+function hubSource(text: string): Extract<ModelSource, { repository: string }> {
   const [repository = '', revision = 'main', ...rest] = text.split('@');
   const safe =
     !text.includes('..') && REPOSITORY.test(repository) && REVISION.test(revision);

@@ -2,6 +2,7 @@ import { lstat, readdir, rm } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { digestFile } from './file-digest.js';
 import {
+  bytesBelow,
   type ManifestFile,
   placeInside,
   type PullManifest,
@@ -120,15 +121,4 @@ async function problemOf(
   const digest = await digestFile(path, { hex: sha256 }, signal);
   if (digest.finish().matches) return undefined;
   return 'has another checksum than when it was pulled';
-}
-
-async function bytesBelow(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(
-    () => [],
-  );
-  const files = entries.filter(entry => entry.isFile());
-  const sizes = await Promise.all(
-    files.map(({ parentPath, name }) => sizeOnDisk(join(parentPath, name))),
-  );
-  return sizes.reduce<number>((total, size) => total + (size ?? 0), 0);
 }

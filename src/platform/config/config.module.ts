@@ -23,7 +23,7 @@ export class ConfigModule {
   static forRoot(
     settings: Settings,
     models: readonly ModelSpec[],
-    read: ReadModels = () => readModels(settings.workers.modelsFile),
+    read: ReadModels = () => readModels(settings),
     sources: SettingSources = sourcesOf(settings),
   ): DynamicModule {
     const list = new ModelList(models, read);

@@ -4,7 +4,12 @@ import { isLoopback } from '../http/networks.js';
 import { crossProblems } from './cross-checks.js';
 import { isSecretSetting } from './effective-settings.js';
 import { type ModelSpec } from './model-spec.js';
-import { type EngineCheck, type ModelsFile, modelsFromFile } from './models-file.js';
+import {
+  type EngineCheck,
+  type ModelsFile,
+  modelsFromFile,
+  withStarters,
+} from './models-file.js';
 import { protectSecrets } from './redaction.js';
 import {
   CONFIG_FILE_VARIABLE,
@@ -36,7 +41,7 @@ export interface LoadedConfig {
 
 interface LoadOptions {
   readonly environment?: NodeJS.ProcessEnv;
-  /** In place of `workers.models_file`; relative to `directory`. */
+  /** In place of the models files of the settings; relative to `directory`. */
   readonly modelsFile?: string;
   /** Relative file names are resolved from here. */
   readonly directory?: string;
@@ -60,11 +65,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const overrides = settingsFromEnvironment(environment);
   const sources = merge(file, overrides);
   const settings = effective(sources);
-  const models = modelsIn(
-    directory,
-    options.modelsFile ?? settings.workers.modelsFile,
-    askEngine,
-  );
+  const models = modelsIn(directory, options.modelsFile ?? settings, askEngine);
   protectSecrets(
     [...sources].flatMap(([path, { value }]) =>
       isSecretSetting(path) ? [String(value)] : [],
@@ -136,18 +137,33 @@ function readSettings(directory: string, named: string | undefined): SettingSour
   return source;
 }
 
-/** The models of a file as it is now. @throws ConfigError naming every problem of it */
-export function readModels(name: string, askEngine?: EngineCheck): readonly ModelSpec[] {
-  const { models, problems } = modelsIn(process.cwd(), name, askEngine);
+/** The models as the files are now. @throws ConfigError naming every problem of them */
+export function readModels(
+  settings: Settings,
+  askEngine?: EngineCheck,
+): readonly ModelSpec[] {
+  const { models, problems } = modelsIn(process.cwd(), settings, askEngine);
   if (problems.length > 0) throw new ConfigError(problems);
   return models;
 }
 
+/** Of `models starter`: never a file that the user's project tracks. */
+export const startersFile = ({ data }: Settings): string => join(data.dir, 'models.yaml');
+
 function modelsIn(
   directory: string,
-  name: string,
+  from: Settings | string,
   askEngine: EngineCheck | undefined,
 ): ModelsFile {
+  if (typeof from !== 'string') {
+    const configured = modelsIn(directory, from.workers.modelsFile, askEngine);
+    const path = startersFile(from);
+    const starters = readYamlFile(resolve(directory, path), path);
+    return starters
+      ? withStarters(configured, modelsFromFile(starters, askEngine))
+      : configured;
+  }
+  const name = from;
   const file = readYamlFile(resolve(directory, name), name);
   if (file) return modelsFromFile(file, askEngine);
   const problem = {

@@ -125,6 +125,12 @@ export interface RemoteTls {
   readonly serverName?: string;
 }
 
+/**
+ * Engines that serve until there is a real model: their aliases go to the
+ * first that comes.
+ */
+export const STAND_INS: readonly string[] = ['pocketsphinx', 'flite', 'synthetic'];
+
 export const AUTOSTARTS = ['always', 'on_request'] as const;
 export type Autostart = (typeof AUTOSTARTS)[number];
 

@@ -18,6 +18,7 @@ import {
   modelOn,
   type ModelSpec,
   replicaSpecs,
+  STAND_INS,
 } from './model-spec.js';
 import { type ConfigProblem, placed, type YamlFile } from './yaml-file.js';
 
@@ -182,6 +183,35 @@ export function modelsFromFile(
     if (speaksBlindly(model)) warnings.push(at(problem(['id'], NO_VOICES, model.id)));
   }
   return { models, problems, warnings };
+}
+
+/**
+ * Both files as one list. A model of the starter set takes its names from stand-ins only;
+ * what the configured file says otherwise wins.
+ */
+export function withStarters(configured: ModelsFile, starters: ModelsFile): ModelsFile {
+  const isStandIn = ({ engine }: ModelSpec) => STAND_INS.includes(engine);
+  const kept = new Set(
+    configured.models.flatMap(model =>
+      isStandIn(model) ? [model.id] : [model.id, ...model.aliases],
+    ),
+  );
+  const added = starters.models
+    .filter(({ id }) => !kept.has(id))
+    .map(model => ({ ...model, aliases: model.aliases.filter(name => !kept.has(name)) }));
+  const taken = new Set(added.flatMap(({ id, aliases }) => [id, ...aliases]));
+  const own = configured.models.map(model => ({
+    ...model,
+    aliases: model.aliases.filter(name => !taken.has(name)),
+  }));
+  const warnings = [...configured.warnings, ...starters.warnings];
+  return {
+    models: [...own, ...added],
+    problems: [...configured.problems, ...starters.problems],
+    warnings: warnings.filter(
+      ({ message }) => added.length === 0 || message !== NO_MODELS,
+    ),
+  };
 }
 
 /** The list below `models:`; what is wrong with it is added to `problems`. */

