@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureBuild, ensureConsole } from './setup/build.mjs';
 import { command, inRoot } from './setup/command.mjs';
 import { ensureClusterPackages, ensureEnginePackages } from './setup/engine-packages.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
-import { bold, dim, runMain, say, SetupError, warn } from './setup/report.mjs';
+import { bold, dim, doing, runMain, say, SetupError, warn } from './setup/report.mjs';
 import { GatewayProcess } from './gateway-process.mjs';
 import { serveCluster } from './up-cluster.mjs';
 import { SILENT, waitUntilReady } from './gateway-probe.mjs';
@@ -17,6 +18,8 @@ Installs what is missing, builds, starts the gateway with its workers and prints
 
   --port N       listen on port N instead of server.port (8000)
   --host ADDR    listen on ADDR instead of server.host (127.0.0.1)
+  --models M     what is fetched beside the running gateway: starter (default in a clone; Whisper base, SmolLM2 135M and a
+                 voice, 0.8 GB with their Python environment), none, or comma-separated names of the catalogue
   --no-install   install nothing; say what is missing
   --run          start what is installed and built, with the configuration of this folder
   --topology T   single (default): one gateway with its workers
@@ -36,7 +39,7 @@ await runMain(async () => {
   const settings = await effectiveSettings(options);
   await refuseTakenPort(settings, options.run ? 'switchyard up' : 'npm run up --');
   stopWithNpm();
-  if (!options.cluster) return serve(settings);
+  if (!options.cluster) return serve(settings, options.models);
   const lacking = await ensureClusterPackages(options);
   if (lacking.length > 0)
     throw new SetupError(`A cluster needs ${lacking.join(' and ')}.`);
@@ -55,6 +58,7 @@ function readArguments() {
     options: {
       port: { type: 'string' },
       host: { type: 'string' },
+      models: { type: 'string' },
       'no-install': { type: 'boolean', default: false },
       run: { type: 'boolean', default: false },
       topology: { type: 'string', default: 'single' },
@@ -70,11 +74,13 @@ function readArguments() {
     ...(values.host && { SWITCHYARD_SERVER_HOST: values.host }),
   };
   const { help, run } = values;
+  const fetches = !run && !values['no-install'] && values.topology === 'single';
   return {
     help,
     run,
     install: !values['no-install'],
     environment,
+    models: values.models ?? (fetches ? 'starter' : 'none'),
     cluster: clusterSizes(values),
   };
 }
@@ -132,7 +138,7 @@ async function refuseTakenPort({ host, port }, up) {
   if (problem) throw new SetupError(problem);
 }
 
-async function serve(settings) {
+async function serve(settings, models) {
   say('');
   const gateway = new GatewayProcess(nodeBinary(), settings);
   const base = `http://${urlHost(settings.host)}:${settings.port}`;
@@ -151,7 +157,22 @@ async function serve(settings) {
   // The first key of the database makes keys required, whatever the settings say.
   const keyed = settings.keyed || (await fetch(`${base}/v1/models`)).status === 401;
   say(whatToTry(base, { ...settings, keyed }));
+  if (models !== 'none') fetchModels(models, base, settings, stopping);
   return gateway.exitCode;
+}
+
+/** Beside the gateway, which serves meanwhile. Each problem is a line of its own. */
+function fetchModels(models, base, { cwd, env }, stopping) {
+  doing(`models  ${models}`, '--models none fetches nothing');
+  const names = models === 'starter' ? [] : models.split(',');
+  const child = spawn(
+    nodeBinary(),
+    [inRoot('dist/main.cli.js'), 'models', 'starter', ...names, '--yes', '--url', base],
+    { cwd, env, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  // No terminal: its progress is lines between those of the gateway's log.
+  child.stderr.pipe(process.stderr);
+  stopping.addEventListener('abort', () => child.kill());
 }
 
 /** An address that listens everywhere cannot be called by that name. */

@@ -11,6 +11,7 @@ export function firstModelSteps(): readonly string[] {
       ? [`  ${ownName()} engines install ${FIRST.engine}`]
       : [];
   return [
+    `  ${ownName()} models starter             # Whisper base, SmolLM2 135M and a voice; or one model:`,
     ...engine,
     `  ${ownName()} models add ${FIRST.model}       # or another one: ${ownName()} models search`,
   ];

@@ -5,6 +5,8 @@ import { launchDirectory } from '../platform/config/process-environment.js';
 import { CliError, EXIT } from './shared/cli-error.js';
 import { command } from './shared/command.js';
 import { firstModelSteps } from './first-model.js';
+import { runProgram } from './product-program.js';
+import { ask } from './shared/confirm.js';
 import { MARKS, print, printJson, say } from './shared/terminal.js';
 
 const FILES: Readonly<Record<string, string>> = {
@@ -32,6 +34,9 @@ models: []
 `,
 };
 
+const STARTER =
+  'Fetch the starter set now: Whisper base, SmolLM2 135M and a voice, 0.8 GB with their Python environment?';
+
 export const initCommand = command({
   name: 'init',
   about: 'write switchyard.yaml and models.yaml into a folder; nothing is overwritten',
@@ -40,16 +45,25 @@ export const initCommand = command({
   notes:
     'In a folder with a switchyard.yaml, every command uses it; SWITCHYARD_CONFIG names another file.',
   json: 'the files as one JSON document',
-  run({ arg: folder, options }) {
+  async run({ arg: folder, options }) {
     const target = resolve(launchDirectory(), folder);
     const files = write(target);
     const enter = target === launchDirectory() ? [] : [`  cd ${folder}`];
-    const next = [...enter, ...firstModelSteps(), `  ${ownName()} up`];
     if (options.json) printJson({ files });
     else print(files.join('\n'));
+    const fetches = process.stdin.isTTY && !options.json && (await ask(STARTER));
+    const fetched = fetches ? await fetchStarters(target) : 1;
+    const models = fetched === 0 ? [] : firstModelSteps();
+    const next = [...enter, ...models, `  ${ownName()} up`];
     say([`${MARKS.ok} Next:`, ...next].join('\n'));
   },
 });
+
+/** As a command of that folder. @returns its exit code */
+function fetchStarters(cwd: string): Promise<number> {
+  const env = { ...process.env, INIT_CWD: cwd, SWITCHYARD_CONFIG: 'switchyard.yaml' };
+  return runProgram('dist/main.cli.js', ['models', 'starter', '--yes'], { cwd, env });
+}
 
 /** @throws CliError exit code 2 where one of the files is there already */
 function write(target: string): readonly string[] {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { join } from 'node:path';
@@ -10,8 +10,13 @@ import { PRODUCT_FOLDER } from './engines/command.js';
  * @param file relative to the folder of the product
  * @returns its exit code
  */
-export async function runProgram(file: string, args: readonly string[]): Promise<number> {
+export async function runProgram(
+  file: string,
+  args: readonly string[],
+  options: Pick<SpawnOptions, 'cwd' | 'env'> = {},
+): Promise<number> {
   const child = spawn(process.execPath, [join(PRODUCT_FOLDER, file), ...args], {
+    ...options,
     stdio: 'inherit',
   });
   process.on('SIGINT', () => undefined);

@@ -28,6 +28,7 @@ import { modelsListCommand } from './models-list.js';
 import { modelsPullCommand } from './models-pull.js';
 import { modelsRemoveCommand } from './models-remove.js';
 import { modelsSearchCommand } from './models-search.js';
+import { modelsStarterCommand } from './models-starter.js';
 import { modelsVerifyCommand } from './models-verify.js';
 import { logsCommand } from './operate/logs.js';
 import { queueCommand, requestsCommand, whyCommand } from './operate/requests.js';
@@ -95,6 +96,7 @@ const COMMANDS = [
   commandGroup('models', 'models: find, add, list, check, verify, remove', [
     modelsSearchCommand,
     modelsAddCommand,
+    modelsStarterCommand,
     modelsListCommand,
     modelsCheckCommand,
     modelsVerifyCommand,

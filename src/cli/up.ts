@@ -11,7 +11,13 @@ then the workers stop.`;
 export const upCommand = command({
   name: 'up',
   about: 'start the gateway with its workers and print what to try',
-  examples: ['up', 'up --port 9000', 'up --host 0.0.0.0', 'up --dev'],
+  examples: [
+    'up',
+    'up --port 9000',
+    'up --models starter',
+    'up --host 0.0.0.0',
+    'up --dev',
+  ],
   notes: NOTES,
   options: {
     '--port <number>': [
@@ -19,9 +25,11 @@ export const upCommand = command({
       parseWholeNumber(1, 65_535),
     ],
     '--host <address>': 'listen on this address instead of server.host',
+    '--models <names>':
+      'fetch models beside the running gateway: starter, none, or comma-separated names (default: none, with --dev starter)',
     '--dev': 'in a clone: install what is missing and build first, as npm run up does',
   },
-  async run({ options: { port, host, dev } }) {
+  async run({ options: { port, host, models, dev } }) {
     if (dev && isPackage())
       throw new CliError(
         '--dev builds a clone; the npm package is built: switchyard up',
@@ -30,6 +38,7 @@ export const upCommand = command({
     const args = dev ? [] : ['--run'];
     if (port !== undefined) args.push('--port', String(port));
     if (host) args.push('--host', host);
+    if (models) args.push('--models', models);
     process.exitCode = await runProgram('scripts/up.mjs', args);
   },
 });

@@ -42,9 +42,10 @@ export class ModelsDocument {
     visit(node, { Seq: (_, seq) => void (seq.flow = seq.items.every(isScalar)) });
     node.flow = this.list.flow ?? false;
     const at = this.#indexOf(model.id);
-    if (this.list.flow !== true) {
+    // The comment of the first entry is one of the list.
+    if (this.list.flow !== true && at !== 0) {
       node.commentBefore = ` ${comment}`;
-      node.spaceBefore = at !== 0 && this.list.items.length > 0;
+      node.spaceBefore = this.list.items.length > 0;
     }
     if (at < 0) this.list.add(node);
     else this.list.set(at, node);

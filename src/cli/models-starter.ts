@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ownName } from '@switchyard/engine-api/own-name.js';
+import { loadConfig, startersFile } from '../platform/config/load-config.js';
+import { STAND_INS } from '../platform/config/model-spec.js';
+import { type AddPlan, missingEngine, planAdd } from './catalogue/add-plan.js';
+import { Catalogue } from './catalogue/catalogue.js';
+import { type CatalogueEntry, engineOf } from './catalogue/catalogue-entry.js';
+import { editModels } from './catalogue/models-document.js';
+import { installEnginePackages } from './engines/engine-packages.js';
+import { PythonEnvironment } from './engines/python-environment.js';
+import { HubError } from './hub/hub-error.js';
+import { hubHttp } from './models-pull.js';
+import { reloadGateway, untilLoaded } from './models-served.js';
+import { CliError } from './shared/cli-error.js';
+import { command, type Invocation } from './shared/command.js';
+import { confirm } from './shared/confirm.js';
+import { MARKS, say } from './shared/terminal.js';
+import { pullSource, sourceLine } from './source-pull.js';
+
+/** The one with the Python environment first: others may need its pip. */
+const STARTERS = ['whisper-base', 'smollm2-135m-instruct', 'piper-en-joe'];
+
+const NOTES = `Whisper base, SmolLM2 135M Instruct and a Piper voice: 310 MB, and 0.5 GB for the Python environment of CTranslate2.
+Each model is loaded as soon as it is there, and then takes its aliases from pocketsphinx, flite and synthetic. Entries
+are written to models.yaml in data.dir, which is read beside workers.models_file; that one wins where they differ. What
+is there already is not fetched again.`;
+
+export const modelsStarterCommand = command({
+  name: 'starter',
+  about: 'fetch the starter set, with its engines, and load each model when it is there',
+  arg: ['[names...]', 'other models of the catalogue in its place'],
+  examples: ['models starter', 'models starter whisper-small qwen3-0.6b --yes'],
+  notes: NOTES,
+  gateway: true,
+  options: { '-y, --yes': 'do not ask for confirmation' },
+  async run(invocation) {
+    const { arg: names, options } = invocation;
+    const { settings } = loadConfig();
+    const catalogue = Catalogue.load(settings.hub.catalogueFile);
+    const wanted = names.length > 0 ? names : STARTERS;
+    const missing = wanted
+      .map(name => catalogue.find(name))
+      .filter(entry => lacks(entry));
+    for (const entry of missing)
+      say(`  ${entry.summary}; licence: ${entry.licence ?? 'not stated'}`);
+    if (missing.length === 0) return;
+    if (!options.yes) await confirm('Fetch?', 'nothing was fetched');
+    let failed = 0;
+    for (const entry of missing)
+      try {
+        await arrive(entry, invocation);
+      } catch (error) {
+        if (!(error instanceof CliError || error instanceof HubError)) throw error;
+        failed++;
+        const again = `${ownName()} models starter`;
+        const why = error.message.replace(/\.$/, '');
+        say(`${MARKS.fail} ${entry.name}: ${why}. Then: ${again}`);
+      }
+    return { ok: failed === 0 };
+  },
+});
+
+type Starting = Invocation<{ '-y, --yes': string }, readonly ['[names...]', string]>;
+
+/** Whether stand-ins, or nobody, have its names. */
+function lacks({ name, aliases }: CatalogueEntry): boolean {
+  const { models } = loadConfig();
+  if (models.some(({ id }) => id === name)) return false;
+  const free = aliases.some(
+    alias =>
+      !models.some(
+        model => model.aliases.includes(alias) && !STAND_INS.includes(model.engine),
+      ),
+  );
+  return free || aliases.length === 0;
+}
+
+async function arrive(entry: CatalogueEntry, invocation: Starting): Promise<void> {
+  const { signal } = invocation;
+  const config = loadConfig();
+  const { settings } = config;
+  if (missingEngine(entry, settings) !== undefined)
+    await installEngine(entry, settings.data.dir, signal);
+  const plan = await planAdd(entry, {}, { settings, models: config.models, signal });
+  const pull = { http: hubHttp(undefined, settings), settings, signal };
+  for (const source of plan.sources) {
+    say(`${entry.name}: ${await sourceLine(source, pull)}`);
+    await pullSource(source, pull);
+  }
+  await serve(plan, startersFile(settings), invocation);
+  const [first, ...others] = plan.aliases;
+  const also = others.length > 0 ? ` (so are ${others.join(', ')})` : '';
+  const [title] = entry.summary.split(',');
+  say(`${MARKS.ok} ${first ? `${first} is now ${title}${also}` : `${title} is there`}`);
+}
+
+async function installEngine(
+  entry: CatalogueEntry,
+  dataDir: string,
+  signal: AbortSignal,
+) {
+  if (entry.engine !== 'ctranslate2') {
+    const report = (text: string) => say(`  ${text}`);
+    return installEnginePackages(engineOf(entry), { report, signal });
+  }
+  say(`${entry.name}: the Python environment of CTranslate2, 0.5 GB, into ${dataDir}`);
+  const report = (text: string) => {
+    if (/^Downloading .*\d\d\.\d MB/.test(text)) say(`  ${text}`);
+  };
+  await new PythonEnvironment(dataDir).install({ cuda: false, report, signal });
+}
+
+/** Loaded first, so that the names move when the model can answer. */
+async function serve(
+  { id, model, aliases }: AddPlan,
+  path: string,
+  { client, engines, signal }: Starting,
+) {
+  if (!existsSync(path)) {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, HEAD, { flag: 'wx' });
+  }
+  const file = { path, askEngine: engines.objections };
+  const edit = (names: readonly string[]) => {
+    const entry = { ...model!, aliases: names };
+    return editModels(file, models => models.put(entry, 'models starter'));
+  };
+  await edit([]);
+  try {
+    if (await reloadGateway(client)) await untilLoaded(client, id, signal);
+  } catch (error) {
+    await editModels({ path, askEngine: engines.objections }, models =>
+      models.remove(id),
+    );
+    await reloadGateway(client).catch(() => false);
+    throw error;
+  }
+  await edit(aliases);
+  await reloadGateway(client);
+}
+
+const HEAD = `# Models that \`switchyard models starter\` and \`npm run up\` fetched; read beside workers.models_file.
+models: []
+`;
