@@ -1,5 +1,5 @@
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { loadConfig } from '../platform/config/load-config.js';
+import { loadConfig, startersFile } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { editModels } from './catalogue/models-document.js';
 import { CliError } from './shared/cli-error.js';
@@ -38,7 +38,9 @@ export const modelsRemoveCommand = command({
       ? await ownFolders(model, models, store, options.keepFiles)
       : [await unusedFolder(name, models, store, options.force)];
     const what = folders.map(({ folder, bytes }) => `${folder} (${byteText(bytes)})`);
-    const path = settings.workers.modelsFile;
+    const { modelsFile } = settings.workers;
+    const configured = loadConfig({ modelsFile }).models.some(({ id }) => id === name);
+    const path = configured ? modelsFile : startersFile(settings);
     const question = model
       ? `Remove ${[`${name} from ${path}`, ...what].join(' and ')}?`
       : `Delete ${what[0]}?`;
@@ -57,7 +59,8 @@ export const modelsRemoveCommand = command({
     } else
       for (const text of [...(model ? [`${name} from models.yaml`] : []), ...what])
         say(`removed ${text}`);
-    const names = model?.aliases.join(', ');
+    const others = loadConfig().models.flatMap(({ aliases }) => aliases);
+    const names = model?.aliases.filter(alias => !others.includes(alias)).join(', ');
     if (names) say(`no model has these names now: ${names}`);
   },
 });

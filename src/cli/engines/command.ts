@@ -53,9 +53,12 @@ export const runCommand: RunCommand = (
       env: foreignEnvironment(env),
       stdio: ['ignore', 'pipe', 'pipe'],
       signal,
-      timeout: limitMs,
-      killSignal: limitMs === undefined ? 'SIGTERM' : 'SIGKILL',
     });
+    // Not `timeout` of spawn: where there is no such command, it runs to its end.
+    const limit =
+      limitMs === undefined
+        ? undefined
+        : setTimeout(() => child.kill('SIGKILL'), limitMs);
     const lines: string[] = [];
     for (const input of [child.stdout, child.stderr]) {
       createInterface({ input }).on('line', line => {
@@ -63,14 +66,13 @@ export const runCommand: RunCommand = (
         onLine?.(line);
       });
     }
-    child.once('error', error =>
-      resolve({ code: 127, output: [...lines, error.message].join('\n') }),
-    );
+    const end = (code: number, ...last: readonly string[]) => {
+      clearTimeout(limit);
+      resolve({ code, output: [...lines, ...last].join('\n') });
+    };
+    child.once('error', error => end(127, error.message));
     child.once('close', (code, killed) =>
-      resolve({
-        code: code ?? 1,
-        output: [...lines, ...(killed ? [`ended by ${killed}`] : [])].join('\n'),
-      }),
+      end(code ?? 1, ...(killed ? [`ended by ${killed}`] : [])),
     );
   });
 

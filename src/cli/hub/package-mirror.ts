@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
@@ -134,15 +134,18 @@ export class PackageMirror {
       observe({ type: 'received', path, bytes: Math.max(0, now - seen) });
       seen = Math.max(seen, now);
     }, PROGRESS_MS);
+    const log = join(folder, 'pip.log');
     const limit = String(Math.max(bytes, LEAST_LIMIT));
     const { code, output } = await runCommand(
       this.mirror.python,
       ['-c', PIP, limit, ...DOWNLOAD],
-      { cwd: folder, env: { TMPDIR: folder }, signal },
+      { cwd: folder, env: { TMPDIR: folder, PIP_LOG: log }, signal },
     );
     clearInterval(progress);
     signal.throwIfAborted();
-    if (code !== 0) throw this.#failure(from, output);
+    // Without a connection pip says that nothing matches; why is in its log.
+    if (code !== 0)
+      throw this.#failure(from, output + (await readFile(log, 'utf8').catch(() => '')));
     const [file = ''] = await readdir(join(folder, 'wheel'));
     await rename(join(folder, 'wheel', file), wheel);
     await rm(folder, { recursive: true });

@@ -1,0 +1,166 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { stringify } from 'yaml';
+import { ModelList } from '../../../src/platform/config/model-list.js';
+import { HubServer } from '../../support/hub-server.js';
+import { pcmWav } from '../../support/pcm-wav.js';
+import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
+import { CommandRun } from './command-run.js';
+
+const fixture = (name: string) =>
+  readFileSync(new URL(`../../fixtures/sherpa/nemo-ctc/${name}`, import.meta.url));
+const FILES = {
+  'model.int8.onnx': fixture('model.onnx'),
+  'tokens.txt': fixture('tokens.txt'),
+};
+
+const CONFIGURED = `# Tracked by git.
+models:
+  - { id: ears, kind: stt, engine: synthetic, aliases: [whisper-1, ears-1], capabilities: [transcribe] }
+`;
+
+describe('switchyard models starter', () => {
+  let folder: string;
+  let hub: HubServer;
+  let rig: GatewayRig | undefined;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'models-starter-'));
+    writeFileSync(join(folder, 'models.yaml'), CONFIGURED);
+    hub = await HubServer.start({ files: FILES });
+    const entry = (name: string, ...files: readonly string[]) => ({
+      name,
+      summary: `${name} of the test, small`,
+      licence: 'CC0',
+      aliases: ['whisper-1', 'gpt-4o-transcribe'],
+      unverified: true,
+      sources: {
+        model: {
+          from: 'hf:acme/tiny',
+          files: Object.fromEntries(files.map(file => [file, {}])),
+        },
+      },
+      entry: {
+        kind: 'stt',
+        engine: 'sherpa-onnx',
+        capabilities: ['transcribe'],
+        options: { modelDir: '{model}' },
+      },
+    });
+    const catalogue = [
+      entry('real', 'model.int8.onnx', 'tokens.txt'),
+      entry('broken', 'tokens.txt'),
+    ];
+    writeFileSync(join(folder, 'catalogue.yaml'), stringify({ catalogue }));
+  });
+  afterEach(async () => {
+    await rig?.close();
+    await hub[Symbol.asyncDispose]();
+    rig = undefined;
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const run = (...args: string[]) =>
+    new CommandRun(['models', ...args], {
+      HF_ENDPOINT: hub.url,
+      SWITCHYARD_URL: rig?.url ?? 'http://127.0.0.1:1',
+      SWITCHYARD_DATA_DIR: join(folder, 'data'),
+      SWITCHYARD_HUB_CATALOGUE_FILE: join(folder, 'catalogue.yaml'),
+      SWITCHYARD_HUB_MODELS_DIR: join(folder, 'models'),
+      SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
+    }).ended;
+
+  async function startGateway(): Promise<GatewayRig> {
+    rig = await GatewayRig.start({
+      models: [],
+      settings: {
+        'workers.models_file': join(folder, 'models.yaml'),
+        'data.dir': join(folder, 'data'),
+      },
+      launch: sourceLaunch,
+    });
+    await fetch(`${rig.url}/admin/v1/models/reload`, { method: 'POST' });
+    return rig;
+  }
+  const holder = (name: string) =>
+    rig!.app
+      .get(ModelList, { strict: false })
+      .current.find(({ id, aliases }) => [id, ...aliases].includes(name))?.id;
+  const ask = async () => {
+    const form = new FormData();
+    form.set('file', new Blob([pcmWav(Buffer.alloc(32_000), 16_000)]), 'a.wav');
+    form.set('model', 'whisper-1');
+    return (await rig!.post('/v1/audio/transcriptions', form)).status;
+  };
+  const starters = () => join(folder, 'data', 'models.yaml');
+
+  it('loads a model beside the stand-in, then moves the names to it; the configured file stays as it is', async () => {
+    await startGateway();
+    expect(holder('whisper-1')).toBe('ears');
+    const running = run('starter', 'real', '--yes');
+    const statuses: number[] = [];
+    while (holder('whisper-1') === 'ears') statuses.push(await ask());
+    statuses.push(await ask());
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    const fetched = await running;
+    expect(fetched.code).toBe(0);
+    expect(fetched.stderr).toMatch(/licence: CC0[^]*model\.int8\.onnx/);
+    expect(fetched.stderr).toContain(
+      'whisper-1 is now real of the test (so are gpt-4o-transcribe)',
+    );
+    expect(['whisper-1', 'ears-1', 'ears'].map(holder)).toEqual(['real', 'ears', 'ears']);
+    expect(readFileSync(join(folder, 'models.yaml'), 'utf8')).toBe(CONFIGURED);
+    expect(readFileSync(starters(), 'utf8')).toContain('  - id: real');
+    hub.seen.length = 0;
+    expect(await run('starter', 'real', '--yes')).toMatchObject({ code: 0, stderr: '' });
+    expect(hub.seen).toEqual([]);
+    const removed = await run('remove', 'real', '--yes');
+    expect([removed.code, removed.stderr]).toEqual([
+      0,
+      expect.not.stringContaining('these names now: whisper-1'),
+    ]);
+    expect(holder('whisper-1')).toBe('ears');
+  }, 60_000);
+
+  it('one that does not load is one line with the repair, and the stand-in keeps its names; the others arrive', async () => {
+    await startGateway();
+    const fetched = await run('starter', 'broken', 'real', '--yes');
+    expect(fetched.code).toBe(1);
+    expect(fetched.stderr).toMatch(/✗ broken: .*does not load: .*Then: .*models starter/);
+    expect(fetched.stderr).toContain('whisper-1 is now real');
+    expect(holder('broken')).toBeUndefined();
+    expect(readFileSync(starters(), 'utf8')).not.toContain('broken');
+  }, 60_000);
+
+  it('without a gateway the next start reads it; a hub that is away changes nothing', async () => {
+    hub.script('api', { kind: 'status', status: 500 });
+    const away = await run('starter', 'real', '--yes');
+    expect([away.code, away.stderr]).toEqual([
+      1,
+      expect.stringMatching(/✗ real: .*500.*Then: .*models starter/),
+    ]);
+    expect(existsSync(starters())).toBe(false);
+    expect((await run('starter', 'real', '--yes')).code).toBe(0);
+    await startGateway();
+    expect(holder('gpt-4o-transcribe')).toBe('real');
+  }, 60_000);
+
+  it('names line and column of a models file that was edited by hand', async () => {
+    expect((await run('starter', 'real', '--yes')).code).toBe(0);
+    writeFileSync(starters(), 'models:\n  - { id: real, kind: sst }\n');
+    const broken = await run('starter', 'real', '--yes');
+    expect([broken.code, broken.stderr]).toEqual([
+      2,
+      expect.stringContaining(`${starters()}:2:`),
+    ]);
+  });
+
+  it('asks first, and fetches nothing where nobody can be asked', async () => {
+    expect(await run('starter', 'real')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/licence: CC0\n.*not a terminal; pass --yes/),
+    });
+    expect(hub.seen).toEqual([]);
+  });
+});
