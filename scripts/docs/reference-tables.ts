@@ -124,8 +124,13 @@ const CATALOGUE_TABLES: Tables = {
 };
 
 function catalogueRow(entry: CatalogueEntry): readonly string[] {
-  const sources = Object.values(entry.sources).map(({ from }) =>
-    code(from.replace(/(@[0-9a-f]{12})[0-9a-f]+$/, '$1')),
+  const sources = Object.values(entry.sources).flatMap(
+    ({ from, package: packages = [] }) => [
+      ...(from.startsWith('hf:')
+        ? [code(from.replace(/(@[0-9a-f]{12})[0-9a-f]+$/, '$1'))]
+        : []),
+      ...packages.map(({ name, version }) => code(`pip ${name} ${version}`)),
+    ],
   );
   const { cpu_mb: cpu, cuda_mb: cuda } = entry.memory ?? {};
   const memory = [cpu && `CPU ${cpu} MB`, cuda && `CUDA ${cuda} MB`]

@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { launchDirectory } from '../platform/config/process-environment.js';
+import {
+  environmentOf,
+  launchDirectory,
+} from '../platform/config/process-environment.js';
 import { CliError, EXIT } from './shared/cli-error.js';
 import { command } from './shared/command.js';
 import { firstModelSteps } from './first-model.js';
@@ -61,7 +64,7 @@ export const initCommand = command({
 
 /** As a command of that folder. @returns its exit code */
 function fetchStarters(cwd: string): Promise<number> {
-  const env = { ...process.env, INIT_CWD: cwd, SWITCHYARD_CONFIG: 'switchyard.yaml' };
+  const env = environmentOf(cwd, 'switchyard.yaml');
   return runProgram('dist/main.cli.js', ['models', 'starter', '--yes'], { cwd, env });
 }
 

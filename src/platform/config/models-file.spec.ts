@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from './load-config.js';
 import { ENGINE_NAMES } from './model-spec.js';
-import { modelsFromFile } from './models-file.js';
+import { modelsFromFile, withStarters } from './models-file.js';
 import { parseYaml } from './yaml-file.js';
 
 const read = (text: string) => modelsFromFile(parseYaml(text, 'models.yaml'));
@@ -271,5 +271,47 @@ describe('config/models.yaml', () => {
     ]) {
       expect(['rms', 'slt', 'awb']).toContain(tts?.voices[voice]);
     }
+  });
+});
+
+describe('withStarters', () => {
+  const merged = (configured: string, starters: string) => {
+    const { models, problems, warnings } = withStarters(read(configured), read(starters));
+    expect(problems).toEqual([]);
+    return {
+      names: models.map(({ id, aliases }) => [id, ...aliases].join(' ')),
+      warnings,
+    };
+  };
+  const entries = (...list: readonly string[]) =>
+    `models: [${list
+      .map(text => {
+        const [id, engine, ...aliases] = text.split(' ');
+        const options =
+          engine === 'openai-http' ? ', options: { baseUrl: "http://x/v1" }' : '';
+        return `{ id: ${id}, kind: stt, engine: ${engine}, aliases: [${aliases.join(', ')}], capabilities: []${options} }`;
+      })
+      .join(', ')}]`;
+
+  it('moves names from stand-ins to starters; what the configured file gives a real model stays', () => {
+    const { names } = merged(
+      entries(
+        'ears synthetic whisper-1 own',
+        'gpu openai-http gpt-4o-transcribe',
+        'tiny openai-http',
+      ),
+      entries('base openai-http whisper-1 gpt-4o-transcribe', 'tiny openai-http b'),
+    );
+    expect(names).toEqual([
+      'ears own',
+      'gpu gpt-4o-transcribe',
+      'tiny',
+      'base whisper-1',
+    ]);
+  });
+
+  it('warns of no models only where both files have none', () => {
+    expect(merged('models: []', entries('base openai-http')).warnings).toEqual([]);
+    expect(merged('models: []', 'models: []').warnings).not.toEqual([]);
   });
 });

@@ -54,6 +54,13 @@ export const tracedShare = (environment: NodeJS.ProcessEnv = process.env): numbe
 export const launchDirectory = (environment: NodeJS.ProcessEnv = process.env): string =>
   environment.INIT_CWD ?? process.cwd();
 
+/** For a command of another folder and its settings file. */
+export const environmentOf = (folder: string, config: string): NodeJS.ProcessEnv => ({
+  ...process.env,
+  INIT_CWD: folder,
+  SWITCHYARD_CONFIG: config,
+});
+
 /**
  * Where the command line finds a gateway, and the key it shows there; no settings
  * of the gateway.

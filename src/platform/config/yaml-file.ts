@@ -81,7 +81,7 @@ export function readYamlFile(path: string, name: string): YamlFile | undefined {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     const problem = { origin: name, message: `cannot be read (${code})` };
     return { document: new Document(), problems: [problem], originOf: () => name };
   }
