@@ -14,6 +14,7 @@ import {
 } from '@switchyard/engine-api/threads/engine-thread.js';
 import { SpeechCalls, type Spoken } from '@switchyard/engine-api/threads/speech-calls.js';
 import { ModelFolder } from './model-files.js';
+import { espeakDataFor, piperVoiceIn, prepareVoice } from './piper-voice.js';
 import { findSpeechModel } from './synthesizer-model.js';
 import { type SherpaSpeechOptions } from './options.js';
 import {
@@ -32,10 +33,13 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
   #thread: EngineThread<SpeechProtocol, SpeechThreadInfo> | undefined;
   #model: SpeechThreadInfo = { sampleRate: 0, speakers: 0 };
   #revision = '';
+  #speakers: readonly string[];
   #loaded: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(private readonly options: SherpaSpeechOptions) {}
+  constructor(private readonly options: SherpaSpeechOptions) {
+    this.#speakers = options.speakers;
+  }
 
   get info(): EngineInfo {
     return {
@@ -53,7 +57,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
 
   get voices(): readonly EngineVoice[] {
     return Array.from({ length: this.#model.speakers }, (_, i) => {
-      const id = this.options.speakers[i] ?? String(i);
+      const id = this.#speakers[i] ?? String(i);
       return { id, name: id, language: this.options.language, gender: '' };
     });
   }
@@ -63,7 +67,11 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
   }
 
   checkFiles(): string {
-    return `type ${this.#find().type}`;
+    const folder = ModelFolder.open(this.options.modelDir, this.options.precision);
+    if (!piperVoiceIn(folder))
+      return `type ${findSpeechModel(folder, this.options).type}`;
+    espeakDataFor(folder);
+    return 'type vits, as Piper publishes it';
   }
 
   synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
@@ -74,13 +82,15 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
     return (this.#closed ??= this.#close());
   }
 
-  #find() {
-    const folder = ModelFolder.open(this.options.modelDir, this.options.precision);
-    return { folder, ...findSpeechModel(folder, this.options) };
-  }
-
   async #load(): Promise<void> {
-    const { folder, type, config } = this.#find();
+    const { modelDir, precision } = this.options;
+    const folder = ModelFolder.open(modelDir, precision);
+    const piper = piperVoiceIn(folder);
+    if (piper && this.#speakers.length === 0) this.#speakers = piper.speakers;
+    const readable = piper
+      ? ModelFolder.open(await prepareVoice(folder, piper), precision)
+      : folder;
+    const { type, config } = findSpeechModel(readable, this.options);
     this.#thread = new EngineThread({
       entry: threadEntry('./synthesizer.thread.js', import.meta.url),
       name: 'sherpa-onnx',

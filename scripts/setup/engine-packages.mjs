@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { command } from './command.mjs';
 import { doing, done, warn } from './report.mjs';
 
@@ -23,6 +23,11 @@ const ENGINE_PACKAGES = [
     name: 'libflite1',
     why: 'speech synthesis',
     proof: () => hasLibrary('libflite_cmu_us_rms.so.1'),
+  },
+  {
+    name: 'espeak-ng-data',
+    why: 'pronunciation for Piper voices',
+    proof: () => globSync('/usr/{lib/*,share}/espeak-ng-data').length > 0,
   },
 ];
 

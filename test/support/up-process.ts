@@ -27,7 +27,9 @@ export class UpProcess {
     { npm, npx }: UpOptions = {},
   ) {
     const [file, first] = COMMANDS[npx ? 'npx' : npm ? 'npm' : 'node'];
-    this.child = spawn(file, [...first, ...args], {
+    // No test fetches models that it does not ask for.
+    const models = npx || args.includes('--models') ? [] : ['--models', 'none'];
+    this.child = spawn(file, [...first, ...models, ...args], {
       env: { ...process.env, NODE_OPTIONS: '', ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -1,0 +1,133 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import {
+  appendFile,
+  copyFile,
+  mkdtemp,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { type ModelFolder } from './model-files.js';
+
+/** `NAME.onnx.json`, as Piper writes it beside a voice. */
+const DESCRIPTION = z.object({
+  audio: z.object({ sample_rate: z.number().int().positive() }),
+  espeak: z.object({ voice: z.string() }),
+  phoneme_id_map: z.record(z.string(), z.tuple([z.number().int()], z.number())),
+  num_speakers: z.number().int().positive().default(1),
+  speaker_id_map: z.record(z.string(), z.number().int()).default({}),
+  language: z.object({ name_english: z.string() }).partial().default({}),
+});
+
+export interface PiperVoice {
+  /** Path of the .onnx file. */
+  readonly model: string;
+  readonly description: z.output<typeof DESCRIPTION>;
+  /** Names of the speakers by number; one speaker has none. */
+  readonly speakers: readonly string[];
+}
+
+/** Made beside the voice once: what sherpa-onnx reads, of what Piper publishes. */
+const PREPARED = '.sherpa-onnx';
+const ESPEAK_DATA = 'espeak-ng-data';
+/** Of Debian's package espeak-ng-data, and of other systems. */
+const SYSTEM_DATA = ['/usr/lib/*/espeak-ng-data', '/usr/share/espeak-ng-data'];
+
+/**
+ * The voice of a folder as Piper publishes it: `NAME.onnx`, `NAME.onnx.json` and no
+ * tokens.txt. Undefined: it is in the form of sherpa-onnx, or no voice.
+ * @throws Error that names the file that cannot be read
+ */
+export function piperVoiceIn(folder: ModelFolder): PiperVoice | undefined {
+  const model = folder.tokens === undefined ? folder.model('.onnx') : undefined;
+  const path = `${model}.json`;
+  if (model === undefined || !existsSync(path)) return undefined;
+  try {
+    const description = DESCRIPTION.parse(JSON.parse(readFileSync(path, 'utf8')));
+    const byNumber = Object.entries(description.speaker_id_map).sort(
+      ([, a], [, b]) => a - b,
+    );
+    return { model, description, speakers: byNumber.map(([name]) => name) };
+  } catch (cause) {
+    const why =
+      cause instanceof z.ZodError ? z.prettifyError(cause) : errorMessage(cause);
+    throw new Error(`${path} is not what Piper writes: ${why}`, { cause });
+  }
+}
+
+/** @throws Error that says how to get it */
+export function espeakDataFor({ path }: ModelFolder): string {
+  const own = join(path, ESPEAK_DATA);
+  if (existsSync(own)) return own;
+  const [found] = SYSTEM_DATA.flatMap(pattern => globSync(pattern)).sort();
+  if (found !== undefined) return found;
+  throw new Error(
+    `The voice in '${path}' needs espeak-ng-data, which is not here: ` +
+      `${aptInstallCommand(ESPEAK_DATA)}, or put that folder beside the voice.`,
+  );
+}
+
+/**
+ * A folder that sherpa-onnx loads: the model with the metadata that its exporters write,
+ * tokens.txt and espeak-ng-data. Made once, whole or not at all.
+ */
+export async function prepareVoice(
+  folder: ModelFolder,
+  { model, description }: PiperVoice,
+): Promise<string> {
+  const prepared = join(folder.path, PREPARED);
+  const espeakData = espeakDataFor(folder);
+  if (existsSync(join(prepared, 'tokens.txt'))) return prepared;
+  const { audio, espeak, num_speakers: speakers, language } = description;
+  const tokens = Object.entries(description.phoneme_id_map);
+  let partial = '';
+  try {
+    partial = await mkdtemp(`${prepared}.`);
+    await copyFile(model, join(partial, 'model.onnx'));
+    // An entry of a repeated field may stand anywhere in a protobuf message.
+    await appendFile(
+      join(partial, 'model.onnx'),
+      metadataBytes({
+        ...{ model_type: 'vits', comment: 'piper', has_espeak: '1' },
+        language: language.name_english ?? '',
+        voice: espeak.voice,
+        n_speakers: String(speakers),
+        sample_rate: String(audio.sample_rate),
+      }),
+    );
+    await symlink(espeakData, join(partial, ESPEAK_DATA));
+    const lines = tokens.map(([symbol, [id]]) => `${symbol} ${id}\n`);
+    await writeFile(join(partial, 'tokens.txt'), lines.join(''));
+    await rename(partial, prepared);
+  } catch (cause) {
+    // Another worker of the model was first.
+    if (!existsSync(join(prepared, 'tokens.txt')))
+      throw new Error(
+        `The voice in '${folder.path}' is prepared in that folder once, which failed: ${errorMessage(cause)}`,
+        { cause },
+      );
+  } finally {
+    if (partial) await rm(partial, { recursive: true, force: true });
+  }
+  return prepared;
+}
+
+/** `metadata_props` of ModelProto (onnx.proto): field 14, entries of key 1 and value 2. */
+const metadataBytes = (entries: Readonly<Record<string, string>>): Buffer =>
+  Buffer.concat(
+    Object.entries(entries).map(([key, value]) =>
+      field(
+        14,
+        Buffer.concat([field(1, Buffer.from(key)), field(2, Buffer.from(value))]),
+      ),
+    ),
+  );
+
+/** Lengths below 128 take one byte. */
+const field = (number: number, bytes: Buffer): Buffer =>
+  Buffer.concat([Buffer.from([number * 8 + 2, bytes.length]), bytes]);
