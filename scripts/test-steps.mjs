@@ -68,6 +68,7 @@ export const STEPS = [
   suite('integration', 'real gRPC, HTTP and processes', 'test/integration', WAITING),
   suite('e2e', 'the built product', 'test/e2e'),
   suite('chaos', 'kills and overload', 'test/chaos'),
+  suite('real', 'published models, human speech', 'test/real'),
   suite('full', 'browsers, the manual as a site, minutes of speech', 'test/full'),
 ];
 

@@ -1,0 +1,270 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import OpenAI, { toFile } from 'openai';
+import { pcmWav } from '../support/pcm-wav.js';
+import { Product } from '../support/product.js';
+import { fetchRealModels } from '../support/real-models.js';
+import { describeWith } from '../support/requires.js';
+import { wordErrors } from '../support/word-errors.js';
+import { pause } from '../support/waiting.js';
+
+const { real, ...published } = await fetchRealModels();
+
+const CITIES =
+  'It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, ' +
+  'it was the epoch of belief, it was the epoch of incredulity, it was the season of Light, it was the season of ' +
+  'Darkness, it was the spring of hope, it was the winter of despair, we had everything before us, we had nothing ' +
+  'before us, we were all going direct to Heaven, we were all going direct the other way in short, the period was so ' +
+  'far like the present period, that some of its noisiest authorities insisted on its being received, for good or ' +
+  'for evil, in the superlative degree of comparison only.';
+const RATE = 16_000;
+
+const lengthOf = (text: string) => text.split(' ').length;
+/** Letters alone, so that languages without spaces count too. */
+const letters = (text: string) =>
+  [...text.normalize('NFKC').toLowerCase()].filter(one => /[\p{L}\p{M}\p{N}]/u.test(one));
+const letterErrors = (said: string, heard: string) =>
+  // Each letter as a word of its own, in an alphabet that the counter knows.
+  wordErrors(
+    ...([said, heard].map(text =>
+      letters(text)
+        .map(one =>
+          [...`${one.codePointAt(0)}`].map(digit => 'abcdefghij'[+digit]).join(''),
+        )
+        .join(' '),
+    ) as [string, string]),
+  ) / letters(said).length;
+
+describeWith(published)('published models and human speech', () => {
+  let product: Product;
+  let openai: OpenAI;
+  beforeAll(async () => {
+    product = await Product.start(real.models, { 'batch.embedded': 'true' });
+    openai = new OpenAI({
+      baseURL: `${product.url}/v1`,
+      apiKey: 'unused',
+      maxRetries: 0,
+      timeout: 110_000,
+    });
+    await product.until('all three models are ready', async () => {
+      const workers = await product.workers();
+      return workers.length === 3 && workers.every(({ state }) => state === 'ready');
+    });
+  });
+  afterAll(async () => product[Symbol.asyncDispose]());
+
+  const cities = () => real.speech('moonshine_voice/assets/two_cities.wav');
+  const clip = (path: string) =>
+    real.speech(`pytest_audioeval/samples/audio/${path}.wav`);
+  const textOf = async (path: string) =>
+    (await real.speech(`pytest_audioeval/samples/audio/${path}.txt`)).toString();
+  const hear = async (audio: Buffer, more: object = {}, signal?: AbortSignal) =>
+    openai.audio.transcriptions.create(
+      { file: await toFile(audio, 'speech.wav'), model: 'whisper-1', ...more },
+      { signal },
+    );
+
+  it('Whisper writes 45 s of English with at most 5 % word errors', async () => {
+    const { text } = await hear(await cities());
+    expect(wordErrors(CITIES, text) / lengthOf(CITIES)).toBeLessThanOrEqual(0.05);
+  });
+
+  it.each([
+    ['es', ['es/pangrama', 'es/hola_mundo']],
+    ['fr', ['fr/pangrama', 'fr/bonjour_monde']],
+    ['it', ['it/pangrama', 'it/ciao_mondo']],
+    ['pt', ['pt/pangrama', 'pt/ola_mundo']],
+    ['ja', ['ja/konnichiwa_sekai']],
+  ])('Whisper writes %s with at most 15 % wrong letters', async (language, paths) => {
+    const said = (await Promise.all(paths.map(textOf))).join(' ');
+    const heard = await Promise.all(
+      paths.map(async path => (await hear(await clip(path), { language })).text),
+    );
+    expect(letterErrors(said, heard.join(' '))).toBeLessThanOrEqual(0.15);
+  });
+
+  it('groups of eight have the texts that each clip has alone', async () => {
+    const names = [
+      'en/hello_world',
+      'en/quick_brown_fox',
+      'fr/bonjour_monde',
+      'it/ciao_mondo',
+    ];
+    const clips = await Promise.all([...names, ...names].map(clip));
+    const alone: string[] = [];
+    for (const audio of clips.slice(0, names.length))
+      alone.push((await hear(audio)).text);
+    const together = await Promise.all(
+      clips.map(async audio => (await hear(audio)).text),
+    );
+    expect(together).toEqual([...alone, ...alone]);
+  });
+
+  it('translates', async () => {
+    const { text } = await openai.audio.translations.create({
+      file: await toFile(await clip('fr/bonjour_monde'), 'speech.wav'),
+      model: 'whisper-1',
+    });
+    expect(text.toLowerCase()).toMatch(/hello|good (morning|day)/);
+  });
+
+  it('keeps the times of words, 0.3 s at most, whatever silence is before them', async () => {
+    const audio = await clip('en/quick_brown_fox');
+    const timed = async (file: Buffer) =>
+      (
+        (await hear(file, {
+          response_format: 'verbose_json',
+          timestamp_granularities: ['word'],
+        })) as unknown as { words: { word: string; start: number }[] }
+      ).words;
+    const words = await timed(audio);
+    const { data, rate } = wavSamples(audio);
+    const later = await timed(
+      pcmWav(Buffer.concat([Buffer.alloc(rate * 2 * 5), data]), rate),
+    );
+    const spelled = (all: typeof words) =>
+      all.map(({ word }) => word.toLowerCase().replace(/\W/g, ''));
+    expect(spelled(later)).toEqual(spelled(words));
+    for (const [index, { start }] of words.entries())
+      expect(Math.abs(later[index]!.start - 5 - start)).toBeLessThanOrEqual(0.3);
+  });
+
+  it.each([
+    ['silence', () => 0],
+    ['hum', (at: number) => 0.1 * Math.sin(2 * Math.PI * 50 * at)],
+    ['noise', (_: number, index: number) => 0.2 * (((index * 7919) % 1009) / 1009 - 0.5)],
+  ])('hears nothing in 20 s of %s', async (_, wave) => {
+    const samples = Int16Array.from({ length: 20 * RATE }, (_, index) =>
+      Math.round(32_767 * wave(index / RATE, index)),
+    );
+    const { text } = await hear(pcmWav(Buffer.from(samples.buffer), RATE));
+    expect(text).toBe('');
+  });
+
+  it('a cancel in the middle frees the device', async () => {
+    const stop = new AbortController();
+    const long = hear(await cities(), {}, stop.signal);
+    await product.untilRunning(1);
+    stop.abort();
+    await expect(long).rejects.toThrow();
+    await product.until('the slot is free', async () =>
+      (await product.workers()).every(({ slots }) => slots.free === slots.total),
+    );
+    const { text } = await hear(await clip('en/hello_world'));
+    expect(wordErrors('Hello world', text)).toBe(0);
+  });
+
+  it('a worker that is killed in the middle costs one retry and no word', async () => {
+    const long = hear(await cities());
+    await product.untilRunning(1);
+    await pause(500);
+    const worker = (await product.workers()).find(
+      ({ model }) => model === 'whisper-base',
+    );
+    process.kill(worker!.pid!, 'SIGKILL');
+    const { text } = await long;
+    expect(wordErrors(CITIES, text) / lengthOf(CITIES)).toBeLessThanOrEqual(0.05);
+  });
+
+  const QUESTION = {
+    model: 'gpt-4o-mini',
+    messages: [{ role: 'user' as const, content: 'What is the capital of France?' }],
+    temperature: 0,
+    max_tokens: 24,
+  };
+
+  it('a streamed chat has the text of a whole one', async () => {
+    const whole = await openai.chat.completions.create(QUESTION);
+    let streamed = '';
+    for await (const { choices } of await openai.chat.completions.create({
+      ...QUESTION,
+      stream: true,
+    }))
+      streamed += choices[0]?.delta.content ?? '';
+    expect(streamed).toBe(whole.choices[0]?.message.content);
+    expect(streamed.split(' ').length).toBeGreaterThan(5);
+  });
+
+  it('an answer holds its JSON schema', async () => {
+    const schema = {
+      type: 'object',
+      properties: { city: { type: 'string' }, people: { type: 'integer', minimum: 1 } },
+      required: ['city', 'people'],
+      additionalProperties: false,
+    };
+    const answer = await openai.chat.completions.create({
+      ...QUESTION,
+      max_tokens: 80,
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'city', schema, strict: true },
+      },
+    });
+    const found = JSON.parse(answer.choices[0]!.message.content!) as Record<
+      string,
+      unknown
+    >;
+    expect(Object.keys(found)).toEqual(['city', 'people']);
+    expect([typeof found.city, Number.isInteger(found.people)]).toEqual(['string', true]);
+  });
+
+  it('Whisper writes what the Piper voice says with at most 10 % word errors', async () => {
+    const input =
+      'Every request has a place in the queue. A worker takes it when a slot is free, and the answer goes back to the ' +
+      'one who asked for it.';
+    const speech = await openai.audio.speech.create({
+      model: 'tts-1',
+      voice: 'alloy',
+      input,
+      response_format: 'wav',
+    });
+    const { text } = await hear(Buffer.from(await speech.arrayBuffer()));
+    expect(wordErrors(input, text) / lengthOf(input)).toBeLessThanOrEqual(0.1);
+  });
+
+  it('a batch of 20 lines ends with an answer for each', async () => {
+    const lines = Array.from({ length: 20 }, (_, index) =>
+      JSON.stringify({
+        custom_id: `line-${index}`,
+        method: 'POST',
+        url: '/v1/chat/completions',
+        body: {
+          ...QUESTION,
+          max_tokens: 4 + (index % 3) * 4,
+          temperature: index % 2,
+          messages: [{ role: 'user', content: `Count to ${index}.` }],
+        },
+      }),
+    );
+    const file = await openai.files.create({
+      file: await toFile(Buffer.from(lines.join('\n')), 'lines.jsonl'),
+      purpose: 'batch',
+    });
+    const { id } = await openai.batches.create({
+      input_file_id: file.id,
+      endpoint: '/v1/chat/completions',
+      completion_window: '24h',
+    });
+    let batch = await openai.batches.retrieve(id);
+    await product.until('the batch has ended', async () => {
+      batch = await openai.batches.retrieve(id);
+      return batch.status === 'completed';
+    });
+    expect(batch.request_counts).toMatchObject({ total: 20, completed: 20, failed: 0 });
+    const output = await (await openai.files.content(batch.output_file_id!)).text();
+    const ids = output
+      .trim()
+      .split('\n')
+      .map(line => (JSON.parse(line) as { custom_id: string }).custom_id);
+    expect(new Set(ids).size).toBe(20);
+  });
+});
+
+/** The samples of a WAV file with one channel of 32-bit floats, as 16 bits. */
+function wavSamples(file: Buffer): { readonly data: Buffer; readonly rate: number } {
+  const at = file.indexOf('data') + 8;
+  const samples = Int16Array.from(
+    { length: Math.floor((file.length - at) / 4) },
+    (_, i) => Math.round(32_767 * file.readFloatLE(at + 4 * i)),
+  );
+  return { data: Buffer.from(samples.buffer), rate: file.readUInt32LE(24) };
+}

