@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
 import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';
+import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
 import { fetchRealModels } from '../support/real-models.js';
 import { describeWith } from '../support/requires.js';
 import { wordErrors } from '../support/word-errors.js';
@@ -163,6 +164,25 @@ describeWith(published)('published models and human speech', () => {
     process.kill(worker!.pid!, 'SIGKILL');
     const { text } = await long;
     expect(wordErrors(CITIES, text) / lengthOf(CITIES)).toBeLessThanOrEqual(0.05);
+  });
+
+  it('a live session hears with Whisper what the whole file says', async () => {
+    const audio = await clip('en/quick_brown_fox');
+    const { data, rate } = wavSamples(audio);
+    const client = await RealtimeClient.open(product.url, { model: 'whisper-1' });
+    client.update({
+      format: { type: 'audio/pcm', rate },
+      turn_detection: { type: 'server_vad' },
+    });
+    const spoken = Buffer.concat([data, Buffer.alloc(rate * 2)]);
+    for (let at = 0; at < spoken.length; at += rate / 5) {
+      client.say(spoken.subarray(at, at + rate / 5));
+      await pause(100);
+    }
+    const { transcript } = await client.next(`${TRANSCRIPTION}.completed`);
+    client.socket.close();
+    const { text } = await hear(audio);
+    expect(wordErrors(text, String(transcript))).toBe(0);
   });
 
   const QUESTION = {

@@ -305,7 +305,7 @@ export class RealtimeSession implements JournaledSession {
 
   #speak(request: SpokenText): void {
     const { tenant, terms } = this.wanted.owner;
-    const speech = this.services.synthesis.speak(request, tenant, terms);
+    const speech = this.services.requests.speak(request, tenant, terms);
     const { items } = this.#core.recognition;
     const response = new SpokenResponse(request, speech, this.#outbox, items);
     this.#response = response;
@@ -318,6 +318,7 @@ export class RealtimeSession implements JournaledSession {
   #charge(audioSeconds: number): void {
     const { tenant, terms } = this.owner;
     this.wanted.ticket?.charge({ audioSeconds });
+    if (!this.services.streams(this.#model)) return; // Counted as requests.
     this.services.activity.emit({
       type: 'recognised',
       model: this.#model,
@@ -334,7 +335,7 @@ export class RealtimeSession implements JournaledSession {
     this.#streamCount += 1;
     // Unique per stream: a worker may still be ending the last one.
     const sessionId = `${this.id}.${this.#streamCount}`;
-    return this.services.openStream(sessionId, model, this.config);
+    return this.services.openStream(sessionId, model, this.config, this.owner);
   }
 
   #slotExpected({ code }: DomainError): boolean {

@@ -16,7 +16,7 @@ import { realtimeMetricProviders } from './realtime.metrics.js';
 import { SessionHandshake } from './session-handshake.js';
 import { SessionServices } from './session/session-services.js';
 import { AdminSessionsController } from './sessions.controller.js';
-import { SpeechSynthesis } from './session/speech-synthesis.js';
+import { SessionRequests } from './session/session-requests.js';
 import { WithdrawnKeys } from './withdrawn-keys.js';
 
 /**
@@ -43,7 +43,7 @@ import { WithdrawnKeys } from './withdrawn-keys.js';
     WithdrawnKeys,
     SessionActivity,
     ClientSecrets,
-    SpeechSynthesis,
+    SessionRequests,
     ...realtimeMetricProviders,
   ],
   exports: [SessionActivity],

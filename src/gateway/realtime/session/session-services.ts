@@ -1,19 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
+import { type Principal } from '../../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
 import { WrittenForm } from '../../written-form/written-form.js';
 import { SessionActivity } from './session-activity.js';
-import { SpeechSynthesis } from './speech-synthesis.js';
+import { SessionRequests } from './session-requests.js';
+import { UtteranceStream } from './utterance-stream.js';
 
 /** What every live session uses. */
 @Injectable()
 export class SessionServices {
   constructor(
     readonly catalog: ModelCatalog,
-    readonly synthesis: SpeechSynthesis,
+    readonly requests: SessionRequests,
     readonly activity: SessionActivity,
     @Inject(SETTINGS) readonly settings: Settings,
     private readonly pool: WorkerPoolService,
@@ -25,9 +27,29 @@ export class SessionServices {
     return this.catalog.getOfKind(model, 'stt').id;
   }
 
-  /** Leases a streaming slot. @throws DomainError when there is none. */
-  openStream(sessionId: string, model: string, config: SessionConfig): StreamHandle {
+  /** Its workers take live streams; of others each utterance is a request. */
+  streams(model: string): boolean {
+    return this.catalog.get(model).capabilities.includes('stream');
+  }
+
+  /** Leases a streaming slot, if need be. @throws DomainError when there is none. */
+  openStream(
+    sessionId: string,
+    model: string,
+    config: SessionConfig,
+    owner: Principal,
+  ): StreamHandle {
     const { language, prompt, turnDetection, format } = config;
+    if (!this.streams(model))
+      return new UtteranceStream({
+        sampleRate: format.sampleRate,
+        voiceActivity: turnDetection ?? undefined,
+        recognise: (wav, durationS, index) =>
+          this.requests.recognise({
+            ...{ id: `${sessionId}.${index}`, model, wav, durationS },
+            ...{ language, prompt, owner },
+          }),
+      });
     return this.pool.openStream(model, {
       sessionId,
       language,

@@ -59,7 +59,7 @@ export function resolveSession(
   wanted: SessionConfig,
   { catalog, ignored, path }: Honouring & { path: string },
 ): SessionConfig {
-  const spec = at(`${path}.model`, () => streamingModel(wanted.model, catalog));
+  const spec = at(`${path}.model`, () => catalog.getOfKind(wanted.model, 'stt'));
   const { languages = [], ...config } = wanted;
   const language =
     languages.length === 0
@@ -98,7 +98,7 @@ export function demandTranscribing(
   catalog: ModelCatalog,
   path = 'session',
 ): ModelSpec {
-  const spec = at(`${path}.model`, () => streamingModel(config.model, catalog));
+  const spec = at(`${path}.model`, () => catalog.getOfKind(config.model, 'stt'));
   at(`${path}.language`, () => demandLanguage(spec, config.language));
   const prompt = {
     param: `${path}.prompt`,
@@ -129,16 +129,6 @@ const STREAM_SETTINGS = ['model', 'language', 'prompt', 'turnDetection'] as cons
 
 export const needsNewStream = (a: SessionConfig, b: SessionConfig): boolean =>
   STREAM_SETTINGS.some(name => JSON.stringify(a[name]) !== JSON.stringify(b[name]));
-
-function streamingModel(name: string, catalog: ModelCatalog): ModelSpec {
-  const spec = catalog.getOfKind(name, 'stt');
-  if (spec.capabilities.includes('stream')) return spec;
-  const able = catalog.namesAble('stt', 'stream');
-  throw new DomainError(
-    'unsupported_task',
-    `The model \`${name}\` has no live streams; models that do: ${able}.`,
-  );
-}
 
 /** Whatever the check calls its field, the client knows it by `param`. */
 function at<T>(param: string, check: () => T): T {

@@ -1,5 +1,7 @@
-import { type Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
+import { type Principal } from '../../../platform/auth/principal.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
 import { type Settlement } from '../../../core/request/settlement.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
@@ -19,12 +21,24 @@ export interface Speech {
   cancel(): void;
 }
 
+/** What a session says in one utterance, for a model without live streams. */
+interface UtteranceOrder {
+  readonly id: string;
+  readonly model: string;
+  /** A whole file. */
+  readonly wav: Buffer;
+  readonly durationS: number;
+  readonly language: string;
+  readonly prompt: string;
+  readonly owner: Principal;
+}
+
 /**
- * Speech output of live sessions: synthesis through the scheduler at REALTIME priority,
- * counted as HTTP speech is.
+ * Requests of live sessions, through the scheduler at REALTIME priority and counted as
+ * those of HTTP are: speech output, and utterances for models without live streams.
  */
 @Injectable()
-export class SpeechSynthesis {
+export class SessionRequests {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly inference: InferenceService,
@@ -53,5 +67,29 @@ export class SpeechSynthesis {
     const speech = this.inference.start(caller, speechWork(params, output), { output });
     const settled = speech.settled.then(({ settlement }) => settlement);
     return { audio: output.audio, settled, cancel: () => speech.cancel('client') };
+  }
+
+  /** @throws DomainError, such as `queue_full` */
+  recognise({ id, model, wav, durationS, owner, ...fields }: UtteranceOrder) {
+    const { tenant, terms } = owner;
+    const caller = { id, tenant, terms, priority: RequestPriority.REALTIME };
+    const audio = {
+      size: wav.length,
+      bytes: () => Promise.resolve(wav),
+      chunks: () => Readable.from([wav]),
+      dispose: () => Promise.resolve(),
+    };
+    const file = {
+      kind: 'transcribe',
+      audio,
+      durationS,
+      filename: 'utterance.wav',
+    } as const;
+    const request = this.inference.start(caller, {
+      ...{ model, bytes: wav.length, audioDurationS: durationS },
+      payload: { ...PLAIN_TRANSCRIPTION, ...fields, ...file },
+    });
+    const transcript = request.answer('transcript').then(({ reply }) => reply.transcript);
+    return { transcript, cancel: () => request.cancel('client') };
   }
 }

@@ -1,0 +1,230 @@
+import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
+import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  FRAME_SAMPLES,
+  LONGEST_UTTERANCE,
+  type VoiceActivityOptions,
+  VoiceActivityTracker,
+  type VoiceEvent,
+} from '@switchyard/engine-api/audio/voice-activity-tracker.js';
+import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
+import { wavHeader } from '../../../contracts/formats/speech.js';
+import { type StreamHandle } from '../../worker-pool/stream-handle.js';
+import { VoiceLevel } from './voice-level.js';
+
+/** Utterances that may wait for the recogniser before audio does. */
+const MOST_WAITING = 3;
+const BYTES = 2;
+
+interface UtteranceStreamOptions {
+  /** Hz of the PCM s16le that comes in. */
+  readonly sampleRate: number;
+  /** Absent: utterances end with a commit only. */
+  readonly voiceActivity?: VoiceActivityOptions | undefined;
+  /**
+   * Recognises one utterance, a request of its own.
+   * @param wav a whole file. @param seconds of it. @param index from 0
+   */
+  recognise(wav: Buffer, seconds: number, index: number): RecognisedUtterance;
+}
+
+export interface RecognisedUtterance {
+  /** @throws DomainError */
+  readonly transcript: Promise<Transcript>;
+  cancel(): void;
+}
+
+/**
+ * The live stream of a recogniser that takes whole files: speech is cut into utterances
+ * by its level, and each is a request. Finals come in order. It holds no slot of a worker.
+ */
+export class UtteranceStream implements StreamHandle {
+  readonly #end = Promise.withResolvers<void>();
+  readonly #level = new VoiceLevel();
+  readonly #tracker: VoiceActivityTracker | undefined;
+  readonly #frameBytes: number;
+  readonly #running = new Set<RecognisedUtterance>();
+  readonly #events: StreamEvent[] = [];
+  #wake: () => void = () => undefined;
+  #failure: Error | undefined;
+  /** Audio from byte `#from` of the stream on; what no utterance needs is dropped. */
+  #audio: Buffer = Buffer.alloc(0);
+  #from = 0;
+  /** Bytes that voice activity has judged. */
+  #judged = 0;
+  /** Byte at which the utterance began that is being spoken; without voice activity always. */
+  #openFrom: number | undefined;
+  #utterance = 0;
+  #last: Promise<void> = Promise.resolve();
+  #closed = false;
+  #ended = false;
+
+  constructor(private readonly options: UtteranceStreamOptions) {
+    const { voiceActivity, sampleRate } = options;
+    this.#frameBytes = BYTES * Math.round((FRAME_SAMPLES * sampleRate) / RECOGNISER_RATE);
+    if (voiceActivity) this.#tracker = new VoiceActivityTracker(voiceActivity);
+    else this.#openFrom = 0;
+  }
+
+  get finished(): Promise<void> {
+    return this.#end.promise;
+  }
+
+  async sendFrame(data: Buffer, isLast = false): Promise<void> {
+    if (this.#closed) return;
+    this.#audio = Buffer.concat([this.#audio, data]);
+    if (this.#tracker) this.#judge(this.#tracker);
+    else if (this.#received - this.#openFrom! >= this.#bytesAt(LONGEST_UTTERANCE))
+      this.#finish(this.#received);
+    this.#dropOld();
+    if (isLast) void this.close();
+    if (this.#running.size >= MOST_WAITING)
+      await Promise.race([this.#last, this.finished]);
+  }
+
+  commit(): Promise<void> {
+    this.#commit();
+    return Promise.resolve();
+  }
+
+  async *receiveEvents(): AsyncGenerator<StreamEvent> {
+    for (;;) {
+      yield* this.#events.splice(0);
+      if (this.#failure) throw this.#failure;
+      if (this.#events.length > 0) continue;
+      if (this.#ended) return;
+      await new Promise<void>(resolve => (this.#wake = resolve));
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.#closed) this.#commit();
+    this.#closed = true;
+    await this.#last;
+    this.#finishAll();
+  }
+
+  cancel(): Promise<void> {
+    this.#closed = true;
+    for (const one of this.#running) one.cancel();
+    this.#events.length = 0;
+    this.#finishAll();
+    return Promise.resolve();
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#finishAll();
+  }
+
+  #finishAll(): void {
+    this.#ended = true;
+    this.#end.resolve();
+    this.#wake();
+  }
+
+  /** Bytes received in all. */
+  get #received(): number {
+    return this.#from + this.#audio.length;
+  }
+
+  /** The byte of a sample of 16 kHz. */
+  #bytesAt(sample: number): number {
+    return BYTES * Math.round((sample * this.options.sampleRate) / RECOGNISER_RATE);
+  }
+
+  #judge(tracker: VoiceActivityTracker): void {
+    while (this.#received - this.#judged >= this.#frameBytes) {
+      const at = this.#judged - this.#from;
+      const frame = this.#audio.subarray(at, at + this.#frameBytes);
+      this.#judged += this.#frameBytes;
+      const event = tracker.next(this.#level.speech(frame));
+      if (event) this.#spoken(event);
+      if (
+        tracker.speaking &&
+        this.#judged - this.#openFrom! >= this.#bytesAt(LONGEST_UTTERANCE)
+      )
+        for (const cut of tracker.split(tracker.position)) this.#spoken(cut);
+    }
+  }
+
+  #spoken(event: VoiceEvent): void {
+    const at = event.atS;
+    if (event.type === 'started') {
+      this.#openFrom = this.#bytesAt(event.audioFrom);
+      return this.#emit({ type: 'speech_started', utterance: this.#utterance, at });
+    }
+    this.#emit({ type: 'speech_stopped', utterance: this.#utterance, at });
+    this.#finish(this.#bytesAt(event.audioTo));
+  }
+
+  #commit(): void {
+    if (!this.#tracker) return this.#finish(this.#received);
+    for (const event of this.#tracker.finish(this.#tracker.position)) this.#spoken(event);
+  }
+
+  /** The utterance ends at byte `to`. */
+  #finish(to: number): void {
+    const from = this.#openFrom ?? to;
+    this.#openFrom = this.#tracker ? undefined : to;
+    const utterance = this.#utterance++;
+    const pcm = this.#audio.subarray(
+      Math.max(0, from - this.#from),
+      Math.min(to, this.#received) - this.#from,
+    );
+    const second = (bytes: number) => bytes / BYTES / this.options.sampleRate;
+    const [start, end] = [second(from), second(to)];
+    const final = { type: 'final', utterance, start, end } as const;
+    let recognised: RecognisedUtterance | undefined;
+    try {
+      if (pcm.length > 0) recognised = this.#start(pcm, utterance);
+    } catch (error) {
+      return this.#fail(error as Error);
+    }
+    this.#last = this.#last.then(async () => {
+      try {
+        const transcript = await recognised?.transcript;
+        const words = (transcript?.words ?? []).map(word => ({
+          ...word,
+          start: word.start + start,
+          end: word.end + start,
+        }));
+        this.#emit({ ...final, text: transcript?.text ?? '', words });
+      } catch (error) {
+        this.#fail(error as Error);
+      } finally {
+        if (recognised) this.#running.delete(recognised);
+      }
+    });
+  }
+
+  #start(pcm: Buffer, utterance: number): RecognisedUtterance {
+    const { sampleRate } = this.options;
+    const wav = Buffer.concat([wavHeader(sampleRate, pcm.length), pcm]);
+    const recognised = this.options.recognise(
+      wav,
+      pcm.length / BYTES / sampleRate,
+      utterance,
+    );
+    recognised.transcript.catch(() => undefined);
+    this.#running.add(recognised);
+    return recognised;
+  }
+
+  #emit(event: StreamEvent): void {
+    if (this.#ended) return;
+    this.#events.push(event);
+    this.#wake();
+  }
+
+  #dropOld(): void {
+    const needed = this.#tracker
+      ? Math.min(this.#bytesAt(this.#tracker.claimableFrom), this.#judged)
+      : this.#openFrom!;
+    const gone = needed - this.#from;
+    // A copy now and then, not with each frame.
+    if (gone < this.#bytesAt(RECOGNISER_RATE)) return;
+    this.#audio = Buffer.from(this.#audio.subarray(gone));
+    this.#from = needed;
+  }
+}
