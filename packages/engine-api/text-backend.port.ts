@@ -120,6 +120,8 @@ export type Prompt =
       /** Each has one text as its `content`. */
       readonly messages: readonly Readonly<Record<string, unknown>>[];
       readonly tools?: unknown;
+      /** Of the chat template, beside its own; absent: none. */
+      readonly variables?: Readonly<Record<string, unknown>>;
     }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tokens'; readonly tokens: readonly number[] };
@@ -139,6 +141,8 @@ export interface TextBackendInfo {
   readonly chat: boolean;
   /** The chat template knows tools. */
   readonly toolCalls: boolean;
+  /** The chat template knows thoughts between `<think>` and `</think>`. */
+  readonly thinks?: boolean;
   readonly grammar: boolean;
 }
 

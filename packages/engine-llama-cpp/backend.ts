@@ -93,6 +93,7 @@ export class LlamaBackend implements TextBackend {
       revision: known?.revision ?? '',
       chat: known?.chat ?? false,
       toolCalls: known?.toolCalls ?? false,
+      thinks: known?.thinks ?? false,
       grammar: true,
     };
   }

@@ -87,6 +87,7 @@ export interface ChildInfo {
   readonly trainedContextTokens: number;
   readonly chat: boolean;
   readonly toolCalls: boolean;
+  readonly thinks: boolean;
   /** False: memory of a sequence cannot be cut back, only emptied (recurrent models). */
   readonly cutsBack: boolean;
   readonly costs: SlotCosts;

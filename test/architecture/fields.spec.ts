@@ -167,6 +167,8 @@ const FOREIGN = {
     use_beam_search: true,
   },
 };
+/** Of a chat, local models hand it to their template. */
+const { chat_template_kwargs: _, ...FOREIGN_OF_CHAT } = FOREIGN;
 const PARSED: Partial<Record<Route, ParsedRoute>> = {
   'POST /v1/audio/transcriptions': {
     ...{ kind: 'stt', needs: [], base: {}, parse: parseTranscription },
@@ -222,7 +224,6 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
       },
       ...{
         web_search_options: {},
-        reasoning_effort: 'low',
         verbosity: 'low',
         prediction: { content: 'x' },
       },
@@ -231,7 +232,7 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
         safety_identifier: 's',
         store: true,
         metadata: { a: 'b' },
-        ...FOREIGN,
+        ...FOREIGN_OF_CHAT,
       },
     },
   },
@@ -239,7 +240,6 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
     ...{ kind: 'llm', needs: ['chat'], base: { input: 'hi' } },
     samples: {
       ...{
-        reasoning: { effort: 'low' },
         prompt_cache_key: 'k',
         conversation: 'c',
         prompt: { id: 'p' },
@@ -301,6 +301,7 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
 /** What an engine refuses of a field, where an object is right. */
 const WRONG: Readonly<Record<string, unknown>> = {
   guided_json: 5,
+  chat_template_kwargs: 5,
   structured_outputs: { choice: 5 },
 };
 
@@ -333,7 +334,8 @@ describe.each(Object.entries(PARSED))(
       expect(Object.keys(samples).sort()).toEqual(judged.sort());
     });
 
-    it.each(ofTreatment('advice'))(
+    const advice = ofTreatment('advice');
+    (advice.length > 0 ? it.each(advice) : () => undefined)(
       'reports %s where it has no effect, and refuses it if strict',
       field => {
         expect(send('unable', field)).toEqual([field]);

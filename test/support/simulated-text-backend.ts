@@ -33,6 +33,7 @@ export interface SimulatedOptions {
   readonly stepTokens?: number;
   readonly chat?: boolean;
   readonly toolCalls?: boolean;
+  readonly thinks?: boolean;
   readonly grammar?: boolean;
   /** Awaited before each native run: a gate, or the time of a device. */
   readonly beforeStep?: (
@@ -73,13 +74,14 @@ export class SimulatedTextBackend implements TextBackend {
     const {
       chat = true,
       toolCalls = false,
+      thinks = false,
       grammar = false,
       beforeRun,
       itemError,
     } = options;
     this.#options = options;
     this.info = {
-      ...{ rows, contextTokens, stepTokens, chat, toolCalls, grammar },
+      ...{ rows, contextTokens, stepTokens, chat, toolCalls, thinks, grammar },
       ...{ model: 'simulated', device: 'none', revision: 'simulated 1' },
     };
     const cost = { fixedMs: 0, perTokenMs: 0, perPastTokenMs: 0 };

@@ -2764,7 +2764,7 @@ export interface components {
             previous_response_id?: string;
             /** @description Advice: equal beginnings are found without it. */
             prompt_cache_key?: string;
-            /** @description `effort`: advice, for models that know it. */
+            /** @description `effort`: for models that know it. */
             reasoning?: {
                 [key: string]: unknown;
             };
@@ -2828,7 +2828,7 @@ export interface components {
             parallel_tool_calls: boolean;
             /** @description Continues that response; needs stored responses. */
             previous_response_id?: string;
-            /** @description `effort`: advice, for models that know it. */
+            /** @description `effort`: for models that know it. */
             reasoning?: {
                 [key: string]: unknown;
             };

@@ -120,6 +120,7 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
     trainedContextTokens: decoding.trainedContextTokens,
     chat: encoder.chat,
     toolCalls: encoder.toolCalls,
+    thinks: encoder.thinks,
     cutsBack: cutsBack(opened),
     costs,
   };

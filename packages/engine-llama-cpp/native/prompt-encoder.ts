@@ -82,14 +82,16 @@ class ChatTemplate {
   render({
     messages,
     tools,
-  }: {
-    readonly messages: readonly Message[];
-    readonly tools?: unknown;
-  }): { text: string; control: boolean }[] {
+    variables = {},
+  }: Omit<Extract<Prompt, { type: 'chat' }>, 'type'>): {
+    text: string;
+    control: boolean;
+  }[] {
     const disguise = new Disguise(this.#texts.control);
     const plain = disguise.of(templateMessages(messages, this.#objectArguments));
     try {
       const text = this.#render({
+        ...(disguise.of(variables) as object),
         messages: plain,
         ...(tools !== undefined && { tools: disguise.of(tools) }),
       });
@@ -241,6 +243,10 @@ export class PromptEncoder {
 
   get chat(): boolean {
     return this.#chat !== undefined;
+  }
+
+  get thinks(): boolean {
+    return this.#parts.template?.includes('</think>') ?? false;
   }
 
   get toolCalls(): boolean {

@@ -173,6 +173,8 @@ export interface ToolCallBody {
 export interface ChoiceDelta {
   readonly index: number;
   readonly text: string;
+  /** What the model thinks before it answers. */
+  readonly reasoning?: string;
   /** The first chunk of a choice says whose words they are. */
   readonly first: boolean;
   readonly finishReason: string | null;
@@ -186,6 +188,7 @@ export interface ChoiceDelta {
 
 interface WholeChoice {
   readonly text: string;
+  readonly reasoning?: string;
   readonly finishReason: string;
   readonly logprobs?: object;
   readonly toolCalls?: readonly ToolCallBody[];
@@ -211,7 +214,7 @@ export function generationChunk(
   };
 }
 
-function chatDelta({ text, first, toolCalls }: ChoiceDelta): object {
+function chatDelta({ text, reasoning, first, toolCalls }: ChoiceDelta): object {
   const calls = toolCalls?.calls.map((call, index) => ({
     index: toolCalls.at + index,
     ...toolCallFields(call),
@@ -219,6 +222,7 @@ function chatDelta({ text, first, toolCalls }: ChoiceDelta): object {
   return {
     ...(first && { role: 'assistant' }),
     ...((text !== '' || first) && { content: text }),
+    ...(reasoning && { reasoning_content: reasoning }),
     ...(calls && { tool_calls: calls }),
   };
 }
@@ -248,12 +252,13 @@ export function generationBody(
   };
 }
 
-function chatMessage({ text, toolCalls = [] }: WholeChoice): object {
+function chatMessage({ text, reasoning, toolCalls = [] }: WholeChoice): object {
   const called = toolCalls.length > 0;
   return {
     role: 'assistant',
     content: called && text === '' ? null : text,
     refusal: null,
+    ...(reasoning && { reasoning_content: reasoning.trimEnd() }),
     ...(called && { tool_calls: toolCalls.map(toolCallFields) }),
   };
 }

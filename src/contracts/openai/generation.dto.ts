@@ -134,6 +134,7 @@ export class TextGenerationFields extends TextModelFields {
   seed?: number;
 }
 
+const TEMPLATE = 'Local models hand it to their chat template.';
 const ADVICE = advice(PASSED_ON, 'Local models have no such setting.');
 const KEPT = advice(PASSED_ON, 'Local models store no answers.');
 
@@ -151,7 +152,8 @@ const KEPT = advice(PASSED_ON, 'Local models store no answers.');
     'Local models answer in text; `text` alone always passes.',
   ),
   web_search_options: meaning(PASSED_ON, 'Local models do not search.'),
-  reasoning_effort: ADVICE,
+  reasoning_effort: byEngine(TEMPLATE),
+  chat_template_kwargs: byEngine(TEMPLATE),
   verbosity: ADVICE,
   prediction: ADVICE,
   prompt_cache_key: advice(

@@ -11,11 +11,9 @@ import {
   textWithin,
   whole,
   fromForm,
-  advice,
   honoured,
   ignored,
   notServed,
-  PASSED_ON,
   foreignFields,
 } from './field-types.js';
 import {
@@ -157,8 +155,8 @@ export class ResponseInputRequest extends TextModelFields {
   text?: unknown;
 
   @Field(OBJECT, {
-    description: '`effort`: advice, for models that know it.',
-    rule: advice(PASSED_ON, 'Local models decide by themselves.'),
+    description: '`effort`: for models that know it.',
+    rule: honoured('Local models hand `effort` to their chat template.'),
   })
   reasoning?: unknown;
 

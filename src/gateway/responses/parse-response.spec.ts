@@ -341,12 +341,7 @@ describe('the body of a response', () => {
     };
     parsed(advice);
     expect([...ignored.paths].sort()).toEqual([
-      ...[
-        'include',
-        'prompt_cache_key',
-        'reasoning',
-        'stream_options.include_obfuscation',
-      ],
+      ...['include', 'prompt_cache_key', 'stream_options.include_obfuscation'],
       ...['text.verbosity', 'truncation'],
     ]);
     ignored = new IgnoredFields(true);

@@ -80,12 +80,13 @@ export function parseResponse(body: Body, options: ParseOptions): ParsedResponse
   );
   ignored.advised('stream_options.include_obfuscation', padded, 'events are not padded');
   const objects = readObject(RESPONSE_OBJECTS, body);
-  // Another server may know how hard to think.
-  if (model.engine !== 'openai-http') {
-    const why = 'this model decides by itself';
-    ignored.advised('reasoning', objects.reasoning, why);
-    ignored.advised('text.verbosity', objects.text.verbosity, why);
-  }
+  // Another server may know how much to say.
+  if (model.engine !== 'openai-http')
+    ignored.advised(
+      'text.verbosity',
+      objects.text.verbosity,
+      'this model decides by itself',
+    );
   return {
     request: requestOf(dto, body, objects, options),
     model,

@@ -87,13 +87,15 @@ export class ChunkWriter implements AnswerWriter {
   /** Undefined: there is nothing to show yet. */
   #shown(
     choice: Choice,
-    { text, tokens, calls }: ChoiceOutput,
+    { text, tokens, calls, reasoning }: ChoiceOutput,
   ): Partial<ChoiceDelta> | undefined {
     const { head, logprobs, custom } = this.options;
     const scored = logprobs && tokens.length > 0;
-    if (text === '' && calls.length === 0 && !scored) return undefined;
+    if (text === '' && reasoning === '' && calls.length === 0 && !scored)
+      return undefined;
     return {
       text,
+      reasoning,
       ...(scored && { logprobs: logprobsOf(head, tokens) }),
       ...(calls.length > 0 && {
         toolCalls: {
@@ -112,6 +114,7 @@ export class ChunkWriter implements AnswerWriter {
 
 interface Gathered {
   text: string;
+  reasoning: string;
   finishReason: string;
   readonly tokens: PlacedToken[];
   readonly toolCalls: ToolCallBody[];
@@ -123,9 +126,13 @@ export class WholeWriter implements AnswerWriter {
 
   constructor(private readonly options: WriterOptions) {}
 
-  said(choice: Choice, { text, tokens, calls }: ChoiceOutput): readonly object[] {
+  said(
+    choice: Choice,
+    { text, tokens, calls, reasoning }: ChoiceOutput,
+  ): readonly object[] {
     const gathered = this.#of(choice);
     gathered.text += text;
+    gathered.reasoning += reasoning;
     if (this.options.logprobs) gathered.tokens.push(...tokens);
     gathered.toolCalls.push(...calls.map(call => named(call, this.options.custom)));
     return [];
@@ -151,7 +158,10 @@ export class WholeWriter implements AnswerWriter {
   #of({ index }: Choice): Gathered {
     const known = this.#choices.get(index);
     if (known) return known;
-    const gathered = { text: '', finishReason: 'stop', tokens: [], toolCalls: [] };
+    const gathered = {
+      ...{ text: '', reasoning: '', finishReason: 'stop' },
+      ...{ tokens: [], toolCalls: [] },
+    };
     this.#choices.set(index, gathered);
     return gathered;
   }

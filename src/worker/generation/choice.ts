@@ -6,6 +6,7 @@ import {
   type Sampling,
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
+import { ReasoningReader } from './reasoning-reader.js';
 import { type ToolCall, ToolCallReader } from './tool-call-reader.js';
 import { type WantedTools } from './generation-params.js';
 
@@ -14,6 +15,8 @@ export interface ChoiceOutput {
   readonly text: string;
   readonly tokens: readonly PlacedToken[];
   readonly calls: readonly ToolCall[];
+  /** What the model thinks before it answers. */
+  readonly reasoning: string;
   /**
    * The token that it came with; absent: the answer has ended, and this was
    * held until then.
@@ -31,6 +34,8 @@ export interface ChoiceOptions {
   readonly index: number;
   readonly stop: readonly string[];
   readonly tools?: WantedTools;
+  /** Thoughts are separated from the answer; inside: it begins with them. */
+  readonly thinking?: 'possible' | 'inside' | undefined;
   /**
    * The answer so far, which was told before: it is read again, so that what comes next
    * is told as it would have been.
@@ -68,6 +73,7 @@ export class Choice implements LiveSequence {
   readonly #options: ChoiceOptions;
   readonly #text: AnswerText;
   readonly #callReader: ToolCallReader | undefined;
+  readonly #reasoning: ReasoningReader | undefined;
   #next: ChoiceOutput = NOTHING;
   /** It ended with a call: what stands behind it is not shown. */
   #cut = false;
@@ -88,6 +94,8 @@ export class Choice implements LiveSequence {
     this.#options = options;
     this.#text = new AnswerText(options.stop);
     this.#callReader = options.tools && new ToolCallReader();
+    const { thinking } = options;
+    this.#reasoning = thinking && new ReasoningReader(thinking === 'inside');
     const isStopped = options.begun.map(drawn => this.#readAgain(drawn)).includes(true);
     this.over = isStopped ? 'stop' : this.maxTokens < 1 ? 'length' : undefined;
   }
@@ -128,17 +136,30 @@ export class Choice implements LiveSequence {
     this.#options.listener.said(this, said);
   }
 
-  #withCalls({ text, tokens }: Piece, last: boolean): ChoiceOutput {
-    if (!this.#callReader) return { text, tokens, calls: [] };
+  #withCalls({ text: drawn, tokens }: Piece, last: boolean): ChoiceOutput {
+    const { reasoning, content: text } = this.#thought(drawn, last);
+    if (!this.#callReader) return { text, tokens, reasoning, calls: [] };
     const { content, calls } = this.#callReader.take(text);
     const rest = last ? this.#callReader.flush() : { content: '', calls: [] };
     const all = [...calls, ...rest.calls];
     return {
       text: content + rest.content,
       tokens,
+      reasoning,
       calls: this.#options.tools?.parallel ? all : all.slice(0, 1),
+    };
+  }
+
+  #thought(text: string, last: boolean): { reasoning: string; content: string } {
+    if (!this.#reasoning) return { reasoning: '', content: text };
+    const taken = this.#reasoning.take(text);
+    if (!last) return taken;
+    const rest = this.#reasoning.flush();
+    return {
+      reasoning: taken.reasoning + rest.reasoning,
+      content: taken.content + rest.content,
     };
   }
 }
 
-const NOTHING: ChoiceOutput = { text: '', tokens: [], calls: [] };
+const NOTHING: ChoiceOutput = { text: '', tokens: [], calls: [], reasoning: '' };

@@ -312,6 +312,28 @@ describe('the answers of a ContinuousGenerator', () => {
   });
 
   it.each([true, false])(
+    'tell thoughts apart from what is said, where the template knows them, stream: %s',
+    async stream => {
+      const said = '<think> Two?</think> Yes.';
+      const told = async () => {
+        const { objects } = await ask(says(said, { stream, max_tokens: 100 }));
+        const all = objects.flatMap(({ choices: [choice] }) => [
+          choice?.delta ?? choice?.message,
+        ]) as ({ content?: string; reasoning_content?: string } | undefined)[];
+        const joined = (name: 'content' | 'reasoning_content') =>
+          all.map(one => one?.[name] ?? '').join('');
+        return [joined('reasoning_content').trimEnd(), joined('content')];
+      };
+      await start({ thinks: true });
+      const [thought, answer] = await told();
+      expect([thought, answer?.startsWith('Yes.')]).toEqual(['Two?', true]);
+      await start();
+      const [none, whole] = await told();
+      expect([none, whole?.startsWith(said)]).toEqual(['', true]);
+    },
+  );
+
+  it.each([true, false])(
     'call a custom tool with its text, as OpenAI does, stream: %s',
     async stream => {
       await start({ toolCalls: true, contextTokens: 512 });

@@ -99,6 +99,9 @@ interface ContinuousOptions {
   readonly nowMs?: () => number;
 }
 
+/** More than any tokenizer needs for `<think>` and a line break. */
+const OPENING_TOKENS = 12;
+
 const CLASSES = { realtime: 0, batch: 1 } as const;
 
 /**
@@ -204,8 +207,18 @@ export class ContinuousGenerator implements TextGenerator {
         stop: wanted.stop,
         begun: wanted.begun.map(token => ({ token, bytes: backend.bytesOf(token) })),
         ...(wanted.tools && { tools: wanted.tools }),
+        thinking: this.#thinking(form, prompts[0]!, wanted.begun.length),
       },
     });
+  }
+
+  /** Where the answer to a chat stands: some templates open the thoughts in the prompt. */
+  #thinking(form: TokenItem['form'], prompt: readonly number[], begun: number) {
+    const { backend } = this.#options;
+    if (form !== 'chat' || !backend.info.thinks) return undefined;
+    const end = prompt.slice(0, prompt.length - begun).slice(-OPENING_TOKENS);
+    const text = Buffer.concat(end.map(token => backend.bytesOf(token))).toString();
+    return text.trimEnd().endsWith('<think>') ? 'inside' : 'possible';
   }
 
   /** Each prompt, and the answer so far behind it. */

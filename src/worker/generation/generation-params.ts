@@ -6,12 +6,14 @@ import {
   wrongField,
 } from '../../contracts/schema/field-problems.js';
 import {
+  ANY_TEXT,
   defaulted,
   FLAG,
   optional,
   unserved,
   wholeNumberFrom,
 } from '../../contracts/schema/rules.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type TokenItem } from '../engines/text-generator.js';
@@ -66,6 +68,7 @@ export interface GenerationFields {
 }
 
 const MOST_CHOICES = 128;
+const MOST_VARIABLES = 32;
 const TOKENS = wholeNumberFrom(1, 2_147_483_647);
 /** What OpenAI takes for completions that name no limit. */
 const COMPLETION_TOKENS = 16;
@@ -83,6 +86,15 @@ const SHARED = {
 const isTextOnly = (value: unknown): boolean =>
   !Array.isArray(value) || value.every(modality => modality === 'text');
 
+/** Of a template: plain values, few of them. */
+const VARIABLES = z.custom<Raw>(
+  value =>
+    isObject(value) &&
+    Object.keys(value).length <= MOST_VARIABLES &&
+    Object.values(value).every(one => typeof one !== 'object' || one === null),
+  `must be an object of at most ${MOST_VARIABLES} texts, numbers and truth values`,
+);
+
 const CHAT = z.object(
   {
     ...SHARED,
@@ -97,6 +109,8 @@ const CHAT = z.object(
       .refine(isTextOnly, { params: { why: 'this model answers in text only' } }),
     audio: unserved('this model answers in text only'),
     web_search_options: unserved('this model does not search'),
+    chat_template_kwargs: optional(VARIABLES),
+    reasoning_effort: optional(ANY_TEXT),
     ...TOOL_FIELDS,
     messages: MESSAGES,
   },
@@ -167,10 +181,12 @@ function chatFields(sent: Raw, info: TextBackendInfo): FormFields {
     throw wrongField('top_logprobs', top, 'needs `logprobs` to be true');
   const maxTokens = body.max_completion_tokens ?? body.max_tokens;
   const tools = toolsOf(body, info);
+  const variables = templateVariables(body);
   const prompt: Prompt = {
     type: 'chat',
     messages: chatMessages(body.messages),
     ...(tools && { tools: tools.tools }),
+    ...(variables && { variables }),
   };
   return {
     body,
@@ -178,6 +194,20 @@ function chatFields(sent: Raw, info: TextBackendInfo): FormFields {
     ...(maxTokens !== undefined && { maxTokens }),
     ...(logprobs && { logprobs: top ?? 0 }),
     ...(tools && wantedTools(tools)),
+  };
+}
+
+/** What a chat template may look at besides messages and tools. */
+function templateVariables({
+  chat_template_kwargs: named,
+  reasoning_effort: effort,
+}: z.output<typeof CHAT>): Raw | undefined {
+  if (named === undefined && effort === undefined) return undefined;
+  return {
+    ...(effort !== undefined && { reasoning_effort: effort }),
+    // Templates that know no effort know this.
+    ...(effort === 'none' && { enable_thinking: false }),
+    ...named,
   };
 }
 

@@ -17,7 +17,7 @@ describe('prompts for llama.cpp', () => {
 
   const chat = (
     messages: readonly Readonly<Record<string, unknown>>[],
-    more: { tools?: unknown } = {},
+    more: { tools?: unknown; variables?: Readonly<Record<string, unknown>> } = {},
   ) => backend.encode({ type: 'chat', messages, ...more });
   const turns = (tokens: readonly number[]): number =>
     tokens.filter(token => token === TURN).length;
@@ -55,6 +55,16 @@ describe('prompts for llama.cpp', () => {
     expect((await chat(messages, { tools: [TOOL] })).length).toBeGreaterThan(
       without.length,
     );
+  });
+
+  it('hand variables of the caller to the template, and nothing in place of its own', async () => {
+    const messages = [{ role: 'user', content: 'hello' }];
+    const plain = await chat(messages);
+    expect(await chat(messages, { variables: { enable_thinking: false } })).toEqual(
+      plain,
+    );
+    const taken = { messages: [], add_generation_prompt: false, bos_token: 'x' };
+    expect(await chat(messages, { variables: taken })).toEqual(plain);
   });
 
   it('write the arguments of earlier tool calls as JSON once, not as a text in a text', async () => {

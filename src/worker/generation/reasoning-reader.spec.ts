@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ReasoningReader } from './reasoning-reader.js';
+
+function read(pieces: readonly string[], isInside = false) {
+  const reader = new ReasoningReader(isInside);
+  const all = [...pieces.map(piece => reader.take(piece)), reader.flush()];
+  return {
+    reasoning: all.map(({ reasoning }) => reasoning).join(''),
+    content: all.map(({ content }) => content).join(''),
+  };
+}
+
+describe('ReasoningReader', () => {
+  it.each([
+    [
+      'thoughts before an answer',
+      '<think>\nHm. 2 < 3.\n</think>\n\nYes.',
+      false,
+      'Hm. 2 < 3.\n',
+      'Yes.',
+    ],
+    ['thoughts that the prompt began', '\nHm.\n</think>\n\nYes.', true, 'Hm.\n', 'Yes.'],
+    ['no thoughts', 'Yes, <b>.', false, '', 'Yes, <b>.'],
+    ['empty thoughts', '<think>\n\n</think>\n\nYes.', false, '', 'Yes.'],
+    ['an end in the middle of the thoughts', '<think>Hm', false, 'Hm', ''],
+    [
+      'a mark in the answer',
+      'Use <think> and </think>.',
+      false,
+      '',
+      'Use <think> and </think>.',
+    ],
+    ['half a mark and no more', '<thi', false, '', '<thi'],
+    ['white space and no thoughts', '  \n', false, '', '  \n'],
+  ])('%s', (_, text, isInside, reasoning, content) => {
+    expect(read([text], isInside)).toEqual({ reasoning, content });
+    expect(read([...text], isInside)).toEqual({ reasoning, content });
+  });
+
+  it('reads the same however an answer is cut', () => {
+    const piece = fc.constantFrom(
+      '<think>',
+      '</think>',
+      '<',
+      'think>',
+      ' ',
+      '\n',
+      'a',
+      '/',
+    );
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 12 }),
+        fc.boolean(),
+        (pieces, isInside) => {
+          expect(read(pieces, isInside)).toEqual(read([pieces.join('')], isInside));
+        },
+      ),
+    );
+  });
+});
