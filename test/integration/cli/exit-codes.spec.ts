@@ -65,6 +65,7 @@ const LOCAL: Readonly<Record<string, Row>> = {
   completion: { args: ['bash'], wrong: ['tcsh'] },
   'models search': { args: [], wrong: ['--kind', 'sst'] },
   'models add': { args: [], wrong: ['no-such-model', '--yes'] },
+  'models starter': { args: [], wrong: ['no-such-model', '--yes'] },
   'models list': { args: [], wrong: ['--limit', '1'] },
   'models pull': { args: [], wrong: ['ftp://x/y'] },
   'models remove': { args: [], wrong: ['..', '--yes'] },
@@ -221,6 +222,7 @@ describe('every command', () => {
     );
     expect(without.map(({ words }) => words)).toEqual([
       'up',
+      'models starter',
       'config schema',
       'worker run',
       'completion',

@@ -102,8 +102,13 @@ suite('a session of another gateway', () => {
 
   it('is taken away from a gateway that still has it: that one says nothing more', async () => {
     const { id } = client.events[0]!.session as { id: string };
-    const second = await resume(other, lastSeen());
-    await second.next('session.resumed');
+    // A session before it ended elsewhere: for a second this gateway stores none.
+    let second = await resume(other, lastSeen());
+    await until(async () => {
+      const resumed = await second.next('session.resumed').catch(() => undefined);
+      if (!resumed) second = await resume(other, lastSeen());
+      return resumed !== undefined;
+    });
     client.say('to nobody');
     client.commit();
     expect((await client.closed).code).toBe(1008);
