@@ -1,8 +1,11 @@
-import { existsSync, globSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { command } from './command.mjs';
 import { doing, done, warn } from './report.mjs';
 
-/** What the embedded engines need from Debian. `file`: proof that it is there. */
+/** Debian's name of this machine's own library folder. */
+const multiarch = `${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`;
+
+/** What the embedded engines need from Debian. `proof`: whether it is there. */
 const ENGINE_PACKAGES = [
   {
     name: 'ffmpeg',
@@ -27,7 +30,10 @@ const ENGINE_PACKAGES = [
   {
     name: 'espeak-ng-data',
     why: 'pronunciation for Piper voices',
-    proof: () => globSync('/usr/{lib/*,share}/espeak-ng-data').length > 0,
+    proof: () =>
+      ['share', 'lib', `lib/${multiarch}`].some(folder =>
+        existsSync(`/usr/${folder}/espeak-ng-data`),
+      ),
   },
 ];
 
@@ -121,11 +127,7 @@ const onPath = name =>
   (process.env.PATH ?? '').split(':').some(folder => existsSync(`${folder}/${name}`));
 
 async function hasLibrary(name) {
-  const folders = [
-    '/usr/lib',
-    '/usr/local/lib',
-    `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`,
-  ];
+  const folders = ['/usr/lib', '/usr/local/lib', `/usr/lib/${multiarch}`];
   if (folders.some(folder => existsSync(`${folder}/${name}`))) return true;
   return (await command('/sbin/ldconfig', ['-p'])).output.includes(name);
 }
