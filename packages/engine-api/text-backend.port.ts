@@ -41,11 +41,26 @@ export type Grammar = (
       readonly type: 'tool_calls';
       readonly tools: readonly GrammarTool[];
       readonly several: boolean;
+      /** Absent: `hermes`. */
+      readonly form?: ToolForm;
     }
 ) & {
   /** The field that it came from, for messages; absent: OpenAI's. */
   readonly param?: string;
 };
+
+/**
+ * How a model writes calls of tools:
+ * - `hermes`: JSON between `<tool_call>` and `</tool_call>`; also of models whose template
+ *   knows no tools
+ * - `qwen-xml` (Qwen3-Coder): an element per parameter between the same marks
+ * - `llama3`: the answer is one JSON object with `parameters`
+ * - `mistral`: a JSON list behind `[TOOL_CALLS]`; `mistral-args`: name, `[ARGS]` and
+ *   arguments behind each mark
+ * - `gpt-oss`: a message of its own for each, told by its header
+ */
+export type ToolForm =
+  'hermes' | 'qwen-xml' | 'llama3' | 'mistral' | 'mistral-args' | 'gpt-oss';
 
 export interface GrammarTool {
   readonly name: string;
@@ -139,8 +154,8 @@ export interface TextBackendInfo {
   readonly revision: string;
   /** The model brings a chat template. */
   readonly chat: boolean;
-  /** The chat template knows tools. */
-  readonly toolCalls: boolean;
+  /** How calls of tools stand in its answers; absent: `hermes`. */
+  readonly toolForm?: ToolForm;
   /** The chat template knows thoughts between `<think>` and `</think>`. */
   readonly thinks?: boolean;
   readonly grammar: boolean;

@@ -92,7 +92,7 @@ export class LlamaBackend implements TextBackend {
       device: known?.device ?? device,
       revision: known?.revision ?? '',
       chat: known?.chat ?? false,
-      toolCalls: known?.toolCalls ?? false,
+      toolForm: known?.toolForm ?? 'hermes',
       thinks: known?.thinks ?? false,
       grammar: true,
     };

@@ -1,19 +1,12 @@
-import {
-  type GrammarTool,
-  type Grammar,
-} from '@switchyard/engine-api/text-backend.port.js';
+import { type Grammar } from '@switchyard/engine-api/text-backend.port.js';
 import { demandBounded } from '@switchyard/json-schema-gbnf/gbnf-limits.js';
 import {
   anyObjectGrammar,
-  either,
   GrammarRules,
-  literal,
 } from '@switchyard/json-schema-gbnf/grammar-rules.js';
-import {
-  schemaExpression,
-  schemaGrammar,
-} from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
+import { schemaGrammar } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
 import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { toolCallGrammar } from './tool-form.js';
 import { StringRules } from '@switchyard/json-schema-gbnf/string-rules.js';
 
 /**
@@ -62,39 +55,11 @@ export function demandShallow(grammar: Grammar, param: string): void {
 export const grammarRefused = (param: string, why: string): EngineError =>
   new EngineError('invalid_value', `\`${param}\`: ${why}.`, { param });
 
-/** Calls side by side, where several are wanted. */
-const MOST_CALLS = 8;
-
-/**
- * Calls of tools and nothing else, in the form that `ToolCallReader` reads; the arguments
- * of each are valid under the schema of its parameters. @throws GrammarError as
- * `schemaGrammar`, with the path of the schema in `tools`
- */
-function toolCallGrammar(tools: readonly GrammarTool[], several: boolean): string {
-  const rules = new GrammarRules('tools');
-  const calls = tools.map(({ name, parameters, path }) => {
-    // A function without parameters takes none; an object without a type is one
-    // all the same.
-    const given =
-      parameters === undefined
-        ? '"{" space "}"'
-        : schemaExpression(asObject(parameters), path, rules);
-    return `${literal(name)} space "," space "\\"arguments\\"" space ":" space ${rules.add(given)}`;
-  });
-  const call = rules.add(
-    `"<tool_call>" space "{" space "\\"name\\"" space ":" space ${either(calls)} space "}" space "</tool_call>"`,
-  );
-  rules.set('root', several ? `${call} ("\\n" ${call}){0,${MOST_CALLS - 1}}` : call);
-  return rules.text();
-}
-
 function regexGrammar(pattern: string, path: string): string {
   const rules = new GrammarRules(path);
   rules.set('root', new StringRules(rules, false).matching(`^(?:${pattern})$`, path));
   return rules.text();
 }
-
-const asObject = (parameters: object): object => ({ type: 'object', ...parameters });
 
 /**
  * As GBNF, within bounds.
@@ -129,6 +94,6 @@ function writtenOf(grammar: Grammar, param: string): string {
     case 'regex':
       return regexGrammar(grammar.pattern, param);
     case 'tool_calls':
-      return toolCallGrammar(grammar.tools, grammar.several);
+      return toolCallGrammar(grammar);
   }
 }

@@ -2,6 +2,7 @@ import {
   type Grammar,
   type Prompt,
   type Sampling,
+  type ToolForm,
 } from '@switchyard/engine-api/text-backend.port.js';
 
 export const POOLINGS = ['model', 'mean', 'first', 'last', 'rank'] as const;
@@ -86,7 +87,7 @@ export interface ChildInfo {
   /** Tokens that the model was trained to look back at. */
   readonly trainedContextTokens: number;
   readonly chat: boolean;
-  readonly toolCalls: boolean;
+  readonly toolForm: ToolForm;
   readonly thinks: boolean;
   /** False: memory of a sequence cannot be cut back, only emptied (recurrent models). */
   readonly cutsBack: boolean;

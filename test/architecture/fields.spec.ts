@@ -396,7 +396,7 @@ describe.each(Object.entries(PARSED))(
 
 function byLocalEngine(route: string, body: Body): unknown {
   const form = route.includes('chat') ? 'chat' : 'completion';
-  const info = { grammar: true, toolCalls: true, contextTokens: 64 } as Parameters<
+  const info = { grammar: true, contextTokens: 64 } as Parameters<
     typeof parseGenerationParams
   >[1];
   const item = {

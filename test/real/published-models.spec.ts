@@ -227,6 +227,28 @@ describeWith(published)('published models and human speech', () => {
     expect([typeof found.city, Number.isInteger(found.people)]).toEqual(['string', true]);
   });
 
+  it('a tool that must be called is called, with arguments of its schema', async () => {
+    const parameters = {
+      type: 'object',
+      properties: { city: { type: 'string', maxLength: 20 } },
+      required: ['city'],
+      additionalProperties: false,
+    };
+    const { choices } = await openai.chat.completions.create({
+      ...QUESTION,
+      max_tokens: 80,
+      messages: [{ role: 'user', content: 'What is the weather in Paris?' }],
+      tools: [{ type: 'function', function: { name: 'get_weather', parameters } }],
+      tool_choice: 'required',
+      parallel_tool_calls: false,
+    });
+    const [call] = choices[0]!.message.tool_calls ?? [];
+    expect(choices[0]!.finish_reason).toBe('tool_calls');
+    expect(call).toMatchObject({ type: 'function', function: { name: 'get_weather' } });
+    const { arguments: given } = (call as { function: { arguments: string } }).function;
+    expect(JSON.parse(given)).toEqual({ city: expect.stringContaining('Paris') });
+  });
+
   it('Whisper writes what the Piper voice says with at most 10 % word errors', async () => {
     const input =
       'Every request has a place in the queue. A worker takes it when a slot is free, and the answer goes back to the ' +

@@ -32,7 +32,6 @@ export interface SimulatedOptions {
   readonly blockTokens?: number;
   readonly stepTokens?: number;
   readonly chat?: boolean;
-  readonly toolCalls?: boolean;
   readonly thinks?: boolean;
   readonly grammar?: boolean;
   /** Awaited before each native run: a gate, or the time of a device. */
@@ -73,7 +72,6 @@ export class SimulatedTextBackend implements TextBackend {
     } = options;
     const {
       chat = true,
-      toolCalls = false,
       thinks = false,
       grammar = false,
       beforeRun,
@@ -81,7 +79,7 @@ export class SimulatedTextBackend implements TextBackend {
     } = options;
     this.#options = options;
     this.info = {
-      ...{ rows, contextTokens, stepTokens, chat, toolCalls, thinks, grammar },
+      ...{ rows, contextTokens, stepTokens, chat, thinks, grammar },
       ...{ model: 'simulated', device: 'none', revision: 'simulated 1' },
     };
     const cost = { fixedMs: 0, perTokenMs: 0, perPastTokenMs: 0 };

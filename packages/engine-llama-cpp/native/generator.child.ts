@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { GrammarError } from '@switchyard/json-schema-gbnf/grammar-error.js';
 import { grammarText } from '../grammar-text.js';
+import { CALL_MARKS } from '../tool-form.js';
 import {
   type ChildInfo,
   type ChildSettings,
@@ -110,7 +111,7 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
     step: frame => runner.run(frame),
     encode: prompt => encoder.encode(prompt),
     grammar: check => checked(check, grammar),
-    vocabulary: () => vocabularyOf(native, vocabularySize),
+    vocabulary: () => vocabularyOf(native, vocabularySize, CALL_MARKS[encoder.toolForm]),
   };
   const info: ChildInfo = {
     device,
@@ -119,7 +120,7 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
     vocabularySize,
     trainedContextTokens: decoding.trainedContextTokens,
     chat: encoder.chat,
-    toolCalls: encoder.toolCalls,
+    toolForm: encoder.toolForm,
     thinks: encoder.thinks,
     cutsBack: cutsBack(opened),
     costs,

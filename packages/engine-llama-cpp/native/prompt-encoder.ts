@@ -1,4 +1,6 @@
-import { type Prompt } from '@switchyard/engine-api/text-backend.port.js';
+import { type Prompt, type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
+import { toolFormOf } from '../tool-form.js';
+import { withoutTools } from './toolless-template.js';
 import { type NativeBindings, type NativeModel } from './library.js';
 import { Refusal } from './serve-child.js';
 import { TOKEN } from './token-text.js';
@@ -7,29 +9,47 @@ import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
 type Message = Readonly<Record<string, unknown>>;
 
-/**
- * `chatMessages` has checked them. Arguments of calls are objects where the template
- * writes JSON itself.
- */
+/** What the template of a model wants of calls. */
+interface CallShape {
+  /** It writes arguments as JSON itself, so it wants the object. */
+  readonly objectArguments: boolean;
+  /** Ids have nine letters and digits, or it refuses them. */
+  readonly shortIds: boolean;
+}
+
+/** `chatMessages` has checked them. */
 const templateMessages = (
   messages: readonly Message[],
-  objectArguments: boolean,
+  shape: CallShape,
 ): readonly Message[] =>
-  messages.map(({ tool_calls: calls, ...rest }) => ({
+  messages.map(({ tool_calls: calls, tool_call_id: id, ...rest }) => ({
     ...rest,
+    ...(id !== undefined && { tool_call_id: idOf(id, shape) }),
     ...(Array.isArray(calls) && {
-      tool_calls: calls.map((call: unknown) => templateCall(call, objectArguments)),
+      tool_calls: calls.map((call: Message) => templateCall(call, shape)),
     }),
   }));
 
-function templateCall(call: unknown, objectArguments: boolean): unknown {
-  const { function: called, ...rest } = (call ?? {}) as {
-    function?: { arguments?: unknown };
+function templateCall(call: Message, shape: CallShape): Message {
+  const called = call.function as { readonly arguments?: unknown };
+  const given = called.arguments;
+  const isObject = shape.objectArguments && typeof given === 'string';
+  return {
+    ...call,
+    id: idOf(call.id, shape),
+    function: isObject ? { ...called, arguments: objectOf(given) } : called,
   };
-  if (called === undefined || !objectArguments || typeof called.arguments !== 'string')
-    return call;
-  return { ...rest, function: { ...called, arguments: objectOf(called.arguments) } };
 }
+
+const ID_LENGTH = 9;
+
+const idOf = (id: unknown, { shortIds }: CallShape): unknown =>
+  shortIds && typeof id === 'string'
+    ? id
+        .replace(/[^a-zA-Z0-9]/g, '')
+        .slice(-ID_LENGTH)
+        .padStart(ID_LENGTH, '0')
+    : id;
 
 /** Arguments that are no JSON object stay the text they are. */
 function objectOf(text: string): unknown {
@@ -54,24 +74,33 @@ const PROBE_USER = { role: 'user', content: 'x' };
 
 /** The chat template that a model brings, run by llama.cpp's own Jinja. */
 class ChatTemplate {
-  /** It writes tools into the prompt. */
-  readonly toolCalls: boolean;
+  /** How calls stand in an answer. */
+  readonly toolForm: ToolForm;
   readonly #renderer: { render(variables: Readonly<Record<string, unknown>>): string };
   readonly #texts: SpecialTexts;
-  /** It writes arguments of tool calls as JSON itself, so it wants the object. */
-  readonly #objectArguments: boolean;
+  readonly #shape: CallShape;
+  /** It writes tools into the prompt. */
+  readonly #knowsTools: boolean;
+  readonly #hasSystem: boolean;
 
   /** @throws Error when the template cannot be read. */
   constructor(template: string, bindings: NativeBindings, texts: SpecialTexts) {
     this.#renderer = new bindings.AddonJinjaRenderer(template);
     this.#texts = texts;
-    this.toolCalls = this.#probe({
-      messages: [PROBE_USER],
-      tools: [PROBE_TOOL],
-    }).includes(PROBE);
-    this.#objectArguments = /"switchyard_probe"\s*:\s*1/.test(
-      this.#probe({ messages: [PROBE_USER, PROBE_CALL] }),
-    );
+    this.#knowsTools = this.#tells({ messages: [PROBE_USER], tools: [PROBE_TOOL] });
+    const form = toolFormOf(template);
+    this.toolForm = this.#knowsTools ? form : 'hermes';
+    const system = { role: 'system', content: PROBE };
+    this.#hasSystem = this.#tells({ messages: [system, PROBE_USER] });
+    this.#shape = {
+      objectArguments:
+        !this.#knowsTools ||
+        form === 'qwen-xml' ||
+        /"switchyard_probe"\s*:\s*1/.test(
+          this.#probe({ messages: [PROBE_USER, PROBE_CALL] }),
+        ),
+      shortIds: form.startsWith('mistral'),
+    };
   }
 
   /**
@@ -88,12 +117,17 @@ class ChatTemplate {
     control: boolean;
   }[] {
     const disguise = new Disguise(this.#texts.control);
-    const plain = disguise.of(templateMessages(messages, this.#objectArguments));
+    const plain = disguise.of(templateMessages(messages, this.#shape)) as Message[];
+    const known = {
+      messages: plain,
+      ...(tools !== undefined && { tools: disguise.of(tools) }),
+    };
     try {
       const text = this.#render({
         ...(disguise.of(variables) as object),
-        messages: plain,
-        ...(tools !== undefined && { tools: disguise.of(tools) }),
+        ...(this.#knowsTools
+          ? known
+          : { messages: withoutTools(known, this.#hasSystem) }),
       });
       return disguise.reveal(text);
     } catch (error) {
@@ -113,6 +147,10 @@ class ChatTemplate {
       bos_token: bos,
       eos_token: eos,
     });
+  }
+
+  #tells(variables: Readonly<Record<string, unknown>>): boolean {
+    return this.#probe(variables).includes(PROBE);
   }
 
   #probe(variables: Readonly<Record<string, unknown>>): string {
@@ -138,7 +176,7 @@ const PROBE_CALL = {
   content: '',
   tool_calls: [
     {
-      id: 'call_000001',
+      id: 'call00001',
       type: 'function',
       function: { name: 'x', arguments: { [PROBE]: 1 } },
     },
@@ -249,8 +287,8 @@ export class PromptEncoder {
     return this.#parts.template?.includes('</think>') ?? false;
   }
 
-  get toolCalls(): boolean {
-    return this.#chat?.toolCalls ?? false;
+  get toolForm(): ToolForm {
+    return this.#chat?.toolForm ?? 'hermes';
   }
 
   /** @throws Refusal */

@@ -19,18 +19,22 @@ const UNIGRAM = 4;
 /**
  * Token by token what the model says: the library itself has text only, which loses the
  * halves of characters.
+ * @param shown control tokens that have a text all the same
  */
-export function vocabularyOf(model: NativeModel, size: number): VocabularyData {
+export function vocabularyOf(
+  model: NativeModel,
+  size: number,
+  shown: readonly string[] = [],
+): VocabularyData {
   const type = model.getVocabularyType();
   const pieces: Buffer[] = [];
   const ends = new Uint32Array(size);
   const endTokens: number[] = [];
   for (let token = 0, end = 0; token < size; token++) {
-    const piece = pieceOf(
-      model.getTokenString(token) ?? '',
-      model.getTokenAttributes(token),
-      type,
-    );
+    const text = model.getTokenString(token) ?? '';
+    const piece = shown.includes(text)
+      ? Buffer.from(text)
+      : pieceOf(text, model.getTokenAttributes(token), type);
     pieces.push(piece);
     ends[token] = end += piece.length;
     if (model.isEogToken(token)) endTokens.push(token);

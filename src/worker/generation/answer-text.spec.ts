@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { AnswerText } from './answer-text.js';
-import { ToolCallReader } from './tool-call-reader.js';
+import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
+import { PlainReader } from './answer-reader.js';
+import { HarmonyReader } from './harmony-reader.js';
 
 /** The text cut into tokens of these lengths, in bytes. */
 function cut(text: string, lengths: readonly number[]): Buffer[] {
@@ -88,10 +90,44 @@ describe('the text of an answer', () => {
   });
 });
 
+describe('thoughts of gpt-oss', () => {
+  it('are told apart from what is said, however they are cut', () => {
+    const text =
+      '<|channel|>analysis<|message|>Hm, 2 < 3.<|end|><|start|>assistant<|channel|>final<|message|>Yes.';
+    fc.assert(
+      fc.property(lengths, sizes => {
+        const reader = new HarmonyReader();
+        const parts = [
+          ...cut(text, sizes).map(bytes => reader.take(bytes.toString())),
+          reader.flush(),
+        ];
+        expect([
+          parts.map(({ reasoning }) => reasoning).join(''),
+          parts.map(({ content }) => content).join(''),
+        ]).toEqual(['Hm, 2 < 3.', 'Yes.']);
+      }),
+    );
+  });
+
+  it('leave an answer without headers as it is', () => {
+    const reader = new HarmonyReader();
+    expect(
+      [reader.take('{"a"'), reader.take(': 1}'), reader.flush()].map(one => one.content),
+    ).toEqual(['{"a"', ': 1}', '']);
+  });
+});
+
 describe('calls of tools in a text', () => {
+  const F = '{"name": "f", "arguments": {"x": 1}}';
+  const XML =
+    '<tool_call>\n<function=f>\n<parameter=x>\n1\n</parameter>\n<parameter=code>\n1\n\n2\n</parameter>\n' +
+    '<parameter=list>\n[1, "a"]\n</parameter>\n</function>\n</tool_call>';
   const CALL = '<tool_call>{"name":"f","arguments":{"x":1}}</tool_call>';
-  const read = (text: string, sizes: readonly number[]) => {
-    const reader = new ToolCallReader();
+  const read = (text: string, sizes: readonly number[], form?: ToolForm) => {
+    const reader =
+      form === 'gpt-oss'
+        ? new HarmonyReader()
+        : new PlainReader({ toolForm: form, tools: { texts: ['f/code'] } });
     const parts = [
       ...cut(text, sizes).map(bytes => reader.take(bytes.toString())),
       reader.flush(),
@@ -114,6 +150,62 @@ describe('calls of tools in a text', () => {
         });
       }),
     );
+  });
+
+  it.each<[string, ToolForm, string, string]>([
+    ['a list between marks', 'hermes', `<tool_call>[${F}, ${F}]</tool_call>`, ''],
+    ['elements', 'qwen-xml', `so ${XML}\n${XML}`, 'so \n'],
+    ['the answer alone', 'llama3', ` {"name": "f", "parameters": {"x": 1}}`, ''],
+    [
+      'a mark of Llama',
+      'llama3',
+      `<|python_tag|>{"name": "f", "parameters": {"x": 1}}; {"name": "f", "parameters": {"x": 1}}`,
+      '',
+    ],
+    ['a list behind a mark', 'mistral', `ok[TOOL_CALLS] [${F}]`, 'ok'],
+    [
+      'arguments behind marks',
+      'mistral-args',
+      `[TOOL_CALLS]f[ARGS]{"x":1}[TOOL_CALLS]f[CALL_ID]a1[ARGS]{"x":1}`,
+      '',
+    ],
+    [
+      'messages of their own',
+      'gpt-oss',
+      '<|channel|>commentary<|message|>ok<|end|><|start|>assistant' +
+        '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"x":1}<|call|>' +
+        '<|start|>assistant to=functions.f<|channel|>commentary json<|message|>{"x":1}',
+      'ok',
+    ],
+  ])('are found as %s (%s), however they are cut', (_, form, text, content) => {
+    fc.assert(
+      fc.property(lengths, sizes => {
+        const found = read(text, sizes, form);
+        expect(found.content).toBe(content);
+        expect(found.calls.length).toBeGreaterThan(0);
+        for (const { name, arguments: given } of found.calls)
+          expect([name, JSON.parse(given)]).toEqual([
+            'f',
+            expect.objectContaining({ x: 1 }),
+          ]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('hold texts and JSON apart where they stand in elements', () => {
+    const [call] = read(XML, [4], 'qwen-xml').calls;
+    expect(JSON.parse(call!.arguments)).toEqual({ x: 1, code: '1\n\n2', list: [1, 'a'] });
+  });
+
+  it.each<[ToolForm, string]>([
+    ['llama3', '{"name of it": "x"} and so on'],
+    ['llama3', '{ "na'],
+    ['llama3', 'Use <|python_tag|>'],
+    ['mistral', 'see [TOOL_CALLS] and [TOOL'],
+    ['qwen-xml', '<tool_call><function=f>no end</tool_call>'],
+  ])('that are none in the form %s stay text: %s', (form, text) => {
+    expect(read(text, [3], form)).toEqual({ content: text, calls: [] });
   });
 
   it('that are none stay text', () => {

@@ -39,6 +39,8 @@ export interface ToolFields {
   readonly parallel: boolean;
   /** Names of those that take one text. */
   readonly custom: readonly string[];
+  /** `TOOL/PARAMETER` of those that are texts, where a form does not tell. */
+  readonly texts: readonly string[];
 }
 
 export const TOOL_FIELDS = {
@@ -61,12 +63,11 @@ export function toolsOf(
     choice: asked,
   } = readTools(body, 'chat', new IgnoredFields());
   if (served.length === 0) return undefined;
-  if (!info.toolCalls)
-    throw unsupportedField('tools', 'the chat template of this model knows no tools');
   const { usable, choice } = usableTools(callableTools(served, paths), asked);
   if (usable.length === 0 || choice === 'none') return undefined;
   const custom = usable.flatMap(({ name, tool }) => (tool.type === 'custom' ? name : []));
-  const fields = { tools: usable.map(functionInChat), parallel, custom };
+  const texts = usable.flatMap(textParameters);
+  const fields = { tools: usable.map(functionInChat), parallel, custom, texts };
   if (choice === 'auto') return fields;
   if (!info.grammar)
     throw unsupportedField(
@@ -80,6 +81,14 @@ export function toolsOf(
     parallel: false,
     forced: { tools: [inGrammar(choice)], named: true },
   };
+}
+
+function textParameters({ name, tool }: CallableTool): readonly string[] {
+  const { properties } = (parametersOf(tool) ?? {}) as { readonly properties?: unknown };
+  if (!isObject(properties)) return [];
+  return Object.entries(properties).flatMap(([key, schema]) =>
+    isObject(schema) && schema.type === 'string' ? `${name}/${key}` : [],
+  );
 }
 
 function inGrammar({ name, tool, path }: CallableTool): GrammarTool {

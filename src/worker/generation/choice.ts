@@ -6,8 +6,9 @@ import {
   type Sampling,
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
-import { ReasoningReader } from './reasoning-reader.js';
-import { type ToolCall, ToolCallReader } from './tool-call-reader.js';
+import { type AnswerReader, PlainReader, type ReaderOptions } from './answer-reader.js';
+import { HarmonyReader } from './harmony-reader.js';
+import { type ToolCall } from './tool-call-reader.js';
 import { type WantedTools } from './generation-params.js';
 
 /** What a step added to a choice. */
@@ -30,12 +31,10 @@ export interface ChoiceListener {
   ended(choice: Choice, end: GenerationEnd): void;
 }
 
-export interface ChoiceOptions {
+export interface ChoiceOptions extends ReaderOptions {
   readonly index: number;
   readonly stop: readonly string[];
   readonly tools?: WantedTools;
-  /** Thoughts are separated from the answer; inside: it begins with them. */
-  readonly thinking?: 'possible' | 'inside' | undefined;
   /**
    * The answer so far, which was told before: it is read again, so that what comes next
    * is told as it would have been.
@@ -72,8 +71,7 @@ export class Choice implements LiveSequence {
   calls = 0;
   readonly #options: ChoiceOptions;
   readonly #text: AnswerText;
-  readonly #callReader: ToolCallReader | undefined;
-  readonly #reasoning: ReasoningReader | undefined;
+  readonly #reader: AnswerReader;
   #next: ChoiceOutput = NOTHING;
   /** It ended with a call: what stands behind it is not shown. */
   #cut = false;
@@ -93,9 +91,8 @@ export class Choice implements LiveSequence {
     } = sequence);
     this.#options = options;
     this.#text = new AnswerText(options.stop);
-    this.#callReader = options.tools && new ToolCallReader();
-    const { thinking } = options;
-    this.#reasoning = thinking && new ReasoningReader(thinking === 'inside');
+    this.#reader =
+      options.toolForm === 'gpt-oss' ? new HarmonyReader() : new PlainReader(options);
     const isStopped = options.begun.map(drawn => this.#readAgain(drawn)).includes(true);
     this.over = isStopped ? 'stop' : this.maxTokens < 1 ? 'length' : undefined;
   }
@@ -137,27 +134,13 @@ export class Choice implements LiveSequence {
   }
 
   #withCalls({ text: drawn, tokens }: Piece, last: boolean): ChoiceOutput {
-    const { reasoning, content: text } = this.#thought(drawn, last);
-    if (!this.#callReader) return { text, tokens, reasoning, calls: [] };
-    const { content, calls } = this.#callReader.take(text);
-    const rest = last ? this.#callReader.flush() : { content: '', calls: [] };
-    const all = [...calls, ...rest.calls];
+    const parts = [this.#reader.take(drawn), ...(last ? [this.#reader.flush()] : [])];
+    const calls = parts.flatMap(part => part.calls);
     return {
-      text: content + rest.content,
+      text: parts.map(({ content }) => content).join(''),
       tokens,
-      reasoning,
-      calls: this.#options.tools?.parallel ? all : all.slice(0, 1),
-    };
-  }
-
-  #thought(text: string, last: boolean): { reasoning: string; content: string } {
-    if (!this.#reasoning) return { reasoning: '', content: text };
-    const taken = this.#reasoning.take(text);
-    if (!last) return taken;
-    const rest = this.#reasoning.flush();
-    return {
-      reasoning: taken.reasoning + rest.reasoning,
-      content: taken.content + rest.content,
+      reasoning: parts.map(({ reasoning }) => reasoning).join(''),
+      calls: this.#options.tools?.parallel ? calls : calls.slice(0, 1),
     };
   }
 }

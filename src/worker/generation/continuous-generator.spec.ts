@@ -128,7 +128,7 @@ describe('the answers of a ContinuousGenerator', () => {
   ])(
     'go on from the tokens of any chunk as if they had not been interrupted: %s',
     async (_, said, fields, reason) => {
-      await start({ toolCalls: true, contextTokens: 512 });
+      await start({ contextTokens: 512 });
       const limit = { max_completion_tokens: 120 };
       const asked = says(said, {
         temperature: 1,
@@ -294,7 +294,7 @@ describe('the answers of a ContinuousGenerator', () => {
   });
 
   it('call tools in the form of their template', async () => {
-    await start({ toolCalls: true });
+    await start();
     const said = 'see <tool_call>{"name": "look", "arguments": {"at": 1}}</tool_call>';
     const { objects, done } = await ask(
       says(said, { tools, stream: true, max_tokens: 100 }),
@@ -336,7 +336,7 @@ describe('the answers of a ContinuousGenerator', () => {
   it.each([true, false])(
     'call a custom tool with its text, as OpenAI does, stream: %s',
     async stream => {
-      await start({ toolCalls: true, contextTokens: 512 });
+      await start({ contextTokens: 512 });
       const said =
         '<tool_call>{"name": "patch", "arguments": {"input": "+a"}}</tool_call>';
       const custom = [{ type: 'custom', custom: { name: 'patch' } }];

@@ -128,15 +128,14 @@ export class ContinuousGenerator implements TextGenerator {
 
   get info(): EngineInfo {
     const { backend, engine } = this.#options;
-    const { rows, device, revision, chat, toolCalls } = backend.info;
+    const { rows, device, revision, chat } = backend.info;
     const line = Math.max(1, Math.round(rows * LINE_SHARE));
     return {
       ...{ engine, device, revision, maxBatch: 1, streams: 0, languages: [] },
       maxConcurrent: rows + line,
       overdraft: line,
       capabilities: [
-        ...(chat ? (['chat'] as const) : []),
-        ...(toolCalls ? (['tools'] as const) : []),
+        ...(chat ? (['chat', 'tools'] as const) : []),
         ...(['completions', 'logprobs'] as const),
       ],
     };
@@ -208,6 +207,7 @@ export class ContinuousGenerator implements TextGenerator {
         begun: wanted.begun.map(token => ({ token, bytes: backend.bytesOf(token) })),
         ...(wanted.tools && { tools: wanted.tools }),
         thinking: this.#thinking(form, prompts[0]!, wanted.begun.length),
+        toolForm: form === 'chat' ? backend.info.toolForm : undefined,
       },
     });
   }

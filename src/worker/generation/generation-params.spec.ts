@@ -11,7 +11,7 @@ const INFO: TextBackendInfo = {
     device: 'cpu',
     revision: 'r',
   },
-  ...{ chat: true, toolCalls: true, grammar: true },
+  ...{ chat: true, grammar: true },
 };
 const json = (body: object): Buffer => Buffer.from(JSON.stringify(body));
 const messages = [{ role: 'user', content: 'hi' }];
@@ -115,6 +115,7 @@ describe('what is read of a body', () => {
     expect(chat({ tools, parallel_tool_calls: false }).tools).toEqual({
       parallel: false,
       custom: [],
+      texts: [],
     });
     expect(chat({ tools, tool_choice: 'none' }).tools).toBeUndefined();
     expect(
@@ -163,8 +164,8 @@ describe('what is read of a body', () => {
       several: false,
     });
     expect([required.tools, named.tools]).toEqual([
-      { parallel: true, custom: [] },
-      { parallel: false, custom: [], named: true },
+      { parallel: true, custom: [], texts: [] },
+      { parallel: false, custom: [], texts: [], named: true },
     ]);
     expect(chat({ tools: given }).sampling.grammar).toBeUndefined();
   });
@@ -326,7 +327,6 @@ describe('what is read of a body', () => {
       'tool_choice',
       () => chat({ tools, tool_choice: 'required' }, { ...INFO, grammar: false }),
     ],
-    ['tools', () => chat({ tools }, { ...INFO, toolCalls: false })],
     [
       'tool_choice.type',
       () => chat({ tools, tool_choice: { type: 'mcp', mcp: { name: 'look' } } }),

@@ -36,6 +36,8 @@ export interface WantedTools {
   readonly parallel: boolean;
   /** Names of those that take one text. */
   readonly custom: readonly string[];
+  /** `TOOL/PARAMETER` of those that are texts. */
+  readonly texts: readonly string[];
   /**
    * One function was named: as with OpenAI, the answer ends with `stop`,
    * not with `tool_calls`.
@@ -193,7 +195,7 @@ function chatFields(sent: Raw, info: TextBackendInfo): FormFields {
     prompts: [prompt],
     ...(maxTokens !== undefined && { maxTokens }),
     ...(logprobs && { logprobs: top ?? 0 }),
-    ...(tools && wantedTools(tools)),
+    ...(tools && wantedTools(tools, info.toolForm)),
   };
 }
 
@@ -211,15 +213,16 @@ function templateVariables({
   };
 }
 
-function wantedTools({
-  parallel,
-  custom,
-  forced,
-}: ToolFields): Pick<FormFields, 'tools' | 'grammar'> {
-  if (forced === undefined) return { tools: { parallel, custom } };
+function wantedTools(
+  { forced, tools: _, ...wanted }: ToolFields,
+  form: TextBackendInfo['toolForm'],
+): Pick<FormFields, 'tools' | 'grammar'> {
+  if (forced === undefined) return { tools: wanted };
+  const { tools, named } = forced;
+  const several = wanted.parallel;
   return {
-    tools: forced.named ? { parallel, custom, named: true } : { parallel, custom },
-    grammar: { type: 'tool_calls', tools: forced.tools, several: parallel },
+    tools: named ? { ...wanted, named } : wanted,
+    grammar: { type: 'tool_calls', tools, several, ...(form && { form }) },
   };
 }
 

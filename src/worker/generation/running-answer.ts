@@ -118,7 +118,10 @@ interface AnswerOptions {
   readonly writer: AnswerWriter;
   /** By prompt: the sequences of its choices, all with that prompt. */
   readonly sequences: readonly (readonly TextSequence[])[];
-  readonly choice: Pick<ChoiceOptions, 'stop' | 'tools' | 'begun' | 'thinking'>;
+  readonly choice: Pick<
+    ChoiceOptions,
+    'stop' | 'tools' | 'begun' | 'thinking' | 'toolForm'
+  >;
   /** Sequences that may be in the scheduler at a time. */
   readonly window: number;
   /** Monotonic milliseconds at which it was asked for. */

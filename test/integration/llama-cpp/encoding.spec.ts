@@ -57,6 +57,79 @@ describe('prompts for llama.cpp', () => {
     );
   });
 
+  it('declare tools in the system message, and tell calls as texts, where the template knows none', async () => {
+    const plain = [
+      '{% for message in messages %}<|im_start|>{{ message.role }}\n',
+      '{{ message.content }}<|im_end|>\n{% endfor %}',
+    ].join('');
+    const other = await llamaBackend({
+      ...{ contextTokens: 2048, stepTokens: 256 },
+      modelFile: await llamaModel({ chatTemplate: plain }),
+    });
+    const called = { name: 'points', arguments: '{"at": 1}' };
+    const tokens = await other.encode({
+      type: 'chat',
+      messages: [
+        { role: 'system', content: 'be brief' },
+        { role: 'user', content: 'hello' },
+        {
+          ...{ role: 'assistant', content: '' },
+          tool_calls: [{ id: 'c', type: 'function', function: called }],
+        },
+        { role: 'tool', tool_call_id: 'c', content: '7' },
+      ],
+      tools: [TOOL],
+    });
+    // This vocabulary puts a space behind each mark.
+    const text = Buffer.concat(tokens.map(token => other.bytesOf(token)))
+      .toString()
+      .replaceAll(/ *\n */g, '\n');
+    await other.close();
+    expect(text).toMatch(/^\s*system\nbe brief\n\n# Tools\n/);
+    expect(text).toContain(`<tools>\n${JSON.stringify(TOOL)}\n</tools>`);
+    expect(text).toContain(
+      'assistant\n<tool_call>\n{"name":"points","arguments":{"at":1}}\n</tool_call>\nuser\n' +
+        '<tool_response>\n7\n</tool_response>',
+    );
+  });
+
+  it.each([
+    ['gpt-oss', '<|channel|>'],
+    ['qwen-xml', '<function=NAME>'],
+    ['mistral', '[TOOL_CALLS]'],
+    ['mistral-args', '[TOOL_CALLS]NAME[ARGS]'],
+    ['llama3', '<|start_header_id|>ipython'],
+    ['hermes', '<tool_call>'],
+  ])('of a template tell that its calls stand as %s', async (form, sign) => {
+    const template = `{% for tool in tools or [] %}{{ tool | tojson }}{% endfor %}${sign}`;
+    const modelFile = await llamaModel({ chatTemplate: template });
+    const other = await llamaBackend({ modelFile });
+    expect(other.info.toolForm).toBe(form);
+    await other.close();
+  });
+
+  it('give ids of nine letters and digits to templates of Mistral', async () => {
+    const template =
+      '{{ (tools or []) | tojson }}[TOOL_CALLS]{% for one in messages %}' +
+      '{% for call in one.tool_calls or [] %}{{ call.id }} {% endfor %}{{ one.tool_call_id }}{% endfor %}';
+    const other = await llamaBackend({
+      modelFile: await llamaModel({ chatTemplate: template }),
+    });
+    const id = 'call_0a1b2c3d4e5f';
+    const call = { id, type: 'function', function: { name: 'f', arguments: '{}' } };
+    const tokens = await other.encode({
+      type: 'chat',
+      messages: [
+        { role: 'assistant', content: '', tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'x', content: '' },
+      ],
+    });
+    const text = Buffer.concat(tokens.map(token => other.bytesOf(token))).toString();
+    await other.close();
+    expect(text).toContain('2c3d4e5f');
+    expect(text).toContain('b2c3d4e5f 00000000x');
+  });
+
   it('hand variables of the caller to the template, and nothing in place of its own', async () => {
     const messages = [{ role: 'user', content: 'hello' }];
     const plain = await chat(messages);
@@ -95,7 +168,7 @@ describe('prompts for llama.cpp', () => {
     const plain = await llamaBackend({
       modelFile: await llamaModel({ chatTemplate: '' }),
     });
-    expect([plain.info.chat, plain.info.toolCalls]).toEqual([false, false]);
+    expect(plain.info.chat).toBe(false);
     const hello = { type: 'chat', messages: [{ role: 'user', content: 'x' }] } as const;
     await expect(plain.encode(hello)).rejects.toMatchObject({ code: 'invalid_value' });
     await plain.close();
@@ -104,7 +177,6 @@ describe('prompts for llama.cpp', () => {
     const toolless = await llamaBackend({
       modelFile: await llamaModel({ chatTemplate: strict }),
     });
-    expect(toolless.info.toolCalls).toBe(false);
     const two = { ...hello, messages: [...hello.messages, ...hello.messages] };
     await expect(toolless.encode(two)).rejects.toThrow('only gentlemen');
     await toolless.close();

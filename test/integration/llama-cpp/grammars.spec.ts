@@ -44,6 +44,10 @@ async function answers(grammar: Grammar, count: number): Promise<Buffer[]> {
 const parsed = (answer: Buffer): unknown => JSON.parse(answer.toString('utf8'));
 const keysOf = (answer: Buffer): string => Object.keys(parsed(answer) as object).join();
 
+import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
+import { PlainReader } from '../../../src/worker/generation/answer-reader.js';
+import { HarmonyReader } from '../../../src/worker/generation/harmony-reader.js';
+
 describe('a grammar on llama.cpp', () => {
   it.each<[string, Grammar]>([
     [
@@ -197,6 +201,43 @@ describe('a grammar on llama.cpp', () => {
       expect(call.toString()).toMatch(
         /^(<tool_call>\s*\{\s*"name"\s*:\s*"go"\s*,\s*"arguments"\s*:\s*\{\s*"to"[^<]*<\/tool_call>\n?)+$/,
       );
+  });
+
+  it.each<[ToolForm, string]>([
+    ['qwen-xml', '<tool_call>\n<function=go>\n<parameter=to>\n'],
+    ['llama3', '{'],
+    ['mistral', '[TOOL_CALLS][{'],
+    ['mistral-args', '[TOOL_CALLS]go[ARGS]{'],
+    ['gpt-oss', '<|channel|>commentary to=functions.go <|constrain|>json<|message|>{'],
+  ])('holds calls in the form %s, and its reader finds them', async (form, begin) => {
+    const properties = { to: { type: 'string', enum: ['left', 'right'] } };
+    const parameters = { type: 'object', properties, required: ['to'] };
+    const tools = [{ name: 'go', parameters, path: 'tools[0]' }];
+    const given = { type: 'tool_calls', tools, several: true, form } as const;
+    const told = await answers(given, 10);
+    expect(told.length).toBeGreaterThan(3);
+    for (const answer of told.map(String)) {
+      expect(answer.startsWith(begin)).toBe(true);
+      const reader =
+        form === 'gpt-oss'
+          ? new HarmonyReader()
+          : new PlainReader({ toolForm: form, tools: { texts: ['go/to'] } });
+      const parts = [reader.take(answer), reader.flush()];
+      expect(
+        parts
+          .map(({ content }) => content)
+          .join('')
+          .trim(),
+      ).toBe('');
+      const calls = parts.flatMap(part => part.calls);
+      expect(calls.length).toBeGreaterThan(0);
+      for (const { name, arguments: json } of calls) {
+        expect(name).toBe('go');
+        expect((parsed(Buffer.from(json)) as { to: string }).to).toMatch(
+          /^(left|right)$/,
+        );
+      }
+    }
   });
 
   it('that does not come to an end is refused, and who is beside goes on in another process', async () => {

@@ -1,0 +1,57 @@
+type Message = Readonly<Record<string, unknown>>;
+
+interface Conversation {
+  readonly messages: readonly Message[];
+  readonly tools?: unknown;
+}
+
+/**
+ * Messages for a chat template that knows no tools: these are declared in the system
+ * message, and calls and results stand as texts, in the form of Hermes.
+ * @param hasSystem false: the template has no place for a system message, so the first
+ *   message of the user begins with it
+ */
+export function withoutTools(
+  { messages, tools }: Conversation,
+  hasSystem: boolean,
+): readonly Message[] {
+  const told = messages.map(plainMessage);
+  if (!Array.isArray(tools) || tools.length === 0) return told;
+  const declared = declaration(tools);
+  const role = hasSystem ? 'system' : 'user';
+  const [first, ...rest] = told;
+  if (first?.role !== role) return [{ role, content: declared }, ...told];
+  return [{ ...first, content: `${textOf(first)}\n\n${declared}` }, ...rest];
+}
+
+function plainMessage({ tool_calls: calls, ...message }: Message): Message {
+  if (message.role === 'tool')
+    return {
+      role: 'user',
+      content: `<tool_response>\n${textOf(message)}\n</tool_response>`,
+    };
+  if (!Array.isArray(calls)) return message;
+  const texts = calls.map(call => {
+    const { function: called } = call as { readonly function: object };
+    return `<tool_call>\n${JSON.stringify(called)}\n</tool_call>`;
+  });
+  const said = textOf(message);
+  return { ...message, content: [...(said ? [said] : []), ...texts].join('\n') };
+}
+
+const textOf = ({ content }: Message): string =>
+  typeof content === 'string' ? content : '';
+
+/** The words that models of this form were trained on. */
+const declaration = (tools: readonly unknown[]): string =>
+  `# Tools
+
+You may call one or more of these functions, declared as JSON between <tools> and </tools>:
+<tools>
+${tools.map(tool => JSON.stringify(tool)).join('\n')}
+</tools>
+
+For each call answer with a JSON object between <tool_call> and </tool_call>:
+<tool_call>
+{"name": <function-name>, "arguments": <args-json-object>}
+</tool_call>`;

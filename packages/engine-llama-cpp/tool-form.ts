@@ -1,0 +1,158 @@
+import {
+  type Grammar,
+  type GrammarTool,
+  type ToolForm,
+} from '@switchyard/engine-api/text-backend.port.js';
+import {
+  either,
+  GrammarRules,
+  literal,
+} from '@switchyard/json-schema-gbnf/grammar-rules.js';
+import { schemaExpression } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
+
+/** What only the chat template of a form has; the first that matches counts. */
+const SIGNS: readonly (readonly [RegExp, ToolForm])[] = [
+  [/<\|channel\|>/, 'gpt-oss'],
+  [/<function=/, 'qwen-xml'],
+  [/\[ARGS\]/, 'mistral-args'],
+  [/\[TOOL_CALLS\]/, 'mistral'],
+  [/<\|python_tag\|>|ipython/, 'llama3'],
+];
+
+/** The form in which the models of a chat template were trained to call tools. */
+export const toolFormOf = (template: string): ToolForm =>
+  SIGNS.find(([sign]) => sign.test(template))?.[1] ?? 'hermes';
+
+/** Control tokens that stand in a call: their text is part of the answer. */
+export const CALL_MARKS: Readonly<Record<ToolForm, readonly string[]>> = {
+  hermes: [],
+  'qwen-xml': [],
+  llama3: ['<|python_tag|>'],
+  mistral: ['[TOOL_CALLS]'],
+  'mistral-args': ['[TOOL_CALLS]', '[CALL_ID]', '[ARGS]'],
+  'gpt-oss': [
+    '<|start|>',
+    '<|channel|>',
+    '<|constrain|>',
+    '<|message|>',
+    '<|end|>',
+    '<|call|>',
+  ],
+};
+
+/** Calls side by side, where several are wanted. */
+const MOST_CALLS = 8;
+
+/**
+ * Calls of tools and nothing else, in the form of the model; the arguments of each are
+ * valid under the schema of its parameters. Llama 3 and gpt-oss make one call in
+ * an answer. @throws GrammarError as `schemaGrammar`, with the path of the schema
+ */
+export function toolCallGrammar({
+  tools,
+  several,
+  form,
+}: Extract<Grammar, { type: 'tool_calls' }>): string {
+  const rules = new GrammarRules('tools');
+  const calls = new CallRules(rules, tools);
+  const most = several ? MOST_CALLS - 1 : 0;
+  const repeated = (call: string, between: string): string => {
+    const name = rules.add(call);
+    return most > 0 ? `${name} (${between}${name}){0,${most}}` : name;
+  };
+  const root = {
+    hermes: () =>
+      repeated(
+        `"<tool_call>" space ${calls.object('arguments')} space "</tool_call>"`,
+        '"\\n" ',
+      ),
+    'qwen-xml': () =>
+      repeated(`"<tool_call>\\n" ${calls.xml()} "\\n</tool_call>"`, '"\\n" '),
+    llama3: () => calls.object('parameters'),
+    mistral: () => `"[TOOL_CALLS][" ${repeated(calls.object('arguments'), '", " ')} "]"`,
+    'mistral-args': () =>
+      repeated(
+        `"[TOOL_CALLS]" ${calls.each((name, args) => `"${name}[ARGS]" ${args}`)}`,
+        '',
+      ),
+    'gpt-oss': () =>
+      calls.each(
+        (name, args) =>
+          `"<|channel|>commentary to=functions.${name} <|constrain|>json<|message|>" ${args}`,
+      ),
+  }[form ?? 'hermes'];
+  rules.set('root', root());
+  return rules.text();
+}
+
+interface ParameterSchema {
+  readonly properties?: Readonly<Record<string, object>>;
+  readonly required?: readonly string[];
+  readonly $defs?: object;
+  readonly definitions?: object;
+}
+
+/** Rules of one call, each with all tools as its alternatives. */
+class CallRules {
+  constructor(
+    private readonly rules: GrammarRules,
+    private readonly tools: readonly GrammarTool[],
+  ) {}
+
+  /** @param call of a tool, by its name and the rule of its arguments */
+  each(call: (name: string, args: string) => string): string {
+    return either(
+      this.tools.map(({ name, parameters, path }) =>
+        call(name, this.#arguments(parameters, path)),
+      ),
+    );
+  }
+
+  object(key: 'arguments' | 'parameters'): string {
+    const calls = this.each(
+      (name, args) =>
+        `${literal(name)} space "," space ${literal(key)} space ":" space ${args}`,
+    );
+    return `"{" space ${literal('name')} space ":" space ${calls} space "}"`;
+  }
+
+  /** A parameter per element; texts stand as they are, all else as JSON. */
+  xml(): string {
+    const calls = this.tools.map(({ name, parameters = {}, path }) => {
+      const { properties = {}, required = [], ...rest }: ParameterSchema = parameters;
+      const { $defs, definitions } = rest;
+      const given = Object.entries(properties).map(([key, schema]) => {
+        const value = isText(schema)
+          ? this.#text(schema)
+          : schemaExpression({ $defs, definitions, ...schema }, path, this.rules);
+        const element = this.rules.add(
+          `${quoted(`<parameter=${key}>\n`)} ${value} "\\n</parameter>\\n"`,
+        );
+        return required.includes(key) ? element : `${element}?`;
+      });
+      return [quoted(`<function=${name}>\n`), ...given, '"</function>"'].join(' ');
+    });
+    return either(calls);
+  }
+
+  /** Without a schema it takes none; one without a type is an object all the same. */
+  #arguments(parameters: object | undefined, path: string): string {
+    return this.rules.add(
+      parameters === undefined
+        ? '"{" space "}"'
+        : schemaExpression({ type: 'object', ...parameters }, path, this.rules),
+    );
+  }
+
+  /** Without `</`, where a parameter ends. */
+  #text({ enum: values }: { enum?: readonly string[] }): string {
+    return this.rules.add(
+      values ? values.map(quoted).join(' | ') : '([^<] | "<" [^/<])*',
+    );
+  }
+}
+
+const isText = (schema: object): boolean => 'type' in schema && schema.type === 'string';
+
+/** As a GBNF literal, which escapes as JSON does. */
+const quoted = (text: string): string => JSON.stringify(text);
