@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { ENGINE_DEVICE } from '../support/engine-device.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { llamaModel } from '../support/llama-model.js';
+import { fetchRealModels } from '../support/real-models.js';
 import { syntheticModel } from '../support/synthetic-model.js';
 import { pause } from '../support/waiting.js';
-import { atLeast, type BenchResult } from './support/bench-result.js';
+import { atLeast, type BenchResult, progress } from './support/bench-result.js';
 import { Contender, inTurns } from './support/contender.js';
 import { type ServerShape } from './support/llama-server.js';
 import {
@@ -44,15 +45,15 @@ const UNCHUNKED_MS = 3_600_000;
  */
 export async function run(): Promise<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
-  // What a step takes is the model, not the machinery around it; what people serve
-  // is larger still.
+  // Where SmolLM2 cannot be fetched; what a step takes is the model, not the machinery
+  // around it.
   const large = { width: 1024, layers: 6, heads: 16, keyHeads: 8, feedForward: 3072 };
   const small = { width: 512, layers: 4, heads: 8, keyHeads: 4, feedForward: 1536 };
   const threads = Math.max(1, Math.floor(availableParallelism() / 2));
   const shape = { rows: 32, contextTokens: 1024, stepTokens: 512, threads };
   try {
     const rates = await together(
-      { ...shape, modelFile: await llamaModel(large) },
+      { ...shape, modelFile: (await publishedFile()) ?? (await llamaModel(large)) },
       folder,
     );
     const pauses = await underLongPrompts(
@@ -68,6 +69,13 @@ export async function run(): Promise<BenchResult> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function publishedFile(): Promise<string | undefined> {
+  const { real, name, present } = await fetchRealModels();
+  if (!present) progress(`  generated weights: ${name}`);
+  const options = real.models.find(({ engine }) => engine === 'llama-cpp')?.options;
+  return options?.modelFile as string | undefined;
 }
 
 async function together(shape: ServerShape, folder: string): Promise<BenchResult> {
@@ -99,6 +107,7 @@ async function together(shape: ServerShape, folder: string): Promise<BenchResult
     median(own.rates(callers).map((rate, round) => rate / own.rates(1)[round]!));
   const results = {
     ...{
+      model: basename(shape.modelFile),
       kernels: kernels && told(kernels),
       rounds: ROUNDS,
       own: figuresOf(own),

@@ -10,6 +10,9 @@ import { type Requirement } from './requires.js';
 const run = promisify(execFile);
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'switchyard');
 
+/** Of the starter set, one folder each. */
+export const PUBLISHED_MODELS = join(CACHE, 'models');
+
 /** Recordings of people, with their texts; data only: nothing in them is installed. */
 const SPEECH = `moonshine-voice==0.1.5 --hash=sha256:1ed9e0ccf94be4845d69e7fa862dcf4c8b5801a758796966494c694f48184496
 pytest-audioeval==0.1.3 --hash=sha256:8b97369347232d43180dd9860189c547ccc8dedb42b7c21d511ddc5a05ef7ecc
@@ -72,7 +75,7 @@ async function starterSet(): Promise<readonly ModelSpec[]> {
     NODE_OPTIONS: '',
     SWITCHYARD_URL: 'http://127.0.0.1:1',
     SWITCHYARD_DATA_DIR: data,
-    SWITCHYARD_HUB_MODELS_DIR: join(CACHE, 'models'),
+    SWITCHYARD_HUB_MODELS_DIR: PUBLISHED_MODELS,
     SWITCHYARD_WORKERS_MODELS_FILE: none,
   };
   const starter = ['dist/main.cli.js', 'models', 'starter', '--yes'];

@@ -3,7 +3,7 @@ import { type ToolCall, ToolCallReader } from './tool-call-reader.js';
 import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 
 /** What a part of an answer is: said, thought, or calls of tools. */
-export interface ReadAnswer {
+export interface AnswerPart {
   readonly content: string;
   readonly reasoning: string;
   readonly calls: readonly ToolCall[];
@@ -11,9 +11,9 @@ export interface ReadAnswer {
 
 /** Tells the parts of an answer apart while it comes. */
 export interface AnswerReader {
-  take(text: string): ReadAnswer;
+  take(text: string): AnswerPart;
   /** The answer has ended. */
-  flush(): ReadAnswer;
+  flush(): AnswerPart;
 }
 
 export interface ReaderOptions {
@@ -35,7 +35,7 @@ export class PlainReader implements AnswerReader {
     this.#calls = tools && new ToolCallReader(toolForm, tools.texts);
   }
 
-  take(text: string): ReadAnswer {
+  take(text: string): AnswerPart {
     const { reasoning, content } = this.#reasoning?.take(text) ?? {
       reasoning: '',
       content: text,
@@ -43,7 +43,7 @@ export class PlainReader implements AnswerReader {
     return { ...(this.#calls?.take(content) ?? { content, calls: [] }), reasoning };
   }
 
-  flush(): ReadAnswer {
+  flush(): AnswerPart {
     const { reasoning, content } = this.#reasoning?.flush() ?? {
       reasoning: '',
       content: '',

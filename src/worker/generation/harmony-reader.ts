@@ -1,4 +1,4 @@
-import { type AnswerReader, type ReadAnswer } from './answer-reader.js';
+import { type AnswerReader, type AnswerPart } from './answer-reader.js';
 import { heldSuffix } from './answer-text.js';
 
 const BEGINS = ['<|start|>', '<|channel|>'];
@@ -16,9 +16,9 @@ export class HarmonyReader implements AnswerReader {
   /** Of the message that is read; undefined: between two. */
   #header: string | undefined = '';
 
-  take(text: string): ReadAnswer {
+  take(text: string): AnswerPart {
     this.#held += text;
-    const parts: ReadAnswer[] = [];
+    const parts: AnswerPart[] = [];
     for (;;) {
       const part = this.#header === undefined ? this.#begun() : this.#part(this.#header);
       if (part === undefined) return joined(parts);
@@ -26,14 +26,14 @@ export class HarmonyReader implements AnswerReader {
     }
   }
 
-  flush(): ReadAnswer {
+  flush(): AnswerPart {
     const rest = this.#held;
     this.#held = '';
     return this.#header === undefined ? NOTHING : told(rest, this.#header);
   }
 
   /** Reads a header, once it is whole. */
-  #begun(): ReadAnswer | undefined {
+  #begun(): AnswerPart | undefined {
     const at = this.#held.indexOf(MESSAGE);
     if (at < 0) return undefined;
     this.#header = this.#held.slice(0, at);
@@ -42,7 +42,7 @@ export class HarmonyReader implements AnswerReader {
   }
 
   /** The message until its end, or as much of it as can be told. */
-  #part(header: string): ReadAnswer | undefined {
+  #part(header: string): AnswerPart | undefined {
     const at = Math.min(
       ...ENDS.map(mark => this.#held.indexOf(mark)).map(at => (at < 0 ? Infinity : at)),
     );
@@ -61,9 +61,9 @@ export class HarmonyReader implements AnswerReader {
   }
 }
 
-const NOTHING: ReadAnswer = { content: '', reasoning: '', calls: [] };
+const NOTHING: AnswerPart = { content: '', reasoning: '', calls: [] };
 
-function told(text: string, header: string): ReadAnswer {
+function told(text: string, header: string): AnswerPart {
   const name = RECIPIENT.exec(header)?.[1];
   if (name !== undefined)
     return { ...NOTHING, calls: [{ name, arguments: text.trim() || '{}' }] };
@@ -71,7 +71,7 @@ function told(text: string, header: string): ReadAnswer {
   return { ...NOTHING, content: text };
 }
 
-const joined = (parts: readonly ReadAnswer[]): ReadAnswer => ({
+const joined = (parts: readonly AnswerPart[]): AnswerPart => ({
   content: parts.map(({ content }) => content).join(''),
   reasoning: parts.map(({ reasoning }) => reasoning).join(''),
   calls: parts.flatMap(({ calls }) => calls),

@@ -38,10 +38,10 @@ const PATH = '/v1/completions';
 let asked = 0;
 
 /**
- * The ends of the generated model (`</s>`, `<|im_end|>`): an answer is as long as
- * it may be.
+ * The ends of the generated model (`</s>`, `<|im_end|>`) and of SmolLM2 (`<|endoftext|>`,
+ * `<|im_end|>`): an answer is as long as it may be.
  */
-const NO_END = { '2': -100, '4': -100 };
+const NO_END = { '0': -100, '2': -100, '4': -100 };
 
 const FIRST = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 

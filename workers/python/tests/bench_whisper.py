@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from bench_whisper_peers import BATCH, PEERS, check_counts
-from clips import rhythm, wav
+from clips import speech, wav
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Callers:
         self._url, self._fields, self._callers, self.pids = url, fields, callers, pids
 
     def hear(self, seconds: float, count: int) -> Turn:
-        files = [wav(rhythm(seconds, seed)) for seed in range(1, count + 1)]
+        files = [wav(speech(seconds, seed)) for seed in range(1, count + 1)]
         started = time.perf_counter()
         with ThreadPoolExecutor(self._callers) as pool:
             answers = list(pool.map(self._post, files))

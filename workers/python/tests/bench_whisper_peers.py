@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from clips import RATE, Clip, rhythm
+from clips import RATE, Clip, speech
 
 # What a peer is made of is imported where it is made: no other's is to count as its memory.
 Clips = list[Clip]
@@ -156,6 +157,8 @@ def beside(path: Path, ending: str) -> Path:
 
 def check_counts(texts: list[str]) -> None:
     """Every way does the same work. Each word is a token; the first token is a time."""
+    if "BENCH_SPEECH" in os.environ:  # Words of people: as many as they are.
+        return
     counts = {len(text.split()) for text in texts}
     if counts != {TOKENS - 1}:
         raise ValueError(f"made {sorted(counts)} words of a window, not {TOKENS - 1}")
@@ -207,13 +210,13 @@ def main() -> None:
     make, package = PEERS[options.name]
     try:
         hear = make(options)
-        check_counts(hear([rhythm(1, 1)]))
+        check_counts(hear([speech(1, 1)]))
     except Exception as error:
         return tell(error=f"{type(error).__name__}: {error}")
     tell(version=f"{package} {version(package)}")
     for line in sys.stdin:
         seconds, count = line.split()
-        clips = [rhythm(float(seconds), seed) for seed in range(1, int(count) + 1)]
+        clips = [speech(float(seconds), seed) for seed in range(1, int(count) + 1)]
         started = time.perf_counter()
         texts = hear(clips)
         took = time.perf_counter() - started
