@@ -35,6 +35,12 @@ const QUESTIONS: readonly (readonly [question: string, answer: RegExp])[] = [
   ],
 ];
 
+/** Callers at the same time, besides one. */
+const CALLERS = [8, 32] as const;
+/** What is told at length, so that a rate can be measured. */
+const TELL = 'Tell a long story about a train that goes to the north.';
+const TOLD_TOKENS = 64;
+
 /** Two sentences of one meaning, and one of another. */
 const LIKENESSES = [
   [
@@ -64,7 +70,8 @@ export const modelsVerifyCommand = command({
     'models verify own --audio a.wav --text "mind the gap"',
   ],
   notes:
-    'The row fits the table "Runs" of docs/reference/models.md. One request runs at a time.',
+    'The row fits the table "Runs" of docs/reference/models.md. Speed is measured alone, then with ' +
+    '8 callers, and with 32 where a model generates text: nothing else should use the gateway.',
   gateway: true,
   options: {
     '--audio <file>': 'stt: other speech, with --text',
@@ -99,13 +106,14 @@ type Check = (
 const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
   async stt(client, served, audio, text = SPOKEN) {
     const body = await speechForm(served, audio);
-    const [answer, ms] = await timed(() =>
+    const hear = () =>
       client.json<{ text: string; duration: number }>(
         'post',
         '/v1/audio/transcriptions',
         { body },
-      ),
-    );
+      );
+    const [answer, ms] = await timed(hear);
+    const [, togetherMs] = await together(CALLERS[0], hear);
     const said = wordsOf(text);
     const errors = editDistance(said, wordsOf(answer.text));
     const rate = ((100 * errors) / Math.max(1, said.length)).toFixed(1);
@@ -113,7 +121,9 @@ const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
       audio === undefined ? 'of 5 sentences spoken by flite' : `of ${said.length} words`;
     return {
       accuracy: `word errors ${rate} % ${what}`,
-      speed: realTime(ms, answer.duration),
+      speed:
+        `${realTime(ms, answer.duration)}; ` +
+        `${realTime(togetherMs, CALLERS[0] * answer.duration)} with ${CALLERS[0]} callers`,
     };
   },
   async tts(client, served) {
@@ -129,24 +139,38 @@ const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
     };
   },
   async llm(client, { root: model }) {
-    let [right, tokens, ms] = [0, 0, 0];
-    for (const [content, answer] of QUESTIONS) {
-      const messages = [{ role: 'user', content }];
-      const body = { model, messages, temperature: 0, max_tokens: 512 };
-      const [reply, took] = await timed(() =>
-        client.json<ChatReply>('post', '/v1/chat/completions', { body }),
-      );
+    const ask = (content: string, most = 512) =>
+      client.json<ChatReply>('post', '/v1/chat/completions', {
+        body: {
+          model,
+          messages: [{ role: 'user', content }],
+          temperature: 0,
+          max_tokens: most,
+        },
+      });
+    let right = 0;
+    for (const [question, answer] of QUESTIONS) {
+      const { choices } = await ask(question);
       // Of a model that thinks aloud, what comes after.
-      const said = (reply.choices[0]?.message.content ?? '').replace(
+      const said = (choices[0]?.message.content ?? '').replace(
         /<think>.*?(<\/think>|$)/s,
         '',
       );
       if (answer.test(said)) right++;
-      tokens += reply.usage.completion_tokens;
-      ms += took;
     }
-    const speed = `${(tokens / (ms / 1000)).toFixed(1)} tokens/s`;
-    return { accuracy: `${right} of ${QUESTIONS.length} questions`, speed };
+    const [, firstMs] = await timed(() => ask(TELL, 1));
+    const rates: string[] = [];
+    for (const callers of [1, ...CALLERS]) {
+      const [replies, ms] = await together(callers, () => ask(TELL, TOLD_TOKENS));
+      const tokens = replies.reduce((sum, { usage }) => sum + usage.completion_tokens, 0);
+      rates.push((tokens / (ms / 1000)).toFixed(0));
+    }
+    return {
+      accuracy: `${right} of ${QUESTIONS.length} questions`,
+      speed:
+        `${rates.join(', ')} tokens/s with 1, ${CALLERS.join(', ')} callers; ` +
+        `first token ${firstMs.toFixed(0)} ms`,
+    };
   },
   async embedding(client, { root: model }) {
     const body = { model, input: LIKENESSES.flat(), encoding_format: 'float' };
@@ -172,6 +196,10 @@ interface ChatReply {
   readonly choices: readonly { readonly message: { readonly content: string | null } }[];
   readonly usage: { readonly completion_tokens: number };
 }
+
+/** So many callers that ask once, at the same time. */
+const together = <T>(callers: number, ask: () => Promise<T>) =>
+  timed(() => Promise.all(Array.from({ length: callers }, ask)));
 
 async function timed<T>(work: () => Promise<T>): Promise<[T, ms: number]> {
   const from = performance.now();

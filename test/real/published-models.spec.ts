@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import OpenAI, { toFile } from 'openai';
 import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';
 import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
-import { fetchRealModels } from '../support/real-models.js';
+import { fetchRealModels, wavSamples } from '../support/real-models.js';
 import { describeWith } from '../support/requires.js';
 import { wordErrors } from '../support/word-errors.js';
 import { pause } from '../support/waiting.js';
@@ -249,6 +251,22 @@ describeWith(published)('published models and human speech', () => {
     expect(JSON.parse(given)).toEqual({ city: expect.stringContaining('Paris') });
   });
 
+  it('`models verify` tells what a model does alone and with callers beside each other', async () => {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['dist/main.cli.js', 'models', 'verify', 'gpt-4o-mini', '--json'],
+      { env: { ...process.env, NODE_OPTIONS: '', SWITCHYARD_URL: product.url } },
+    );
+    expect(JSON.parse(stdout)).toMatchObject({
+      model: 'smollm2-135m-instruct',
+      engine: 'llama-cpp',
+      accuracy: expect.stringMatching(/^\d of 5 questions$/),
+      speed: expect.stringMatching(
+        /^\d+, \d+, \d+ tokens\/s with 1, 8, 32 callers; first token \d+ ms$/,
+      ),
+    });
+  });
+
   it('Whisper writes what the Piper voice says with at most 10 % word errors', async () => {
     const input =
       'Every request has a place in the queue. A worker takes it when a slot is free, and the answer goes back to the ' +
@@ -300,13 +318,3 @@ describeWith(published)('published models and human speech', () => {
     expect(new Set(ids).size).toBe(20);
   });
 });
-
-/** The samples of a WAV file with one channel of 32-bit floats, as 16 bits. */
-function wavSamples(file: Buffer): { readonly data: Buffer; readonly rate: number } {
-  const at = file.indexOf('data') + 8;
-  const samples = Int16Array.from(
-    { length: Math.floor((file.length - at) / 4) },
-    (_, i) => Math.round(32_767 * file.readFloatLE(at + 4 * i)),
-  );
-  return { data: Buffer.from(samples.buffer), rate: file.readUInt32LE(24) };
-}
