@@ -10,10 +10,13 @@ const CLIP = 'pytest_audioeval/samples/audio/en/quick_brown_fox.wav';
 
 type Stage = 'hears' | 'answers' | 'speaks';
 
-/** Of one stage; `deviceMs`: as the gateway tells it in Server-Timing. */
+/**
+ * Of one stage; `deviceMs`: as the gateway tells it in Server-Timing. The head of a stream
+ * of speech goes out before it is known.
+ */
 interface Spent {
   readonly ms: number;
-  readonly deviceMs: number;
+  readonly deviceMs: number | undefined;
 }
 
 /**
@@ -37,13 +40,12 @@ export async function run(): Promise<BenchResult> {
     Array.from({ length: TOGETHER }, () => turn(product.url, clip)),
   );
   const live = await liveDelays(product.url, clip);
-  const added = alone.map(stages => {
-    const all = Object.values(stages);
-    return all.reduce((sum, { ms, deviceMs }) => sum + ms - deviceMs, 0);
-  });
+  const added = alone.map(stages =>
+    Object.values(stages).reduce((sum, { ms, deviceMs = ms }) => sum + ms - deviceMs, 0),
+  );
   const total = alone.map(whole);
   progress(
-    `  a turn: ${median(total)} ms, of which not on a device: ${median(added)} ms`,
+    `  a turn: ${median(total)} ms, of which hearing and answering beyond the device: ${median(added)} ms`,
   );
   return {
     results: {
@@ -54,7 +56,11 @@ export async function run(): Promise<BenchResult> {
       liveFinalBeyondRecogniserMs: distribution(live.beyond),
     },
     goals: [
-      atMost('of a turn, not on a device', median(added) / median(total), 0.05),
+      atMost(
+        'of a turn, hearing and answering beyond the device',
+        median(added) / median(total),
+        0.05,
+      ),
       atMost(
         'live: end of speech to final, beyond the recogniser, p95 ms',
         distribution(live.beyond).p95,
@@ -70,7 +76,7 @@ const whole = (stages: Record<Stage, Spent>): number =>
 function byStage(turns: readonly Record<Stage, Spent>[]): object {
   const of = (stage: Stage) => ({
     p50Ms: median(turns.map(one => one[stage].ms)),
-    deviceP50Ms: median(turns.map(one => one[stage].deviceMs)),
+    deviceP50Ms: median(turns.flatMap(one => one[stage].deviceMs ?? [])),
   });
   return {
     ...{ hears: of('hears'), answers: of('answers'), speaks: of('speaks') },
@@ -123,7 +129,10 @@ async function ask(url: string, body: FormData | object) {
   );
   return {
     answer: { json: (): unknown => JSON.parse(bytes.toString()) },
-    spent: { ms: performance.now() - startMs, deviceMs: Number(device?.[1] ?? 0) },
+    spent: {
+      ms: performance.now() - startMs,
+      deviceMs: device ? Number(device[1]) : undefined,
+    },
   };
 }
 
@@ -147,7 +156,7 @@ async function liveDelays(url: string, clip: Buffer) {
     const ms = performance.now() - startMs;
     const { spent } = await hear(url, clip);
     final.push(ms);
-    beyond.push(ms - spent.deviceMs);
+    beyond.push(ms - (spent.deviceMs ?? 0));
   }
   client.socket.close();
   return { final, beyond };
