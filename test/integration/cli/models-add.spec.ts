@@ -101,7 +101,7 @@ describe('switchyard models add', () => {
       'llama-cpp, text',
       'qwen3-0.6b',
       async () => ({ 'Qwen3-0.6B-Q8_0.gguf': readFileSync(await llamaModel()) }),
-      /\d of 5 questions \| [\d.]+ tokens/,
+      /\d of 5 questions \| \d+, \d+, \d+ tokens/,
     ],
     [
       'llama-cpp, vectors',

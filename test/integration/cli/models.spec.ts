@@ -33,6 +33,7 @@ describe('switchyard models', () => {
     HF_ENDPOINT: hub.url,
     SWITCHYARD_HUB_MODELS_DIR: join(folder, 'shelf'),
     SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
+    SWITCHYARD_DATA_DIR: join(folder, 'data'),
     SWITCHYARD_SERVER_PORT: '1',
     npm_command: 'run-script',
   });

@@ -29,10 +29,20 @@ const KINDS = {
   embedding: 'embedding',
 } as const;
 
+/** The names that stock clients ask for: who has them answers here, too. */
+const USUAL: Partial<Record<Listed['kind'], string>> = {
+  stt: 'whisper-1',
+  tts: 'tts-1',
+  llm: 'gpt-4o-mini',
+};
+
 /** The models of a kind, the chosen one, and the priority. */
 export function useChoice({ models, wanted }: PanelProps, kind: Listed['kind']) {
   const own = models.filter(each => each.kind === kind && each.id === each.root);
-  const model = useSignal(own.find(({ id }) => id === wanted)?.id ?? own[0]?.id ?? '');
+  const usual = models.find(({ id }) => id === USUAL[kind])?.root;
+  const model = useSignal(
+    own.find(({ id }) => id === wanted)?.id ?? usual ?? own[0]?.id ?? '',
+  );
   return { kind, own, model, priority: useSignal<Priority>('realtime') };
 }
 
