@@ -32,6 +32,7 @@ describe('switchyard worker run', () => {
     new CommandRun(['worker', ...args], {
       INIT_CWD: folder,
       SWITCHYARD_WORKERS_MODELS_FILE: join(folder, 'models.yaml'),
+      SWITCHYARD_DATA_DIR: join(folder, 'data'),
     });
 
   /** Resolves with the worker's address once it is ready. */
