@@ -81,7 +81,7 @@ async function arrive(entry: CatalogueEntry, invocation: Starting): Promise<void
   const { signal } = invocation;
   const config = loadConfig();
   const { settings } = config;
-  if (missingEngine(entry, settings) !== undefined)
+  if (entry.engine === 'ctranslate2' || missingEngine(entry, settings) !== undefined)
     await installEngine(entry, settings.data.dir, signal);
   const plan = await planAdd(entry, {}, { settings, models: config.models, signal });
   const pull = { http: hubHttp(undefined, settings), settings, signal };
@@ -105,11 +105,13 @@ async function installEngine(
     const report = (text: string) => say(`  ${text}`);
     return installEnginePackages(engineOf(entry), { report, signal });
   }
-  say(`${entry.name}: the Python environment of CTranslate2, 0.5 GB, into ${dataDir}`);
+  const python = new PythonEnvironment(dataDir);
+  if (python.state().state === 'absent')
+    say(`${entry.name}: the Python environment of CTranslate2, 0.5 GB, into ${dataDir}`);
   const report = (text: string) => {
     if (/^Downloading .*\d\d\.\d MB/.test(text)) say(`  ${text}`);
   };
-  await new PythonEnvironment(dataDir).install({ cuda: false, report, signal });
+  await python.install({ cuda: false, report, signal });
 }
 
 /** Loaded first, so that the names move when the model can answer. */

@@ -33,11 +33,10 @@ const PIP_INSTALL =
   '-m pip install --no-input --progress-bar off --only-binary :all:'.split(' ');
 
 interface Manifest {
-  /**
-   * Digest of what was installed and from where; another one means that the environment
-   * is out of date.
-   */
+  /** Digest of what was installed; another one means that it is out of date. */
   readonly lock: string;
+  /** The folder of the worker that it runs: of a clone that may have gone. */
+  readonly sources: string;
   readonly cuda: boolean;
   readonly versions: { readonly python: string; readonly ctranslate2: string };
 }
@@ -104,10 +103,9 @@ export class PythonEnvironment {
       return { state: existsSync(this.folder) ? 'damaged' : 'absent' };
     }
     if (!existsSync(this.python)) return { state: 'damaged', manifest };
-    return {
-      state: manifest.lock === this.#lock(manifest.cuda) ? 'ready' : 'outdated',
-      manifest,
-    };
+    const isCurrent =
+      manifest.lock === this.#lock(manifest.cuda) && manifest.sources === this.sources;
+    return { state: isCurrent ? 'ready' : 'outdated', manifest };
   }
 
   /**
@@ -116,8 +114,14 @@ export class PythonEnvironment {
    */
   async install(options: InstallOptions): Promise<EnvironmentState> {
     const before = this.state();
-    if (before.state === 'ready' && (before.manifest!.cuda || !options.cuda))
-      return before;
+    const { state, manifest } = before;
+    if (manifest && state !== 'damaged' && (manifest.cuda || !options.cuda)) {
+      if (state === 'ready') return before;
+      if (manifest.lock === this.#lock(manifest.cuda)) {
+        await this.#finish(this.folder, manifest.cuda, options);
+        return this.state();
+      }
+    }
     const python = await findPython(this.run, options.python);
     await this.#removeLeftovers();
     const made = join(
@@ -155,13 +159,24 @@ export class PythonEnvironment {
     if (installed.code !== 0)
       throw pipFailure(installed.output, await readFile(log, 'utf8').catch(() => ''));
     await rm(log, { force: true });
+    await this.#finish(folder, cuda, { report, signal });
+  }
+
+  /** Points it to the worker of this clone, and notes what it is. */
+  async #finish(
+    folder: string,
+    cuda: boolean,
+    { report, signal }: Pick<InstallOptions, 'report' | 'signal'>,
+  ): Promise<void> {
     report('importing the worker');
+    const own = join(folder, 'bin', 'python');
     const finish = ['-c', FINISH, join(this.sources, 'src')];
     const { code, output } = await this.run(own, finish, { signal });
     const versions = parsed<Manifest['versions']>(output);
     if (code !== 0 || !versions)
       throw new CliError(`the installed packages do not load: ${lastLines(output)}`);
-    const manifest: Manifest = { lock: this.#lock(cuda), cuda, versions };
+    const { sources } = this;
+    const manifest: Manifest = { lock: this.#lock(cuda), sources, cuda, versions };
     await writeFile(join(folder, MANIFEST), JSON.stringify(manifest, null, 2));
   }
 
@@ -194,7 +209,7 @@ export class PythonEnvironment {
   }
 
   #lock(cuda: boolean): string {
-    const hash = createHash('sha256').update(this.sources);
+    const hash = createHash('sha256');
     for (const file of this.#requirements(cuda)) hash.update(readFileSync(file));
     return hash.digest('hex').slice(0, 16);
   }

@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -106,6 +107,17 @@ describe('the Python environment of ctranslate2', () => {
     expect(await failure(withPip('exit 1'))).toContain('pip install failed');
     expect([before.state().state, existsSync(before.python)]).toEqual(['outdated', true]);
     expect((await withPip(':').install(OPTIONS)).state).toBe('ready');
+  });
+
+  it('made by a clone that has gone is pointed to this one, without a download', async () => {
+    const gone = join(folder, 'gone');
+    cpSync(sources, gone, { recursive: true });
+    const run = fakeCommands(folder, { python3: fakePython({ pip: logged() }) });
+    await new PythonEnvironment(join(folder, 'data'), run, gone).install(OPTIONS);
+    const environment = environmentOf(run);
+    expect(environment.state().state).toBe('outdated');
+    expect((await environment.install(OPTIONS)).state).toBe('ready');
+    expect(pipCalls()).toHaveLength(1);
   });
 
   it('brings the CUDA libraries when asked, and keeps them', async () => {
