@@ -3,6 +3,7 @@ import {
   type GrammarTool,
   type ToolForm,
 } from '@switchyard/engine-api/text-backend.port.js';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import {
   either,
   GrammarRules,
@@ -120,11 +121,11 @@ class CallRules {
   xml(): string {
     const calls = this.tools.map(({ name, parameters = {}, path }) => {
       const { properties = {}, required = [], ...rest }: ParameterSchema = parameters;
-      const { $defs, definitions } = rest;
+      const { $defs = {}, definitions = {} } = rest;
       const given = Object.entries(properties).map(([key, schema]) => {
         const value = isText(schema)
           ? this.#text(schema)
-          : schemaExpression({ $defs, definitions, ...schema }, path, this.rules);
+          : this.#json(schema, { $defs, definitions }, `${path}.properties.${key}`);
         const element = this.rules.add(
           `${quoted(`<parameter=${key}>\n`)} ${value} "\\n</parameter>\\n"`,
         );
@@ -144,6 +145,15 @@ class CallRules {
     );
   }
 
+  /** @param definitions that its references may name */
+  #json(schema: unknown, definitions: object, path: string): string {
+    return schemaExpression(
+      isObject(schema) ? { ...definitions, ...schema } : {},
+      path,
+      this.rules,
+    );
+  }
+
   /** Without `</`, where a parameter ends. */
   #text({ enum: values }: { enum?: readonly string[] }): string {
     return this.rules.add(
@@ -152,7 +162,7 @@ class CallRules {
   }
 }
 
-const isText = (schema: object): boolean => 'type' in schema && schema.type === 'string';
+const isText = (schema: unknown): boolean => isObject(schema) && schema.type === 'string';
 
 /** As a GBNF literal, which escapes as JSON does. */
 const quoted = (text: string): string => JSON.stringify(text);

@@ -36,7 +36,7 @@ function templateCall(call: Message, shape: CallShape): Message {
   const isObject = shape.objectArguments && typeof given === 'string';
   return {
     ...call,
-    id: idOf(call.id, shape),
+    ...(call.id !== undefined && { id: idOf(call.id, shape) }),
     function: isObject ? { ...called, arguments: objectOf(given) } : called,
   };
 }

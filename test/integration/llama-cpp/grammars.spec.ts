@@ -210,8 +210,13 @@ describe('a grammar on llama.cpp', () => {
     ['mistral-args', '[TOOL_CALLS]go[ARGS]{'],
     ['gpt-oss', '<|channel|>commentary to=functions.go <|constrain|>json<|message|>{'],
   ])('holds calls in the form %s, and its reader finds them', async (form, begin) => {
-    const properties = { to: { type: 'string', enum: ['left', 'right'] } };
-    const parameters = { type: 'object', properties, required: ['to'] };
+    const properties = {
+      to: { type: 'string', enum: ['left', 'right'] },
+      steps: { $ref: '#/$defs/steps' },
+    };
+    const $defs = { steps: { type: 'integer', minimum: 1, maximum: 9 } };
+    const required = ['to', 'steps'];
+    const parameters = { type: 'object', properties, required, $defs };
     const tools = [{ name: 'go', parameters, path: 'tools[0]' }];
     const given = { type: 'tool_calls', tools, several: true, form } as const;
     const told = await answers(given, 10);
@@ -233,9 +238,9 @@ describe('a grammar on llama.cpp', () => {
       expect(calls.length).toBeGreaterThan(0);
       for (const { name, arguments: json } of calls) {
         expect(name).toBe('go');
-        expect((parsed(Buffer.from(json)) as { to: string }).to).toMatch(
-          /^(left|right)$/,
-        );
+        const { to, steps } = parsed(Buffer.from(json)) as { to: string; steps: number };
+        expect(to).toMatch(/^(left|right)$/);
+        expect([1, 2, 3, 4, 5, 6, 7, 8, 9]).toContain(steps);
       }
     }
   });
