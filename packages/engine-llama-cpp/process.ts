@@ -163,7 +163,7 @@ interface Pending {
  * with it: a crash rejects its calls, one that hangs is killed, and it ends itself when
  * its parent is gone.
  */
-class LlamaProcess<O extends Operations<O>, Info> {
+export class LlamaProcess<O extends Operations<O>, Info> {
   readonly ready: Promise<Info>;
   readonly exited: Promise<void>;
   readonly #process: SupervisedProcess;
@@ -265,9 +265,10 @@ class LlamaProcess<O extends Operations<O>, Info> {
 
   #die({ code, signal, reason, lines }: ProcessExit): void {
     const why = reason ?? `it ended with ${signal ?? `code ${code}`}`;
+    const said = lines.filter(line => !STACK_FRAME.test(line)).slice(-3);
     const last =
-      reason === undefined && lines.length > 0
-        ? `; its last words: ${lines.slice(-3).join(' | ')}`
+      reason === undefined && said.length > 0
+        ? `; its last words: ${said.join(' | ')}`
         : '';
     this.#gone = new LlamaProcessGone(`The llama.cpp process is gone: ${why}${last}`);
     this.#opened.reject(this.#gone);
@@ -278,6 +279,9 @@ class LlamaProcess<O extends Operations<O>, Info> {
     this.#pending.clear();
   }
 }
+
+/** Of a native abort: `/lib/libc.so.6(+0x9cb84)[0x7fbc15e9cb84]`. */
+const STACK_FRAME = /\[0x[\da-f]+\]$/;
 
 /** With all that it kept. */
 export class LlamaProcessGone extends EngineError {
