@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig, startersFile } from '../platform/config/load-config.js';
 import { STAND_INS } from '../platform/config/model-spec.js';
+import { Arrivals } from './arrivals.js';
 import { type AddPlan, missingEngine, planAdd } from './catalogue/add-plan.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import { type CatalogueEntry, engineOf } from './catalogue/catalogue-entry.js';
@@ -47,22 +48,39 @@ export const modelsStarterCommand = command({
       say(`  ${entry.summary}; licence: ${entry.licence ?? 'not stated'}`);
     if (missing.length === 0) return;
     if (!options.yes) await confirm('Fetch?', 'nothing was fetched');
-    let failed = 0;
-    for (const entry of missing)
-      try {
-        await arrive(entry, invocation);
-      } catch (error) {
-        if (!(error instanceof CliError || error instanceof HubError)) throw error;
-        failed++;
-        const again = `${ownName()} models starter`;
-        const why = error.message.replace(/\.$/, '');
-        say(`${MARKS.fail} ${entry.name}: ${why}. Then: ${again}`);
-      }
-    return { ok: failed === 0 };
+    return { ok: (await fetchAll(missing, invocation)) === 0 };
   },
 });
 
 type Starting = Invocation<{ '-y, --yes': string }, readonly ['[names...]', string]>;
+
+/** @returns how many did not arrive */
+async function fetchAll(
+  entries: readonly CatalogueEntry[],
+  invocation: Starting,
+): Promise<number> {
+  const names = entries.map(({ name }) => name);
+  using arrivals = new Arrivals(invocation.client, names);
+  let failed = 0;
+  for (const entry of entries) {
+    const stop = arrivals.begin(entry.name);
+    try {
+      const signal = AbortSignal.any([invocation.signal, stop]);
+      const line = await arrive(entry, invocation, signal);
+      say(`${MARKS.ok} ${line}`);
+      await arrivals.end('added', line);
+    } catch (thrown) {
+      const error: unknown = stop.aborted ? stop.reason : thrown;
+      if (!(error instanceof CliError || error instanceof HubError)) throw error;
+      failed++;
+      const again = `${ownName()} models starter`;
+      const why = error.message.replace(/\.$/, '');
+      say(`${MARKS.fail} ${entry.name}: ${why}. Then: ${again}`);
+      await arrivals.end('failed', why);
+    }
+  }
+  return failed;
+}
 
 /** Whether stand-ins, or nobody, have its names. */
 function lacks({ name, aliases }: CatalogueEntry): boolean {
@@ -77,8 +95,15 @@ function lacks({ name, aliases }: CatalogueEntry): boolean {
   return free || aliases.length === 0;
 }
 
-async function arrive(entry: CatalogueEntry, invocation: Starting): Promise<void> {
-  const { signal } = invocation;
+/** @returns what is said of it when it is there */
+async function arrive(
+  entry: CatalogueEntry,
+  invocation: Starting,
+  signal: AbortSignal,
+): Promise<string> {
+  signal.throwIfAborted();
+  // Another program may have brought it meanwhile.
+  if (!lacks(entry)) return `${entry.name} is there`;
   const config = loadConfig();
   const { settings } = config;
   if (entry.engine === 'ctranslate2' || missingEngine(entry, settings) !== undefined)
@@ -89,11 +114,11 @@ async function arrive(entry: CatalogueEntry, invocation: Starting): Promise<void
     say(`${entry.name}: ${await sourceLine(source, pull)}`);
     await pullSource(source, pull);
   }
-  await serve(plan, startersFile(settings), invocation);
+  await serve(plan, startersFile(settings), invocation, signal);
   const [first, ...others] = plan.aliases;
   const also = others.length > 0 ? ` (so are ${others.join(', ')})` : '';
   const [title] = entry.summary.split(',');
-  say(`${MARKS.ok} ${first ? `${first} is now ${title}${also}` : `${title} is there`}`);
+  return first ? `${first} is now ${title}${also}` : `${title} is there`;
 }
 
 async function installEngine(
@@ -118,7 +143,8 @@ async function installEngine(
 async function serve(
   { id, model, aliases }: AddPlan,
   path: string,
-  { client, engines, signal }: Starting,
+  { client, engines }: Starting,
+  signal: AbortSignal,
 ) {
   if (!existsSync(path)) {
     await mkdir(dirname(path), { recursive: true });
@@ -130,8 +156,10 @@ async function serve(
     return editModels(file, models => models.put(entry, 'models starter'));
   };
   await edit([]);
+  let isServed: boolean;
   try {
-    if (await reloadGateway(client)) await untilLoaded(client, id, signal);
+    isServed = await reloadGateway(client);
+    if (isServed) await untilLoaded(client, id, signal);
   } catch (error) {
     await editModels({ path, askEngine: engines.objections }, models =>
       models.remove(id),
@@ -140,7 +168,7 @@ async function serve(
     throw error;
   }
   await edit(aliases);
-  await reloadGateway(client);
+  if (isServed) await reloadGateway(client);
 }
 
 const HEAD = `# Models that \`switchyard models starter\` and \`npm run up\` fetched; read beside workers.models_file.

@@ -89,6 +89,8 @@ const ROUTES: Readonly<
       'Models that are being added, and how the last ones ended',
     'POST /admin/v1/catalogue/{name}/add':
       'Download a model of the catalogue and serve it',
+    'POST /admin/v1/catalogue/{name}/progress':
+      'Show how far another program is that fetches a model',
     'POST /admin/v1/catalogue/{name}/cancel':
       'Stop the download of a model; what has arrived is kept',
     'POST /admin/v1/models/reload': 'Serve the models file as it is now',

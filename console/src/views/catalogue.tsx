@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { post } from '../api/client';
 import { useGet } from '../api/resource';
+import { href } from '../router';
 import { attempt, Dialog } from '../ui/actions';
 import { Button, Select } from '../ui/controls';
 import { bytes } from '../ui/format';
@@ -34,6 +35,25 @@ export function Additions() {
       </pre>
     </Card>
   ));
+}
+
+/** A line for each model that is fetched now, for the first page. */
+export function Arriving() {
+  const list = useGet('/admin/v1/catalogue/additions', { everyMs: 2000 });
+  const running = list.data?.data.filter(({ state }) => state === 'running') ?? [];
+  if (running.length === 0) return null;
+  return (
+    <Card title="Models on their way" aside={<a href={href('models')}>Models</a>}>
+      <ul class="stack" role="status">
+        {running.map(({ name, lines }) => (
+          <li key={name} class="inline">
+            <b>{name}</b>
+            <span class="muted">{lines.at(-1)}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
 }
 
 export function AddModel() {

@@ -9,7 +9,15 @@ const colours = stdout.isTTY && stderr.isTTY && stderr.hasColors();
 const paint = (code: string, text: string): string =>
   colours ? `\u001b[${code}m${text}\u001b[0m` : text;
 
-export const say = (text: string): void => void stderr.write(`${text}\n`);
+const listeners: ((text: string) => void)[] = [];
+/** Hears each line that is said from now on. */
+export const onSay = (listener: (text: string) => void): void =>
+  void listeners.push(listener);
+
+export function say(text: string): void {
+  stderr.write(`${text}\n`);
+  for (const listener of listeners) listener(text);
+}
 export const print = (text: string): void => void stdout.write(`${text}\n`);
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
 

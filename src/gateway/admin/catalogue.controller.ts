@@ -1,5 +1,8 @@
-import { Controller, Get, Param, Post } from '@nestjs/common';
+import { Body, Controller, Get, Param, Post } from '@nestjs/common';
 import { ApiOperation, ApiParam } from '@nestjs/swagger';
+import { RequiredField } from '../../contracts/openai/field.decorators.js';
+import { anyText, choiceOf } from '../../contracts/openai/field-types.js';
+import { Strict } from '../http/dto-validation.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
   choiceField,
@@ -26,9 +29,11 @@ const CatalogueModelDto = view('CatalogueModelDto', {
 
 export const CatalogueDto = listView('CatalogueDto', CatalogueModelDto);
 
+const STATES = ['running', 'added', 'failed', 'cancelled'] as const;
+
 const ModelAdditionDto = view('ModelAdditionDto', {
   name: textField({ example: 'whisper-small' }),
-  state: choiceField(['running', 'added', 'failed', 'cancelled']),
+  state: choiceField(STATES),
   started_at: numberField('Unix seconds.'),
   lines: listField(String, 'The last lines of `switchyard models add`.'),
 });
@@ -38,6 +43,18 @@ export const ModelAdditionListDto = listView(
   ModelAdditionDto,
   'The newest first; at most 8.',
 );
+
+@Strict()
+class ReportAdditionDto {
+  @RequiredField(choiceOf(STATES))
+  state!: ModelAddition['state'];
+
+  @RequiredField(anyText('must be text'), {
+    description: 'What happens now.',
+    example: 'model.bin  40 % of 138.5 MiB',
+  })
+  line!: string;
+}
 
 /** As `switchyard models search --json` prints it. */
 interface Listed {
@@ -89,12 +106,20 @@ export class AdminCatalogueController {
   @Answers(ModelAdditionDto)
   @DescribesErrors('model_not_found', 'model_addition_running')
   add(@Param('name') name: string) {
-    if (!NAME_FORM.test(name))
-      throw new DomainError(
-        'model_not_found',
-        'The catalogue has no model of that name.',
-      );
-    return additionDto(this.additions.start(name));
+    return additionDto(this.additions.start(known(name)));
+  }
+
+  @Post(':name/progress')
+  @ApiParam(NAME)
+  @ApiOperation({
+    description:
+      'For `switchyard models starter`, which fetches in a process of its own: every two seconds. The answer has the ' +
+      'state `cancelled` once after somebody stopped it here.',
+  })
+  @Answers(ModelAdditionDto)
+  @DescribesErrors('model_not_found')
+  report(@Param('name') name: string, @Body() { state, line }: ReportAdditionDto) {
+    return additionDto(this.additions.reported(known(name), state, line));
   }
 
   @Post(':name/cancel')
@@ -104,6 +129,11 @@ export class AdminCatalogueController {
   cancel(@Param('name') name: string) {
     return additionDto(this.additions.cancel(name));
   }
+}
+
+function known(name: string): string {
+  if (NAME_FORM.test(name)) return name;
+  throw new DomainError('model_not_found', 'The catalogue has no model of that name.');
 }
 
 const additionDto = ({

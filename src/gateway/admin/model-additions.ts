@@ -26,11 +26,17 @@ export interface ModelAddition {
   readonly lines: readonly string[];
 }
 
-/** Runs `switchyard models add`, one at a time, and serves what it added. */
+/** A program that fetches reports every two seconds; one that is silent has ended. */
+const SILENT_MS = 30_000;
+
+/**
+ * Runs `switchyard models add`, one at a time, and serves what it added. Lists what
+ * `switchyard models starter` reports beside it.
+ */
 @Injectable()
 export class ModelAdditions implements OnApplicationShutdown {
   readonly #logger = new Logger(ModelAdditions.name);
-  readonly #additions: RunningAddition[] = [];
+  readonly #additions: Addition[] = [];
 
   constructor(private readonly models: ModelSwitch) {}
 
@@ -45,16 +51,29 @@ export class ModelAdditions implements OnApplicationShutdown {
 
   /** @throws DomainError `model_addition_running` */
   start(name: string): ModelAddition {
-    const running = this.#additions.find(({ view: { state } }) => state === 'running');
+    const running = this.#additions.find(
+      one => one instanceof RunningAddition && one.view.state === 'running',
+    );
     if (running)
       throw new DomainError(
         'model_addition_running',
         `${running.view.name} is being added.`,
       );
     const addition = new RunningAddition(name);
-    this.#additions.push(addition);
-    if (this.#additions.length > KEPT) this.#additions.shift();
+    this.#keep(addition);
     void addition.ended.then(added => (added ? this.#serve(addition) : undefined));
+    return addition.view;
+  }
+
+  /** What another program fetches; the answer tells it where somebody stopped it here. */
+  reported(name: string, state: ModelAddition['state'], line: string): ModelAddition {
+    const known = this.#additions.findLast(
+      one => one.view.name === name && !(one instanceof RunningAddition),
+    );
+    if (known?.report(state, line)) return known.view;
+    const addition = new Addition(name);
+    addition.report(state, line);
+    this.#keep(addition);
     return addition.view;
   }
 
@@ -70,6 +89,11 @@ export class ModelAdditions implements OnApplicationShutdown {
     return addition.view;
   }
 
+  #keep(addition: Addition): void {
+    this.#additions.push(addition);
+    if (this.#additions.length > KEPT) this.#additions.shift();
+  }
+
   async #serve(addition: RunningAddition): Promise<void> {
     try {
       await this.models.reload();
@@ -83,15 +107,52 @@ export class ModelAdditions implements OnApplicationShutdown {
   }
 }
 
-class RunningAddition {
+class Addition {
   readonly #startedMs = Date.now();
   readonly #lines = new LastLines(KEPT_LINES);
-  readonly #child: ChildProcess;
   #state: ModelAddition['state'] = 'running';
+  #heardMs = Date.now();
+  #isTold = false;
+
+  constructor(private readonly name: string) {}
+
+  get view(): ModelAddition {
+    const { lines } = this.#lines;
+    const gone = this.#state === 'running' && !this.isHeard;
+    const state = gone ? 'failed' : this.#state;
+    return { name: this.name, state, startedMs: this.#startedMs, lines };
+  }
+
+  /** @returns false for one that has ended and was told so: the report is of a next one */
+  report(state: ModelAddition['state'], line: string): boolean {
+    if (this.#isTold) return false;
+    this.#heardMs = Date.now();
+    if (this.#state === 'running') this.#state = state;
+    this.#isTold = this.#state !== 'running';
+    if (line !== '' && line !== this.#lines.lines.at(-1)) this.say(line);
+    return true;
+  }
+
+  say(line: string): void {
+    this.#lines.add(line.slice(0, MAX_LINE));
+  }
+
+  stop(): void {
+    if (this.#state === 'running') this.#state = 'cancelled';
+  }
+
+  protected get isHeard(): boolean {
+    return Date.now() - this.#heardMs < SILENT_MS;
+  }
+}
+
+class RunningAddition extends Addition {
+  readonly #child: ChildProcess;
   /** Whether it was added. */
   readonly ended: Promise<boolean>;
 
-  constructor(private readonly name: string) {
+  constructor(name: string) {
+    super(name);
     this.#child = ownProcess('models', 'add', name, '--yes', '--no-load');
     guard(this.#child, ORPHAN_LIMIT_MS);
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
@@ -103,22 +164,13 @@ class RunningAddition {
     this.ended = this.#end();
   }
 
-  get view(): ModelAddition {
-    return {
-      name: this.name,
-      state: this.#state,
-      startedMs: this.#startedMs,
-      lines: this.#lines.lines,
-    };
+  protected override get isHeard(): boolean {
+    return true;
   }
 
-  say(line: string): void {
-    this.#lines.add(line.slice(0, MAX_LINE));
-  }
-
-  stop(): void {
-    if (this.#state !== 'running') return;
-    this.#state = 'cancelled';
+  override stop(): void {
+    if (this.view.state !== 'running') return;
+    super.stop();
     this.#child.kill('SIGINT');
   }
 
@@ -127,8 +179,8 @@ class RunningAddition {
       error.message,
     ])) as [number | string];
     unguard(this.#child);
-    if (this.#state === 'running') this.#state = code === 0 ? 'added' : 'failed';
-    if (typeof code === 'string') this.say(code);
-    return this.#state === 'added';
+    const why = typeof code === 'string' ? code : '';
+    if (this.view.state === 'running') this.report(code === 0 ? 'added' : 'failed', why);
+    return code === 0 && this.view.state === 'added';
   }
 }

@@ -7,6 +7,7 @@ import { ModelList } from '../../../src/platform/config/model-list.js';
 import { HubServer } from '../../support/hub-server.js';
 import { pcmWav } from '../../support/pcm-wav.js';
 import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';
+import { until } from '../../support/waiting.js';
 import { CommandRun } from './command-run.js';
 
 const fixture = (name: string) =>
@@ -131,6 +132,33 @@ describe('switchyard models starter', () => {
     expect(fetched.stderr).toContain('whisper-1 is now real');
     expect(holder('broken')).toBeUndefined();
     expect(readFileSync(starters(), 'utf8')).not.toContain('broken');
+  }, 60_000);
+
+  it('the console sees what arrives, and stops one that waits', async () => {
+    await startGateway();
+    const additions = async (): Promise<
+      { name: string; state: string; lines: string[] }[]
+    > => {
+      const answer = await fetch(`${rig!.url}/admin/v1/catalogue/additions`);
+      return ((await answer.json()) as { data: never[] }).data;
+    };
+    hub.script('tokens.txt', { kind: 'stall', bytes: 1 });
+    const running = run('starter', 'broken', 'real', '--yes');
+    await until(async () => (await additions()).length === 2);
+    expect((await additions()).map(({ state }) => state)).toEqual(['running', 'running']);
+    for (const name of ['real', 'broken'])
+      await fetch(`${rig!.url}/admin/v1/catalogue/${name}/cancel`, { method: 'POST' });
+    const { code, stderr } = await running;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/✗ broken: stopped on the console[^]*✗ real: stopped/);
+    expect((await additions()).map(({ state }) => state)).toEqual([
+      'cancelled',
+      'cancelled',
+    ]);
+    expect((await run('starter', 'real', '--yes')).code).toBe(0);
+    const [newest] = await additions();
+    expect(newest).toMatchObject({ name: 'real', state: 'added' });
+    expect(newest!.lines.at(-1)).toContain('whisper-1 is now real');
   }, 60_000);
 
   it('without a gateway the next start reads it; a hub that is away changes nothing', async () => {

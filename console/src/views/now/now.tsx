@@ -5,6 +5,7 @@ import { known, queue, rates, workers } from '../../live/queue';
 import { compact, duration, percent, perSecond } from '../../ui/format';
 import { Card, Figure, Page } from '../../ui/parts';
 import { Blank } from '../../ui/states';
+import { Arriving } from '../catalogue';
 import { Bottleneck } from './bottleneck';
 import { Flow } from './flow';
 import { LastHour } from './last-hour';
@@ -22,6 +23,7 @@ export default function Now() {
       title="Now"
       lead={isAdmin.value ? <Bottleneck /> : 'Requests from arrival to answer.'}
     >
+      {isAdmin.value && <Arriving />}
       {known.value ? (
         <>
           <Figures
