@@ -40,7 +40,8 @@ export function Additions() {
 /** A line for each model that is fetched now, for the first page. */
 export function Arriving() {
   const list = useGet('/admin/v1/catalogue/additions', { everyMs: 2000 });
-  const running = list.data?.data.filter(({ state }) => state === 'running') ?? [];
+  const all = list.data?.data ?? [];
+  const running = all.filter(({ state }) => state === 'running').reverse();
   if (running.length === 0) return null;
   return (
     <Card title="Models on their way" aside={<a href={href('models')}>Models</a>}>
@@ -48,7 +49,7 @@ export function Arriving() {
         {running.map(({ name, lines }) => (
           <li key={name} class="inline">
             <b>{name}</b>
-            <span class="muted">{lines.at(-1)}</span>
+            <span class="muted">{lines.at(-1)?.replace(`${name}: `, '')}</span>
           </li>
         ))}
       </ul>
