@@ -1,6 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pcmWav } from '../support/pcm-wav.js';
+import { Product } from '../support/product.js';
+import { fetchRealModels, wavSamples } from '../support/real-models.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { transcriptionRequest } from '../support/http-request.js';
 import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
@@ -27,6 +30,7 @@ import {
   SPEAKING_MODELS,
   untilReady,
 } from './support/spoken-delay.js';
+import { liveDelays } from './support/whisper-live.js';
 
 const STREAMS = 2;
 const FILE_CALLERS = 50;
@@ -36,6 +40,8 @@ const UTTERANCES = 40;
 const SPOKEN = 8;
 /** Sentences whose first text is waited for. */
 const SENTENCES = 10;
+const UTTERANCES_OF_WHISPER = 12;
+const CALLERS_OF_WHISPER = 8;
 /** 20 ms at 16 kHz. */
 const FRAME = Buffer.alloc(640, 1);
 const FRAME_MS = 20;
@@ -81,6 +87,7 @@ export async function run(): Promise<BenchResult> {
     progress(
       `  end of speech to completed beside ${LONG_FILES} files: ${JSON.stringify(finals)} ms`,
     );
+    const whisper = await whisperBesideFiles(files);
     progress(
       `  first text: idle ${median(idle)} ms, with ${FILE_CALLERS} files ${median(loaded)} ms`,
     );
@@ -92,6 +99,7 @@ export async function run(): Promise<BenchResult> {
         loadedMs: distribution(loaded),
         filesPerS: rounded(requestsPerS),
         pocketSphinx: sphinx.results,
+        ...(whisper && { whisper: whisper.results }),
       },
       goals: [
         atMost(
@@ -106,6 +114,7 @@ export async function run(): Promise<BenchResult> {
           finals.p50 / spoken.p50,
           1.3,
         ),
+        ...(whisper?.goals ?? []),
       ],
     };
   } finally {
@@ -187,6 +196,50 @@ async function finalsBesideFiles(
   const delays = await finalDelays(url, SPOKEN);
   await load;
   return distribution(delays);
+}
+
+/**
+ * Utterances for Whisper, each a REALTIME request, beside files that keep its one device
+ * busy: an utterance waits for the group of files that is being computed.
+ */
+async function whisperBesideFiles(files: LoadProcess): Promise<BenchResult | undefined> {
+  const { real, name, present } = await fetchRealModels();
+  if (!present) return void progress(`  Whisper is left out: ${name}`);
+  const whisper = real.models.filter(({ kind }) => kind === 'stt');
+  await using product = await Product.start(whisper);
+  await product.until('Whisper is ready', async () =>
+    (await product.workers()).every(({ state }) => state === 'ready'),
+  );
+  const { url } = product;
+  const clip = await real.speech('pytest_audioeval/samples/audio/en/quick_brown_fox.wav');
+  await liveDelays(url, clip, 2);
+  const idle = (await liveDelays(url, clip, UTTERANCES_OF_WHISPER)).final;
+  const { data, rate } = wavSamples(clip);
+  const load = files.run({
+    ...{ port: Number(new URL(url).port), ...LOAD, durationMs: 2 * LOAD.durationMs },
+    ...{ numericHeaders: [] },
+    request: transcriptionRequest({
+      ...{ model: 'whisper-1', priority: 'batch', file: pcmWav(data, rate) },
+    }),
+    arrivals: { kind: 'closed', callers: CALLERS_OF_WHISPER },
+  });
+  await pause(LOAD.warmupMs);
+  const beside = (await liveDelays(url, clip, UTTERANCES_OF_WHISPER)).final;
+  const { requestsPerS } = await load;
+  const [alone, loaded] = [idle, beside].map(distribution);
+  progress(
+    `  Whisper, end of speech to completed: ${JSON.stringify(alone)} ms, beside files ${JSON.stringify(loaded)} ms`,
+  );
+  return {
+    results: { idleMs: alone, besideFilesMs: loaded, filesPerS: rounded(requestsPerS) },
+    goals: [
+      atMost(
+        `Whisper: end of speech to completed beside ${CALLERS_OF_WHISPER} files / idle, medians`,
+        median(beside) / median(idle),
+        2.5,
+      ),
+    ],
+  };
 }
 
 async function firstTexts(clients: readonly RealtimeClient[]): Promise<number[]> {

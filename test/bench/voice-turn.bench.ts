@@ -1,23 +1,14 @@
 import { Product } from '../support/product.js';
-import { fetchRealModels, wavSamples } from '../support/real-models.js';
-import { RealtimeClient, TRANSCRIPTION } from '../support/realtime-client.js';
+import { fetchRealModels } from '../support/real-models.js';
 import { atMost, progress, type BenchResult } from './support/bench-result.js';
 import { distribution, median, rounded } from './support/percentiles.js';
+import { ask, hear, liveDelays, type Spent } from './support/whisper-live.js';
 
 const TURNS = 12;
 const TOGETHER = 4;
 const CLIP = 'pytest_audioeval/samples/audio/en/quick_brown_fox.wav';
 
 type Stage = 'hears' | 'answers' | 'speaks';
-
-/**
- * Of one stage; `deviceMs`: as the gateway tells it in Server-Timing. The head of a stream
- * of speech goes out before it is known.
- */
-interface Spent {
-  readonly ms: number;
-  readonly deviceMs: number | undefined;
-}
 
 /**
  * What does a turn of a voice assistant take, stage by stage, on the starter set: speech
@@ -39,7 +30,7 @@ export async function run(): Promise<BenchResult> {
   const beside = await Promise.all(
     Array.from({ length: TOGETHER }, () => turn(product.url, clip)),
   );
-  const live = await liveDelays(product.url, clip);
+  const live = await liveDelays(product.url, clip, TURNS);
   const added = alone.map(stages =>
     Object.values(stages).reduce((sum, { ms, deviceMs = ms }) => sum + ms - deviceMs, 0),
   );
@@ -101,63 +92,4 @@ async function turn(url: string, clip: Buffer): Promise<Record<Stage, Spent>> {
     input: choices[0]!.message.content,
   });
   return { hears: heard.spent, answers: answered.spent, speaks: spoken.spent };
-}
-
-function hear(url: string, clip: Buffer) {
-  const form = new FormData();
-  form.set('file', new Blob([Uint8Array.from(clip)]), 'speech.wav');
-  form.set('model', 'whisper-1');
-  form.set('language', 'en');
-  return ask(`${url}/v1/audio/transcriptions`, form);
-}
-
-async function ask(url: string, body: FormData | object) {
-  const startMs = performance.now();
-  const isForm = body instanceof FormData;
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'x-priority': 'realtime',
-      ...(!isForm && { 'content-type': 'application/json' }),
-    },
-    body: isForm ? body : JSON.stringify(body),
-  });
-  const bytes = Buffer.from(await response.arrayBuffer());
-  if (!response.ok) throw new Error(bytes.toString());
-  const device = /\bdevice;dur=([\d.]+)/.exec(
-    response.headers.get('server-timing') ?? '',
-  );
-  return {
-    answer: { json: (): unknown => JSON.parse(bytes.toString()) },
-    spent: {
-      ms: performance.now() - startMs,
-      deviceMs: device ? Number(device[1]) : undefined,
-    },
-  };
-}
-
-/** Utterances that the client ends by `commit`, and the same audio as a file. */
-async function liveDelays(url: string, clip: Buffer) {
-  const { data, rate } = wavSamples(clip);
-  const client = await RealtimeClient.open(url, { model: 'whisper-1' });
-  client.update({
-    format: { type: 'audio/pcm', rate },
-    turn_detection: null,
-    transcription: { model: 'whisper-1', language: 'en' },
-  });
-  await client.next('session.updated');
-  const final: number[] = [];
-  const beyond: number[] = [];
-  for (let at = 0; at < TURNS; at++) {
-    client.say(data);
-    const startMs = performance.now();
-    client.commit();
-    await client.next(`${TRANSCRIPTION}.completed`);
-    const ms = performance.now() - startMs;
-    const { spent } = await hear(url, clip);
-    final.push(ms);
-    beyond.push(ms - (spent.deviceMs ?? 0));
-  }
-  client.socket.close();
-  return { final, beyond };
 }

@@ -74,6 +74,13 @@ const REALTIME_SETTINGS = {
     600_000,
     'How long a session waits for its first worker or for a replacement.',
   ),
+  'realtime.interim_ms': ms(
+    0,
+    0,
+    60_000,
+    'For models without live streams: recognise an unfinished utterance again after this much more speech, while the ' +
+      'model has nothing else to do. Each time is a request. 0: text comes at the end of an utterance.',
+  ),
   'realtime.replay_ms': ms(
     60_000,
     0,

@@ -44,9 +44,10 @@ export class SessionServices {
       return new UtteranceStream({
         sampleRate: format.sampleRate,
         voiceActivity: turnDetection ?? undefined,
-        recognise: (wav, durationS, index) =>
+        interim: this.#interim(model),
+        recognise: (wav, durationS, name) =>
           this.requests.recognise({
-            ...{ id: `${sessionId}.${index}`, model, wav, durationS },
+            ...{ id: `${sessionId}.${name}`, model, wav, durationS },
             ...{ language, prompt, owner },
           }),
       });
@@ -58,6 +59,13 @@ export class SessionServices {
       partials: true,
       ...(turnDetection && { voiceActivity: turnDetection }),
     });
+  }
+
+  #interim(model: string) {
+    const { interimMs } = this.settings.realtime;
+    if (interimMs === 0) return undefined;
+    const isIdle = () => this.pool.model(model)?.running === 0;
+    return { everyS: interimMs / 1000, isIdle };
   }
 
   /**

@@ -161,6 +161,56 @@ describe('UtteranceStream', () => {
     await stopped.cancel();
     expect([await none, calls[1]!.cancelled]).toEqual([[], true]);
   });
+
+  it('recognises the beginning of an utterance while the recogniser has nothing else to do', async () => {
+    const { calls, recognise } = recogniser();
+    let isIdle = false;
+    const interim = { everyS: 0.5, isIdle: () => isIdle };
+    const stream = new UtteranceStream({
+      ...{ sampleRate: RATE, voiceActivity: VAD, interim, recognise },
+    });
+    const events = eventsOf(stream);
+    await send(stream, silence(500), speech(1000));
+    expect(calls).toEqual([]);
+    isIdle = true;
+    await send(stream, speech(100));
+    expect(calls).toHaveLength(1);
+    expect(calls[0]!.seconds).toBeGreaterThan(1);
+    await send(stream, speech(600));
+    expect(calls).toHaveLength(1);
+    calls[0]!.answer('the beginning');
+    await new Promise(setImmediate);
+    await send(stream, speech(100));
+    expect(calls).toHaveLength(2);
+    await send(stream, silence(800));
+    expect(calls[1]!.cancelled).toBe(true);
+    calls[1]!.answer('too late');
+    calls[2]!.answer('all of it');
+    await stream.close();
+    const texts = (await events).flatMap(event =>
+      'text' in event ? [[event.type, event.text]] : [],
+    );
+    expect(texts).toEqual([
+      ['partial', 'the beginning'],
+      ['final', 'all of it'],
+    ]);
+  });
+
+  it('an interim request that fails costs nothing', async () => {
+    const { calls, recognise } = recogniser();
+    const stream = new UtteranceStream({
+      ...{ sampleRate: RATE, voiceActivity: VAD, recognise },
+      interim: { everyS: 1, isIdle: () => true },
+    });
+    const events = eventsOf(stream);
+    await send(stream, speech(1400));
+    calls[0]!.fail(new DomainError('queue_full', 'Full.'));
+    await new Promise(setImmediate);
+    await send(stream, silence(800));
+    calls[1]!.answer('all of it');
+    await stream.close();
+    expect((await events).at(-1)).toMatchObject({ type: 'final', text: 'all of it' });
+  });
 });
 
 describe('VoiceLevel', () => {

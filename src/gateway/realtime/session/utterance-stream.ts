@@ -21,11 +21,22 @@ interface UtteranceStreamOptions {
   readonly sampleRate: number;
   /** Absent: utterances end with a commit only. */
   readonly voiceActivity?: VoiceActivityOptions | undefined;
+  /** Absent: no text before the end of an utterance. */
+  readonly interim?: Interim | undefined;
   /**
    * Recognises one utterance, a request of its own.
-   * @param wav a whole file. @param seconds of it. @param index from 0
+   * @param wav a whole file. @param seconds of it. @param name `2`: the third;
+   *   `2.0`: its beginning, for the first time
    */
-  recognise(wav: Buffer, seconds: number, index: number): RecognisedUtterance;
+  recognise(wav: Buffer, seconds: number, name: string): RecognisedUtterance;
+}
+
+/** Recognises the beginning of an utterance while it is being spoken. */
+interface Interim {
+  /** Speech that must be new since the last time. */
+  readonly everyS: number;
+  /** The recogniser has nothing else to do. */
+  isIdle(): boolean;
 }
 
 export interface RecognisedUtterance {
@@ -55,6 +66,10 @@ export class UtteranceStream implements StreamHandle {
   /** Byte at which the utterance began that is being spoken; without voice activity always. */
   #openFrom: number | undefined;
   #utterance = 0;
+  #interim: RecognisedUtterance | undefined;
+  #interims = 0;
+  /** Byte up to which the utterance was recognised while it was spoken. */
+  #interimTo = 0;
   #last: Promise<void> = Promise.resolve();
   #closed = false;
   #ended = false;
@@ -76,6 +91,7 @@ export class UtteranceStream implements StreamHandle {
     if (this.#tracker) this.#judge(this.#tracker);
     else if (this.#received - this.#openFrom! >= this.#bytesAt(LONGEST_UTTERANCE))
       this.#finish(this.#received);
+    this.#recogniseBeginning();
     this.#dropOld();
     if (isLast) void this.close();
     if (this.#running.size >= MOST_WAITING)
@@ -106,6 +122,7 @@ export class UtteranceStream implements StreamHandle {
 
   cancel(): Promise<void> {
     this.#closed = true;
+    this.#interim?.cancel();
     for (const one of this.#running) one.cancel();
     this.#events.length = 0;
     this.#finishAll();
@@ -168,16 +185,16 @@ export class UtteranceStream implements StreamHandle {
     const from = this.#openFrom ?? to;
     this.#openFrom = this.#tracker ? undefined : to;
     const utterance = this.#utterance++;
-    const pcm = this.#audio.subarray(
-      Math.max(0, from - this.#from),
-      Math.min(to, this.#received) - this.#from,
-    );
+    this.#interim?.cancel();
+    this.#interim = undefined;
+    this.#interims = 0;
+    const pcm = this.#between(from, to);
     const second = (bytes: number) => bytes / BYTES / this.options.sampleRate;
     const [start, end] = [second(from), second(to)];
     const final = { type: 'final', utterance, start, end } as const;
     let recognised: RecognisedUtterance | undefined;
     try {
-      if (pcm.length > 0) recognised = this.#start(pcm, utterance);
+      if (pcm.length > 0) recognised = this.#start(pcm, String(utterance));
     } catch (error) {
       return this.#fail(error as Error);
     }
@@ -198,17 +215,54 @@ export class UtteranceStream implements StreamHandle {
     });
   }
 
-  #start(pcm: Buffer, utterance: number): RecognisedUtterance {
-    const { sampleRate } = this.options;
-    const wav = Buffer.concat([wavHeader(sampleRate, pcm.length), pcm]);
-    const recognised = this.options.recognise(
-      wav,
-      pcm.length / BYTES / sampleRate,
-      utterance,
-    );
-    recognised.transcript.catch(() => undefined);
+  #start(pcm: Buffer, name: string): RecognisedUtterance {
+    const recognised = this.#recognise(pcm, name);
     this.#running.add(recognised);
     return recognised;
+  }
+
+  /** Its text is a guess that the end of the utterance replaces; without one nothing is lost. */
+  #recogniseBeginning(): void {
+    const { interim, sampleRate } = this.options;
+    const from = this.#openFrom;
+    if (!interim || this.#interim || from === undefined) return;
+    const to = this.#received;
+    const fresh = to - Math.max(from, this.#interimTo);
+    if (fresh < BYTES * sampleRate * interim.everyS || !interim.isIdle()) return;
+    this.#interimTo = to;
+    const utterance = this.#utterance;
+    const name = `${utterance}.${this.#interims++}`;
+    try {
+      const recognised = this.#recognise(this.#between(from, to), name);
+      this.#interim = recognised;
+      const isCurrent = () => this.#interim === recognised;
+      const said = ({ text }: Transcript) => {
+        if (isCurrent() && text !== '') this.#emit({ type: 'partial', utterance, text });
+      };
+      void recognised.transcript
+        .then(said)
+        .catch(() => undefined)
+        .finally(() => isCurrent() && (this.#interim = undefined));
+    } catch {
+      // Such as a full queue: the next frame tries again.
+    }
+  }
+
+  #recognise(pcm: Buffer, name: string): RecognisedUtterance {
+    const { sampleRate } = this.options;
+    const wav = Buffer.concat([wavHeader(sampleRate, pcm.length), pcm]);
+    const seconds = pcm.length / BYTES / sampleRate;
+    const recognised = this.options.recognise(wav, seconds, name);
+    recognised.transcript.catch(() => undefined);
+    return recognised;
+  }
+
+  /** Audio from byte to byte, as far as it is there. */
+  #between(from: number, to: number): Buffer {
+    return this.#audio.subarray(
+      Math.max(0, from - this.#from),
+      Math.min(to, this.#received) - this.#from,
+    );
   }
 
   #emit(event: StreamEvent): void {
