@@ -138,24 +138,23 @@ const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
       speed: realTime(ms, seconds),
     };
   },
-  async llm(client, { root: model }) {
-    const ask = (content: string, most = 512) =>
-      client.json<ChatReply>('post', '/v1/chat/completions', {
-        body: {
-          model,
-          messages: [{ role: 'user', content }],
-          temperature: 0,
-          max_tokens: most,
-        },
-      });
+  async llm(client, { root: model, capabilities }) {
+    const isBase = !capabilities.includes('chat');
+    const ask = (content: string, most = 512) => {
+      const order = { model, temperature: 0, max_tokens: most };
+      const body = isBase
+        ? { ...order, prompt: `Question: ${content}\nAnswer:`, stop: '\nQuestion:' }
+        : { ...order, messages: [{ role: 'user', content }] };
+      const path = isBase ? '/v1/completions' : '/v1/chat/completions';
+      return client.json<TextReply>('post', path, { body });
+    };
     let right = 0;
     for (const [question, answer] of QUESTIONS) {
       const { choices } = await ask(question);
       // Of a model that thinks aloud, what comes after.
-      const said = (choices[0]?.message.content ?? '').replace(
-        /<think>.*?(<\/think>|$)/s,
-        '',
-      );
+      const [choice] = choices;
+      const all = choice?.text ?? choice?.message?.content ?? '';
+      const said = all.replace(/<think>.*?(<\/think>|$)/s, '');
       if (answer.test(said)) right++;
     }
     const [, firstMs] = await timed(() => ask(TELL, 1));
@@ -192,8 +191,12 @@ const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
   },
 };
 
-interface ChatReply {
-  readonly choices: readonly { readonly message: { readonly content: string | null } }[];
+/** Of a chat, or of a base model that completes a text. */
+interface TextReply {
+  readonly choices: readonly {
+    readonly text?: string;
+    readonly message?: { readonly content: string | null };
+  }[];
   readonly usage: { readonly completion_tokens: number };
 }
 

@@ -19,7 +19,7 @@ from switchyard.v1 import common_pb2 as common
 from switchyard.v1 import stt_pb2 as stt
 from switchyard_worker import serve
 
-BATCH = common.PRIORITY_BATCH
+BATCH, REALTIME = common.PRIORITY_BATCH, common.PRIORITY_REALTIME
 
 
 class Preparing(Scripted):
@@ -136,6 +136,26 @@ async def test_realtime_overtakes_batch(engine: Scripted, client: Client) -> Non
     engine.gate.set()
     await asyncio.gather(first, *calls)
     assert [{one[0] for one in batch} for batch in engine.batches[1:]] == [{"r"}, {"b"}]
+
+
+@pytest.mark.parametrize("priority, sizes", [(REALTIME, [1, 1, 1]), (BATCH, [3])])
+def test_calls_stay_short_while_realtime_comes(priority: int, sizes: list[int]) -> None:
+    """Each item takes more than half a second."""
+    engine = Scripted()
+
+    async def body() -> None:
+        async with worker(engine) as client:
+            engine.gate.clear()
+            first = asyncio.ensure_future(client.transcribe("first", priority=priority))
+            await entered(engine)
+            calls = [asyncio.ensure_future(client.transcribe(f"b{at}", priority=BATCH)) for at in range(3)]
+            await in_flight(client, 4)
+            await asyncio.sleep(0.7)
+            engine.gate.set()
+            await asyncio.gather(first, *calls)
+
+    asyncio.run(body())
+    assert [len(batch) for batch in engine.batches[1:]] == sizes
 
 
 @on_worker

@@ -23,6 +23,9 @@ log = logging.getLogger("switchyard_worker")
 #: eight callers in a closed loop would else settle as two groups of four that take turns. Before a call, it waits so
 #: much of its usual time for what is being prepared, if that time is worth it: uploads that came together share a call.
 RETURN_SHARE, RETURN_LIMIT_S, OTHERS_SHARE = 0.1, 0.5, 0.25
+#: As long as the last REALTIME item came less than LIVE_S ago, a call takes no more items than the device computes in
+#: LIVE_CALL_S: the next REALTIME item waits for the call that runs. On a GPU that is a whole group.
+LIVE_S, LIVE_CALL_S = 30.0, 1.0
 
 
 class MicroBatcher:
@@ -41,6 +44,9 @@ class MicroBatcher:
         self._answered, self._return_until = 0, 0.0
         #: What an engine call usually takes.
         self._call_s = engine.call_s
+        #: The same by item.
+        self._item_s = 0.0
+        self._live_until = 0.0
         self._wake: asyncio.TimerHandle | None = None
 
     async def run(self, request: Request[Any], work: Any) -> tuple[Any, Execution]:
@@ -49,6 +55,8 @@ class MicroBatcher:
         item = Item(request, work)
         item.result = asyncio.get_running_loop().create_future()
         self._queue.arrive(item)
+        if not request.is_batch:
+            self._live_until = time.monotonic() + LIVE_S
         try:
             await self._prepare(item)
             self._start()
@@ -82,12 +90,18 @@ class MicroBatcher:
                 self._waiting_since = self._waiting_since or now
                 self._wake = asyncio.get_running_loop().call_later(until - now, self._start)
                 return
-            self._launch(self._queue.take(self._engine.max_batch))
+            self._launch(self._queue.take(self._most_together(now)))
         self._waiting_since, self._freed = None, False
+
+    def _most_together(self, now: float) -> int:
+        most = self._engine.max_batch
+        if now > self._live_until or not self._item_s:
+            return most
+        return max(1, min(most, int(LIVE_CALL_S / self._item_s)))
 
     def _start_at(self, now: float) -> float:
         queue, ready, others_s = self._queue, len(self._queue), OTHERS_SHARE * self._call_s
-        if ready >= self._engine.max_batch or self._running:
+        if ready >= self._most_together(now) or self._running:
             return now
         first, until = queue.in_order()[0], self._waiting_since or now
         waits_for_others = queue.preparing > 0 and first.request.is_batch and others_s >= FLOOR_S
@@ -108,7 +122,8 @@ class MicroBatcher:
         call.add_done_callback(lambda _: ended.set_result(None))
 
     def _ended(self, items: list[Item], outcomes: Sequence[Any], device_s: float) -> None:
-        self._call_s += (device_s - self._call_s) * (0.15 if self._call_s else 1)
+        self._call_s = usual(self._call_s, device_s)
+        self._item_s = usual(self._item_s, device_s / len(items))
         log.debug("Engine call done: %d items in %.3f s", len(items), device_s)
         self._running -= 1
         self._freed = True
@@ -132,3 +147,8 @@ class MicroBatcher:
         except BaseException as error:
             log.exception("The engine failed on %d items", len(works))
             return [error] * len(works)
+
+
+def usual(before: float, now: float) -> float:
+    """0 before the first one."""
+    return before + (now - before) * (0.15 if before else 1)
