@@ -216,14 +216,15 @@ function settingsOf(options: LlamaOptions): ChildSettings {
     kvTokens,
     stepTokens,
     threads,
+    batchThreads,
     exact = false,
   } = options;
-  const shared = { modelFile, device, contextTokens, rows, stepTokens, threads, exact };
+  const shared = { modelFile, device, contextTokens, rows, stepTokens, exact };
   const draws = drawThreads(options, vocabularySizeOf(modelFile));
   const memory = kvTokens !== undefined && { kvTokens };
   return {
     ...shared,
-    drawThreads: draws,
+    ...{ threads, batchThreads, drawThreads: draws },
     ...memory,
     ...(gpuLayers !== undefined && { gpuLayers }),
   };

@@ -271,8 +271,8 @@ export class LlamaEmbedder implements TextEmbedder {
 }
 
 function settingsOf(options: LlamaEmbeddingOptions): EmbeddingSettings {
-  const { modelFile, device, gpuLayers, threads, batchTokens, batchTexts, pooling } =
-    options;
+  const { modelFile, device, gpuLayers, batchTokens, batchTexts, pooling } = options;
+  const threads = options.batchThreads;
   const shared = { modelFile, device, threads, batchTokens, batchTexts, pooling };
   return gpuLayers === undefined ? shared : { ...shared, gpuLayers };
 }

@@ -13,12 +13,24 @@ import {
 } from '@switchyard/engine-api/engine-options.js';
 import { type LlamaDevice, POOLINGS } from './protocol.js';
 
-/**
- * Threads of a native run wait for each other by spinning: one too many on a busy machine
- * costs more than it brings.
- */
-const halfOfTheCores = (): number =>
-  Math.max(1, Math.min(16, Math.floor(availableParallelism() / 2)));
+/** Of native runs. */
+export interface RunThreads {
+  /**
+   * Of a run of one token, which is short: threads wait for each other by spinning, so
+   * one too many on a busy machine costs more than it brings.
+   */
+  readonly threads: number;
+  /** Of a run of more tokens. */
+  readonly batchThreads: number;
+}
+
+function runThreads(given: number | undefined): RunThreads {
+  const cores = availableParallelism();
+  return {
+    threads: given ?? Math.max(1, Math.min(16, Math.floor(cores / 2))),
+    batchThreads: given ?? Math.min(16, cores),
+  };
+}
 
 /** Tokens up to which a draw takes less time than waking a thread for it. */
 const SMALL_VOCABULARY = 4096;
@@ -29,7 +41,7 @@ const SMALL_VOCABULARY = 4096;
  * @param vocabulary tokens; undefined: not known
  */
 export const drawThreads = (
-  { threads }: Pick<LlamaOptions, 'threads'>,
+  { threads }: Pick<RunThreads, 'threads'>,
   vocabulary: number | undefined,
 ): number =>
   vocabulary !== undefined && vocabulary <= SMALL_VOCABULARY
@@ -52,7 +64,8 @@ const SHARED = {
     z.int().min(0).max(1000).optional(),
     'a whole number from 0 to 1000',
   ),
-  threads: integerOption(1, 256, halfOfTheCores()),
+  // Absent: half of the cores for a run of one token, all of them for others.
+  threads: optionOf(z.int().min(1).max(256).optional(), 'a whole number from 1 to 256'),
   // A step may take so long, and 250 ms for each of its tokens, before the process is
   // taken as hung.
   stepTimeoutMs: integerOption(100, 3_600_000, 30_000),
@@ -98,20 +111,24 @@ interface DeviceChoice {
   readonly deviceIndex?: number;
 }
 
+type Resolved = 'device' | 'threads';
+
 export type LlamaEmbeddingOptions = DeviceChoice &
-  Omit<OptionsOf<typeof EMBEDDING>, 'device'>;
+  RunThreads &
+  Omit<OptionsOf<typeof EMBEDDING>, Resolved>;
 
 type GenerationOptions = OptionsOf<typeof GENERATION>;
 type Unset = 'stepTargetMs' | 'exact';
 
 export type LlamaOptions = DeviceChoice &
-  Omit<GenerationOptions, 'device' | Unset> &
+  RunThreads &
+  Omit<GenerationOptions, Resolved | Unset> &
   Partial<Pick<GenerationOptions, Unset>>;
 
 /** Of a model of kind embedding. @throws EngineOptionsError */
 export function readLlamaEmbeddingOptions(model: EngineModel): LlamaEmbeddingOptions {
   const read = readOptions(model, EMBEDDING);
-  return { ...read, ...deviceIn(read.device) };
+  return { ...read, ...deviceIn(read.device), ...runThreads(read.threads) };
 }
 
 /** Of a model of kind llm. @throws EngineOptionsError */
@@ -129,7 +146,7 @@ export function readLlamaOptions(model: EngineModel): LlamaOptions {
         `a whole number from \`contextTokens\` (${contextTokens}) to ${most}`,
       );
   });
-  return { ...read, ...deviceIn(read.device) };
+  return { ...read, ...deviceIn(read.device), ...runThreads(read.threads) };
 }
 
 function deviceIn(value: string): DeviceChoice {

@@ -68,7 +68,10 @@ export interface ChildSettings {
   readonly stepTokens: number;
   /** Attention and its memory in 32 bits. */
   readonly exact: boolean;
+  /** Of a native run of one token. */
   readonly threads: number;
+  /** Of a native run of more. */
+  readonly batchThreads: number;
   /**
    * Draws that are made at the same time, each a pass over the vocabulary; 1: all stand
    * in line behind the native run.

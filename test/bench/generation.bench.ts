@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { ENGINE_DEVICE } from '../support/engine-device.js';
 import { GatewayProcess } from '../support/gateway-process.js';
@@ -49,8 +49,7 @@ export async function run(): Promise<BenchResult> {
   // around it.
   const large = { width: 1024, layers: 6, heads: 16, keyHeads: 8, feedForward: 3072 };
   const small = { width: 512, layers: 4, heads: 8, keyHeads: 4, feedForward: 1536 };
-  const threads = Math.max(1, Math.floor(availableParallelism() / 2));
-  const shape = { rows: 32, contextTokens: 1024, stepTokens: 512, threads };
+  const shape = { rows: 32, contextTokens: 1024, stepTokens: 512 };
   try {
     const rates = await together(
       { ...shape, modelFile: (await publishedFile()) ?? (await llamaModel(large)) },

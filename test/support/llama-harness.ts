@@ -30,6 +30,7 @@ export async function llamaBackend(
       rows: 8,
       stepTokens: 64,
       threads: 1,
+      batchThreads: 1,
       exact: true,
     },
     ...{ stepTimeoutMs: 120_000, loadTimeoutMs: 120_000 },

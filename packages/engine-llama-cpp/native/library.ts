@@ -161,6 +161,15 @@ export async function openDevice(device: LlamaDevice): Promise<string> {
   return gpu === false ? 'cpu' : gpu;
 }
 
+type DividedSettings = Pick<
+  ChildSettings,
+  'rows' | 'contextTokens' | 'stepTokens' | 'threads' | 'batchThreads' | 'exact'
+>;
+
+interface DividedContext extends NativeContext {
+  setThreads(count: number): void;
+}
+
 /**
  * The classes of node-llama-cpp, whose context gives each sequence
  * `contextTokens` of memory.
@@ -168,10 +177,7 @@ export async function openDevice(device: LlamaDevice): Promise<string> {
  */
 export async function openDivided(
   { model, native, bindings }: OpenedModel,
-  settings: Pick<
-    ChildSettings,
-    'rows' | 'contextTokens' | 'stepTokens' | 'threads' | 'exact'
-  >,
+  settings: DividedSettings,
   compile: (text: string) => object,
 ): Promise<Decoding> {
   const { AddonSampler, AddonGrammarEvaluationState } = bindings;
@@ -192,16 +198,13 @@ export async function openDivided(
 
 async function openContext(
   model: LlamaPackage.LlamaModel,
-  settings: Pick<
-    ChildSettings,
-    'rows' | 'contextTokens' | 'stepTokens' | 'threads' | 'exact'
-  >,
+  settings: DividedSettings,
 ): Promise<NativeContext> {
   const context = await model.createContext({
     sequences: settings.rows,
     contextSize: settings.contextTokens,
     batchSize: settings.stepTokens,
-    threads: settings.threads,
+    threads: settings.batchThreads,
     // Both together: flash attention of 32 bit memory is no more exact than 16 bits are.
     ...(settings.exact && {
       ...{ experimentalKvCacheKeyType: 'F32', experimentalKvCacheValueType: 'F32' },
@@ -210,7 +213,15 @@ async function openContext(
     // Models with a sliding window forget what a later request could have gone on from.
     swaFullCache: true,
   });
-  return (context as unknown as { readonly _ctx: NativeContext })._ctx;
+  const { _ctx: native } = context as unknown as { readonly _ctx: DividedContext };
+  const { threads, batchThreads } = settings;
+  const begin = native.initBatch.bind(native);
+  // It has one number for runs of all sizes.
+  const value = (tokens: number) => {
+    native.setThreads(tokens === 1 ? threads : batchThreads);
+    begin(tokens);
+  };
+  return Object.defineProperty(native, 'initBatch', { value });
 }
 
 async function loadPackage(): Promise<typeof LlamaPackage> {

@@ -72,7 +72,8 @@ const NOTHING = Buffer.alloc(0);
 
 interface UnifiedSettings extends Pick<
   ChildSettings,
-  'modelFile' | 'gpuLayers' | 'rows' | 'stepTokens' | 'threads' | 'exact' | 'drawThreads'
+  | ('modelFile' | 'gpuLayers' | 'rows' | 'stepTokens' | 'exact')
+  | ('threads' | 'batchThreads' | 'drawThreads')
 > {
   /** Tokens that all sequences have room for together. */
   readonly kvTokens: number;
@@ -341,7 +342,7 @@ function openContext(
   model: Pointer,
   settings: UnifiedSettings & { readonly isShared: boolean },
 ): Pointer {
-  const { rows, kvTokens, stepTokens, threads, exact, isShared } = settings;
+  const { rows, kvTokens, stepTokens, exact, isShared } = settings;
   const context = library.openContext(model, {
     ...library.contextDefaults(),
     ...{
@@ -351,8 +352,8 @@ function openContext(
       n_seq_max: rows,
     },
     ...{
-      n_threads: threads,
-      n_threads_batch: threads,
+      n_threads: settings.threads,
+      n_threads_batch: settings.batchThreads,
       no_perf: true,
       kv_unified: isShared,
     },

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { freePort } from '../../support/free-port.js';
 import { pause } from '../../support/waiting.js';
@@ -10,7 +10,6 @@ export interface ServerShape {
   readonly rows: number;
   readonly contextTokens: number;
   readonly stepTokens: number;
-  readonly threads: number;
 }
 
 /**
@@ -55,14 +54,16 @@ export class LlamaServer implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-peer-'));
     if (kernels !== undefined) await symlink(kernels, join(folder, 'libggml-cpu.so.0'));
     const port = await freePort();
-    const { modelFile, rows, contextTokens, stepTokens, threads } = shape;
+    const { modelFile, rows, contextTokens, stepTokens } = shape;
+    // As our defaults: half of the cores for a run of one token, all of them for others.
+    const cores = Math.min(16, availableParallelism());
     const numbers = {
       c: rows * contextTokens,
       np: rows,
       b: stepTokens,
       ub: stepTokens,
-      t: threads,
-      tb: threads,
+      t: Math.max(1, Math.floor(cores / 2)),
+      tb: cores,
     };
     const args = Object.entries(numbers).flatMap(([name, value]) => [
       `-${name}`,

@@ -14,6 +14,7 @@ async function embedder(
       modelFile: await llamaModel({ pooling: 'mean', chatTemplate: '' }),
       device: 'cpu',
       threads: 1,
+      batchThreads: 1,
     },
     ...{
       batchTokens: 128,

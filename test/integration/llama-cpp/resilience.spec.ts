@@ -84,6 +84,7 @@ describe('the llama.cpp process', () => {
         rows: 1,
         stepTokens: 16,
         threads: 1,
+        batchThreads: 1,
       },
       ...{ stepTimeoutMs: 60_000, loadTimeoutMs: 60_000 },
     };
@@ -146,6 +147,7 @@ const optionsOf = (modelFile: string) =>
       rows: 1,
       stepTokens: 16,
       threads: 1,
+      batchThreads: 1,
     },
     ...{ stepTimeoutMs: 60_000, loadTimeoutMs: 60_000 },
   });
