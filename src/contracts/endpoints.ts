@@ -21,6 +21,8 @@ const ROUTES: Readonly<
   },
   text: {
     'POST /v1/chat/completions': 'Messages to a message, streamed or whole',
+    'POST /v1/messages': 'Messages to a message in blocks, streamed or whole',
+    'POST /v1/messages/count_tokens': 'Tokens that the input of a message comes to',
     'POST /v1/responses': 'Items to items, streamed or whole',
     'POST /v1/responses/input_tokens': 'Tokens that the input of a response comes to',
     'GET /v1/responses/{id}':
@@ -33,6 +35,17 @@ const ROUTES: Readonly<
     'POST /v1/rerank': 'How relevant documents are to a query',
     'POST /tokenize': 'Text to tokens of a model',
     'POST /detokenize': 'Tokens of a model to text',
+  },
+  ollama: {
+    'POST /api/chat': 'Messages to a message, streamed or whole, as Ollama',
+    'POST /api/generate': 'A prompt to its answer, likewise',
+    'POST /api/embed': 'Text to vectors, likewise',
+    'GET /api/tags': 'Models and their aliases, likewise',
+    'GET /api/ps': 'Models that are loaded, likewise',
+    'POST /api/show': 'What a model can do, likewise',
+    'GET /api/version': 'Version of this gateway, likewise',
+    'POST /api/pull': 'Refused, with the command that adds a model',
+    'POST /api/push': 'Refused',
   },
   requests: {
     'POST /v1/audio/transcriptions/{id}/cancel': 'Cancel a transcription',
@@ -168,7 +181,7 @@ export function allowedMethods(path: string): readonly string[] {
 }
 
 const TEXT_WORK =
-  'chat/completions|responses(/input_tokens)?|completions|embeddings|rerank';
+  'chat/completions|messages(/count_tokens)?|responses(/input_tokens)?|completions|embeddings|rerank';
 const WORK = new RegExp(
   `^/v1/(audio/(transcriptions|translations|speech)|${TEXT_WORK})/?$`,
 );
@@ -176,7 +189,8 @@ const WORK = new RegExp(
 /** Routes whose requests can be answered later, and answered again to a repeated key. */
 export const isWork = (path: string): boolean => WORK.test(path);
 
-const SMALL_WORK = /^\/(asr|detect-language|tokenize|detokenize)\/?$/;
+const SMALL_WORK =
+  /^\/(asr|detect-language|tokenize|detokenize|api\/(chat|generate|embed))\/?$/;
 
 /** Routes whose requests limits count. */
 export const isLimited = (path: string): boolean => isWork(path) || SMALL_WORK.test(path);

@@ -15,6 +15,8 @@ import { AdminStatusModule } from './admin/status/status.module.js';
 import { ConsoleModule } from './console/console.module.js';
 import { JobsModule } from './jobs/jobs.module.js';
 import { MetricsController } from './jobs/processor/metrics.controller.js';
+import { MessagesModule } from './messages/messages.module.js';
+import { OllamaModule } from './ollama/ollama.module.js';
 import { ResponsesModule } from './responses/responses.module.js';
 import { RequestsModule } from './requests/requests.module.js';
 import { LimitsModule } from './limits/limits.module.js';
@@ -56,6 +58,8 @@ export class GatewayModule {
         AudioModule,
         WhisperAsrModule,
         TextModule,
+        MessagesModule,
+        OllamaModule,
         ResponsesModule,
         ModelsModule,
         HealthModule,

@@ -36,6 +36,7 @@ import { AsrQueryDto } from '../../src/contracts/whisper-asr/asr.dto.js';
 import { parseAsr } from '../../src/gateway/whisper-asr/whisper-asr.service.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
+import { parseMessage } from '../../src/gateway/messages/messages.controller.js';
 import { parseEmbedding } from '../../src/gateway/text/completions.controller.js';
 import { TOKEN_PARSERS } from '../../src/gateway/text/tokens.controller.js';
 import { parseRerank } from '../../src/gateway/text/rerank/rerank.controller.js';
@@ -235,6 +236,20 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
         ...FOREIGN_OF_CHAT,
       },
     },
+  },
+  'POST /v1/messages': {
+    ...{ kind: 'llm', needs: ['chat'] },
+    base: { messages: [{ role: 'user', content: 'hi' }], max_tokens: 9 },
+    samples: {
+      cache_control: { type: 'ephemeral' },
+      output_config: { effort: 'low' },
+      mcp_servers: [{ url: 'x' }],
+      service_tier: 'auto',
+      inference_geo: 'us',
+      container: 'c',
+      context_management: { edits: [] },
+    },
+    parse: (body, catalog, compat) => parseMessage(body, { catalog, compat }),
   },
   'POST /v1/responses': {
     ...{ kind: 'llm', needs: ['chat'], base: { input: 'hi' } },

@@ -690,6 +690,171 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Messages to a message, streamed or whole, as Ollama
+         * @description Without `stream: false` the answer is lines of JSON (`application/x-ndjson`); a failure after the first line is a line with `error`. Until the first token comes, waiting and reading the prompt count as `prompt_eval_duration`.
+         */
+        post: operations["OllamaController_chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/embed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Text to vectors, likewise */
+        post: operations["OllamaController_embed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/generate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A prompt to its answer, likewise
+         * @description Without `stream: false` the answer is lines of JSON (`application/x-ndjson`); a failure after the first line is a line with `error`. Until the first token comes, waiting and reading the prompt count as `prompt_eval_duration`.
+         */
+        post: operations["OllamaController_generate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/ps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Models that are loaded, likewise */
+        get: operations["OllamaModelsController_loaded"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/pull": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refused, with the command that adds a model
+         * @description Refused, with the command.
+         */
+        post: operations["OllamaController_pull"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/push": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refused
+         * @description Refused.
+         */
+        post: operations["OllamaController_push"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/show": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a model can do, likewise */
+        post: operations["OllamaModelsController_show"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Models and their aliases, likewise */
+        get: operations["OllamaModelsController_tags"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Version of this gateway, likewise */
+        get: operations["OllamaModelsController_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/asr": {
         parameters: {
             query?: never;
@@ -1275,6 +1440,46 @@ export interface paths {
         get: operations["FilesController_content"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Messages to a message in blocks, streamed or whole
+         * @description Another dialect of chat, as `@anthropic-ai/sdk` and Claude Code speak it. `x-api-key` is a key of this gateway; versions and beta headers are ignored. Errors have the envelope of that dialect.
+         */
+        post: operations["MessagesController_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/messages/count_tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tokens that the input of a message comes to
+         * @description Counted by the model, which draws one token for it.
+         */
+        post: operations["MessagesController_count"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2459,6 +2664,72 @@ export interface components {
             /** @description Message, then further fields as JSON; at most 2048 characters. */
             text: string;
         };
+        MessageDto: {
+            /**
+             * @description Most tokens of the answer.
+             * @example 64
+             */
+            max_tokens: number;
+            /**
+             * @description Of `user` and `assistant`: a text, or blocks: `text`, `image`, `tool_use`, `tool_result`, `thinking`.
+             * @example [
+             *       {
+             *         "role": "user",
+             *         "content": "What does a switchyard do?"
+             *       }
+             *     ]
+             */
+            messages: Record<string, never>[];
+            /** @description `user_id`: the end user. */
+            metadata?: Record<string, never>;
+            /**
+             * @description A model id or alias; see `GET /v1/models`.
+             * @example gpt-4o-mini
+             */
+            model: string;
+            stop_sequences?: string[];
+            /**
+             * @description Server-sent events.
+             * @default false
+             */
+            stream: boolean;
+            /** @description Goes before the conversation: a text, or blocks of text. */
+            system?: string | Record<string, never>[];
+            temperature?: number;
+            /** @description `enabled` and `disabled` reach the chat template as `enable_thinking`; models think as long as they do. */
+            thinking?: Record<string, never>;
+            /** @description `auto`, `any`, `none`, or `tool` with its `name`. */
+            tool_choice?: Record<string, never>;
+            /** @description Needs a model with the capability `tools`. */
+            tools?: Record<string, never>[];
+            top_k?: number;
+            top_p?: number;
+        };
+        MessageInputDto: {
+            /**
+             * @description Of `user` and `assistant`: a text, or blocks: `text`, `image`, `tool_use`, `tool_result`, `thinking`.
+             * @example [
+             *       {
+             *         "role": "user",
+             *         "content": "What does a switchyard do?"
+             *       }
+             *     ]
+             */
+            messages: Record<string, never>[];
+            /**
+             * @description A model id or alias; see `GET /v1/models`.
+             * @example gpt-4o-mini
+             */
+            model: string;
+            /** @description Goes before the conversation: a text, or blocks of text. */
+            system?: string | Record<string, never>[];
+            /** @description `enabled` and `disabled` reach the chat template as `enable_thinking`; models think as long as they do. */
+            thinking?: Record<string, never>;
+            /** @description `auto`, `any`, `none`, or `tool` with its `name`. */
+            tool_choice?: Record<string, never>;
+            /** @description Needs a model with the capability `tools`. */
+            tools?: Record<string, never>[];
+        };
         ModelAdditionDto: {
             /** @description The last lines of `switchyard models add`. */
             lines: string[];
@@ -2541,6 +2812,95 @@ export interface components {
             wait_p95_ms?: number;
             /** @description At the end of the step. */
             waiting: number;
+        };
+        OllamaChatDto: {
+            /** @description `json`, or a JSON schema. */
+            format?: "json" | Record<string, never>;
+            /**
+             * @description Each with `role` and `content`; `images`, `tool_calls`, `thinking`, `tool_name`.
+             * @example [
+             *       {
+             *         "role": "user",
+             *         "content": "What does a switchyard do?"
+             *       }
+             *     ]
+             */
+            messages: Record<string, never>[];
+            /**
+             * @description A model id or alias; `:latest` may follow it.
+             * @example gpt-4o-mini
+             */
+            model: string;
+            /** @description `num_predict`, `stop`, `seed`, `temperature`, `top_p`, `top_k`, `min_p`, `repeat_penalty`, penalties. */
+            options?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description One JSON object per line.
+             * @default true
+             */
+            stream: boolean;
+            /** @description Reaches the chat template: `enable_thinking`, or `reasoning_effort`. */
+            think?: boolean | string;
+            /** @description Needs a model with the capability `tools`. */
+            tools?: Record<string, never>[];
+        };
+        OllamaEmbedDto: {
+            /** @description Of models with the capability `dimensions`. */
+            dimensions?: number;
+            /**
+             * @example [
+             *       "on the right track"
+             *     ]
+             */
+            input: string | unknown[];
+            /**
+             * @description A model id or alias; `:latest` may follow it.
+             * @example gpt-4o-mini
+             */
+            model: string;
+        };
+        OllamaGenerateDto: {
+            /** @description `json`, or a JSON schema. */
+            format?: "json" | Record<string, never>;
+            /** @description In base64. */
+            images?: string[];
+            /**
+             * @description A model id or alias; `:latest` may follow it.
+             * @example gpt-4o-mini
+             */
+            model: string;
+            /** @description `num_predict`, `stop`, `seed`, `temperature`, `top_p`, `top_k`, `min_p`, `repeat_penalty`, penalties. */
+            options?: {
+                [key: string]: unknown;
+            };
+            /** @example What does a switchyard do? */
+            prompt?: string;
+            /**
+             * @description The prompt as it is, without a template.
+             * @default false
+             */
+            raw: boolean;
+            /**
+             * @description One JSON object per line.
+             * @default true
+             */
+            stream: boolean;
+            /** @description Goes before the prompt. */
+            system?: string;
+            /** @description Reaches the chat template: `enable_thinking`, or `reasoning_effort`. */
+            think?: boolean | string;
+        };
+        OllamaShowDto: {
+            /**
+             * @description A model id or alias; `:latest` may follow it.
+             * @example gpt-4o-mini
+             */
+            model: string;
+        };
+        OllamaTransferDto: {
+            /** @example whisper-small */
+            model?: string;
         };
         OutputTokensDetailsDto: {
             reasoning_tokens: number;
@@ -7268,6 +7628,1414 @@ export interface operations {
                 };
             };
             /** @description `queue_unavailable`: The queue in Redis is full or cannot be reached; the request was not accepted. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    OllamaController_chat: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A retry under the same key joins the first attempt, or gets its answer. */
+                "Idempotency-Key"?: string;
+                /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
+                Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
+                /** @description REALTIME goes before BATCH, which is the default. */
+                "X-Priority"?: "realtime" | "batch";
+                /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
+                "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OllamaChatDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "model": "qwen3-8b",
+                     *       "created_at": "2026-11-27T09:00:00.000Z",
+                     *       "done": true,
+                     *       "message": {
+                     *         "role": "assistant",
+                     *         "content": "It sorts."
+                     *       },
+                     *       "prompt_eval_count": 14,
+                     *       "eval_count": 3
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description With `Prefer: respond-async`. */
+            202: {
+                headers: {
+                    /** @description `/v1/requests/{id}` */
+                    Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /**
+             * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `engine_failed`: The engine failed on this input.
+             *
+             *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `worker_lost`: Workers were lost with the request or rejected it; the message says which, and why it was not retried.
+             *
+             *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
+             *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
+             *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
+             *
+             *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
+             *
+             *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
+             *
+             *     `shutting_down`: The server is draining; use another replica or retry later.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    OllamaController_embed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A retry under the same key joins the first attempt, or gets its answer. */
+                "Idempotency-Key"?: string;
+                /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
+                Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
+                /** @description REALTIME goes before BATCH, which is the default. */
+                "X-Priority"?: "realtime" | "batch";
+                /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
+                "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OllamaEmbedDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "model": "bge-m3",
+                     *       "embeddings": [
+                     *         [
+                     *           0.6,
+                     *           -0.8
+                     *         ]
+                     *       ],
+                     *       "prompt_eval_count": 4
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description With `Prefer: respond-async`. */
+            202: {
+                headers: {
+                    /** @description `/v1/requests/{id}` */
+                    Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /**
+             * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `engine_failed`: The engine failed on this input.
+             *
+             *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `worker_lost`: Workers were lost with the request or rejected it; the message says which, and why it was not retried.
+             *
+             *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
+             *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
+             *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
+             *
+             *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
+             *
+             *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
+             *
+             *     `shutting_down`: The server is draining; use another replica or retry later.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    OllamaController_generate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A retry under the same key joins the first attempt, or gets its answer. */
+                "Idempotency-Key"?: string;
+                /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
+                Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
+                /** @description REALTIME goes before BATCH, which is the default. */
+                "X-Priority"?: "realtime" | "batch";
+                /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
+                "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OllamaGenerateDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "model": "qwen3-8b",
+                     *       "created_at": "2026-11-27T09:00:00.000Z",
+                     *       "done": true,
+                     *       "response": "It sorts.",
+                     *       "prompt_eval_count": 14,
+                     *       "eval_count": 3
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description With `Prefer: respond-async`. */
+            202: {
+                headers: {
+                    /** @description `/v1/requests/{id}` */
+                    Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /**
+             * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `engine_failed`: The engine failed on this input.
+             *
+             *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `worker_lost`: Workers were lost with the request or rejected it; the message says which, and why it was not retried.
+             *
+             *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
+             *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
+             *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
+             *
+             *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
+             *
+             *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
+             *
+             *     `shutting_down`: The server is draining; use another replica or retry later.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    OllamaModelsController_loaded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "models": [
+                     *         {
+                     *           "name": "qwen3-8b",
+                     *           "model": "qwen3-8b"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    OllamaController_pull: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OllamaTransferDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {} */
+                    "application/json": Record<string, never>;
+                };
+            };
+            /**
+             * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    OllamaController_push: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OllamaTransferDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {} */
+                    "application/json": Record<string, never>;
+                };
+            };
+            /**
+             * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    OllamaModelsController_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OllamaShowDto"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "details": {
+                     *         "format": "gguf"
+                     *       },
+                     *       "capabilities": [
+                     *         "completion",
+                     *         "tools"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
+                };
+            };
+            /**
+             * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    OllamaModelsController_tags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "models": [
+                     *         {
+                     *           "name": "qwen3-8b",
+                     *           "model": "qwen3-8b"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    OllamaModelsController_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": "0.1.0"
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description `invalid_value`: A field has a value outside its range; the message names both. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `rate_limit_exceeded`: A limit per minute or of concurrent requests is reached; Retry-After says when to retry. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `internal_error`: A bug in Switchyard; the log has the details under the request id. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `shutting_down`: The server is draining; use another replica or retry later. */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -12143,6 +13911,496 @@ export interface operations {
             };
             /** @description `storage_unavailable`: The database or blob store of files, batches and stored requests does not respond or takes no writes; with an `Idempotency-Key`, a retry is safe. */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    MessagesController_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A retry under the same key joins the first attempt, or gets its answer. */
+                "Idempotency-Key"?: string;
+                /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
+                Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
+                /** @description REALTIME goes before BATCH, which is the default. */
+                "X-Priority"?: "realtime" | "batch";
+                /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
+                "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageDto"];
+            };
+        };
+        responses: {
+            /** @description The answer, in the form asked for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "msg_1",
+                     *       "type": "message",
+                     *       "role": "assistant",
+                     *       "model": "qwen3-8b",
+                     *       "content": [
+                     *         {
+                     *           "type": "text",
+                     *           "text": "It sorts."
+                     *         }
+                     *       ],
+                     *       "stop_reason": "end_turn",
+                     *       "stop_sequence": null,
+                     *       "usage": {
+                     *         "input_tokens": 0,
+                     *         "output_tokens": 0,
+                     *         "cache_creation_input_tokens": 0,
+                     *         "cache_read_input_tokens": 0
+                     *       }
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
+                    /**
+                     * @example event: message_stop
+                     *     data: {"type":"message_stop"}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            /** @description With `Prefer: respond-async`. */
+            202: {
+                headers: {
+                    /** @description `/v1/requests/{id}` */
+                    Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /**
+             * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `engine_failed`: The engine failed on this input.
+             *
+             *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `worker_lost`: Workers were lost with the request or rejected it; the message says which, and why it was not retried.
+             *
+             *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
+             *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
+             *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
+             *
+             *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
+             *
+             *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
+             *
+             *     `shutting_down`: The server is draining; use another replica or retry later.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    MessagesController_count: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A retry under the same key joins the first attempt, or gets its answer. */
+                "Idempotency-Key"?: string;
+                /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
+                Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
+                /** @description REALTIME goes before BATCH, which is the default. */
+                "X-Priority"?: "realtime" | "batch";
+                /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
+                "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageInputDto"];
+            };
+        };
+        responses: {
+            /** @description The answer, in the form asked for. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "input_tokens": 14
+                     *     }
+                     */
+                    "application/json": Record<string, never>;
+                };
+            };
+            /** @description With `Prefer: respond-async`. */
+            202: {
+                headers: {
+                    /** @description `/v1/requests/{id}` */
+                    Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            /**
+             * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
+             *
+             *     `missing_required_parameter`: A required field is absent or empty.
+             *
+             *     `unsupported_parameter`: The field is valid but this model cannot honour it.
+             *
+             *     `model_kind_mismatch`: The model exists but is of another kind.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `invalid_api_key`: The API key or token is missing, unknown, revoked or expired. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `missing_scope`: The API key is valid but lacks the required scope.
+             *
+             *     `host_not_allowed`: Without API keys, the server accepts local requests only; `server.allowed_hosts` lists other `Host` values.
+             *
+             *     `origin_not_allowed`: Pages of this origin may not open sockets, or change anything without a key; see `server.cors_origins`.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `model_not_found`: No model or alias has that name; `GET /v1/models` lists them. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `duplicate_request_id`: A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `file_too_large`: Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `unsupported_media_type`: The route does not accept this Content-Type, or the body has a Content-Encoding. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `queue_full`: The queue is full; Retry-After says when there should be room, from the forecast. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `request_cancelled`: The caller, a disconnect or an operator cancelled the request. */
+            499: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `engine_failed`: The engine failed on this input.
+             *
+             *     `internal_error`: A bug in Switchyard; the log has the details under the request id.
+             *
+             *     `worker_crashed`: The request ended a worker process or engine thread twice while nothing else ran there: its input is at fault.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `transfer_coding_unsupported`: The header `Transfer-Encoding` has a coding other than `chunked`. */
+            501: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `worker_lost`: Workers were lost with the request or rejected it; the message says which, and why it was not retried.
+             *
+             *     `queue_timeout`: No slot became free within `queue.timeout_ms`.
+             *
+             *     `deadline_unreachable`: The request would miss its `X-Deadline-Ms` or `x-slo-ttft-ms` and was not queued; the message has the estimate.
+             *
+             *     `no_worker`: No worker of the model became ready within `queue.timeout_ms`.
+             *
+             *     `upstream_unavailable`: The server that `engine: openai-http` passes requests to could not be reached within `queue.timeout_ms`.
+             *
+             *     `model_unloaded`: An operator unloaded the model; `POST /admin/v1/models/{id}/load` loads it again.
+             *
+             *     `model_load_failed`: No worker of the model can start; the message says why. It is served as soon as that is repaired.
+             *
+             *     `shutting_down`: The server is draining; use another replica or retry later.
+             */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /**
+             * @description `deadline_missed`: The request was queued and could no longer meet its `X-Deadline-Ms` or `x-slo-ttft-ms`; it was not started.
+             *
+             *     `inference_timeout`: The worker took longer than max(30 s, 2 x audio duration), or `inference.generation_*_ms` for text.
+             */
+            504: {
                 headers: {
                     [name: string]: unknown;
                 };

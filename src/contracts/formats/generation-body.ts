@@ -178,6 +178,8 @@ export interface ChoiceDelta {
   /** The first chunk of a choice says whose words they are. */
   readonly first: boolean;
   readonly finishReason: string | null;
+  /** The text of `stop` that ended it: vLLM's `stop_reason`. */
+  readonly stoppedBy?: string | undefined;
   /** OpenAI's `logprobs` of the tokens in `text`. */
   readonly logprobs?: object;
   /** Whole calls; `at` counts those of this choice before them. */
@@ -190,6 +192,7 @@ interface WholeChoice {
   readonly text: string;
   readonly reasoning?: string;
   readonly finishReason: string;
+  readonly stoppedBy?: string | undefined;
   readonly logprobs?: object;
   readonly toolCalls?: readonly ToolCallBody[];
 }
@@ -203,16 +206,24 @@ export function generationChunk(
   delta: ChoiceDelta,
   usageNull = false,
 ): object {
-  const { index, text, finishReason, logprobs = null, tokenIds } = delta;
+  const { index, text, logprobs = null, tokenIds } = delta;
   const told = head.form === 'chat' ? { delta: chatDelta(delta) } : { text };
   const tokens = tokenIds && { token_ids: tokenIds };
-  const choice = { index, ...told, logprobs, finish_reason: finishReason, ...tokens };
+  const choice = { index, ...told, logprobs, ...endOf(delta), ...tokens };
   return {
     ...headFields(head, true),
     choices: [choice],
     ...(usageNull && { usage: null }),
   };
 }
+
+const endOf = ({
+  finishReason,
+  stoppedBy,
+}: Pick<ChoiceDelta, 'finishReason' | 'stoppedBy'>) => ({
+  finish_reason: finishReason,
+  ...(stoppedBy !== undefined && { stop_reason: stoppedBy }),
+});
 
 function chatDelta({ text, reasoning, first, toolCalls }: ChoiceDelta): object {
   const calls = toolCalls?.calls.map((call, index) => ({
@@ -243,10 +254,9 @@ export function generationBody(
   return {
     ...headFields(head, false),
     choices: choices.map((choice, index) => {
-      const { text, finishReason, logprobs = null } = choice;
-      return head.form === 'chat'
-        ? { index, message: chatMessage(choice), logprobs, finish_reason: finishReason }
-        : { index, text, logprobs, finish_reason: finishReason };
+      const { text, logprobs = null } = choice;
+      const told = head.form === 'chat' ? { message: chatMessage(choice) } : { text };
+      return { index, ...told, logprobs, ...endOf(choice) };
     }),
     usage: usageFields(usage),
   };

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { type ArgumentsHost, Catch, type ExceptionFilter, Logger } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { allowedMethods } from '../../contracts/endpoints.js';
+import { messageError } from '../../contracts/messages/message-error.js';
 import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
@@ -137,8 +138,14 @@ function lingeringBody(body: Buffer, message: IncomingMessage): Readable {
 /** A status of nginx; Node has no name for it and would write "unknown". */
 const CLIENT_CLOSED_REQUEST = 499;
 
+/** In the words of the dialect that the route speaks. */
+function envelopeOf(error: DomainError, { url, id }: FastifyRequest): object {
+  if (url.startsWith('/v1/messages')) return messageError(error, id);
+  return url.startsWith('/api/') ? { error: error.message } : errorEnvelope(error);
+}
+
 /**
- * Sends `error` as OpenAI's envelope. A body that is still being sent is not received:
+ * Sends `error` in its envelope. A body that is still being sent is not received:
  * the answer is sent at once, then the connection closes.
  */
 export function sendError(
@@ -146,7 +153,7 @@ export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const body = Buffer.from(JSON.stringify(errorEnvelope(error)));
+  const body = Buffer.from(JSON.stringify(envelopeOf(error, request)));
   void reply
     .code(errorDefinition(error).status)
     .headers({ ...retryHeaders(error), [REQUEST_ID_HEADER]: request.id })

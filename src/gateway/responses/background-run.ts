@@ -11,10 +11,10 @@ import {
 } from '../inference/inference.service.js';
 import { type StoredAttemptOptions } from '../requests/async-requests.js';
 import { type Generation } from '../text/text-generation.service.js';
-import { type ReadAnswer, readAnswer } from './generation-pieces.js';
+import { type ReadAnswer, readAnswer } from '../text/generation-pieces.js';
 import { inWordsOfResponses } from './response-generation.js';
 import { failureOf, nowS } from './response-object.js';
-import { type GenerationPiece } from './response-writer.js';
+import { type GenerationPiece } from '../text/generation-pieces.js';
 import { withTokens } from './durable-events.js';
 import { type ResponseRunState } from './response-runs.js';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';

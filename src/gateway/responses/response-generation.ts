@@ -9,6 +9,7 @@ import { type ResponseRequest } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { parseChat } from '../text/parse-generation.js';
+import { inWordsOf, type ParamNames, renamed } from '../text/param-names.js';
 import { type Generation } from '../text/text-generation.service.js';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import {
@@ -46,12 +47,9 @@ export function chatOfResponse(
 }
 
 /** Names of the fields of a chat, as a caller of Responses knows them. */
-export function paramOfResponse(param: string): string {
-  const renamed = PARAMS.find(([pattern]) => pattern.test(param));
-  return renamed ? param.replace(...renamed) : param;
-}
+export const paramOfResponse = (param: string): string => renamed(PARAMS, param);
 
-const PARAMS: readonly (readonly [RegExp, string])[] = [
+const PARAMS: ParamNames = [
   [/^messages\b.*/, 'input'],
   [/^max_(completion_)?tokens$/, 'max_output_tokens'],
   [/^(top_)?logprobs$/, 'top_logprobs'],
@@ -200,24 +198,4 @@ function demandCalls(conversation: readonly ResponseItem[]): void {
   }
 }
 
-/**
- * Chat is what engines know: what they say of its fields is said of those that
- * the caller sent.
- */
-export function inWordsOfResponses(error: unknown): unknown {
-  if (!(error instanceof DomainError) || error.param === undefined) return error;
-  const param = paramOfResponse(error.param);
-  if (param === error.param) return error;
-  const { code, message, foreignCode, retryAfterMs } = error;
-  const details = {
-    param,
-    foreignCode,
-    cause: error,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  };
-  return new DomainError(
-    code,
-    message.replaceAll(`\`${error.param}\``, `\`${param}\``),
-    details,
-  );
-}
+export const inWordsOfResponses = (error: unknown): unknown => inWordsOf(PARAMS, error);

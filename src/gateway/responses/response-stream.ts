@@ -4,7 +4,7 @@ import { FINAL_EVENTS, type ResponseEvent } from '../../contracts/openai/respons
 import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { GenerationOutputStream, sendEvents } from '../text/generation-output-stream.js';
-import { piecesOf } from './generation-pieces.js';
+import { piecesOf } from '../text/generation-pieces.js';
 import { inWordsOfResponses } from './response-generation.js';
 import { type FinishResponse } from './conversations.js';
 import { failureOf, nowS } from './response-object.js';

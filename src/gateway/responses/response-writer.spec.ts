@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { type ResponseEvent } from '../../contracts/openai/responses.js';
 import { aRequest } from '../../../test/support/response-schema.js';
 import { newResponse } from './response-object.js';
-import { type GenerationPiece, ResponseWriter } from './response-writer.js';
+import { type GenerationPiece } from '../text/generation-pieces.js';
+import { ResponseWriter } from './response-writer.js';
 
 const head = { id: 'resp_ab12', createdS: 100, model: 'm', serviceTier: 'default' };
 const aWriter = (): ResponseWriter => new ResponseWriter(newResponse(aRequest(), head));

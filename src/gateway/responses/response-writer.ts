@@ -10,6 +10,7 @@ import {
   type ResponseStatusEvent,
   type ResponseUsage,
 } from '../../contracts/openai/responses.js';
+import { type GenerationPiece } from '../text/generation-pieces.js';
 import { callableTools, inputOf } from '../../contracts/openai/read-tools.js';
 import {
   type CalledTool,
@@ -23,28 +24,6 @@ import {
   readItem,
   withEvent,
 } from './open-item.js';
-
-/** What a generation says, in order. */
-export type GenerationPiece =
-  | {
-      readonly type: 'text';
-      readonly text: string;
-      readonly logprobs?: readonly object[];
-    }
-  | { readonly type: 'reasoning' | 'refusal'; readonly text: string }
-  | {
-      readonly type: 'tool_call';
-      /** Counts the calls of the answer, from 0. */
-      readonly index: number;
-      /** Given by the first piece of a call. */
-      readonly callId?: string;
-      readonly name?: string;
-      /** A piece of the JSON. */
-      readonly arguments: string;
-    }
-  /** OpenAI's `finish_reason`. */
-  | { readonly type: 'finish'; readonly reason: string }
-  | { readonly type: 'usage'; readonly usage: ResponseUsage };
 
 const INCOMPLETE = {
   length: 'max_output_tokens',

@@ -7,7 +7,7 @@ import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
 import { Conversations, type ResponseTurn } from './conversations.js';
-import { piecesOf } from './generation-pieces.js';
+import { piecesOf } from '../text/generation-pieces.js';
 import { NativeResponses } from './native-responses.js';
 import { parseInputCount, parseResponse } from './parse-response.js';
 import { inWordsOfResponses } from './response-generation.js';

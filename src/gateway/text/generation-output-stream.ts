@@ -9,19 +9,21 @@ export abstract class GenerationOutputStream
   implements GenerationOutput
 {
   readonly chunks = this.body;
+  readonly contentType: string = SSE_CONTENT_TYPE;
 
   begin(): void {
     // Nothing to prepare. The scheduler notes it: this request is not sent again.
   }
 }
 
-/** Server-sent events, which no proxy may keep or collect. */
+/** Output as it comes, which no proxy may keep or collect. */
 export const sendEvents = (
   reply: FastifyReply,
   headers: Record<string, string>,
   events: NodeJS.ReadableStream,
+  contentType: string = SSE_CONTENT_TYPE,
 ): void =>
   void reply
     .headers({ ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
-    .type(SSE_CONTENT_TYPE)
+    .type(contentType)
     .send(events);

@@ -80,6 +80,6 @@ export class TextGenerationService {
     const started = this.start(caller, generation, output);
     const { phases, firstOutputMs: ttftMs } = await started.firstOutput();
     const headers = answerHeaders(generation.model.id, { phases, ttftMs }, ignored);
-    sendEvents(caller.reply, headers, output.chunks);
+    sendEvents(caller.reply, headers, output.chunks, output.contentType);
   }
 }

@@ -39,7 +39,7 @@ export const PUBLIC_ROUTES: readonly string[] = [
 const PAGES = /^\/docs(-json|-yaml)?(\/|$)/;
 
 const RULES: readonly (readonly [pattern: RegExp, access: Access])[] = [
-  [/^\/v1\//, 'inference'],
+  [/^\/(v1|api)\//, 'inference'],
   [/^\/(asr|detect-language|tokenize|detokenize)$/, 'inference'],
   [PAGES, 'any'],
 ];

@@ -22,13 +22,13 @@ function shown(text: string, lengths: readonly number[], stop: readonly string[]
   const pieces = [];
   for (const bytes of cut(text, lengths)) {
     pieces.push(answer.take({ bytes }));
-    if (answer.stopped) break;
+    if (answer.stoppedBy !== undefined) break;
   }
   pieces.push(answer.flush());
   return {
     text: pieces.map(piece => piece.text).join(''),
     pieces,
-    stopped: answer.stopped,
+    stopped: answer.stoppedBy !== undefined,
   };
 }
 

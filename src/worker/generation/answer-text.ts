@@ -14,11 +14,12 @@ export function heldSuffix(text: string, marks: readonly string[]): number {
   return held;
 }
 
-/** Where the first of `marks` begins in `text`; undefined: none is there whole. */
-function firstMark(text: string, marks: readonly string[]): number | undefined {
-  const found = marks.map(mark => text.indexOf(mark)).filter(at => at >= 0);
-  return found.length === 0 ? undefined : Math.min(...found);
-}
+/** The first of `marks` in `text`, and where; undefined: none is there whole. */
+const firstMark = (text: string, marks: readonly string[]) =>
+  marks
+    .map(mark => ({ mark, at: text.indexOf(mark) }))
+    .filter(({ at }) => at >= 0)
+    .sort((a, b) => a.at - b.at)[0];
 
 /**
  * A drawn token and where its text begins, in characters from the start of the answer.
@@ -47,15 +48,15 @@ export class AnswerText {
   /** Characters that were shown. */
   #shown = 0;
   #tokens: PlacedToken[] = [];
-  #stopped = false;
+  #stoppedBy: string | undefined;
 
   constructor(stop: readonly string[] = []) {
     this.#stop = stop;
   }
 
-  /** A stop string is complete: nothing more is to come. */
-  get stopped(): boolean {
-    return this.#stopped;
+  /** The stop string that is complete: nothing more is to come. */
+  get stoppedBy(): string | undefined {
+    return this.#stoppedBy;
   }
 
   /** What the next token makes showable. */
@@ -63,10 +64,9 @@ export class AnswerText {
     this.#tokens.push({ drawn, offset: this.#shown + this.#held.length });
     this.#held += this.#decoder.write(drawn.bytes);
     const end = firstMark(this.#held, this.#stop);
-    if (end === undefined)
-      return this.#show(this.#held.length - heldSuffix(this.#held, this.#stop));
-    this.#stopped = true;
-    const last = this.#show(end);
+    if (!end) return this.#show(this.#held.length - heldSuffix(this.#held, this.#stop));
+    this.#stoppedBy = end.mark;
+    const last = this.#show(end.at);
     this.#held = '';
     this.#tokens = [];
     return last;
@@ -76,7 +76,7 @@ export class AnswerText {
    * The answer has ended: what was held is shown, half a character as its replacement.
    */
   flush(): Piece {
-    if (this.#stopped) return { text: '', tokens: [] };
+    if (this.#stoppedBy !== undefined) return { text: '', tokens: [] };
     this.#held += this.#decoder.end();
     const text = this.#held;
     const tokens = this.#tokens;

@@ -61,7 +61,8 @@ export class ChunkWriter implements AnswerWriter {
   }
 
   ended(choice: Choice, finishReason: string): readonly object[] {
-    return [...this.#opening(choice), this.#chunk(choice, { finishReason })];
+    const { stoppedBy } = choice;
+    return [...this.#opening(choice), this.#chunk(choice, { finishReason, stoppedBy })];
   }
 
   close(usage: TokenUsage): readonly object[] {
@@ -139,7 +140,7 @@ export class WholeWriter implements AnswerWriter {
   }
 
   ended(choice: Choice, finishReason: string): readonly object[] {
-    this.#of(choice).finishReason = finishReason;
+    Object.assign(this.#of(choice), { finishReason, stoppedBy: choice.stoppedBy });
     return [];
   }
 

@@ -101,6 +101,11 @@ export class Choice implements LiveSequence {
     return this.#options.index;
   }
 
+  /** The text of `stop` that ended it. */
+  get stoppedBy(): string | undefined {
+    return this.#text.stoppedBy;
+  }
+
   begun(cachedTokens: number): void {
     this.#options.listener.begun(this, cachedTokens);
   }
@@ -108,7 +113,7 @@ export class Choice implements LiveSequence {
   read(token: number, drawn: Drawn): boolean {
     this.#next = { ...this.#withCalls(this.#text.take(drawn), false), token };
     this.#cut = this.#options.tools?.parallel === false && this.#next.calls.length > 0;
-    return this.#text.stopped || this.#cut;
+    return this.stoppedBy !== undefined || this.#cut;
   }
 
   emitted(): void {

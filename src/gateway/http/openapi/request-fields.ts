@@ -21,6 +21,17 @@ import {
   ChatCompletionDto,
   CompletionDto,
 } from '../../../contracts/openai/generation.dto.js';
+import {
+  CreateMessageRequest,
+  MessageInputRequest,
+} from '../../../contracts/messages/message.dto.js';
+import {
+  OllamaChatRequest,
+  OllamaEmbedRequest,
+  OllamaGenerateRequest,
+  OllamaShowRequest,
+  OllamaTransferRequest,
+} from '../../../contracts/ollama/ollama.dto.js';
 import { RerankDto } from '../../../contracts/openai/rerank.dto.js';
 import {
   CreateResponseRequest,
@@ -47,6 +58,8 @@ export const REQUEST_DTOS = {
   'POST /asr': [AsrFormDto, AsrQueryDto],
   'POST /detect-language': [AsrFormDto, DetectLanguageQueryDto],
   'POST /v1/chat/completions': [ChatCompletionDto],
+  'POST /v1/messages': [CreateMessageRequest],
+  'POST /v1/messages/count_tokens': [MessageInputRequest],
   'POST /v1/responses': [CreateResponseRequest],
   'POST /v1/responses/input_tokens': [ResponseInputRequest],
   'GET /v1/responses/{id}': [RetrieveQueryDto],
@@ -56,6 +69,12 @@ export const REQUEST_DTOS = {
   'POST /v1/rerank': [RerankDto],
   'POST /tokenize': [TokenizeDto],
   'POST /detokenize': [DetokenizeDto],
+  'POST /api/chat': [OllamaChatRequest],
+  'POST /api/generate': [OllamaGenerateRequest],
+  'POST /api/embed': [OllamaEmbedRequest],
+  'POST /api/show': [OllamaShowRequest],
+  'POST /api/pull': [OllamaTransferRequest],
+  'POST /api/push': [OllamaTransferRequest],
   'POST /v1/files': [FileCreateDto],
   'GET /v1/files': [FileListQueryDto],
   'POST /v1/uploads': [UploadCreateDto],

@@ -1,5 +1,31 @@
 import { type ResponseUsage } from '../../contracts/openai/responses.js';
-import { type GenerationPiece } from './response-writer.js';
+
+/** What a generation says, in order. */
+export type GenerationPiece =
+  | {
+      readonly type: 'text';
+      readonly text: string;
+      readonly logprobs?: readonly object[];
+    }
+  | { readonly type: 'reasoning' | 'refusal'; readonly text: string }
+  | {
+      readonly type: 'tool_call';
+      /** Counts the calls of the answer, from 0. */
+      readonly index: number;
+      /** Given by the first piece of a call. */
+      readonly callId?: string;
+      readonly name?: string;
+      /** A piece of the JSON. */
+      readonly arguments: string;
+    }
+  | {
+      readonly type: 'finish';
+      /** OpenAI's `finish_reason`. */
+      readonly reason: string;
+      /** The text of `stop` that ended it. */
+      readonly stopSequence?: string;
+    }
+  | { readonly type: 'usage'; readonly usage: ResponseUsage };
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -36,19 +62,26 @@ export function readAnswer(answer: Buffer): ReadAnswer {
 function* saidIn({
   delta,
   message,
+  text: completed,
   logprobs,
   finish_reason: reason,
+  stop_reason: stop,
 }: Json): Generator<GenerationPiece> {
   const said = jsonIn(delta ?? message);
   const scored = listIn(jsonIn(logprobs).content);
-  const text = textIn(said.content);
+  const text = textIn(said.content ?? completed);
   const reasoning = textIn(said.reasoning_content ?? said.reasoning);
   const refusal = textIn(said.refusal);
   if (reasoning !== '') yield { type: 'reasoning', text: reasoning };
   if (text !== '' || scored.length > 0) yield { type: 'text', text, logprobs: scored };
   if (refusal !== '') yield { type: 'refusal', text: refusal };
   for (const [at, call] of listIn(said.tool_calls).entries()) yield callPiece(call, at);
-  if (typeof reason === 'string') yield { type: 'finish', reason };
+  if (typeof reason === 'string')
+    yield {
+      type: 'finish',
+      reason,
+      ...(typeof stop === 'string' && { stopSequence: stop }),
+    };
 }
 
 /** Calls of a whole answer have no numbers. */

@@ -1,0 +1,124 @@
+import { ApiSchema } from '@nestjs/swagger';
+import {
+  anything,
+  custom,
+  honoured,
+  ignored,
+  LARGEST_COUNT,
+  listOfObjects,
+  notServed,
+  number,
+  trueOrFalse,
+  whole,
+} from '../openai/field-types.js';
+import {
+  Field,
+  ModelNameField,
+  RequiredField,
+  Unlisted,
+} from '../openai/field.decorators.js';
+
+const isTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.every(item => typeof item === 'string');
+
+/**
+ * What counts as input of a message: fields of `POST /v1/messages/count_tokens`. Those
+ * without checks are read by schemas.
+ */
+@ApiSchema({ name: 'MessageInputDto' })
+export class MessageInputRequest {
+  @ModelNameField('gpt-4o-mini')
+  model!: string;
+
+  @RequiredField(listOfObjects('must be a list of messages'), {
+    example: [{ role: 'user', content: 'What does a switchyard do?' }],
+    description:
+      'Of `user` and `assistant`: a text, or blocks: `text`, `image`, `tool_use`, `tool_result`, `thinking`.',
+  })
+  messages!: readonly unknown[];
+
+  @Field(
+    anything({
+      oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }],
+    }),
+    {
+      description: 'Goes before the conversation: a text, or blocks of text.',
+    },
+  )
+  system?: unknown;
+
+  @Field(listOfObjects('must be a list of tools'), {
+    description: 'Needs a model with the capability `tools`.',
+    rule: honoured(
+      'Of models with `tools`. Tools that Anthropic runs or defines are left out, with notice: `tools[7]`.',
+    ),
+  })
+  tools?: readonly unknown[];
+
+  @Field(anything({ type: 'object' }), {
+    description: '`auto`, `any`, `none`, or `tool` with its `name`.',
+  })
+  tool_choice?: unknown;
+
+  @Field(anything({ type: 'object' }), {
+    description:
+      '`enabled` and `disabled` reach the chat template as `enable_thinking`; models think as long as they do.',
+    rule: honoured('`budget_tokens` is no bound here.'),
+  })
+  thinking?: unknown;
+
+  @Unlisted(ignored('common beginnings are found without it'))
+  cache_control?: unknown;
+
+  @Unlisted(ignored('a model decides by itself how much it says'))
+  output_config?: unknown;
+
+  @Unlisted(notServed('no servers of tools are called'))
+  mcp_servers?: unknown;
+}
+
+/** Fields of `POST /v1/messages`. */
+@ApiSchema({ name: 'MessageDto' })
+export class CreateMessageRequest extends MessageInputRequest {
+  @RequiredField(whole(1, LARGEST_COUNT), {
+    description: 'Most tokens of the answer.',
+    example: 64,
+  })
+  max_tokens!: number;
+
+  @Field(trueOrFalse(), { default: false, description: 'Server-sent events.' })
+  stream = false;
+
+  @Field(
+    custom(
+      { type: 'array', items: { type: 'string' } },
+      isTexts,
+      'must be a list of texts',
+    ),
+  )
+  stop_sequences?: readonly string[];
+
+  @Field(number(0, 1))
+  temperature?: number;
+
+  @Field(number(0, 1))
+  top_p?: number;
+
+  @Field(whole(0, LARGEST_COUNT))
+  top_k?: number;
+
+  @Field(anything({ type: 'object' }), { description: '`user_id`: the end user.' })
+  metadata?: unknown;
+
+  @Unlisted(ignored('priority comes from the `X-Priority` header and the key'))
+  service_tier?: unknown;
+
+  @Unlisted(ignored('nothing runs in a place of its own'))
+  inference_geo?: unknown;
+
+  @Unlisted(notServed('there are no containers'))
+  container?: unknown;
+
+  @Unlisted(ignored('nothing of a conversation is dropped'))
+  context_management?: unknown;
+}

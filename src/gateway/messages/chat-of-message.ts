@@ -1,0 +1,161 @@
+import {
+  MESSAGE_OBJECTS,
+  MESSAGE_TOOL,
+  MESSAGE_TOOLS,
+  type MessageBlock,
+  type MessageObjects,
+  type MessageTool,
+} from '../../contracts/messages/message-blocks.js';
+import { type CreateMessageRequest } from '../../contracts/messages/message.dto.js';
+import { type IgnoredFields } from '../../contracts/openai/field-types.js';
+import { readObject } from '../../contracts/schema/field-problems.js';
+import { type ParamNames } from '../text/param-names.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * A message as a chat, which is the one form of a conversation that engines know (D-30).
+ * @throws DomainError for the first thing wrong with the body
+ */
+export function chatOfMessage(
+  dto: CreateMessageRequest,
+  body: Json,
+  ignored: IgnoredFields,
+): Json {
+  const objects = readObject(MESSAGE_OBJECTS, body);
+  const tools = toolsIn(body.tools ?? [], ignored);
+  const { thinking, metadata } = objects;
+  return given({
+    model: dto.model,
+    messages: messagesOf(objects),
+    max_completion_tokens: dto.max_tokens,
+    temperature: dto.temperature,
+    top_p: dto.top_p,
+    top_k: dto.top_k,
+    stop: dto.stop_sequences,
+    user: metadata?.user_id,
+    ...(thinking &&
+      thinking.type !== 'adaptive' && {
+        chat_template_kwargs: { enable_thinking: thinking.type === 'enabled' },
+      }),
+    ...(tools.length > 0 && { tools: tools.map(functionOf), ...choiceOf(objects) }),
+    ...(dto.stream && { stream: true, stream_options: { include_usage: true } }),
+  });
+}
+
+/** Fields of a chat, as a caller of Messages knows them. */
+export const PARAMS_OF_MESSAGE: ParamNames = [
+  [/^max_(completion_)?tokens$/, 'max_tokens'],
+  [/^stop\b/, 'stop_sequences'],
+  [/^(tools\[\d+\])\.function\.parameters\b/, '$1.input_schema'],
+  [/^(tools\[\d+\])\.function\b/, '$1'],
+  [/^chat_template_kwargs\b.*/, 'thinking'],
+];
+
+const given = (fields: Json): Json =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+function toolsIn(list: unknown, ignored: IgnoredFields): readonly MessageTool[] {
+  const tools: MessageTool[] = [];
+  for (const [at, tool] of readObject(MESSAGE_TOOLS, list, 'tools').entries()) {
+    const path = `tools[${at}]`;
+    if (tool.type === 'custom') tools.push(readObject(MESSAGE_TOOL, tool, path));
+    else ignored.ignore(path, `tools of type ${tool.type} are not served`);
+  }
+  return tools;
+}
+
+const functionOf = ({ name, description, input_schema }: MessageTool): Json => ({
+  type: 'function',
+  function: given({ name, description, parameters: input_schema }),
+});
+
+function choiceOf({ tool_choice: choice }: MessageObjects): Json {
+  if (choice === undefined) return {};
+  const { type } = choice;
+  const tool_choice =
+    type === 'tool'
+      ? { type: 'function', function: { name: choice.name } }
+      : type === 'any'
+        ? 'required'
+        : type;
+  const isSingle = type !== 'none' && choice.disable_parallel_tool_use;
+  return { tool_choice, ...(isSingle && { parallel_tool_calls: false }) };
+}
+
+function messagesOf({ system, messages }: MessageObjects): readonly Json[] {
+  const instructions = typeof system === 'string' ? system : textOf(system);
+  return [
+    ...(instructions === '' ? [] : [{ role: 'system', content: instructions }]),
+    ...messages.flatMap(({ role, content }): readonly Json[] => {
+      if (typeof content === 'string') return [{ role, content }];
+      return role === 'user' ? asked(content) : [answered(content)];
+    }),
+  ];
+}
+
+const textOf = (blocks: readonly { readonly text: string }[]): string =>
+  blocks.map(({ text }) => text).join('\n');
+
+/** Results of tools are messages of their own, and answer the calls before them. */
+function asked(blocks: readonly MessageBlock[]): readonly Json[] {
+  const results = blocks.flatMap(block =>
+    block.type === 'tool_result'
+      ? [{ role: 'tool', tool_call_id: block.tool_use_id, content: resultOf(block) }]
+      : [],
+  );
+  const content = contentOf(blocks);
+  return content.length > 0 || results.length === 0
+    ? [...results, { role: 'user', content }]
+    : results;
+}
+
+function resultOf({
+  content,
+  is_error: isError,
+}: Extract<MessageBlock, { type: 'tool_result' }>): unknown {
+  const said = typeof content === 'string' ? content : contentOf(content);
+  if (!isError) return said;
+  const mark = { type: 'text', text: 'Error: ' };
+  return typeof said === 'string' ? mark.text + said : [mark, ...said];
+}
+
+/** Text alone is a string: every template knows that. */
+function contentOf(blocks: readonly MessageBlock[]): string | readonly Json[] {
+  const parts = blocks.filter(({ type }) => type === 'text' || type === 'image');
+  if (parts.every(part => part.type === 'text')) return textOf(parts);
+  return parts.map(part =>
+    part.type === 'text'
+      ? part
+      : { type: 'image_url', image_url: { url: urlOf(part as ImageBlock) } },
+  );
+}
+
+type ImageBlock = Extract<MessageBlock, { type: 'image' }>;
+
+const urlOf = ({ source }: ImageBlock): string =>
+  source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`;
+
+function answered(blocks: readonly MessageBlock[]): Json {
+  const calls = blocks.flatMap(block =>
+    block.type === 'tool_use'
+      ? [
+          {
+            id: block.id,
+            type: 'function',
+            function: { name: block.name, arguments: JSON.stringify(block.input) },
+          },
+        ]
+      : [],
+  );
+  const thoughts = blocks.flatMap(block =>
+    block.type === 'thinking' ? [block.thinking] : [],
+  );
+  const content = contentOf(blocks);
+  return {
+    role: 'assistant',
+    content: content.length === 0 && calls.length > 0 ? null : content,
+    ...(thoughts.length > 0 && { reasoning_content: thoughts.join('\n') }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+}

@@ -1,0 +1,160 @@
+import {
+  type AnswerBlock,
+  type MessageObject,
+  type MessageUsage,
+} from '../../contracts/messages/message-blocks.js';
+import { type GenerationPiece } from '../text/generation-pieces.js';
+
+type MessageEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+const STOP_REASONS: Readonly<Record<string, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  content_filter: 'refusal',
+};
+
+const NO_USAGE: MessageUsage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+};
+
+/** A block that grows; `json` is the input of a tool as far as it came. */
+interface OpenBlock {
+  readonly block: AnswerBlock;
+  /** The call that it is, counted from 0. */
+  readonly call?: number;
+  text: string;
+}
+
+/** Pieces of a generation to the events of a message, and to the message itself. */
+export class MessageWriter {
+  readonly #blocks: OpenBlock[] = [];
+  #isOpen = false;
+  #stopReason: string | null = null;
+  #stopSequence: string | null = null;
+  #usage = NO_USAGE;
+
+  constructor(
+    private readonly id: string,
+    private readonly model: string,
+  ) {}
+
+  begin(): readonly MessageEvent[] {
+    return [{ type: 'message_start', message: this.message }, { type: 'ping' }];
+  }
+
+  take(piece: GenerationPiece): readonly MessageEvent[] {
+    switch (piece.type) {
+      case 'reasoning':
+        return this.#say({ type: 'thinking', thinking: '', signature: '' }, piece.text);
+      case 'text':
+      case 'refusal':
+        return this.#say({ type: 'text', text: '' }, piece.text);
+      case 'tool_call': {
+        const { index: call, callId: id = '', name = '' } = piece;
+        const block = { type: 'tool_use', id, name, input: {} } as const;
+        return this.#say(block, piece.arguments, call);
+      }
+      case 'finish':
+        this.#stopReason = STOP_REASONS[piece.reason] ?? 'end_turn';
+        if (piece.stopSequence !== undefined) {
+          this.#stopReason = 'stop_sequence';
+          this.#stopSequence = piece.stopSequence;
+        }
+        return [];
+      case 'usage': {
+        const { input_tokens: all, output_tokens, input_tokens_details } = piece.usage;
+        const { cached_tokens: cached } = input_tokens_details;
+        this.#usage = {
+          ...NO_USAGE,
+          input_tokens: all - cached,
+          cache_read_input_tokens: cached,
+          output_tokens,
+        };
+        return [];
+      }
+    }
+  }
+
+  end(): readonly MessageEvent[] {
+    const { stop_reason, stop_sequence, usage } = this.message;
+    return [
+      ...this.#close(),
+      { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage },
+      { type: 'message_stop' },
+    ];
+  }
+
+  get message(): MessageObject {
+    return {
+      id: this.id,
+      type: 'message',
+      role: 'assistant',
+      model: this.model,
+      content: this.#blocks.map(written),
+      stop_reason: this.#stopReason,
+      stop_sequence: this.#stopSequence,
+      usage: this.#usage,
+    };
+  }
+
+  /** Into the block that is open, if it is of this kind, or of this call; else a new one. */
+  #say(block: AnswerBlock, text: string, call?: number): readonly MessageEvent[] {
+    const events: MessageEvent[] = [];
+    const open = this.#blocks.at(-1);
+    if (!this.#isOpen || open?.block.type !== block.type || open.call !== call) {
+      events.push(...this.#close());
+      this.#isOpen = true;
+      const index = this.#blocks.length;
+      this.#blocks.push({ block, text: '', ...(call !== undefined && { call }) });
+      events.push({ type: 'content_block_start', index, content_block: block });
+    }
+    if (text === '') return events;
+    this.#blocks.at(-1)!.text += text;
+    const index = this.#blocks.length - 1;
+    return [
+      ...events,
+      { type: 'content_block_delta', index, delta: deltaOf(block, text) },
+    ];
+  }
+
+  #close(): readonly MessageEvent[] {
+    if (!this.#isOpen) return [];
+    this.#isOpen = false;
+    return [{ type: 'content_block_stop', index: this.#blocks.length - 1 }];
+  }
+}
+
+function deltaOf({ type }: AnswerBlock, text: string): object {
+  switch (type) {
+    case 'text':
+      return { type: 'text_delta', text };
+    case 'thinking':
+      return { type: 'thinking_delta', thinking: text };
+    case 'tool_use':
+      return { type: 'input_json_delta', partial_json: text };
+  }
+}
+
+function written({ block, text }: OpenBlock): AnswerBlock {
+  switch (block.type) {
+    case 'text':
+      return { ...block, text };
+    case 'thinking':
+      return { ...block, thinking: text };
+    case 'tool_use':
+      return { ...block, input: inputIn(text) };
+  }
+}
+
+/** An answer that was cut has no JSON that can be read. */
+function inputIn(json: string): unknown {
+  try {
+    return json === '' ? {} : JSON.parse(json);
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,111 @@
+import { type GenerationPiece } from '../text/generation-pieces.js';
+
+const NS_PER_MS = 1_000_000;
+
+export type OllamaForm = 'chat' | 'generate';
+
+interface Said {
+  text: string;
+  thinking: string;
+}
+
+/** Pieces of a generation to the lines of an answer, and to the one of a whole answer. */
+export class OllamaWriter {
+  readonly #startMs = performance.now();
+  readonly #all: Said = { text: '', thinking: '' };
+  readonly #calls = new Map<number, { name: string; arguments: string }>();
+  #firstMs: number | undefined;
+  #reason = 'stop';
+  #counts = { prompt_eval_count: 0, eval_count: 0 };
+
+  constructor(
+    private readonly form: OllamaForm,
+    /** As it was asked for. */
+    private readonly model: string,
+  ) {}
+
+  /** Calls are told whole, at the end. */
+  take(piece: GenerationPiece): readonly object[] {
+    this.#firstMs ??= performance.now();
+    switch (piece.type) {
+      case 'text':
+      case 'refusal':
+        this.#all.text += piece.text;
+        return piece.text === '' ? [] : [this.#line({ text: piece.text, thinking: '' })];
+      case 'reasoning':
+        this.#all.thinking += piece.text;
+        return [this.#line({ text: '', thinking: piece.text })];
+      case 'tool_call': {
+        const call = this.#calls.get(piece.index) ?? { name: '', arguments: '' };
+        call.name ||= piece.name ?? '';
+        call.arguments += piece.arguments;
+        this.#calls.set(piece.index, call);
+        return [];
+      }
+      case 'finish':
+        this.#reason = piece.reason === 'length' ? 'length' : 'stop';
+        return [];
+      case 'usage': {
+        const { input_tokens, output_tokens } = piece.usage;
+        this.#counts = { prompt_eval_count: input_tokens, eval_count: output_tokens };
+        return [];
+      }
+    }
+  }
+
+  end(): readonly object[] {
+    const calls = this.#calls.size > 0 ? [this.#line(NOTHING, this.#called())] : [];
+    return [...calls, { ...this.#line(NOTHING), ...this.#ending() }];
+  }
+
+  get whole(): object {
+    return { ...this.#line(this.#all, this.#called()), ...this.#ending() };
+  }
+
+  #line({ text, thinking }: Said, calls: readonly object[] = []): object {
+    const head = { model: this.model, created_at: new Date().toISOString() };
+    const thought = thinking === '' ? {} : { thinking };
+    if (this.form === 'generate')
+      return { ...head, response: text, ...thought, done: false };
+    const message = {
+      ...{ role: 'assistant', content: text, ...thought },
+      ...(calls.length > 0 && { tool_calls: calls }),
+    };
+    return { ...head, message, done: false };
+  }
+
+  #called(): readonly object[] {
+    return [...this.#calls.values()].map(({ name, arguments: json }, index) => ({
+      function: { index, name, arguments: argumentsIn(json) },
+    }));
+  }
+
+  /** Until the first token it waits and reads the prompt: both are told as the latter. */
+  #ending(): object {
+    const { prompt_eval_count, eval_count } = this.#counts;
+    const endMs = performance.now();
+    const firstMs = this.#firstMs ?? endMs;
+    const ns = (ms: number) => Math.round(ms * NS_PER_MS);
+    return {
+      done: true,
+      done_reason: this.#reason,
+      total_duration: ns(endMs - this.#startMs),
+      load_duration: 0,
+      prompt_eval_count,
+      prompt_eval_duration: ns(firstMs - this.#startMs),
+      eval_count,
+      eval_duration: ns(endMs - firstMs),
+    };
+  }
+}
+
+const NOTHING: Said = { text: '', thinking: '' };
+
+/** An answer that was cut has no JSON that can be read. */
+function argumentsIn(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,185 @@
+import { Controller, Inject, Post, Res } from '@nestjs/common';
+import { type FastifyReply } from 'fastify';
+import {
+  OllamaChatRequest,
+  OllamaEmbedRequest,
+  OllamaGenerateRequest,
+  OllamaTransferRequest,
+} from '../../contracts/ollama/ollama.dto.js';
+import { IgnoredFields } from '../../contracts/openai/field-types.js';
+import { rulesOf } from '../../contracts/openai/field.decorators.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { answerHeaders } from '../http/answer-headers.js';
+import { parseDto } from '../http/dto-validation.js';
+import { type JsonRequest } from '../http/json-body.js';
+import { JsonBody } from '../http/params.js';
+import { httpCaller, InferenceService } from '../inference/inference.service.js';
+import { type Strictness } from '../models/model-abilities.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { parseEmbedding } from '../text/completions.controller.js';
+import { piecesOf } from '../text/generation-pieces.js';
+import { inWordsOf } from '../text/param-names.js';
+import { parseChat, parseCompletion } from '../text/parse-generation.js';
+import { TextGenerationService } from '../text/text-generation.service.js';
+import { chatOfOllama, PARAMS_OF_OLLAMA, promptOfOllama } from './chat-of-ollama.js';
+import { servedName } from './ollama-models.js';
+import { OllamaStream } from './ollama-stream.js';
+import { DescribesOllama } from './ollama.openapi.js';
+import { type OllamaForm, OllamaWriter } from './ollama-writer.js';
+
+type Body = JsonRequest['fields'];
+
+/** What it needs to know of the models and settings to read a request. */
+export interface OllamaReader {
+  readonly catalog: ModelCatalog;
+  readonly compat: Strictness;
+}
+
+const FORMS = {
+  chat: { type: OllamaChatRequest, rules: rulesOf(OllamaChatRequest) },
+  generate: { type: OllamaGenerateRequest, rules: rulesOf(OllamaGenerateRequest) },
+} as const;
+
+/** @throws DomainError for the first thing wrong with the body */
+export function parseOllama(
+  form: OllamaForm,
+  fields: Body,
+  { catalog, compat }: OllamaReader,
+) {
+  const body = { ...fields, model: servedName(fields.model, catalog) };
+  const ignored = new IgnoredFields(compat.strict);
+  ignored.settle(FORMS[form].rules, body);
+  const dto = parseDto<OllamaChatRequest | OllamaGenerateRequest>(FORMS[form].type, body);
+  const asked =
+    dto instanceof OllamaChatRequest
+      ? chatOfOllama(dto, body, ignored)
+      : promptOfOllama(dto, body, ignored);
+  const parse = 'prompt' in asked ? parseCompletion : parseChat;
+  const parsed = parse(asked, catalog, compat);
+  return {
+    stream: dto.stream,
+    ignored: [...ignored.paths, ...parsed.ignored],
+    generation: { ...parsed, body: Buffer.from(JSON.stringify(asked)) },
+  };
+}
+
+/**
+ * Ollama's API, a dialect of chat, completions and embeddings. As long as no line was sent
+ * a failure is a normal error; later ones are the last line.
+ */
+@Controller('api')
+export class OllamaController {
+  constructor(
+    private readonly generations: TextGenerationService,
+    private readonly inference: InferenceService,
+    private readonly catalog: ModelCatalog,
+    @Inject(SETTINGS) private readonly settings: Settings,
+  ) {}
+
+  @Post('chat')
+  @DescribesOllama('chat')
+  chat(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.#generate('chat', fields, reply);
+  }
+
+  @Post('generate')
+  @DescribesOllama('generate')
+  generate(
+    @JsonBody() { fields }: JsonRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.#generate('generate', fields, reply);
+  }
+
+  @Post('embed')
+  @DescribesOllama('embed')
+  async embed(
+    @JsonBody() { fields }: JsonRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { catalog, settings } = this;
+    const { compat } = settings;
+    const body = { ...fields, model: servedName(fields.model, catalog) };
+    const ignored = new IgnoredFields(compat.strict);
+    ignored.settle(rulesOf(OllamaEmbedRequest), body);
+    const { model: name, input, dimensions } = parseDto(OllamaEmbedRequest, body);
+    const asked = { model: name, input, ...(dimensions !== undefined && { dimensions }) };
+    const parsed = parseEmbedding(asked, catalog, compat);
+    const { id: model } = parsed.model;
+    const bytes = Buffer.from(JSON.stringify(asked));
+    const startMs = performance.now();
+    const answer = await this.inference
+      .start(httpCaller(reply, { tier: 'auto', model: parsed.model }), {
+        ...{ model, bytes: bytes.length, audioDurationS: 0 },
+        payload: { kind: 'embed', body: bytes, inputs: [input].flat().length },
+      })
+      .answer('embeddings');
+    const { vectors, dimensions: width, usage } = answer.reply;
+    const headers = answerHeaders(model, answer.timings, [
+      ...ignored.paths,
+      ...parsed.ignored,
+    ]);
+    void reply.headers(headers).send({
+      model: fields.model,
+      embeddings: rowsOf(vectors, width),
+      total_duration: Math.round((performance.now() - startMs) * 1e6),
+      load_duration: 0,
+      prompt_eval_count: usage?.promptTokens ?? 0,
+    });
+  }
+
+  @Post('pull')
+  @DescribesOllama('pull')
+  pull(@JsonBody() { fields }: JsonRequest): never {
+    const { model = 'NAME' } = parseDto(OllamaTransferRequest, fields);
+    throw new DomainError(
+      'unsupported_task',
+      `Models are added where the gateway runs: switchyard models add ${model}. Names: switchyard models search.`,
+    );
+  }
+
+  @Post('push')
+  @DescribesOllama('push')
+  push(@JsonBody() { fields }: JsonRequest): never {
+    parseDto(OllamaTransferRequest, fields);
+    throw new DomainError(
+      'unsupported_task',
+      'Models are not published from here; what is served says: switchyard models list.',
+    );
+  }
+
+  async #generate(form: OllamaForm, fields: Body, reply: FastifyReply): Promise<void> {
+    const { catalog, settings } = this;
+    try {
+      const { stream, ...turn } = parseOllama(form, fields, {
+        catalog,
+        compat: settings.compat,
+      });
+      const { model } = turn.generation;
+      const whole = { caller: httpCaller(reply, { tier: 'auto', model }), ...turn };
+      const writer = new OllamaWriter(form, String(fields.model));
+      if (stream) {
+        const { maxBufferedBytes } = settings.generation;
+        return await this.generations.stream(
+          whole,
+          new OllamaStream(maxBufferedBytes, writer),
+        );
+      }
+      await this.generations.answer(whole, answer => {
+        for (const piece of piecesOf(answer)) writer.take(piece);
+        return writer.whole;
+      });
+    } catch (error) {
+      throw inWordsOf(PARAMS_OF_OLLAMA, error);
+    }
+  }
+}
+
+/** Vectors of 32-bit floats, one after another. */
+function rowsOf(vectors: Buffer, width: number): readonly number[][] {
+  const count = width === 0 ? 0 : vectors.length / (4 * width);
+  return Array.from({ length: count }, (_, row) =>
+    Array.from({ length: width }, (_, at) => vectors.readFloatLE(4 * (row * width + at))),
+  );
+}
