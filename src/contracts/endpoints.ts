@@ -183,14 +183,13 @@ export function allowedMethods(path: string): readonly string[] {
 const TEXT_WORK =
   'chat/completions|messages(/count_tokens)?|responses(/input_tokens)?|completions|embeddings|rerank';
 const WORK = new RegExp(
-  `^/v1/(audio/(transcriptions|translations|speech)|${TEXT_WORK})/?$`,
+  `^/(v1/(audio/(transcriptions|translations|speech)|${TEXT_WORK})|api/(chat|generate|embed))/?$`,
 );
 
 /** Routes whose requests can be answered later, and answered again to a repeated key. */
 export const isWork = (path: string): boolean => WORK.test(path);
 
-const SMALL_WORK =
-  /^\/(asr|detect-language|tokenize|detokenize|api\/(chat|generate|embed))\/?$/;
+const SMALL_WORK = /^\/(asr|detect-language|tokenize|detokenize)\/?$/;
 
 /** Routes whose requests limits count. */
 export const isLimited = (path: string): boolean => isWork(path) || SMALL_WORK.test(path);

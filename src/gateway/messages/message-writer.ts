@@ -14,6 +14,10 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 };
 
+const reasonOf = (reason: string): string => STOP_REASONS[reason] ?? 'end_turn';
+
+type PieceOf<T> = Extract<GenerationPiece, { readonly type: T }>;
+
 const NO_USAGE: MessageUsage = {
   input_tokens: 0,
   output_tokens: 0,
@@ -25,7 +29,7 @@ const NO_USAGE: MessageUsage = {
 interface OpenBlock {
   readonly block: AnswerBlock;
   /** The call that it is, counted from 0. */
-  readonly call?: number;
+  readonly call: number | undefined;
   text: string;
 }
 
@@ -59,23 +63,9 @@ export class MessageWriter {
         return this.#say(block, piece.arguments, call);
       }
       case 'finish':
-        this.#stopReason = STOP_REASONS[piece.reason] ?? 'end_turn';
-        if (piece.stopSequence !== undefined) {
-          this.#stopReason = 'stop_sequence';
-          this.#stopSequence = piece.stopSequence;
-        }
-        return [];
-      case 'usage': {
-        const { input_tokens: all, output_tokens, input_tokens_details } = piece.usage;
-        const { cached_tokens: cached } = input_tokens_details;
-        this.#usage = {
-          ...NO_USAGE,
-          input_tokens: all - cached,
-          cache_read_input_tokens: cached,
-          output_tokens,
-        };
-        return [];
-      }
+        return this.#finish(piece);
+      case 'usage':
+        return this.#count(piece);
     }
   }
 
@@ -103,22 +93,41 @@ export class MessageWriter {
 
   /** Into the block that is open, if it is of this kind, or of this call; else a new one. */
   #say(block: AnswerBlock, text: string, call?: number): readonly MessageEvent[] {
-    const events: MessageEvent[] = [];
-    const open = this.#blocks.at(-1);
-    if (!this.#isOpen || open?.block.type !== block.type || open.call !== call) {
-      events.push(...this.#close());
-      this.#isOpen = true;
-      const index = this.#blocks.length;
-      this.#blocks.push({ block, text: '', ...(call !== undefined && { call }) });
-      events.push({ type: 'content_block_start', index, content_block: block });
-    }
-    if (text === '') return events;
+    const begun = this.#continues(block, call) ? [] : this.#open(block, call);
+    if (text === '') return begun;
     this.#blocks.at(-1)!.text += text;
     const index = this.#blocks.length - 1;
-    return [
-      ...events,
-      { type: 'content_block_delta', index, delta: deltaOf(block, text) },
-    ];
+    const delta = deltaOf(block, text);
+    return [...begun, { type: 'content_block_delta', index, delta }];
+  }
+
+  #continues({ type }: AnswerBlock, call: number | undefined): boolean {
+    const last = this.#blocks.at(-1);
+    return this.#isOpen && last?.block.type === type && last.call === call;
+  }
+
+  #open(block: AnswerBlock, call: number | undefined): readonly MessageEvent[] {
+    const closed = this.#close();
+    this.#isOpen = true;
+    const index = this.#blocks.push({ block, text: '', call }) - 1;
+    return [...closed, { type: 'content_block_start', index, content_block: block }];
+  }
+
+  #finish({ reason, stopSequence }: PieceOf<'finish'>): readonly MessageEvent[] {
+    this.#stopReason = stopSequence === undefined ? reasonOf(reason) : 'stop_sequence';
+    this.#stopSequence = stopSequence ?? null;
+    return [];
+  }
+
+  #count({ usage }: PieceOf<'usage'>): readonly MessageEvent[] {
+    const { cached_tokens: cached } = usage.input_tokens_details;
+    this.#usage = {
+      ...NO_USAGE,
+      input_tokens: usage.input_tokens - cached,
+      cache_read_input_tokens: cached,
+      output_tokens: usage.output_tokens,
+    };
+    return [];
   }
 
   #close(): readonly MessageEvent[] {

@@ -103,24 +103,10 @@ function usual(
   ignored: IgnoredFields,
 ): Json {
   const { options, format, think } = readObject(OBJECTS, body);
-  const { num_predict: most, ...others } = options;
-  const sampling = samplingIn(others);
-  const same = Object.fromEntries(
-    SAME.filter(name => others[name] != null).map(name => [name, others[name]]),
-  );
-  for (const name of Object.keys(others))
-    if (!(name in sampling) && !SAME.includes(name))
-      ignored.advised(`options.${name}`, others[name], 'it is decided in models.yaml');
-  const schema = { type: 'json_schema', json_schema: { name: 'format', schema: format } };
   return {
     model,
-    ...sampling,
-    ...same,
-    ...(typeof most === 'number' && most > 0 && { max_completion_tokens: most }),
-    ...(format !== undefined &&
-      format !== '' && {
-        response_format: format === 'json' ? { type: 'json_object' } : schema,
-      }),
+    ...optionsOf(options, ignored),
+    ...formatOf(format),
     ...(typeof think === 'boolean' && {
       chat_template_kwargs: { enable_thinking: think },
     }),
@@ -129,17 +115,43 @@ function usual(
   };
 }
 
+function optionsOf(
+  { num_predict: most, ...options }: Json,
+  ignored: IgnoredFields,
+): Json {
+  const acting = { ...samplingIn(options) } as Record<string, unknown>;
+  for (const [name, value] of Object.entries(options)) {
+    if (SAME.includes(name) && value !== null) acting[name] = value;
+    if (!(name in acting))
+      ignored.advised(`options.${name}`, value, 'it is decided in models.yaml');
+  }
+  // -1: as many as there are.
+  const isBound = typeof most === 'number' && most > 0;
+  return { ...acting, ...(isBound && { max_completion_tokens: most }) };
+}
+
+function formatOf(format: string | Json | undefined): Json {
+  if (format === undefined || format === '') return {};
+  if (format === 'json') return { response_format: { type: 'json_object' } };
+  return {
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'format', schema: format },
+    },
+  };
+}
+
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+}
+
 /** Calls have no ids there: a result answers the oldest open call of its tool. */
 function chatMessages(messages: readonly OllamaMessage[]): readonly Json[] {
-  const open: { readonly id: string; readonly name: string }[] = [];
-  return messages.map((message, at): Json => {
+  const open: OpenCall[] = [];
+  return messages.map((message, at) => {
+    if (message.role === 'tool') return resultOf(message, open);
     const { role, content, thinking, images, tool_calls: calls } = message;
-    if (role === 'tool') {
-      const { tool_name: name, tool_call_id: id } = message;
-      const found = open.findIndex(call => call.id === id || call.name === name);
-      const [call] = open.splice(Math.max(0, found), 1);
-      return { role, tool_call_id: id ?? call?.id ?? 'call', content };
-    }
     const made = calls.map(({ function: { name, arguments: given } }, index) => {
       const id = `call_${at}_${index}`;
       open.push({ id, name });
@@ -149,13 +161,23 @@ function chatMessages(messages: readonly OllamaMessage[]): readonly Json[] {
         function: { name, arguments: JSON.stringify(given) },
       };
     });
+    const isCall = made.length > 0;
     return {
       role,
-      content: made.length > 0 && content === '' ? null : withImages(content, images),
+      content: isCall && content === '' ? null : withImages(content, images),
       ...(thinking && { reasoning_content: thinking }),
-      ...(made.length > 0 && { tool_calls: made }),
+      ...(isCall && { tool_calls: made }),
     };
   });
+}
+
+function resultOf(
+  { content, tool_name: name, tool_call_id: id }: OllamaMessage,
+  open: OpenCall[],
+) {
+  const found = open.findIndex(call => call.id === id || call.name === name);
+  const [call] = open.splice(Math.max(0, found), 1);
+  return { role: 'tool', tool_call_id: id ?? call?.id ?? 'call', content };
 }
 
 /** Beginnings of base64. */

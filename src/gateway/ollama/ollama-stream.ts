@@ -1,12 +1,11 @@
-import { DomainError } from '../../core/errors/domain-error.js';
-import { GenerationOutputStream } from '../text/generation-output-stream.js';
-import { piecesOf } from '../text/generation-pieces.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
+import { DialectStream } from '../text/dialect-stream.js';
+import { type GenerationPiece } from '../text/generation-pieces.js';
 import { type OllamaWriter } from './ollama-writer.js';
 
 /** Generated text as Ollama's lines. */
-export class OllamaStream extends GenerationOutputStream {
+export class OllamaStream extends DialectStream {
   override readonly contentType = 'application/x-ndjson';
-  #unreadable: DomainError | undefined;
 
   constructor(
     maxBufferedBytes: number,
@@ -15,23 +14,20 @@ export class OllamaStream extends GenerationOutputStream {
     super(maxBufferedBytes);
   }
 
-  protected format(json: Buffer): string {
-    if (this.#unreadable) return '';
-    try {
-      return linesOf(piecesOf(json).flatMap(piece => this.writer.take(piece)));
-    } catch (cause) {
-      this.#unreadable = new DomainError(
-        'engine_failed',
-        'The worker sent text that cannot be read.',
-        { cause },
-      );
-      return '';
-    }
+  protected begun(): string {
+    return '';
   }
 
-  protected lastFrame(failure: DomainError | undefined): string {
-    const why = failure ?? this.#unreadable;
-    return linesOf(why ? [{ error: why.message }] : this.writer.end());
+  protected said(piece: GenerationPiece): string {
+    return linesOf(this.writer.take(piece));
+  }
+
+  protected failed({ message }: DomainError): string {
+    return linesOf([{ error: message }]);
+  }
+
+  protected ended(): string {
+    return linesOf(this.writer.end());
   }
 }
 

@@ -35,13 +35,8 @@ export class OllamaWriter {
       case 'reasoning':
         this.#all.thinking += piece.text;
         return [this.#line({ text: '', thinking: piece.text })];
-      case 'tool_call': {
-        const call = this.#calls.get(piece.index) ?? { name: '', arguments: '' };
-        call.name ||= piece.name ?? '';
-        call.arguments += piece.arguments;
-        this.#calls.set(piece.index, call);
-        return [];
-      }
+      case 'tool_call':
+        return this.#call(piece);
       case 'finish':
         this.#reason = piece.reason === 'length' ? 'length' : 'stop';
         return [];
@@ -51,6 +46,14 @@ export class OllamaWriter {
         return [];
       }
     }
+  }
+
+  #call(piece: Extract<GenerationPiece, { type: 'tool_call' }>): readonly object[] {
+    const call = this.#calls.get(piece.index) ?? { name: '', arguments: '' };
+    call.name ||= piece.name ?? '';
+    call.arguments += piece.arguments;
+    this.#calls.set(piece.index, call);
+    return [];
   }
 
   end(): readonly object[] {

@@ -2,9 +2,10 @@ import { Readable } from 'node:stream';
 import { type FastifyReply } from 'fastify';
 import { FINAL_EVENTS, type ResponseEvent } from '../../contracts/openai/responses.js';
 import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { GenerationOutputStream, sendEvents } from '../text/generation-output-stream.js';
-import { piecesOf } from '../text/generation-pieces.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
+import { DialectStream } from '../text/dialect-stream.js';
+import { sendEvents } from '../text/generation-output-stream.js';
+import { type GenerationPiece } from '../text/generation-pieces.js';
 import { inWordsOfResponses } from './response-generation.js';
 import { type FinishResponse } from './conversations.js';
 import { failureOf, nowS } from './response-object.js';
@@ -26,10 +27,7 @@ export function followEvents(
 }
 
 /** Generated text as the events of a response. */
-export class ResponseStream extends GenerationOutputStream {
-  #hasBegun = false;
-  #unreadable: DomainError | undefined;
-
+export class ResponseStream extends DialectStream {
   constructor(
     maxBufferedBytes: number,
     private readonly writer: ResponseWriter,
@@ -38,46 +36,32 @@ export class ResponseStream extends GenerationOutputStream {
     super(maxBufferedBytes);
   }
 
-  protected format(json: Buffer): string {
-    return [...this.#beginning(), ...this.#said(json)].map(eventFrame).join('');
+  protected begun(): string {
+    return framesOf(this.writer.begin());
   }
 
-  protected async lastFrame(failure: DomainError | undefined): Promise<string> {
-    const why = failure ?? this.#unreadable;
-    const beginning = this.#beginning();
-    const end = why
-      ? this.writer.fail(failureOf(inWordsOfResponses(why) as DomainError))
-      : await this.#end();
-    return [...beginning, ...end].map(eventFrame).join('');
+  protected said(piece: GenerationPiece): string {
+    return framesOf(this.writer.take(piece));
   }
 
-  #said(json: Buffer): readonly ResponseEvent[] {
-    if (this.#unreadable) return [];
-    try {
-      return piecesOf(json).flatMap(piece => this.writer.take(piece));
-    } catch (cause) {
-      this.#unreadable = new DomainError(
-        'engine_failed',
-        'The worker sent text that cannot be read.',
-        { cause },
-      );
-      return [];
-    }
+  protected failed(error: DomainError): string {
+    return framesOf(
+      this.writer.fail(failureOf(inWordsOfResponses(error) as DomainError)),
+    );
   }
 
-  #beginning(): readonly ResponseEvent[] {
-    if (this.#hasBegun) return [];
-    this.#hasBegun = true;
-    return this.writer.begin();
-  }
-
-  async #end(): Promise<readonly ResponseEvent[]> {
+  protected async ended(): Promise<string> {
     const events = this.writer.end(nowS());
     const fields = await this.finish(this.writer.response);
-    return events.map(event =>
-      'response' in event
-        ? { ...event, response: { ...event.response, ...fields } }
-        : event,
+    return framesOf(
+      events.map(event =>
+        'response' in event
+          ? { ...event, response: { ...event.response, ...fields } }
+          : event,
+      ),
     );
   }
 }
+
+const framesOf = (events: readonly ResponseEvent[]): string =>
+  events.map(eventFrame).join('');

@@ -8,7 +8,6 @@ import {
   type ResponseFailure,
   type ResponseObject,
   type ResponseStatusEvent,
-  type ResponseUsage,
 } from '../../contracts/openai/responses.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
 import { callableTools, inputOf } from '../../contracts/openai/read-tools.js';

@@ -76,13 +76,14 @@ function* saidIn({
   if (text !== '' || scored.length > 0) yield { type: 'text', text, logprobs: scored };
   if (refusal !== '') yield { type: 'refusal', text: refusal };
   for (const [at, call] of listIn(said.tool_calls).entries()) yield callPiece(call, at);
-  if (typeof reason === 'string')
-    yield {
-      type: 'finish',
-      reason,
-      ...(typeof stop === 'string' && { stopSequence: stop }),
-    };
+  if (typeof reason === 'string') yield finishPiece(reason, stop);
 }
+
+const finishPiece = (reason: string, stop: unknown): GenerationPiece => ({
+  type: 'finish',
+  reason,
+  ...(typeof stop === 'string' && { stopSequence: stop }),
+});
 
 /** Calls of a whole answer have no numbers. */
 function callPiece({ index, id, function: called }: Json, at: number): GenerationPiece {

@@ -84,7 +84,7 @@ describe('the API of Ollama by its client', () => {
     }
     expect(text).toBe(whole.message.content);
     expect(last).toMatchObject({ done: true, eval_count: whole.eval_count });
-    expect(['stop', 'length']).toContain(last!.done_reason);
+    expect(['stop', 'length']).toContain(last?.done_reason);
   });
 
   it('generates from a prompt, with and without the template', async () => {
