@@ -47,6 +47,28 @@ const sections = (groups: Groups): string =>
     .map(([name, rules]) => `### ${code(name)}\n\n${fieldTable(rules)}`)
     .join('\n\n');
 
+/** Names of fields by what becomes of them, where the route has any. */
+export function compatibility(): string {
+  const rows = Object.entries(REQUEST_FIELDS).filter(([route]) =>
+    route.startsWith('POST'),
+  );
+  const named = (rules: FieldRules, ...treatments: readonly string[]) =>
+    Object.entries(rules)
+      .filter(([, { treatment }]) => treatments.includes(treatment))
+      .map(([name]) => code(name))
+      .join(', ');
+  return table(
+    ['route', 'honoured', 'by model', 'reported', 'refused'],
+    rows.map(([route, rules]) => [
+      code(route.replace('POST ', '')),
+      named(rules, 'honoured'),
+      named(rules, 'advice', 'meaning'),
+      named(rules, 'ignored'),
+      named(rules, 'refused'),
+    ]),
+  );
+}
+
 /** Tables of `docs/reference/fields.md`. */
 export const fieldTables: Readonly<Record<string, () => string>> = {
   'request-fields': () => sections(REQUEST_FIELDS),

@@ -29,7 +29,7 @@ import {
   OPEN_RESPONSES_CASES,
   OPEN_RESPONSES_OTHERS,
 } from '../../test/support/open-responses.js';
-import { fieldTables } from './field-tables.js';
+import { compatibility, fieldTables } from './field-tables.js';
 import { code, table } from './markdown-table.js';
 
 type Tables = Readonly<Record<string, () => string>>;
@@ -234,6 +234,7 @@ const OPEN_RESPONSES_TABLES: Tables = {
 export const REFERENCE_TABLES: Readonly<Record<string, Tables>> = {
   'docs/reference/http-api.md': ENDPOINT_TABLES,
   'docs/reference/fields.md': fieldTables,
+  'docs/reference/compatibility.md': { compatibility },
   'docs/reference/cli.md': COMMAND_TABLES,
   'docs/reference/errors.md': ERROR_TABLES,
   'docs/reference/settings.md': SETTING_TABLES,

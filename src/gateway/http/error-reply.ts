@@ -138,9 +138,11 @@ function lingeringBody(body: Buffer, message: IncomingMessage): Readable {
 /** A status of nginx; Node has no name for it and would write "unknown". */
 const CLIENT_CLOSED_REQUEST = 499;
 
+const isOfMessages = (url: string): boolean => url.startsWith('/v1/messages');
+
 /** In the words of the dialect that the route speaks. */
 function envelopeOf(error: DomainError, { url, id }: FastifyRequest): object {
-  if (url.startsWith('/v1/messages')) return messageError(error, id);
+  if (isOfMessages(url)) return messageError(error, id);
   return url.startsWith('/api/') ? { error: error.message } : errorEnvelope(error);
 }
 
@@ -158,6 +160,7 @@ export function sendError(
     .code(errorDefinition(error).status)
     .headers({ ...retryHeaders(error), [REQUEST_ID_HEADER]: request.id })
     .type('application/json; charset=utf-8');
+  if (isOfMessages(request.url)) void reply.header('request-id', request.id);
   if (errorDefinition(error).status === CLIENT_CLOSED_REQUEST)
     reply.raw.statusMessage = 'Client Closed Request';
   if (error.code === 'method_not_allowed') {

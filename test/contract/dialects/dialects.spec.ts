@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-unsafe-return -- answers of four dialects, told apart by their tables */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { addApiKey } from '../../../src/platform/auth/keys-file.js';
 import { GatewayRig, sourceLaunch, until } from '../../integration/api/gateway-rig.js';
