@@ -12,8 +12,8 @@ import { MessageWriter } from './message-writer.js';
 const EVENTS = {
   type: 'string',
   description:
-    'With `stream: true`: `message_start`, the blocks with their deltas, `message_delta` with the usage, ' +
-    '`message_stop`. A failure after the first event is an event `error`.',
+    'With `stream: true`: `event: …` and `data: {…}` of `message_start`, the blocks with their deltas, `message_delta` ' +
+    'with the usage, `message_stop`. A failure after the first event is an event `error`.',
 };
 
 const question = [{ role: 'user', content: 'What does a switchyard do?' }];

@@ -109,12 +109,12 @@ describe('/docs', () => {
     expect(missing).toEqual([]);
   });
 
-  it('names 422 on the 9 routes that work can be repeated on, and 206 and 304 of a file', () => {
+  it('names 422 on the 14 routes that work can be repeated on, and 206 and 304 of a file', () => {
     const repeated = operations().filter(
       ({ path, name }) => name.startsWith('POST') && isWork(path),
     );
     expect(repeated.map(({ responses }) => '422' in responses)).toEqual(
-      Array(9).fill(true),
+      Array(14).fill(true),
     );
     const { responses } = operations().find(
       ({ name }) => name === 'GET /v1/files/{id}/content',
@@ -141,7 +141,7 @@ describe('/docs', () => {
       const stream = responses['200']?.content?.['text/event-stream'];
       return stream ? [[name, stream.schema.description, stream.example]] : [];
     });
-    expect(streams.length).toBe(7);
+    expect(streams.length).toBe(8);
     for (const [, description, example] of streams) {
       expect(description).toContain('`data: ');
       expect(example).toContain('data: {');
