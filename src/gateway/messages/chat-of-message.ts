@@ -8,7 +8,7 @@ import {
 } from '../../contracts/messages/message-blocks.js';
 import { type CreateMessageRequest } from '../../contracts/messages/message.dto.js';
 import { type IgnoredFields } from '../../contracts/openai/field-types.js';
-import { readObject } from '../../contracts/schema/field-problems.js';
+import { readObject, wrongField } from '../../contracts/schema/field-problems.js';
 import { type ParamNames } from '../text/param-names.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -38,7 +38,8 @@ export function chatOfMessage(
       thinking.type !== 'adaptive' && {
         chat_template_kwargs: { enable_thinking: thinking.type === 'enabled' },
       }),
-    ...(tools.length > 0 && { tools: tools.map(functionOf), ...choiceOf(objects) }),
+    ...(tools.length > 0 && { tools: tools.map(functionOf) }),
+    ...choiceOf(objects, tools),
     ...(dto.stream && { stream: true, stream_options: { include_usage: true } }),
   });
 }
@@ -70,9 +71,21 @@ const functionOf = ({ name, description, input_schema }: MessageTool): Json => (
   function: given({ name, description, parameters: input_schema }),
 });
 
-function choiceOf({ tool_choice: choice }: MessageObjects): Json {
+/** @throws DomainError for a demand that nothing is left to meet */
+function choiceOf(
+  { tool_choice: choice }: MessageObjects,
+  tools: readonly MessageTool[],
+): Json {
   if (choice === undefined) return {};
   const { type } = choice;
+  if (tools.length === 0) {
+    if (type === 'auto' || type === 'none') return {};
+    throw wrongField(
+      'tool_choice',
+      choice,
+      'needs at least one of `tools` that is served here',
+    );
+  }
   const tool_choice =
     type === 'tool'
       ? { type: 'function', function: { name: choice.name } }

@@ -58,7 +58,8 @@ export class MessageWriter {
       case 'refusal':
         return this.#say({ type: 'text', text: '' }, piece.text);
       case 'tool_call': {
-        const { index: call, callId: id = '', name = '' } = piece;
+        const { index: call, callId, name = '' } = piece;
+        const id = callId ?? `${this.id}_${call}`;
         const block = { type: 'tool_use', id, name, input: {} } as const;
         return this.#say(block, piece.arguments, call);
       }
@@ -114,7 +115,11 @@ export class MessageWriter {
   }
 
   #finish({ reason, stopSequence }: PieceOf<'finish'>): readonly MessageEvent[] {
-    this.#stopReason = stopSequence === undefined ? reasonOf(reason) : 'stop_sequence';
+    // A chat that was told which function to call ends with `stop`, as OpenAI's.
+    const isCall =
+      reason === 'stop' && this.#blocks.some(({ call }) => call !== undefined);
+    const usual = isCall ? 'tool_use' : reasonOf(reason);
+    this.#stopReason = stopSequence === undefined ? usual : 'stop_sequence';
     this.#stopSequence = stopSequence ?? null;
     return [];
   }

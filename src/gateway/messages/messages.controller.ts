@@ -82,7 +82,7 @@ export class MessagesController {
   async count(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply) {
     try {
       parseDto(MessageInputRequest, fields);
-      const one = { ...fields, max_tokens: 1, stream: false, thinking: undefined };
+      const one = { ...fields, max_tokens: 1, stream: false };
       const { caller, generation, ignored } = this.#turn(one, reply);
       const { reply: answered, timings } = await this.generations
         .start(caller, generation)

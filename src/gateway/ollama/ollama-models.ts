@@ -31,7 +31,8 @@ const CAPABILITIES = {
 /** What Ollama tells of its models. Sizes and families are not known here. */
 @Controller('api')
 export class OllamaModelsController {
-  readonly #sinceMs = Date.now();
+  readonly #since = new Date().toISOString();
+  readonly #version = productVersion();
 
   constructor(
     private readonly catalog: ModelCatalog,
@@ -41,7 +42,7 @@ export class OllamaModelsController {
   @Get('version')
   @DescribesOllama('version')
   version() {
-    return { version: productVersion() };
+    return { version: this.#version };
   }
 
   @Get('tags')
@@ -82,7 +83,7 @@ export class OllamaModelsController {
       ...{ modelfile: '', parameters: '', template: '', model_info: {} },
       details: detailsOf(spec),
       capabilities: [...new Set(told)],
-      modified_at: new Date(this.#sinceMs).toISOString(),
+      modified_at: this.#since,
     };
   }
 
@@ -95,7 +96,7 @@ export class OllamaModelsController {
   #told(name: string, spec: ModelSpec) {
     return {
       ...{ name, model: name, size: 0, details: detailsOf(spec) },
-      modified_at: new Date(this.#sinceMs).toISOString(),
+      modified_at: this.#since,
       digest: createHash('sha256').update(spec.id).digest('hex'),
     };
   }

@@ -41,6 +41,8 @@ const FORMS = {
   generate: { type: OllamaGenerateRequest, rules: rulesOf(OllamaGenerateRequest) },
 } as const;
 
+const EMBED_RULES = rulesOf(OllamaEmbedRequest);
+
 /** @throws DomainError for the first thing wrong with the body */
 export function parseOllama(
   form: OllamaForm,
@@ -102,7 +104,7 @@ export class OllamaController {
     const { compat } = settings;
     const body = { ...fields, model: servedName(fields.model, catalog) };
     const ignored = new IgnoredFields(compat.strict);
-    ignored.settle(rulesOf(OllamaEmbedRequest), body);
+    ignored.settle(EMBED_RULES, body);
     const { model: name, input, dimensions } = parseDto(OllamaEmbedRequest, body);
     const asked = { model: name, input, ...(dimensions !== undefined && { dimensions }) };
     const parsed = parseEmbedding(asked, catalog, compat);

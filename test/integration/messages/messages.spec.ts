@@ -1,42 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import Anthropic from '@anthropic-ai/sdk';
-import { llamaModel } from '../../support/llama-model.js';
-import { OpenAiUpstream } from '../../support/openai-upstream.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
-import { syntheticLlm, upstreamLlm } from '../generation/generation-rig.js';
+import { type OpenAiUpstream } from '../../support/openai-upstream.js';
+import { type GatewayRig, until } from '../api/gateway-rig.js';
+import { DialectRig } from '../generation/dialect-rig.js';
 
 const model = 'llama';
 const messages = [{ role: 'user' as const, content: 'what does a switchyard do?' }];
 
-let upstream: OpenAiUpstream;
+let dialect: DialectRig;
 let rig: GatewayRig;
+let upstream: OpenAiUpstream;
 let client: Anthropic;
 
 beforeAll(async () => {
-  upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
-  const options = {
-    device: 'cpu',
-    threads: 1,
-    exact: true,
-    rows: 4,
-    contextTokens: 1024,
-  };
-  const llama = syntheticLlm(
-    { ...options, modelFile: await llamaModel() },
-    { id: model, engine: 'llama-cpp', capabilities: ['chat', 'completions', 'tools'] },
-  );
-  const plain = syntheticLlm({ tokens: 4000, perTokenMs: 5 }, { id: 'plain' });
-  rig = await GatewayRig.start({
-    models: [llama, plain, upstreamLlm(upstream)],
-    launch: sourceLaunch,
-  });
+  dialect = await DialectRig.start();
+  ({ rig, upstream } = dialect);
   client = new Anthropic({ baseURL: rig.url, apiKey: 'unused', maxRetries: 0 });
-  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
 }, 150_000);
-afterAll(async () => {
-  await rig.close();
-  await upstream[Symbol.asyncDispose]();
-});
+afterAll(async () => dialect[Symbol.asyncDispose]());
 
 const weather = {
   name: 'weather',
@@ -56,12 +37,7 @@ const USAGE = {
   completion_tokens: 3,
   prompt_tokens_details: { cached_tokens: 4 },
 };
-const script = (...chunks: string[]) =>
-  upstream.script({
-    kind: 'body',
-    type: 'text/event-stream',
-    body: [...chunks, 'data: [DONE]\n\n'].join(''),
-  });
+const script = (...frames: string[]) => dialect.script(...frames);
 const asked = { model: 'upstream-llm', max_tokens: 50, messages };
 
 describe('messages by their SDK', () => {
@@ -106,9 +82,7 @@ describe('messages by their SDK', () => {
       expect(called.content).toMatchObject([
         { type: 'tool_use', name: 'weather', input: { celsius: expect.any(Boolean) } },
       ]);
-      expect(called.stop_reason).toBe(
-        tool_choice.type === 'any' ? 'tool_use' : 'end_turn',
-      );
+      expect(called.stop_reason).toBe('tool_use');
       const { id } = called.content[0] as Anthropic.ToolUseBlock;
       const next = await client.messages.create({
         ...order,
@@ -309,6 +283,7 @@ describe('messages by their SDK', () => {
     [{ tools: [{ name: 'no schema' }] }, /`tools\[0\]\.name`/],
     [{ tools: [{ name: 'x', input_schema: 3 }] }, /`tools\[0\]\.input_schema`/],
     [{ tool_choice: { type: 'some' } }, /`tool_choice\.type` must be one of auto/],
+    [{ tool_choice: { type: 'any' } }, /`tool_choice` needs at least one/],
     [{ stop_sequences: 'x' }, /`stop_sequences`/],
     [{ thinking: { type: 'much' } }, /`thinking\.type`/],
     [{ mcp_servers: [{}] }, /`mcp_servers`/],

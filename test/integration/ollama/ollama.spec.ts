@@ -1,46 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ollama } from 'ollama';
-import { llamaModel } from '../../support/llama-model.js';
-import { OpenAiUpstream } from '../../support/openai-upstream.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
-import {
-  syntheticEmbedding,
-  syntheticLlm,
-  upstreamLlm,
-} from '../generation/generation-rig.js';
+import { type OpenAiUpstream } from '../../support/openai-upstream.js';
+import { type GatewayRig, until } from '../api/gateway-rig.js';
+import { DialectRig } from '../generation/dialect-rig.js';
 
 const model = 'llama';
 const messages = [{ role: 'user', content: 'what does a switchyard do?' }];
 
-let upstream: OpenAiUpstream;
+let dialect: DialectRig;
 let rig: GatewayRig;
+let upstream: OpenAiUpstream;
 let client: Ollama;
 
 beforeAll(async () => {
-  upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
-  const options = {
-    device: 'cpu',
-    threads: 1,
-    exact: true,
-    rows: 4,
-    contextTokens: 1024,
-  };
-  const llama = syntheticLlm(
-    { ...options, modelFile: await llamaModel() },
-    { id: model, engine: 'llama-cpp', capabilities: ['chat', 'completions', 'tools'] },
-  );
-  const plain = syntheticLlm({ tokens: 4000, perTokenMs: 5 }, { id: 'plain' });
-  rig = await GatewayRig.start({
-    models: [llama, plain, upstreamLlm(upstream), syntheticEmbedding()],
-    launch: sourceLaunch,
-  });
+  dialect = await DialectRig.start();
+  ({ rig, upstream } = dialect);
   client = new Ollama({ host: rig.url });
-  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
 }, 150_000);
-afterAll(async () => {
-  await rig.close();
-  await upstream[Symbol.asyncDispose]();
-});
+afterAll(async () => dialect[Symbol.asyncDispose]());
 
 const weather = {
   type: 'function',
@@ -57,12 +34,7 @@ const weather = {
 
 const chunk = (delta: object, finish_reason: string | null = null): string =>
   `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-const script = (...chunks: string[]) =>
-  upstream.script({
-    kind: 'body',
-    type: 'text/event-stream',
-    body: [...chunks, 'data: [DONE]\n\n'].join(''),
-  });
+const script = (...frames: string[]) => dialect.script(...frames);
 
 describe('the API of Ollama by its client', () => {
   it('chats whole and by lines', async () => {

@@ -1,0 +1,50 @@
+import { llamaModel } from '../../support/llama-model.js';
+import { OpenAiUpstream } from '../../support/openai-upstream.js';
+import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { syntheticEmbedding, syntheticLlm, upstreamLlm } from './generation-rig.js';
+
+/** A gateway with models for specs of a dialect, and the server behind one of them. */
+export class DialectRig implements AsyncDisposable {
+  private constructor(
+    readonly rig: GatewayRig,
+    readonly upstream: OpenAiUpstream,
+  ) {}
+
+  /** `llama` calls tools, `plain` is slow, `upstream-llm` says what was scripted. */
+  static async start(): Promise<DialectRig> {
+    const upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
+    const options = {
+      device: 'cpu',
+      threads: 1,
+      exact: true,
+      rows: 4,
+      contextTokens: 1024,
+    };
+    const llama = syntheticLlm(
+      { ...options, modelFile: await llamaModel() },
+      {
+        id: 'llama',
+        engine: 'llama-cpp',
+        capabilities: ['chat', 'completions', 'tools'],
+      },
+    );
+    const plain = syntheticLlm({ tokens: 4000, perTokenMs: 5 }, { id: 'plain' });
+    const rig = await GatewayRig.start({
+      models: [llama, plain, upstreamLlm(upstream), syntheticEmbedding()],
+      launch: sourceLaunch,
+    });
+    await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+    return new DialectRig(rig, upstream);
+  }
+
+  /** The next answer of the server: these frames, then `[DONE]`. */
+  script(...frames: string[]): void {
+    const body = [...frames, 'data: [DONE]\n\n'].join('');
+    this.upstream.script({ kind: 'body', type: 'text/event-stream', body });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.rig.close();
+    await this.upstream[Symbol.asyncDispose]();
+  }
+}
