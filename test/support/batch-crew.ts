@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { isTerminal } from '../../src/core/jobs/batch-status.js';
 import { type BatchHarness } from './batch-harness.js';
 import { type SettingOverrides } from './gateway-process.js';
+import { thaw, untilFrozen } from './frozen-process.js';
 import { type NodeProcess } from './node-process.js';
 import { pause } from './waiting.js';
 
@@ -44,14 +46,22 @@ export class BatchCrew {
 
   /**
    * Asleep until another has its batch, then awake again beside it, sure that the batch
-   * is its own.
+   * is its own. Not in a transaction: that would hold SQLite's one write lock, without
+   * which nobody can take the batch.
    */
   async sleepThroughLease(member: NodeProcess, id: string): Promise<void> {
     this.strikes += 1;
     const { epoch } = await this.harness.lease(id);
     member.child.kill('SIGSTOP');
+    await untilFrozen(member);
+    while (await holdsWriteLock(member.child.pid!)) {
+      thaw(member);
+      await pause(1);
+      member.child.kill('SIGSTOP');
+      await untilFrozen(member);
+    }
     await this.harness.untilLease(id, lease => lease.epoch > epoch);
-    member.child.kill('SIGCONT');
+    thaw(member);
   }
 
   #replace(member: NodeProcess): void {
@@ -61,3 +71,7 @@ export class BatchCrew {
     ];
   }
 }
+
+/** Of any file: a line of `/proc/locks` such as `1: POSIX  ADVISORY  WRITE 4711 …`. */
+const holdsWriteLock = async (pid: number): Promise<boolean> =>
+  new RegExp(` WRITE +${pid} `).test(await readFile('/proc/locks', 'utf8'));
