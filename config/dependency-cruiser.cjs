@@ -14,7 +14,16 @@ const gatewayLayers = [
   ['text', ['http', 'models', 'inference', ...schedulerAndBelow]],
   [
     'responses',
-    ['http', 'models', 'inference', 'text', 'requests', 'limits', ...schedulerAndBelow],
+    [
+      'http',
+      'models',
+      'inference',
+      'text',
+      'requests',
+      'limits',
+      'websockets',
+      ...schedulerAndBelow,
+    ],
   ],
   ['requests', ['http', 'inference', 'limits', ...schedulerAndBelow]],
   ['health', ['http', 'models', 'jobs', ...schedulerAndBelow]],

@@ -25,6 +25,7 @@ const ROUTES: Readonly<
     'POST /v1/messages/count_tokens': 'Tokens that the input of a message comes to',
     'POST /v1/responses': 'Items to items, streamed or whole',
     'POST /v1/responses/input_tokens': 'Tokens that the input of a response comes to',
+    'POST /v1/responses/compact': 'A conversation to one that is shorter',
     'GET /v1/responses/{id}':
       'A stored response, or the events of one that runs in the background',
     'GET /v1/responses/{id}/input_items': 'Items of the input of a stored response',
@@ -169,19 +170,15 @@ const PATTERNS = ENDPOINTS.map(({ method, path }) => ({
   pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}/?$`),
 }));
 
-/** OpenAI's, and not served here: it would be taken for an id. */
-const NO_RESPONSE = /^\/v1\/responses\/compact\/?$/;
-
 /** Methods that `path` (without query) takes; empty when there is no such route. */
 export function allowedMethods(path: string): readonly string[] {
-  if (NO_RESPONSE.test(path)) return [];
   return PATTERNS.filter(({ pattern }) => pattern.test(path)).flatMap(
     ({ methods }) => methods,
   );
 }
 
 const TEXT_WORK =
-  'chat/completions|messages(/count_tokens)?|responses(/input_tokens)?|completions|embeddings|rerank';
+  'chat/completions|messages(/count_tokens)?|responses(/(input_tokens|compact))?|completions|embeddings|rerank';
 const WORK = new RegExp(
   `^/(v1/(audio/(transcriptions|translations|speech)|${TEXT_WORK})|api/(chat|generate|embed))/?$`,
 );

@@ -1,13 +1,17 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { on, once } from 'node:events';
+import { WebSocket } from 'ws';
 import {
   type MessageItem,
   type OutputPart,
   type ResponseItem,
 } from '../../src/contracts/openai/response-items.js';
 import {
+  FINAL_EVENTS,
   type ResponseEvent,
   type ResponseObject,
 } from '../../src/contracts/openai/responses.js';
+import { faultsOfEvents } from './response-schema.js';
 import {
   made,
   type OpenResponsesTarget,
@@ -495,6 +499,64 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
       );
     },
   },
+  {
+    rule: 'Compaction: messages but for those of the model, and an item `compaction`, which is input again',
+    run: async target => {
+      const brief = { model: target.tools, max_output_tokens: 16 };
+      const input = [
+        message('user', QUESTION),
+        message('assistant', [{ type: 'output_text', text: 'It sorts.' }]),
+        message('user', 'And then?'),
+      ];
+      const answer = await fetch(`${target.url}/v1/responses/compact`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: target.tools, input }),
+      });
+      const compacted = (await answer.json()) as ResponseObject;
+      equal(answer.status, 200, JSON.stringify(compacted));
+      const { object, output, usage } = compacted;
+      equal(object as string, 'response.compaction');
+      deepEqual(
+        output.map(item => [item.type, 'role' in item ? item.role : null]),
+        [
+          ['message', 'user'],
+          ['message', 'user'],
+          ['compaction', null],
+        ],
+      );
+      ok(usage!.input_tokens > 0 && usage!.output_tokens > 0);
+      const asked = [...output, message('user', 'Go on.')];
+      const again = await made(target, { ...brief, input: asked });
+      equal(again.status, 'completed');
+      ok(again.usage!.input_tokens > usage!.output_tokens);
+    },
+  },
+  {
+    rule: 'WebSocket: `response.create` is answered by the events of the stream; the next one continues it without a store',
+    run: async target => {
+      const brief = { model: target.tools, max_output_tokens: 16 };
+      const socket = new WebSocket(`${target.url.replace('http', 'ws')}/v1/responses`);
+      const messages = on(socket, 'message');
+      const said = async (fields: object): Promise<ResponseObject> => {
+        const create = { type: 'response.create', ...brief, store: false };
+        socket.send(JSON.stringify({ ...create, ...fields }));
+        const events: ResponseEvent[] = [];
+        while (!FINAL_EVENTS.has(events.at(-1)?.type ?? '')) {
+          const { value } = (await messages.next()) as { value: [Buffer] };
+          events.push(JSON.parse(value[0].toString()) as ResponseEvent);
+        }
+        deepEqual(faultsOfEvents(events), []);
+        return (events.at(-1) as { response: ResponseObject }).response;
+      };
+      await once(socket, 'open');
+      const first = await said({ input: QUESTION });
+      const second = await said({ input: 'Why?', previous_response_id: first.id });
+      equal(second.previous_response_id, first.id);
+      ok(second.usage!.input_tokens > first.usage!.input_tokens);
+      socket.close();
+    },
+  },
 ];
 
 /** What the specification has and this server does not, and why. */
@@ -512,11 +574,6 @@ export const OPEN_RESPONSES_OTHERS: readonly (readonly [rule: string, result: st
       '`conversation` (MAY)',
       'not applicable: conversations are chains of `previous_response_id`; refused by name',
     ],
-    [
-      'Compaction: its route and its items (MAY)',
-      'not applicable: no model here compacts; 404',
-    ],
-    ['WebSocket at `/responses` (MAY)', 'not applicable: streams are server-sent events'],
     [
       'Hosted tools: file search, web search, MCP',
       'not applicable: functions only; refused by name',

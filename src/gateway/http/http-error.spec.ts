@@ -46,7 +46,6 @@ describe('toDomainError', () => {
     ['/v1/v1/audio/speech', ' Did you mean /v1/audio/speech?'],
     ['/v1/images/generations', ''],
     ['/nothing', ''],
-    ['/v1/responses/compact', ''],
   ])('is unknown_url for POST %s%s', (url, hint) => {
     const { code, message } = toDomainError(new NotFoundException(), {
       method: 'POST',

@@ -27,7 +27,7 @@ import {
   type SpokenText,
 } from './session/effect.js';
 import { RecogniserStreams } from './session/recogniser-streams.js';
-import { type RealtimeSocket } from './session/realtime-socket.js';
+import { type ClientSocket } from '../websockets/client-socket.js';
 import { type NewSession, SessionCore } from './session/session-core.js';
 import { SessionOutbox } from './session/session-outbox.js';
 import { type SessionServices } from './session/session-services.js';
@@ -77,7 +77,7 @@ export class RealtimeSession implements JournaledSession {
   /** Without a message, and without a connection. */
   #idle: NodeJS.Timeout | undefined;
   #absence: NodeJS.Timeout | undefined;
-  #socket: RealtimeSocket | undefined;
+  #socket: ClientSocket | undefined;
   #response: SpokenResponse | undefined;
   /** Of the last stream. */
   #model = '';
@@ -178,7 +178,7 @@ export class RealtimeSession implements JournaledSession {
    * The first connection. @param ignored paths of fields that it named and that
    * have no effect
    */
-  begin(socket: RealtimeSocket, createdType: string, ignored: readonly string[]): void {
+  begin(socket: ClientSocket, createdType: string, ignored: readonly string[]): void {
     this.#attach(socket);
     this.#send({ type: createdType, session: this.#core.view });
     if (ignored.length > 0) this.#send(ignoredWarning(ignored));
@@ -191,7 +191,7 @@ export class RealtimeSession implements JournaledSession {
    * @throws DomainError `session_not_found` when missed events are no longer stored; the
    *   session waits for another attempt.
    */
-  resume(socket: RealtimeSocket, lastEventId: string, owner: Principal): void {
+  resume(socket: ClientSocket, lastEventId: string, owner: Principal): void {
     const missed = lastEventId === '' ? [] : this.#outbox.missedSince(lastEventId);
     if (!missed)
       throw new DomainError(
@@ -343,7 +343,7 @@ export class RealtimeSession implements JournaledSession {
     return code === 'no_worker' && this.services.loads(this.#model);
   }
 
-  #attach(socket: RealtimeSocket): void {
+  #attach(socket: ClientSocket): void {
     this.#socket = socket;
     this.detachedAtMs = undefined;
     clearTimeout(this.#absence);
@@ -361,7 +361,7 @@ export class RealtimeSession implements JournaledSession {
     });
   }
 
-  #gone(socket: RealtimeSocket, closed: boolean): void {
+  #gone(socket: ClientSocket, closed: boolean): void {
     this.#outbox.detach(socket);
     if (socket !== this.#socket || this.#ended) return;
     this.#socket = undefined;
@@ -383,7 +383,7 @@ export class RealtimeSession implements JournaledSession {
    * Messages of a connection that was replaced are ignored: the new connection
    * sends them again.
    */
-  #received(socket: RealtimeSocket, effects: Effects): void {
+  #received(socket: ClientSocket, effects: Effects): void {
     if (this.#ended || socket !== this.#socket) return;
     this.#idle?.refresh();
     this.#run(effects);

@@ -14,7 +14,7 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
 import { type WebSocketEndpoint } from '../websockets/websocket-endpoint.js';
 import { RealtimeSessions } from './realtime-sessions.js';
-import { RealtimeSocket } from './session/realtime-socket.js';
+import { ClientSocket } from '../websockets/client-socket.js';
 import { type AdmittedClient, SessionHandshake } from './session-handshake.js';
 
 /** Live sessions: `GET /v1/realtime` as a WebSocket. */
@@ -44,7 +44,7 @@ export class RealtimeGateway
 
   async handleConnection(webSocket: WebSocket, request: IncomingMessage): Promise<void> {
     const { pingIntervalMs, maxBufferedBytes } = this.settings.realtime;
-    const socket = new RealtimeSocket(webSocket, { pingIntervalMs, maxBufferedBytes });
+    const socket = new ClientSocket(webSocket, { pingIntervalMs, maxBufferedBytes });
     const client = this.#admitted.get(request)!;
     try {
       await this.handshake.open(socket, request, client);

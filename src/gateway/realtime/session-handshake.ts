@@ -16,7 +16,7 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { ClientSecrets } from './client-secrets.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';
-import { type RealtimeSocket } from './session/realtime-socket.js';
+import { type ClientSocket } from '../websockets/client-socket.js';
 import { resolveSession } from './session/session-settings.js';
 
 export interface AdmittedClient {
@@ -56,7 +56,7 @@ export class SessionHandshake {
    * no session then.
    */
   async open(
-    socket: RealtimeSocket,
+    socket: ClientSocket,
     request: IncomingMessage,
     { principal, ticket }: AdmittedClient,
   ): Promise<void> {
@@ -82,7 +82,7 @@ export class SessionHandshake {
 
   /** The client is not read until the session is found. */
   async #found(
-    socket: RealtimeSocket,
+    socket: ClientSocket,
     ...wanted: Parameters<RealtimeSessions['findAnywhere']>
   ): Promise<RealtimeSession> {
     socket.pause();

@@ -23,6 +23,7 @@ import { readTools } from '../../contracts/openai/read-tools.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
+import { SUM_UP } from './compaction.js';
 import { type NewId, readInput } from './read-items.js';
 
 type Body = Readonly<Record<string, unknown>>;
@@ -100,22 +101,47 @@ export function parseResponse(body: Body, options: ParseOptions): ParsedResponse
  *   /v1/responses/input_tokens`.
  */
 export function parseInputCount(body: Body, options: ParseOptions): ParsedResponse {
+  const parsed = parseInput(body, options, { max_output_tokens: 1 });
+  const { tool_choice } = parsed.request;
+  return withFields(parsed, { tool_choice: tool_choice === 'none' ? 'none' : 'auto' });
+}
+
+/**
+ * As a request whose last message asks for a summary.
+ * @throws DomainError for the first thing wrong with the body of `POST
+ *   /v1/responses/compact`.
+ */
+export function parseCompaction(body: Body, options: ParseOptions): ParsedResponse {
+  // It may be as long as the context still allows: the input may have filled most of it.
+  const parsed = parseInput(body, options);
+  const asked = readInput(SUM_UP, options.newId);
+  const input = [...parsed.request.input, ...asked];
+  return withFields(parsed, { tool_choice: 'none', input });
+}
+
+const withFields = (
+  parsed: ParsedResponse,
+  fields: Partial<ResponseRequest>,
+): ParsedResponse => ({ ...parsed, request: { ...parsed.request, ...fields } });
+
+/** A body that only has input, as a request for text. */
+function parseInput(
+  body: Body,
+  options: ParseOptions,
+  more: Pick<ResponseRequest, 'max_output_tokens'> = { max_output_tokens: null },
+): ParsedResponse {
   const dto = parseDto(ResponseInputRequest, body);
   const model = options.catalog.getOfKind(dto.model, 'llm');
   const whole = Object.assign(new CreateResponseRequest(), dto, {
     store: false,
-    max_output_tokens: 1,
+    ...more,
   });
   options.ignored.settle(INPUT_FIELDS, body);
   demandStore(whole, options.stores);
   const objects = readObject(RESPONSE_OBJECTS, body);
   const asked = requestOf(whole, body, objects, options);
-  const tool_choice = asked.tool_choice === 'none' ? 'none' : 'auto';
-  return {
-    request: { ...asked, text: { format: { type: 'text' } }, tool_choice },
-    model,
-    tier: dto.service_tier,
-  };
+  const request = { ...asked, text: { format: { type: 'text' } as const } };
+  return { request, model, tier: dto.service_tier };
 }
 
 function requestOf(

@@ -9,6 +9,7 @@ import {
 } from '../../contracts/openai/response-items.js';
 import { missingField, readObject } from '../../contracts/schema/field-problems.js';
 import { objectsUpTo, optional, textUpTo } from '../../contracts/schema/rules.js';
+import { messageOfCompaction } from './compaction.js';
 
 type Json = Readonly<Record<string, unknown>>;
 type InputItem = ResponseItem | ItemReference;
@@ -56,11 +57,18 @@ function readItem(
   // An id alone is how references are abbreviated.
   if (type === undefined || type === 'item_reference')
     return readObject(ITEM_REFERENCE, { type: 'item_reference', id }, path);
-  const whole = type === 'message' ? messageOf(item) : callOf(item, type);
+  const whole = wholeOf(item, type);
   if (!isKnown(whole.type)) return undefined;
   const [schema, prefix] = RESPONSE_ITEMS[whole.type];
   const read: z.ZodType<ResponseItem> = schema;
   return readObject(read, { ...whole, id: id ?? newId(prefix) }, path);
+}
+
+function wholeOf(item: Json, type: string): Json {
+  if (type === 'message') return messageOf(item);
+  if (type === 'compaction')
+    return { ...item, ...messageOfCompaction(item.encrypted_content) };
+  return callOf(item, type);
 }
 
 const isKnown = (type: unknown): type is keyof typeof RESPONSE_ITEMS =>

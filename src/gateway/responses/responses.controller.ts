@@ -1,6 +1,7 @@
 import { Controller, Inject, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
+import { missingField } from '../../contracts/schema/field-problems.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
@@ -9,14 +10,19 @@ import { TextGenerationService } from '../text/text-generation.service.js';
 import { Conversations, type ResponseTurn } from './conversations.js';
 import { piecesOf } from '../text/generation-pieces.js';
 import { NativeResponses } from './native-responses.js';
-import { parseInputCount, parseResponse } from './parse-response.js';
+import { compactionOf } from './compaction.js';
+import { parseCompaction, parseInputCount, parseResponse } from './parse-response.js';
 import { inWordsOfResponses } from './response-generation.js';
 import { nowS } from './response-object.js';
 import { BackgroundResponses } from './background-responses.js';
 import { ResponseFeed } from './response-feed.js';
 import { followEvents, ResponseStream } from './response-stream.js';
 import { ResponseWriter } from './response-writer.js';
-import { DescribesInputTokens, DescribesResponses } from './responses.openapi.js';
+import {
+  DescribesCompaction,
+  DescribesInputTokens,
+  DescribesResponses,
+} from './responses.openapi.js';
 
 /**
  * `/v1/responses`: a dialect of chat, and the store of what was said. As long as no event
@@ -72,6 +78,28 @@ export class ResponsesController {
           object: 'response.input_tokens',
           input_tokens: usage?.input_tokens ?? 0,
         });
+    } catch (error) {
+      throw inWordsOfResponses(error);
+    }
+  }
+
+  /** The model itself sums the conversation up. */
+  @Post('compact')
+  @DescribesCompaction()
+  async compact(
+    @JsonBody() body: JsonRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    try {
+      const turn = await this.conversations.turn(parseCompaction, body, reply);
+      // Without the message that asks for the summary.
+      const conversation = turn.conversation.all.slice(0, -1);
+      if (conversation.length === 0) throw missingField('input');
+      await this.generations.answer(turn, answer => {
+        const writer = saidIn(answer, turn.response);
+        writer.end(nowS());
+        return compactionOf(writer.response, conversation);
+      });
     } catch (error) {
       throw inWordsOfResponses(error);
     }

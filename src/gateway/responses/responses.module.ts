@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { DatabaseModule } from '../../platform/database/database.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { RequestsModule } from '../requests/requests.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
@@ -14,6 +15,7 @@ import { ResponseFeed } from './response-feed.js';
 import { ResponseRecords } from './response-records.js';
 import { ResponseRuns } from './response-runs.js';
 import { ResponsesController } from './responses.controller.js';
+import { ResponsesGateway } from './responses.gateway.js';
 import { RESPONSE_METRICS } from './responses.metrics.js';
 import { StoredResponsesController } from './stored-responses.controller.js';
 
@@ -22,7 +24,14 @@ import { StoredResponsesController } from './stored-responses.controller.js';
  * stored; those of before are still served.
  */
 @Module({
-  imports: [DatabaseModule, ModelsModule, RequestsModule, SchedulerModule, TextModule],
+  imports: [
+    DatabaseModule,
+    LimitsModule,
+    ModelsModule,
+    RequestsModule,
+    SchedulerModule,
+    TextModule,
+  ],
   controllers: [ResponsesController, StoredResponsesController],
   providers: [
     BackgroundResponses,
@@ -34,6 +43,7 @@ import { StoredResponsesController } from './stored-responses.controller.js';
     ResponseFeed,
     ResponseRecords,
     ResponseRuns,
+    ResponsesGateway,
     ...RESPONSE_METRICS,
   ],
 })

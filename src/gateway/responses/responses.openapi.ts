@@ -117,23 +117,17 @@ export function DescribesResponses(): MethodDecorator {
   );
 }
 
-/** OpenAPI of the count. */
-export const DescribesInputTokens = (): MethodDecorator =>
+const describesInput = (
+  description: string,
+  result: string,
+  example: object,
+): MethodDecorator =>
   applyDecorators(
-    ApiOperation({
-      description:
-        'The model reads the input and draws one token: it is queued and counted like any other request.',
-    }),
+    ApiOperation({ description }),
     ApiConsumes('application/json'),
     ApiBody({ type: ResponseInputRequest }),
     DescribesRequestHeaders(),
-    ApiOkResponse({
-      description: 'Tokens that the input comes to.',
-      schema: {
-        type: 'object',
-        example: { object: 'response.input_tokens', input_tokens: 11 },
-      },
-    }),
+    ApiOkResponse({ description: result, schema: { type: 'object', example } }),
     DescribesErrors(
       'invalid_json',
       'unsupported_task',
@@ -141,4 +135,24 @@ export const DescribesInputTokens = (): MethodDecorator =>
       ...FIELD_ERRORS,
       ...QUEUE_ERRORS,
     ),
+  );
+
+/** OpenAPI of the count. */
+export const DescribesInputTokens = (): MethodDecorator =>
+  describesInput(
+    'The model reads the input and draws one token: it is queued and counted like any other request.',
+    'Tokens that the input comes to.',
+    { object: 'response.input_tokens', input_tokens: 11 },
+  );
+
+/** OpenAPI of the compaction. */
+export const DescribesCompaction = (): MethodDecorator =>
+  describesInput(
+    'The model sums the conversation up: it is queued and counted like any other request.',
+    'What to send in place of the conversation: its messages but for those of the model, and a summary.',
+    {
+      id: 'resp_1',
+      object: 'response.compaction',
+      output: [{ id: 'cmp_1', type: 'compaction', encrypted_content: 'switchyard1.SXQ' }],
+    },
   );

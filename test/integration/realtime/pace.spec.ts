@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { type WebSocket } from 'ws';
-import { RealtimeSocket } from '../../../src/gateway/realtime/session/realtime-socket.js';
+import { ClientSocket } from '../../../src/gateway/websockets/client-socket.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { type GatewayRig, until } from '../api/gateway-rig.js';
 import { realtimeRig, signalWorker, streamsInUse } from './realtime-rig.js';
@@ -101,8 +101,8 @@ describe('a client that does not read', () => {
     const client = await RealtimeClient.synthetic(rig.url);
     const waiting: number[] = [];
     const close = jest
-      .spyOn(RealtimeSocket.prototype, 'close')
-      .mockImplementation(function (this: RealtimeSocket) {
+      .spyOn(ClientSocket.prototype, 'close')
+      .mockImplementation(function (this: ClientSocket) {
         const { socket } = this as unknown as { socket: WebSocket };
         waiting.push(socket.bufferedAmount);
         socket.close(...(close.mock.calls.at(-1) as unknown as [number, string]));

@@ -6,7 +6,7 @@ import {
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { type SessionJournal } from '../journal/session-journal.js';
 import { type AdoptedSession } from '../journal/session-state.js';
-import { type RealtimeSocket } from './realtime-socket.js';
+import { type ClientSocket } from '../../websockets/client-socket.js';
 
 /** One event as it was written to the socket. */
 interface SentEvent {
@@ -65,7 +65,7 @@ interface OutboxOptions {
 export class SessionOutbox {
   readonly #ring: EventRing;
   readonly #prefix: string;
-  #socket: RealtimeSocket | undefined;
+  #socket: ClientSocket | undefined;
   #sent: number;
   #attached: (() => void)[] = [];
   #ended = false;
@@ -119,12 +119,12 @@ export class SessionOutbox {
       this.#socket.close(CLOSE.tryAgainLater, 'events are not being read');
   }
 
-  attach(socket: RealtimeSocket): void {
+  attach(socket: ClientSocket): void {
     this.#socket = socket;
     this.#wake();
   }
 
-  detach(socket: RealtimeSocket): void {
+  detach(socket: ClientSocket): void {
     if (this.#socket === socket) this.#socket = undefined;
   }
 

@@ -1,5 +1,5 @@
 import { type RawData, type WebSocket } from 'ws';
-import { type CloseCode } from '../../../contracts/realtime/realtime-event.js';
+import { type CloseCode } from '../../contracts/realtime/realtime-event.js';
 
 interface SocketListener {
   text(message: string): void;
@@ -21,7 +21,7 @@ const CLOSE_MS = 2000;
 const NO_CLOSE_FRAME = 1006;
 
 /** One WebSocket: bounded writing, pings for life, and a close that ends. */
-export class RealtimeSocket {
+export class ClientSocket {
   readonly #pings: NodeJS.Timeout;
   #cut: NodeJS.Timeout | undefined;
   #paused: NodeJS.Timeout | undefined;

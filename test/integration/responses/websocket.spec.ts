@@ -1,0 +1,245 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { WebSocket } from 'ws';
+import {
+  type ResponseEvent,
+  type ResponseObject,
+} from '../../../src/contracts/openai/responses.js';
+import { faultsOfEvents } from '../../support/response-schema.js';
+import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
+import { bearer, KeysFolder } from '../auth/keys-folder.js';
+import { syntheticLlm } from '../generation/generation-rig.js';
+
+type Told = Record<string, unknown> & { readonly type: string };
+
+let folder: KeysFolder;
+let key: string;
+let eventsKey: string;
+let rig: GatewayRig;
+beforeAll(async () => {
+  folder = await KeysFolder.create();
+  key = folder.add('acme', 'inference');
+  eventsKey = folder.add('acme', 'events');
+  rig = await GatewayRig.start({
+    models: [
+      syntheticLlm({ tokens: 4 }),
+      syntheticLlm({ tokens: 200, perTokenMs: 20 }, { id: 'slow' }),
+    ],
+    launch: sourceLaunch,
+    settings: { 'auth.keys_file': folder.file },
+  });
+  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+});
+afterAll(async () => {
+  await rig.close();
+  await folder.remove();
+});
+
+/** One connection, and what came over it. */
+class Connection {
+  readonly told: Told[] = [];
+  private constructor(readonly socket: WebSocket) {
+    socket.on('message', (data: Buffer) =>
+      this.told.push(JSON.parse(data.toString()) as Told),
+    );
+  }
+
+  static async open(
+    url = rig.url,
+    headers: Record<string, string> = bearer(key),
+  ): Promise<Connection> {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/responses`, {
+      headers,
+    });
+    const connection = new Connection(socket);
+    await once(socket, 'open');
+    return connection;
+  }
+
+  send(fields: object): void {
+    const message = { type: 'response.create', model: 'synthetic-llm', ...fields };
+    this.socket.send(JSON.stringify(message));
+  }
+
+  /** What has come when the given number of responses have ended, errors included. */
+  async ended(count = 1): Promise<Told[]> {
+    const isEnd = ({ type }: Told) =>
+      /^(error|response\.(completed|incomplete))$/.test(type);
+    await until(() => this.told.filter(isEnd).length >= count);
+    return this.told;
+  }
+
+  async answer(fields: object): Promise<ResponseObject> {
+    this.told.length = 0;
+    this.send(fields);
+    const events = (await this.ended()) as unknown as ResponseEvent[];
+    expect(faultsOfEvents(events)).toEqual([]);
+    return (events.at(-1) as { response: ResponseObject }).response;
+  }
+
+  async error(fields: object): Promise<Told> {
+    this.told.length = 0;
+    this.send(fields);
+    return (await this.ended()).at(-1)!;
+  }
+}
+
+describe('/v1/responses as a WebSocket', () => {
+  it('answers with the events of the HTTP stream', async () => {
+    const connection = await Connection.open();
+    const response = await connection.answer({ input: 'Where do trains go?' });
+    expect(response.status).toBe('completed');
+    expect(connection.told[0]!.type).toBe('response.created');
+    const stored = await fetch(`${rig.url}/v1/responses/${response.id}`, {
+      headers: bearer(key),
+    });
+    expect(stored.status).toBe(200);
+    connection.socket.close();
+  });
+
+  it('continues what its last response said, stored or not', async () => {
+    const connection = await Connection.open();
+    const first = await connection.answer({ input: 'one two three', store: false });
+    const more = { previous_response_id: first.id, input: 'four', store: false };
+    const second = await connection.answer(more);
+    expect(second.previous_response_id).toBe(first.id);
+    const third = await connection.answer({
+      previous_response_id: second.id,
+      input: 'five',
+      store: false,
+    });
+    expect(third.previous_response_id).toBe(second.id);
+
+    const other = await Connection.open();
+    expect(
+      await other.error({ previous_response_id: third.id, input: 'six' }),
+    ).toMatchObject({ status: 404, error: { code: 'previous_response_not_found' } });
+    connection.socket.close();
+    other.socket.close();
+  });
+
+  it('answers one message after another', async () => {
+    const connection = await Connection.open();
+    for (const input of ['first', 'second', 'third']) connection.send({ input });
+    const types = (await connection.ended(3)).map(({ type }) => type);
+    const starts = types.flatMap((type, at) => (type === 'response.created' ? [at] : []));
+    expect(starts).toHaveLength(3);
+    for (const at of starts.slice(1)) expect(types[at - 1]).toBe('response.completed');
+    connection.socket.close();
+  });
+
+  it('tells what is wrong with a message, and goes on', async () => {
+    const connection = await Connection.open();
+    expect(await connection.error({ model: 'nobody', input: 'x' })).toMatchObject({
+      status: 404,
+      error: { code: 'model_not_found' },
+    });
+    expect(await connection.error({ input: 'x', temperature: 3 })).toMatchObject({
+      status: 400,
+      error: { param: 'temperature' },
+    });
+    expect(await connection.error({ type: 'response.cancel' })).toMatchObject({
+      status: 400,
+      error: { param: 'type' },
+    });
+    expect(await connection.error({ input: 'x', generate: false })).toMatchObject({
+      status: 400,
+      error: { code: 'unsupported_parameter', param: 'generate' },
+    });
+    connection.told.length = 0;
+    connection.socket.send('{"type":');
+    expect((await connection.ended()).at(-1)).toMatchObject({
+      status: 400,
+      error: { code: 'invalid_json' },
+    });
+    expect((await connection.answer({ input: 'x' })).status).toBe('completed');
+    connection.socket.close();
+  });
+
+  it('bounds the messages that wait', async () => {
+    const connection = await Connection.open();
+    for (let sent = 0; sent < 17; sent += 1)
+      connection.send({ model: 'slow', input: 'x' });
+    expect((await connection.ended()).at(-1)).toMatchObject({
+      type: 'error',
+      error: { code: 'queue_full' },
+    });
+    connection.socket.close();
+    await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+  });
+
+  it('cancels what is generated for a client that leaves', async () => {
+    const connection = await Connection.open();
+    connection.send({ model: 'slow', input: 'x' });
+    await until(() => connection.told.length > 3);
+    connection.socket.terminate();
+    await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+  });
+
+  it('resumes the events of a background response', async () => {
+    const connection = await Connection.open();
+    connection.send({ input: 'x', background: true });
+    const events = (await connection.ended()) as unknown as ResponseEvent[];
+    const { id } = (events[0] as { response: ResponseObject }).response;
+    connection.socket.terminate();
+
+    const again = await Connection.open();
+    again.send({ type: 'response.resume', response_id: id, starting_after: 2 });
+    await again.ended();
+    expect(again.told).toEqual(events.slice(3));
+    expect(
+      await again.error({ type: 'response.resume', response_id: 'resp_none' }),
+    ).toMatchObject({ status: 404, error: { code: 'response_not_found' } });
+    again.socket.close();
+  });
+
+  it('opens with a key that may use models, and with no other', async () => {
+    const refused = async (headers: Record<string, string>) => {
+      const socket = new WebSocket(`${rig.url.replace('http', 'ws')}/v1/responses`, {
+        headers,
+      });
+      socket.on('error', () => undefined);
+      const [, { statusCode }] = (await once(socket, 'unexpected-response')) as [
+        unknown,
+        { statusCode: number },
+      ];
+      socket.terminate();
+      return statusCode;
+    };
+    expect(await refused({})).toBe(401);
+    expect(await refused(bearer(eventsKey))).toBe(403);
+  });
+});
+
+describe('limits and the end', () => {
+  it('count each message', async () => {
+    const limited = await GatewayRig.start({
+      models: [syntheticLlm({ tokens: 4 })],
+      launch: sourceLaunch,
+      settings: { 'limits.requests_per_minute': 1, 'auth.keys_file': folder.file },
+    });
+    const connection = await Connection.open(limited.url);
+    expect((await connection.answer({ input: 'x' })).status).toBe('completed');
+    expect(await connection.error({ input: 'x' })).toMatchObject({
+      status: 429,
+      error: { code: 'rate_limit_exceeded' },
+    });
+    connection.socket.close();
+    await limited.close();
+  });
+
+  it('let a response end before the connection', async () => {
+    const closing = await GatewayRig.start({
+      models: [syntheticLlm({ tokens: 20, perTokenMs: 20 })],
+      launch: sourceLaunch,
+    });
+    const connection = await Connection.open(closing.url, {});
+    connection.send({ input: 'x' });
+    await until(() => connection.told.length > 3);
+    const closed = once(connection.socket, 'close') as Promise<[number]>;
+    const isClosed = closing.close();
+    expect((await closed)[0]).toBe(1001);
+    expect(connection.told.at(-1)!.type).toBe('response.completed');
+    await isClosed;
+  });
+});
