@@ -18,7 +18,7 @@ export const KIND_CAPABILITIES = {
     'stream',
   ],
   tts: ['speech', 'speed'],
-  llm: ['logprobs', 'chat', 'completions', 'tools', 'responses'],
+  llm: ['logprobs', 'chat', 'completions', 'tools', 'responses', 'messages'],
   embedding: ['embeddings', 'dimensions', 'rerank'],
 } as const;
 

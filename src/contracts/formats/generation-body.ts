@@ -145,8 +145,8 @@ export const completionLogprobs = (tokens: readonly DrawnToken[]): object => ({
 /** Whose body it is: that of `/v1/chat/completions` or of `/v1/completions`. */
 export type GenerationForm = 'chat' | 'completion';
 
-/** Beside those, what only another server knows: the body of `/v1/responses`. */
-export type RequestForm = GenerationForm | 'response' | TokenForm;
+/** Beside those, what only another server knows: the bodies of its other dialects. */
+export type RequestForm = GenerationForm | 'response' | 'message' | TokenForm;
 
 /** Nothing is generated: the answer is that of the route of this name. */
 export type TokenForm = 'tokenize' | 'detokenize';

@@ -61,3 +61,14 @@ export const withJsonFields = (
 /** @param start the object without its closing brace */
 const isEmptyObject = (start: Buffer): boolean =>
   start.length < 64 && start.toString('utf8').trim() === '{';
+
+/** `withJsonFields` of the object in the field `name`, which is there. */
+export function withInnerFields(
+  json: Buffer,
+  name: string,
+  fields: Readonly<Record<string, unknown>>,
+): Buffer {
+  const { start, end } = valueSpans(json, [name])[name]!;
+  const inner = withJsonFields(json.subarray(start, end), fields);
+  return Buffer.concat([json.subarray(0, start), inner, json.subarray(end)]);
+}

@@ -82,6 +82,7 @@ const FORMS = {
   response: Form.RESPONSE,
   tokenize: Form.TOKENIZE,
   detokenize: Form.DETOKENIZE,
+  message: Form.MESSAGE,
 } as const;
 const FORM_NAMES = new Map<Form, RequestForm>(
   Object.entries(FORMS).map(([name, form]) => [form, name as RequestForm]),

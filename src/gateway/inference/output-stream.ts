@@ -57,6 +57,11 @@ export abstract class OutputStream {
     this.#onOutput = onOutput;
   }
 
+  /** Sends what is no output, such as a comment. For as long as the stream is open. */
+  notice(frame: string): void {
+    if (!this.body.writableEnded) this.body.push(frame);
+  }
+
   /**
    * Ends the stream. Output so far is still sent, then the failure. Only the first call
    * has an effect.

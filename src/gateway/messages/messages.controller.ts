@@ -11,16 +11,19 @@ import { answerHeaders } from '../http/answer-headers.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
-import { httpCaller } from '../inference/inference.service.js';
+import { type HttpCaller, httpCaller } from '../inference/inference.service.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
+import { Forecasts } from '../scheduler/forecasts.js';
+import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { piecesOf } from '../text/generation-pieces.js';
 import { inWordsOf } from '../text/param-names.js';
 import { parseChat } from '../text/parse-generation.js';
 import { TextGenerationService, type TextTurn } from '../text/text-generation.service.js';
 import { chatOfMessage, PARAMS_OF_MESSAGE } from './chat-of-message.js';
-import { MessageStream } from './message-stream.js';
+import { MessageStream, waitFrame } from './message-stream.js';
 import { MessageWriter } from './message-writer.js';
+import { NativeMessages } from './native-messages.js';
 import { DescribesCountTokens, DescribesMessages } from './messages.openapi.js';
 
 type Body = JsonRequest['fields'];
@@ -56,20 +59,24 @@ export class MessagesController {
   constructor(
     private readonly generations: TextGenerationService,
     private readonly catalog: ModelCatalog,
+    private readonly native: NativeMessages,
+    private readonly scheduler: SchedulerService,
+    private readonly forecasts: Forecasts,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   @Post()
   @DescribesMessages()
-  async create(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply) {
+  async create(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply) {
+    if (await this.native.serve(body, reply, wait => this.#notice(wait))) return;
     try {
-      const { stream, ...turn } = this.#turn(fields, reply);
+      const { stream, ...turn } = this.#turn(body.fields, reply);
       const writer = new MessageWriter(`msg_${turn.caller.id}`, turn.generation.model.id);
       if (!stream)
-        return await this.generations.answer(turn, answer => said(writer, answer));
+        return void (await this.generations.answer(turn, answer => said(writer, answer)));
       const { maxBufferedBytes } = this.settings.generation;
       const output = new MessageStream(maxBufferedBytes, writer, turn.caller.id);
-      return await this.generations.stream(turn, output);
+      await this.generations.stream(turn, output, () => this.#notice(turn.caller));
     } catch (error) {
       throw inWordsOf(PARAMS_OF_MESSAGE, error);
     }
@@ -94,6 +101,12 @@ export class MessagesController {
     } catch (error) {
       throw inWordsOf(PARAMS_OF_MESSAGE, error);
     }
+  }
+
+  /** Its place and forecast, for people who watch the stream. */
+  async #notice({ tenant, id }: HttpCaller): Promise<string> {
+    const view = await this.scheduler.findAnywhere({ tenant, id });
+    return waitFrame(view, view && this.forecasts.ofView(view));
   }
 
   #turn(fields: Body, reply: FastifyReply): TextTurn & { readonly stream: boolean } {

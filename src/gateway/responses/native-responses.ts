@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { withJsonFields } from '../../contracts/formats/json-fields.js';
+import { withInnerFields, withJsonFields } from '../../contracts/formats/json-fields.js';
 import { CreateResponseRequest } from '../../contracts/openai/response.dto.js';
 import {
   type ItemReference,
@@ -24,7 +24,6 @@ import {
   SSE_DONE,
   sseEvent,
 } from '../../contracts/formats/server-sent-event.js';
-import { valueSpans } from '../../core/jobs/line-span.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { GenerationOutputStream } from '../text/generation-output-stream.js';
@@ -59,7 +58,7 @@ class NativeStream extends GenerationOutputStream {
     const type = String(event.type);
     if (!isObject(event.response)) return sseEvent(type, onOneLine(json));
     this.#last = { ...event.response, ...this.fields };
-    const whole = withResponseFields(json, this.fields);
+    const whole = withInnerFields(json, 'response', this.fields);
     if (!FINAL_EVENTS.has(type)) return sseEvent(type, onOneLine(whole));
     this.#final = whole;
     return '';
@@ -74,7 +73,7 @@ class NativeStream extends GenerationOutputStream {
     const fields = await this.finish(this.#last as unknown as ResponseObject);
     return sseEvent(
       String(eventIn(this.#final)!.type),
-      onOneLine(withResponseFields(this.#final, { ...fields })),
+      onOneLine(withInnerFields(this.#final, 'response', { ...fields })),
     );
   }
 
@@ -94,12 +93,6 @@ class NativeStream extends GenerationOutputStream {
       .map(event => sseEvent(event.type, { ...event, sequence_number: this.#next++ }))
       .join('');
   }
-}
-
-function withResponseFields(json: Buffer, fields: NativeFields): Buffer {
-  const { start, end } = valueSpans(json, ['response']).response!;
-  const response = withJsonFields(json.subarray(start, end), fields);
-  return Buffer.concat([json.subarray(0, start), response, json.subarray(end)]);
 }
 
 /**

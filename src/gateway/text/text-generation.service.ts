@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { answerHeaders } from '../http/answer-headers.js';
+import { answerHeaders, type RequestTimings } from '../http/answer-headers.js';
 import {
   type HttpCaller,
   type InferenceCaller,
@@ -27,6 +27,9 @@ export interface TextTurn extends Pick<ParsedGeneration, 'ignored'> {
   readonly caller: HttpCaller;
   readonly generation: Generation;
 }
+
+/** Between two notices to a caller that waits; no proxy cuts a connection sooner. */
+const NOTICE_MS = 5000;
 
 /** Runs generations on workers. */
 @Injectable()
@@ -72,14 +75,41 @@ export class TextGenerationService {
       .send(body);
   }
 
-  /** Sends events from the first chunk on; their headers hold what is known by then. */
+  /**
+   * Sends events from the first chunk on; their headers hold what is known by then.
+   * @param notice what a caller is told every few seconds until then; the first one sends
+   *   the status, and a failure is in the stream from then on
+   */
   async stream(
     { caller, generation, ignored }: TextTurn,
     output: GenerationOutputStream,
+    notice?: () => Promise<string>,
   ): Promise<void> {
     const started = this.start(caller, generation, output);
-    const { phases, firstOutputMs: ttftMs } = await started.firstOutput();
-    const headers = answerHeaders(generation.model.id, { phases, ttftMs }, ignored);
-    sendEvents(caller.reply, headers, output.chunks, output.contentType);
+    let isSent = false;
+    const send = (timings: RequestTimings): void => {
+      if (isSent) return;
+      isSent = true;
+      const headers = answerHeaders(generation.model.id, timings, ignored);
+      sendEvents(caller.reply, headers, output.chunks, output.contentType);
+    };
+    let waits = true;
+    const timer =
+      notice &&
+      setInterval(async () => {
+        const frame = await notice();
+        if (!waits) return;
+        send({ phases: {} });
+        output.notice(frame);
+      }, NOTICE_MS);
+    try {
+      const { phases, firstOutputMs: ttftMs } = await started.firstOutput();
+      send({ phases, ttftMs });
+    } catch (error) {
+      if (!isSent) throw error;
+    } finally {
+      waits = false;
+      clearInterval(timer);
+    }
   }
 }

@@ -70,8 +70,8 @@ export function demandTokens(item: GenerateItem): TokenItem {
   const { form } = item;
   if (form === 'chat' || form === 'completion') return { ...item, form };
   const message =
-    form === 'response'
-      ? 'Only an upstream server takes the body of a response as it is.'
+    form === 'response' || form === 'message'
+      ? `Only an upstream server takes the body of a ${form} as it is.`
       : 'This engine has no tokenizer to ask.';
   throw new DomainError('unsupported_task', message);
 }

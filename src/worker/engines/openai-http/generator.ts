@@ -1,7 +1,7 @@
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
-import { cancelledError } from '@switchyard/engine-api/engine.js';
+import { cancelledError, KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import {
   type GenerateItem,
   type GenerationEvent,
@@ -89,6 +89,7 @@ const PATHS = {
   chat: '/chat/completions',
   completion: '/completions',
   response: '/responses',
+  message: '/messages',
   // vLLM and llama.cpp have them beside `/v1`.
   tokenize: '/../tokenize',
   detokenize: '/../detokenize',
@@ -102,7 +103,7 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
   readonly kind = 'llm';
 
   constructor(options: OpenAiHttpOptions, timing?: RetryTiming) {
-    super(options, ['chat', 'completions', 'tools', 'responses', 'logprobs'], timing);
+    super(options, KIND_CAPABILITIES.llm, timing);
   }
 
   /**

@@ -25,14 +25,15 @@ export class UpstreamGeneration {
 
   /** True once it is known of all why they ended. */
   get complete(): boolean {
-    return this.#reasons.size >= (this.#isResponse ? 1 : this.item.n);
+    return this.#reasons.size >= (this.#isChoices ? this.item.n : 1);
   }
 
   /** @throws DomainError or UpstreamFailure when it is an error, or no JSON object. */
   take(json: string): GenerationEvent {
     const answer = answerIn(json, this.modelId);
-    if (this.#isResponse) this.#takeResponse(answer, json);
-    else this.#takeChoices(answer, json);
+    if (this.#isChoices) this.#takeChoices(answer, json);
+    else if (this.item.form === 'response') this.#takeResponse(answer, json);
+    else this.#takeMessage(answer, json);
     return { type: 'chunk', json };
   }
 
@@ -42,13 +43,13 @@ export class UpstreamGeneration {
       .map(([, reason]) => reason);
     return {
       type: 'done',
-      finishReasons: this.#isResponse && reasons.length === 0 ? [''] : reasons,
+      finishReasons: !this.#isChoices && reasons.length === 0 ? [''] : reasons,
       ...(this.#usage && { usage: this.#usage }),
     };
   }
 
-  get #isResponse(): boolean {
-    return this.item.form === 'response';
+  get #isChoices(): boolean {
+    return this.item.form !== 'response' && this.item.form !== 'message';
   }
 
   #takeChoices({ error, choices, usage }: Fields, json: string): void {
@@ -70,6 +71,27 @@ export class UpstreamGeneration {
     if (OVER.includes(status)) this.#reasons.set(0, String(status));
     this.#usage = usageIn(usage) ?? this.#usage;
   }
+
+  /** An event of `/v1/messages`, or a message as a whole. */
+  #takeMessage(answer: Fields, json: string): void {
+    const { type, delta, message = answer } = answer;
+    if (typeof type !== 'string' || type === 'error') throw failureIn(json, this.modelId);
+    const { stop_reason: reason } = (delta ?? message) as Fields;
+    if (typeof reason === 'string') this.#reasons.set(0, reason);
+    const usage = (message as Fields).usage ?? answer.usage;
+    if (isObject(usage)) this.#usage = usageOfMessage(usage, this.#usage);
+  }
+}
+
+/** Its input counts what was read from the cache apart; a later event may leave it out. */
+function usageOfMessage(usage: Fields, before: TokenUsage | undefined): TokenUsage {
+  const cached = countIn(usage.cache_read_input_tokens);
+  const read = countIn(usage.input_tokens) + countIn(usage.cache_creation_input_tokens);
+  return {
+    promptTokens: cached + read || (before?.promptTokens ?? 0),
+    completionTokens: countIn(usage.output_tokens) || (before?.completionTokens ?? 0),
+    cachedTokens: cached || (before?.cachedTokens ?? 0),
+  };
 }
 
 /** @throws UpstreamFailure when it is no JSON object */

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from switchyard.v1 import common_pb2 as switchyard_dot_v1_dot_common__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eswitchyard/v1/generation.proto\x12\rswitchyard.v1\x1a\x1aswitchyard/v1/common.proto\"\x89\x03\n\x0fGenerateRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12)\n\x08priority\x18\x02 \x01(\x0e\x32\x17.switchyard.v1.Priority\x12#\n\x05group\x18\x03 \x01(\x0b\x32\x14.switchyard.v1.Group\x12\x31\n\x04\x66orm\x18\x04 \x01(\x0e\x32#.switchyard.v1.GenerateRequest.Form\x12\x0c\n\x04\x62ody\x18\x05 \x01(\x0c\x12\x0e\n\x06stream\x18\x06 \x01(\x08\x12\x12\n\nmax_tokens\x18\x07 \x01(\r\x12\t\n\x01n\x18\x08 \x01(\r\x12\x0e\n\x06tenant\x18\t \x01(\t\x12\x15\n\rtenant_weight\x18\n \x01(\r\"{\n\x04\x46orm\x12\x14\n\x10\x46ORM_UNSPECIFIED\x10\x00\x12\r\n\tFORM_CHAT\x10\x01\x12\x13\n\x0f\x46ORM_COMPLETION\x10\x02\x12\x11\n\rFORM_RESPONSE\x10\x03\x12\x11\n\rFORM_TOKENIZE\x10\x04\x12\x13\n\x0f\x46ORM_DETOKENIZE\x10\x05\"]\n\x10GenerateResponse\x12\x0f\n\x05\x63hunk\x18\x01 \x01(\x0cH\x00\x12-\n\x04\x64one\x18\x02 \x01(\x0b\x32\x1d.switchyard.v1.GenerationDoneH\x00\x42\t\n\x07message\"\xaf\x01\n\x0eGenerationDone\x12(\n\x05usage\x18\x01 \x01(\x0b\x32\x19.switchyard.v1.TokenUsage\x12\x16\n\x0e\x66inish_reasons\x18\x02 \x03(\t\x12+\n\texecution\x18\x03 \x01(\x0b\x32\x18.switchyard.v1.Execution\x12\x1b\n\x0e\x66irst_token_ms\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\x11\n\x0f_first_token_ms\"U\n\nTokenUsage\x12\x15\n\rprompt_tokens\x18\x01 \x01(\r\x12\x19\n\x11\x63ompletion_tokens\x18\x02 \x01(\r\x12\x15\n\rcached_tokens\x18\x03 \x01(\r\"\xff\x01\n\x0c\x45mbedRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12)\n\x08priority\x18\x02 \x01(\x0e\x32\x17.switchyard.v1.Priority\x12#\n\x05group\x18\x03 \x01(\x0b\x32\x14.switchyard.v1.Group\x12\x0c\n\x04\x62ody\x18\x04 \x01(\x0c\x12\x0e\n\x06inputs\x18\x05 \x01(\r\x12\x0e\n\x06tenant\x18\x06 \x01(\t\x12.\n\x04\x66orm\x18\x07 \x01(\x0e\x32 .switchyard.v1.EmbedRequest.Form\"-\n\x04\x46orm\x12\x14\n\x10\x46ORM_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x46ORM_RERANK\x10\x01\"\x8b\x01\n\rEmbedResponse\x12\x0f\n\x07vectors\x18\x01 \x01(\x0c\x12\x12\n\ndimensions\x18\x02 \x01(\r\x12(\n\x05usage\x18\x03 \x01(\x0b\x32\x19.switchyard.v1.TokenUsage\x12+\n\texecution\x18\x04 \x01(\x0b\x32\x18.switchyard.v1.Execution2\xb1\x02\n\x0eTextGeneration\x12M\n\x08Generate\x12\x1e.switchyard.v1.GenerateRequest\x1a\x1f.switchyard.v1.GenerateResponse0\x01\x12\x42\n\x05\x45mbed\x12\x1b.switchyard.v1.EmbedRequest\x1a\x1c.switchyard.v1.EmbedResponse\x12\x45\n\x06\x43\x61ncel\x12\x1c.switchyard.v1.CancelRequest\x1a\x1d.switchyard.v1.CancelResponse\x12\x45\n\x06Health\x12\x1c.switchyard.v1.HealthRequest\x1a\x1d.switchyard.v1.HealthResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1eswitchyard/v1/generation.proto\x12\rswitchyard.v1\x1a\x1aswitchyard/v1/common.proto\"\x9c\x03\n\x0fGenerateRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12)\n\x08priority\x18\x02 \x01(\x0e\x32\x17.switchyard.v1.Priority\x12#\n\x05group\x18\x03 \x01(\x0b\x32\x14.switchyard.v1.Group\x12\x31\n\x04\x66orm\x18\x04 \x01(\x0e\x32#.switchyard.v1.GenerateRequest.Form\x12\x0c\n\x04\x62ody\x18\x05 \x01(\x0c\x12\x0e\n\x06stream\x18\x06 \x01(\x08\x12\x12\n\nmax_tokens\x18\x07 \x01(\r\x12\t\n\x01n\x18\x08 \x01(\r\x12\x0e\n\x06tenant\x18\t \x01(\t\x12\x15\n\rtenant_weight\x18\n \x01(\r\"\x8d\x01\n\x04\x46orm\x12\x14\n\x10\x46ORM_UNSPECIFIED\x10\x00\x12\r\n\tFORM_CHAT\x10\x01\x12\x13\n\x0f\x46ORM_COMPLETION\x10\x02\x12\x11\n\rFORM_RESPONSE\x10\x03\x12\x11\n\rFORM_TOKENIZE\x10\x04\x12\x13\n\x0f\x46ORM_DETOKENIZE\x10\x05\x12\x10\n\x0c\x46ORM_MESSAGE\x10\x06\"]\n\x10GenerateResponse\x12\x0f\n\x05\x63hunk\x18\x01 \x01(\x0cH\x00\x12-\n\x04\x64one\x18\x02 \x01(\x0b\x32\x1d.switchyard.v1.GenerationDoneH\x00\x42\t\n\x07message\"\xaf\x01\n\x0eGenerationDone\x12(\n\x05usage\x18\x01 \x01(\x0b\x32\x19.switchyard.v1.TokenUsage\x12\x16\n\x0e\x66inish_reasons\x18\x02 \x03(\t\x12+\n\texecution\x18\x03 \x01(\x0b\x32\x18.switchyard.v1.Execution\x12\x1b\n\x0e\x66irst_token_ms\x18\x04 \x01(\x01H\x00\x88\x01\x01\x42\x11\n\x0f_first_token_ms\"U\n\nTokenUsage\x12\x15\n\rprompt_tokens\x18\x01 \x01(\r\x12\x19\n\x11\x63ompletion_tokens\x18\x02 \x01(\r\x12\x15\n\rcached_tokens\x18\x03 \x01(\r\"\xff\x01\n\x0c\x45mbedRequest\x12\x12\n\nrequest_id\x18\x01 \x01(\t\x12)\n\x08priority\x18\x02 \x01(\x0e\x32\x17.switchyard.v1.Priority\x12#\n\x05group\x18\x03 \x01(\x0b\x32\x14.switchyard.v1.Group\x12\x0c\n\x04\x62ody\x18\x04 \x01(\x0c\x12\x0e\n\x06inputs\x18\x05 \x01(\r\x12\x0e\n\x06tenant\x18\x06 \x01(\t\x12.\n\x04\x66orm\x18\x07 \x01(\x0e\x32 .switchyard.v1.EmbedRequest.Form\"-\n\x04\x46orm\x12\x14\n\x10\x46ORM_UNSPECIFIED\x10\x00\x12\x0f\n\x0b\x46ORM_RERANK\x10\x01\"\x8b\x01\n\rEmbedResponse\x12\x0f\n\x07vectors\x18\x01 \x01(\x0c\x12\x12\n\ndimensions\x18\x02 \x01(\r\x12(\n\x05usage\x18\x03 \x01(\x0b\x32\x19.switchyard.v1.TokenUsage\x12+\n\texecution\x18\x04 \x01(\x0b\x32\x18.switchyard.v1.Execution2\xb1\x02\n\x0eTextGeneration\x12M\n\x08Generate\x12\x1e.switchyard.v1.GenerateRequest\x1a\x1f.switchyard.v1.GenerateResponse0\x01\x12\x42\n\x05\x45mbed\x12\x1b.switchyard.v1.EmbedRequest\x1a\x1c.switchyard.v1.EmbedResponse\x12\x45\n\x06\x43\x61ncel\x12\x1c.switchyard.v1.CancelRequest\x1a\x1d.switchyard.v1.CancelResponse\x12\x45\n\x06Health\x12\x1c.switchyard.v1.HealthRequest\x1a\x1d.switchyard.v1.HealthResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -33,21 +33,21 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'switchyard.v1.generation_pb
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_GENERATEREQUEST']._serialized_start=78
-  _globals['_GENERATEREQUEST']._serialized_end=471
-  _globals['_GENERATEREQUEST_FORM']._serialized_start=348
-  _globals['_GENERATEREQUEST_FORM']._serialized_end=471
-  _globals['_GENERATERESPONSE']._serialized_start=473
-  _globals['_GENERATERESPONSE']._serialized_end=566
-  _globals['_GENERATIONDONE']._serialized_start=569
-  _globals['_GENERATIONDONE']._serialized_end=744
-  _globals['_TOKENUSAGE']._serialized_start=746
-  _globals['_TOKENUSAGE']._serialized_end=831
-  _globals['_EMBEDREQUEST']._serialized_start=834
-  _globals['_EMBEDREQUEST']._serialized_end=1089
-  _globals['_EMBEDREQUEST_FORM']._serialized_start=1044
-  _globals['_EMBEDREQUEST_FORM']._serialized_end=1089
-  _globals['_EMBEDRESPONSE']._serialized_start=1092
-  _globals['_EMBEDRESPONSE']._serialized_end=1231
-  _globals['_TEXTGENERATION']._serialized_start=1234
-  _globals['_TEXTGENERATION']._serialized_end=1539
+  _globals['_GENERATEREQUEST']._serialized_end=490
+  _globals['_GENERATEREQUEST_FORM']._serialized_start=349
+  _globals['_GENERATEREQUEST_FORM']._serialized_end=490
+  _globals['_GENERATERESPONSE']._serialized_start=492
+  _globals['_GENERATERESPONSE']._serialized_end=585
+  _globals['_GENERATIONDONE']._serialized_start=588
+  _globals['_GENERATIONDONE']._serialized_end=763
+  _globals['_TOKENUSAGE']._serialized_start=765
+  _globals['_TOKENUSAGE']._serialized_end=850
+  _globals['_EMBEDREQUEST']._serialized_start=853
+  _globals['_EMBEDREQUEST']._serialized_end=1108
+  _globals['_EMBEDREQUEST_FORM']._serialized_start=1063
+  _globals['_EMBEDREQUEST_FORM']._serialized_end=1108
+  _globals['_EMBEDRESPONSE']._serialized_start=1111
+  _globals['_EMBEDRESPONSE']._serialized_end=1250
+  _globals['_TEXTGENERATION']._serialized_start=1253
+  _globals['_TEXTGENERATION']._serialized_end=1558
 # @@protoc_insertion_point(module_scope)

@@ -36,6 +36,7 @@ class GenerateRequest(_message.Message):
         FORM_RESPONSE: GenerateRequest._Form.ValueType  # 3
         FORM_TOKENIZE: GenerateRequest._Form.ValueType  # 4
         FORM_DETOKENIZE: GenerateRequest._Form.ValueType  # 5
+        FORM_MESSAGE: GenerateRequest._Form.ValueType  # 6
 
     class Form(_Form, metaclass=_FormEnumTypeWrapper): ...
     FORM_UNSPECIFIED: GenerateRequest.Form.ValueType  # 0
@@ -44,6 +45,7 @@ class GenerateRequest(_message.Message):
     FORM_RESPONSE: GenerateRequest.Form.ValueType  # 3
     FORM_TOKENIZE: GenerateRequest.Form.ValueType  # 4
     FORM_DETOKENIZE: GenerateRequest.Form.ValueType  # 5
+    FORM_MESSAGE: GenerateRequest.Form.ValueType  # 6
 
     REQUEST_ID_FIELD_NUMBER: _builtins.int
     PRIORITY_FIELD_NUMBER: _builtins.int

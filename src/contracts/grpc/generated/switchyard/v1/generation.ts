@@ -63,6 +63,8 @@ export enum GenerateRequest_Form {
   TOKENIZE = 4,
   /** DETOKENIZE - The body of POST /detokenize, likewise. */
   DETOKENIZE = 5,
+  /** MESSAGE - The body of POST /v1/messages, for workers that list the capability "messages". Chunks are its events. */
+  MESSAGE = 6,
   UNRECOGNIZED = -1,
 }
 
