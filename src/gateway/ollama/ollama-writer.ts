@@ -65,6 +65,11 @@ export class OllamaWriter {
     return { ...this.#line(this.#all, this.#called()), ...this.#ending() };
   }
 
+  /** What a request is answered with that has nothing to answer. */
+  get loaded(): object {
+    return { ...this.#line(NOTHING), done: true, done_reason: 'load' };
+  }
+
   #line({ text, thinking }: Said, calls: readonly object[] = []): object {
     const head = { model: this.model, created_at: new Date().toISOString() };
     const thought = thinking === '' ? {} : { thinking };

@@ -4,11 +4,14 @@ import {
   OllamaChatRequest,
   OllamaEmbedRequest,
   OllamaGenerateRequest,
+  type OllamaModelFields,
   OllamaTransferRequest,
 } from '../../contracts/ollama/ollama.dto.js';
 import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
+import { demandModel } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { parseDto } from '../http/dto-validation.js';
@@ -21,6 +24,7 @@ import { parseEmbedding } from '../text/completions.controller.js';
 import { piecesOf } from '../text/generation-pieces.js';
 import { inWordsOf } from '../text/param-names.js';
 import { parseChat, parseCompletion } from '../text/parse-generation.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
 import { chatOfOllama, PARAMS_OF_OLLAMA, promptOfOllama } from './chat-of-ollama.js';
 import { servedName } from './ollama-models.js';
@@ -76,6 +80,7 @@ export class OllamaController {
     private readonly generations: TextGenerationService,
     private readonly inference: InferenceService,
     private readonly catalog: ModelCatalog,
+    private readonly pool: WorkerPoolService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -153,6 +158,7 @@ export class OllamaController {
 
   async #generate(form: OllamaForm, fields: Body, reply: FastifyReply): Promise<void> {
     const { catalog, settings } = this;
+    if (asksForNothing(form, fields)) return this.#load(form, fields, reply);
     try {
       const { stream, ...turn } = parseOllama(form, fields, {
         catalog,
@@ -176,7 +182,26 @@ export class OllamaController {
       throw inWordsOf(PARAMS_OF_OLLAMA, error);
     }
   }
+
+  #load(form: OllamaForm, fields: Body, reply: FastifyReply): void {
+    const { rules, type } = FORMS[form];
+    const ignored = new IgnoredFields(this.settings.compat.strict);
+    const body = { ...fields, model: servedName(fields.model, this.catalog) };
+    ignored.settle(rules, body);
+    const dto = parseDto<OllamaModelFields>(type, { messages: [], ...body });
+    const model = this.catalog.getOfKind(dto.model, 'llm');
+    demandModel(principalOf(reply.request).terms, model.id);
+    this.pool.demand(model.id);
+    const headers = answerHeaders(model.id, { phases: {} }, ignored.paths);
+    void reply.headers(headers).send(new OllamaWriter(form, String(fields.model)).loaded);
+  }
 }
+
+/** How clients of Ollama load a model: nothing is to be answered. */
+const asksForNothing = (form: OllamaForm, { messages, prompt, images }: Body): boolean =>
+  form === 'chat'
+    ? Array.isArray(messages ?? []) && !(messages as unknown[] | undefined)?.length
+    : (prompt ?? '') === '' && images === undefined;
 
 /** Vectors of 32-bit floats, one after another. */
 function rowsOf(vectors: Buffer, width: number): readonly number[][] {

@@ -224,6 +224,17 @@ describe('the API of Ollama by its client', () => {
     await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));
   });
 
+  it('loads a model that is asked nothing', async () => {
+    const loaded = { model: 'llama:latest', done: true, done_reason: 'load' };
+    expect(await client.generate({ model: 'llama:latest', prompt: '' })).toMatchObject({
+      ...loaded,
+      response: '',
+    });
+    expect(await client.chat({ model: 'llama:latest' })).toMatchObject(loaded);
+    const unknown = await rig.post('/api/generate', { model: 'none' });
+    expect(unknown.status).toBe(404);
+  });
+
   it('reports what has no effect here', async () => {
     const answer = await rig.post('/api/chat', {
       ...{ model, messages, keep_alive: '5m', stream: false },
