@@ -111,6 +111,8 @@ async function installClients(folder) {
     node,
     '--no-audit',
     '--no-fund',
+    // Agents put their programs in place by a script.
+    '--ignore-scripts=false',
   ]);
   if (code !== 0)
     throw new SetupError(`The clients for Node cannot be installed:\n${output}`);

@@ -25,8 +25,12 @@ interface Envelope {
 
 export const QUESTION = 'what does a switchyard do?';
 
-const send = ({ url }: OpenResponsesTarget, body: object | string): Promise<Response> =>
-  fetch(`${url}/v1/responses`, {
+const send = (
+  { url }: OpenResponsesTarget,
+  body: object | string,
+  path = '',
+): Promise<Response> =>
+  fetch(`${url}/v1/responses${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -42,6 +46,18 @@ export async function made(
   equal(answer.status, 200, JSON.stringify(body));
   match(answer.headers.get('content-type') ?? '', /^application\/json/);
   deepEqual(faultsOfResponse(body), []);
+  return body;
+}
+
+/** A conversation that was compacted: its items are input again. */
+export async function compacted(
+  target: OpenResponsesTarget,
+  fields: object,
+): Promise<Pick<ResponseObject, 'output' | 'usage'>> {
+  const answer = await send(target, fields, '/compact');
+  const body = (await answer.json()) as { object: string } & ResponseObject;
+  equal(answer.status, 200, JSON.stringify(body));
+  equal(body.object, 'response.compaction');
   return body;
 }
 

@@ -62,7 +62,8 @@ const BLOCK = z.discriminatedUnion(
 
 const MESSAGE = z.object(
   {
-    role: oneOf(['user', 'assistant']),
+    /** `system`: agents add instructions within a conversation. */
+    role: oneOf(['user', 'assistant', 'system']),
     content: textOr(objectsUpTo(MOST_BLOCKS, BLOCK)),
   },
   'must be an object',

@@ -33,7 +33,7 @@ export class MessageInputRequest {
   @RequiredField(listOfObjects('must be a list of messages'), {
     example: [{ role: 'user', content: 'What does a switchyard do?' }],
     description:
-      'Of `user` and `assistant`: a text, or blocks: `text`, `image`, `tool_use`, `tool_result`, `thinking`.',
+      'Of `user`, `assistant` and `system`: a text, or blocks: `text`, `image`, `tool_use`, `tool_result`, `thinking`.',
   })
   messages!: readonly unknown[];
 

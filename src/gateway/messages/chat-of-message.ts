@@ -102,6 +102,7 @@ function messagesOf({ system, messages }: MessageObjects): readonly Json[] {
     ...(instructions === '' ? [] : [{ role: 'system', content: instructions }]),
     ...messages.flatMap(({ role, content }): readonly Json[] => {
       if (typeof content === 'string') return [{ role, content }];
+      if (role === 'system') return [{ role, content: contentOf(content) }];
       return role === 'user' ? asked(content) : [answered(content)];
     }),
   ];

@@ -138,25 +138,25 @@ export class ResponseConnection {
     const { previous_response_id: previous } = fields;
     // A response that failed, and one that is unknown, is continued by nobody.
     this.#last = undefined;
-    const isKnown = last !== undefined && last.id === previous;
-    const items = [...(isKnown ? last.items : []), ...itemsOf(fields.input)];
-    const asked = isKnown
+    const known = last?.id === previous ? last : undefined;
+    const items = [...(known?.items ?? []), ...itemsOf(fields.input)];
+    const asked = known
       ? { ...fields, input: items, previous_response_id: null }
       : fields;
     const body = Buffer.from(JSON.stringify({ ...asked, stream: true }));
     const { status, body: answer } = await this.host.create(body, this.left);
     if (status !== 200)
       return this.#fail(status, (await json(answer)) as ReturnType<typeof errorEnvelope>);
-    const said = await this.#relay(answer, isKnown ? last.id : undefined);
-    const isWhole = (isKnown || previous == null) && body.length <= MOST_REMEMBERED;
-    if (said && said.status !== 'failed' && isWhole)
-      this.#last = { id: said.id, items: [...items, ...said.output] };
+    const said = await this.#relay(answer, known?.id);
+    // What a stored response said before is in the store only.
+    if (asked.previous_response_id == null && body.length <= MOST_REMEMBERED)
+      this.#last = said && { id: said.id, items: [...items, ...said.output] };
   }
 
   /**
    * Sends events. @param previous what the response continues, where its request does not
    * say so
-   * @returns the response as it ended
+   * @returns the response as it ended; undefined: it failed
    */
   async #relay(
     events: AsyncIterable<Uint8Array>,
@@ -177,7 +177,7 @@ export class ResponseConnection {
       this.socket.send(data);
       if (this.socket.overfull) await this.socket.drained();
     }
-    return said;
+    return said?.status === 'failed' ? undefined : said;
   }
 
   #refuse(thrown: unknown): void {

@@ -94,14 +94,13 @@ export class TextGenerationService {
       sendEvents(caller.reply, headers, output.chunks, output.contentType);
     };
     let waits = true;
-    const timer =
-      notice &&
-      setInterval(async () => {
-        const frame = await notice();
-        if (!waits) return;
-        send({ phases: {} });
-        output.notice(frame);
-      }, NOTICE_MS);
+    const tell = async (): Promise<void> => {
+      const frame = await notice!();
+      if (!waits) return;
+      send({ phases: {} });
+      output.notice(frame);
+    };
+    const timer = notice && setInterval(() => void tell(), NOTICE_MS);
     try {
       const { phases, firstOutputMs: ttftMs } = await started.firstOutput();
       send({ phases, ttftMs });

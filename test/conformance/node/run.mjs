@@ -121,6 +121,9 @@ await check(
   },
 );
 
+/** What agents call the tool that runs a command. */
+const SHELLS = /^(exec_command|bash)$/i;
+
 /**
  * The server behind the model `scripted`: it runs a command, then says what it brought.
  * @returns bodies it received
@@ -134,18 +137,21 @@ async function scriptedServer() {
       const { messages, tools = [] } = JSON.parse(body);
       bodies.push({ messages, tools: tools.map(one => one.function.name) });
       const brought = messages.findLast(({ role }) => role === 'tool')?.content;
-      const given = JSON.stringify({ cmd: 'echo left track' });
+      const line = 'echo left track';
+      const given = JSON.stringify({ cmd: line, command: line, description: 'Echoes.' });
+      const name = tools.map(one => one.function.name).find(one => SHELLS.test(one));
+      // Agents also ask for titles, without tools.
+      const calls = brought === undefined && name !== undefined;
       const call = {
         index: 0,
         id: 'call_1',
         type: 'function',
-        function: { name: 'exec_command', arguments: given },
+        function: { name, arguments: given },
       };
-      const delta =
-        brought === undefined
-          ? { tool_calls: [call] }
-          : { content: `It brought: ${brought}` };
-      const finish_reason = brought === undefined ? 'tool_calls' : 'stop';
+      const delta = calls
+        ? { tool_calls: [call] }
+        : { content: `It brought: ${brought ?? 'nothing'}` };
+      const finish_reason = calls ? 'tool_calls' : 'stop';
       response.setHeader('content-type', 'text/event-stream');
       for (const choice of [{ delta }, { delta: {}, finish_reason }])
         response.write(
@@ -162,31 +168,76 @@ async function scriptedServer() {
   return { bodies, close: () => server.close() };
 }
 
-await check('Codex CLI, as it is installed: a loop with its own tool', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'codex-'));
-  const { bodies, close } = await scriptedServer();
-  try {
-    const provider = `{ name = "here", base_url = "${baseURL}", wire_api = "responses" }`;
-    const settings = [`model_providers.here=${provider}`, 'model_provider=here'];
-    const options = ['--skip-git-repo-check', ...settings.flatMap(one => ['-c', one])];
-    const args = ['exec', ...options, '--model', 'scripted', prompt];
-    const codex = join(import.meta.dirname, 'node_modules', '.bin', 'codex');
-    const env = { ...process.env, CODEX_HOME: folder };
-    const running = promisify(execFile)(codex, args, {
-      cwd: folder,
-      env,
-      timeout: 60_000,
-    });
-    running.child.stdin.end();
-    const { stdout } = await running;
-    ok(/It brought: [^]*left track/.test(stdout), stdout);
-    ok(bodies[0].tools.includes('multi_agent_v1__spawn_agent'));
-    equal(bodies.at(-1).messages.at(-1).tool_call_id, 'call_1');
-  } finally {
-    close();
-    await rm(folder, { recursive: true, force: true });
-  }
-});
+const provider = `{ name = "here", base_url = "${baseURL}", wire_api = "responses" }`;
+const settings = [`model_providers.here=${provider}`, 'model_provider=here'];
+const openCode = {
+  provider: {
+    here: {
+      npm: '@ai-sdk/openai-compatible',
+      options: { baseURL, apiKey: 'unused' },
+      models: { scripted: {} },
+    },
+  },
+};
+/** Each with its own settings only, as in docs/guides/integrations.md. */
+const AGENTS = {
+  'Codex CLI': {
+    program: 'codex',
+    args: [
+      'exec',
+      '--skip-git-repo-check',
+      ...settings.flatMap(one => ['-c', one]),
+      ...['--model', 'scripted'],
+    ],
+    env: folder => ({ CODEX_HOME: folder }),
+  },
+  'Claude Code': {
+    program: 'claude',
+    args: ['--model', 'scripted', '--allowedTools', 'Bash', '-p'],
+    env: folder => ({
+      CLAUDE_CONFIG_DIR: folder,
+      ANTHROPIC_BASE_URL: baseURL.replace(/\/v1$/, ''),
+      ANTHROPIC_AUTH_TOKEN: 'unused',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    }),
+  },
+  opencode: {
+    program: 'opencode',
+    args: ['run', '--model', 'here/scripted'],
+    env: folder => ({
+      HOME: folder,
+      XDG_CONFIG_HOME: folder,
+      XDG_DATA_HOME: folder,
+      OPENCODE_CONFIG_CONTENT: JSON.stringify(openCode),
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+    }),
+  },
+};
+
+for (const [name, { program, args, env }] of Object.entries(AGENTS))
+  await check(`${name}, as it is installed: a loop with its own tool`, async () => {
+    const folder = await mkdtemp(join(tmpdir(), `${program}-`));
+    const { bodies, close } = await scriptedServer();
+    try {
+      const file = join(import.meta.dirname, 'node_modules', '.bin', program);
+      const options = {
+        cwd: folder,
+        env: { ...process.env, ...env(folder) },
+        timeout: 90_000,
+      };
+      const running = promisify(execFile)(file, [...args, prompt], options);
+      running.child.stdin.end();
+      const { stdout } = await running;
+      ok(/It brought: [^]*left track/.test(stdout), stdout);
+      ok(bodies.some(({ tools }) => tools.some(tool => SHELLS.test(tool))));
+      const brought = bodies.flatMap(({ messages }) => messages.at(-1)).at(-1);
+      equal(brought.tool_call_id ?? brought.role, 'call_1');
+    } finally {
+      close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
 
 console.log(`${failed === 0 ? 'all passed' : `${failed} failed`}`);
 process.exit(failed === 0 ? 0 : 1);

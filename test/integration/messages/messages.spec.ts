@@ -176,6 +176,8 @@ describe('messages by their SDK', () => {
               { type: 'text', text: 'Then?' },
             ],
           },
+          // As Claude Code has it; the SDK does not know the role.
+          { role: 'system' as 'user', content: [{ type: 'text', text: 'Be brief.' }] },
         ],
       })
       .finalMessage();
@@ -203,6 +205,7 @@ describe('messages by their SDK', () => {
         },
         { role: 'tool', tool_call_id: 'call_1', content: 'Error: no place' },
         { role: 'user', content: 'Then?' },
+        { role: 'system', content: 'Be brief.' },
       ],
     });
   });
@@ -271,7 +274,7 @@ describe('messages by their SDK', () => {
     [{ max_tokens: undefined }, /`max_tokens`/],
     [{ max_tokens: 2000 }, /context/],
     [{ messages: [] }, /`messages`/],
-    [{ messages: [{ role: 'system', content: 'x' }] }, /`messages\[0\]\.role`/],
+    [{ messages: [{ role: 'tool', content: 'x' }] }, /`messages\[0\]\.role`/],
     [
       {
         messages: [

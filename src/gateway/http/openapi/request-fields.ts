@@ -62,6 +62,7 @@ export const REQUEST_DTOS = {
   'POST /v1/messages/count_tokens': [MessageInputRequest],
   'POST /v1/responses': [CreateResponseRequest],
   'POST /v1/responses/input_tokens': [ResponseInputRequest],
+  'POST /v1/responses/compact': [ResponseInputRequest],
   'GET /v1/responses/{id}': [RetrieveQueryDto],
   'GET /v1/responses/{id}/input_items': [InputItemsQueryDto],
   'POST /v1/completions': [CompletionDto],
