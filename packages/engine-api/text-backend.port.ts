@@ -159,6 +159,8 @@ export interface TextBackendInfo {
   /** The chat template knows thoughts between `<think>` and `</think>`. */
   readonly thinks?: boolean;
   readonly grammar: boolean;
+  /** Fields of requests that do not have them, such as `temperature`. */
+  readonly sampling?: Readonly<Record<string, number>>;
 }
 
 /**

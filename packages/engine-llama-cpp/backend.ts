@@ -84,7 +84,8 @@ export class LlamaBackend implements TextBackend {
   }
 
   get info(): TextBackendInfo {
-    const { contextTokens, rows, stepTokens, modelFile, device } = this.#options;
+    const { contextTokens, rows, stepTokens, modelFile, device, sampling } =
+      this.#options;
     const known = this.#info;
     return {
       ...{ contextTokens, rows, stepTokens },
@@ -95,6 +96,7 @@ export class LlamaBackend implements TextBackend {
       toolForm: known?.toolForm ?? 'hermes',
       thinks: known?.thinks ?? false,
       grammar: true,
+      sampling: sampling ?? {},
     };
   }
 

@@ -38,6 +38,13 @@ describe('options of llama-cpp', () => {
       expect(() => readLlamaOptions(spec({ kvTokens }))).toThrow('options.kvTokens');
   });
 
+  it('say how tokens are drawn where a request does not', () => {
+    const sampling = { temperature: 0.2, top_p: 0.9 };
+    expect(readLlamaOptions(spec({ sampling }))).toMatchObject({ sampling });
+    for (const wrong of [{ temperature: 3 }, { topK: 4 }, 'greedy'])
+      expect(() => readLlamaOptions(spec({ sampling: wrong }))).toThrow('sampling');
+  });
+
   it('report all mistakes together', () => {
     const wrong = { device: 'tpu', rows: 64, stepTokens: 32, gpuLayers: -1, threds: 2 };
     for (const name of ['device', 'stepTokens', 'gpuLayers', 'threds'])

@@ -96,6 +96,20 @@ const GENERATION = {
   // Tokens of KV memory, which all sequences share: `contextTokens` to `rows` times
   // `contextTokens`. Absent: the latter, divided equally.
   kvTokens: optionOf(z.custom<number>().optional(), 'a whole number'),
+  // Fields of requests that do not have them.
+  sampling: optionOf(
+    z
+      .strictObject({
+        temperature: z.number().min(0).max(2),
+        top_p: z.number().min(0).max(1),
+        top_k: z.int().min(0).max(1_000_000),
+        min_p: z.number().min(0).max(1),
+        repeat_penalty: z.number().min(0.01).max(100),
+      })
+      .partial(),
+    'numbers by name: temperature, top_p, top_k, min_p, repeat_penalty',
+    {},
+  ),
   // Milliseconds that a step may take while a caller waits for the next token; chunks of
   // prompts are cut to fit.
   stepTargetMs: numberOption(1, 3_600_000, 50),
@@ -118,7 +132,7 @@ export type LlamaEmbeddingOptions = DeviceChoice &
   Omit<OptionsOf<typeof EMBEDDING>, Resolved>;
 
 type GenerationOptions = OptionsOf<typeof GENERATION>;
-type Unset = 'stepTargetMs' | 'exact';
+type Unset = 'stepTargetMs' | 'exact' | 'sampling';
 
 export type LlamaOptions = DeviceChoice &
   RunThreads &

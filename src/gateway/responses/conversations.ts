@@ -1,4 +1,8 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import {
+  samplingIn,
+  type SamplingRequest,
+} from '../../contracts/openai/generation.dto.js';
 import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
 import {
   type ItemReference,
@@ -75,6 +79,7 @@ export class Conversations {
       createdS: nowS(),
       model: model.id,
       serviceTier: usedTier(caller.priority, tier),
+      sampling: samplingIn((model.options.sampling ?? {}) as SamplingRequest),
     });
     return {
       request,

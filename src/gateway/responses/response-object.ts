@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { samplingIn, USUAL_SAMPLING } from '../../contracts/openai/generation.dto.js';
+import {
+  samplingIn,
+  type SamplingRequest,
+  USUAL_SAMPLING,
+} from '../../contracts/openai/generation.dto.js';
 import {
   type ResponseFailure,
   type ResponseObject,
@@ -22,6 +26,8 @@ interface ResponseHead {
   /** Canonical id of the model. */
   readonly model: string;
   readonly serviceTier: string;
+  /** Of the model, where a request does not say. */
+  readonly sampling?: SamplingRequest;
 }
 
 /**
@@ -30,7 +36,7 @@ interface ResponseHead {
  */
 export function newResponse(
   request: ResponseRequest,
-  { id, createdS, model, serviceTier }: ResponseHead,
+  { id, createdS, model, serviceTier, sampling }: ResponseHead,
 ): ResponseObject {
   const {
     model: _,
@@ -52,6 +58,7 @@ export function newResponse(
     usage: null,
     ...repeated,
     ...USUAL_SAMPLING,
+    ...(sampling as typeof USUAL_SAMPLING),
     ...(samplingIn(request) as typeof USUAL_SAMPLING),
     service_tier: serviceTier,
   };

@@ -143,7 +143,7 @@ export function parseGenerationParams(
   { form, body: json }: Pick<TokenItem, 'form' | 'body'>,
   info: TextBackendInfo,
 ): GenerationFields {
-  const sent = parsed(json) as Raw;
+  const sent = { ...info.sampling, ...(parsed(json) as Raw) };
   const { body, logprobs, grammar, ...rest } =
     form === 'chat' ? chatFields(sent, info) : completionFields(sent);
   const begun = begunOf(body.continue_token_ids, info.contextTokens);
