@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { editDistance } from '@switchyard/engine-api/nearest-name.js';
 import { CliError, EXIT } from './shared/cli-error.js';
 import { command, ONE_DOCUMENT } from './shared/command.js';
-import { type GatewayClient } from './shared/gateway-client.js';
+import { GatewayClient } from './shared/gateway-client.js';
 import { byteText } from './hub/disk-space.js';
 import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
 import { print, say } from './shared/terminal.js';
@@ -10,6 +10,8 @@ import { print, say } from './shared/terminal.js';
 interface Verdict {
   readonly accuracy: string;
   readonly speed: string;
+  /** Texts that another server can be compared by; absent: of speech and vectors. */
+  readonly said?: readonly string[];
 }
 
 /** What is said in the sample of speech. */
@@ -68,33 +70,68 @@ export const modelsVerifyCommand = command({
   examples: [
     'models verify whisper-1',
     'models verify own --audio a.wav --text "mind the gap"',
+    'models verify smollm2-135m-instruct --beside http://127.0.0.1:8080',
   ],
   notes:
     'The row fits the table "Runs" of docs/reference/models.md. Speed is measured alone, then with ' +
-    '8 callers, and with 32 where a model generates text: nothing else should use the gateway.',
+    '8 callers, and with 32 where a model generates text: nothing else should use the gateway. ' +
+    "With --beside, the same model on another server, such as that of the engine's own library, gets a row, too, " +
+    'and the first one says how many words are equal.',
   gateway: true,
   options: {
     '--audio <file>': 'stt: other speech, with --text',
     '--text <words>': 'what is said in --audio',
+    '--beside <url>': 'stt, llm: another server with an API like that of OpenAI',
+    '--beside-model <name>': 'the name of the model there (default: as here)',
   },
   json: ONE_DOCUMENT,
-  async run({ client, arg, options: { audio, text, json } }) {
+  async run({ client, arg, options }) {
+    const { audio, text, json, beside } = options;
     if ((audio === undefined) !== (text === undefined))
       throw new CliError('--audio and --text belong together', EXIT.usage);
     const served = await client.call('get', '/v1/models/{id}', { id: arg });
-    const verdict = await CHECKS[served.kind](client, served, audio, text);
-    const facts = await workerFacts(client, served.root);
+    const check = CHECKS[served.kind];
     const date = new Date().toISOString().slice(0, 10);
-    const row = { model: served.root, ...facts, ...verdict, date };
-    if (json) return row;
-    say('| model | engine | device | accuracy | speed | memory | revision | date |');
-    const { model, engine, device, accuracy, speed, memory, revision } = row;
-    print(
-      `| ${[`\`${model}\``, engine, device, accuracy, speed, memory, revision, date].join(' | ')} |`,
-    );
+    const verdict = await check(client, served, audio, text);
+    const facts = await workerFacts(client, served.root);
+    const row: Row = { model: served.root, ...facts, ...verdict, date };
+    if (beside === undefined) return json ? row : show(row);
+    // The key is the gateway's, and no matter of another server.
+    const other = new GatewayClient({ url: beside, apiKey: 'unused' });
+    const root = options.besideModel ?? served.root;
+    const theirs = await check(other, { ...served, root }, audio, text);
+    const agreement = agreementOf(verdict, theirs);
+    const rows: readonly Row[] = [
+      { ...row, accuracy: row.accuracy + agreement },
+      { ...NO_FACTS, model: root, engine: beside, ...theirs, date },
+    ];
+    if (json) return { ...rows[0], beside: rows[1] };
+    rows.forEach(show);
     return undefined;
   },
 });
+
+interface Row extends Verdict, Record<keyof typeof NO_FACTS, string> {
+  readonly model: string;
+  readonly date: string;
+}
+
+const NO_FACTS = { engine: '-', device: '-', memory: '-', revision: '-' };
+
+function show(row: Row): undefined {
+  say('| model | engine | device | accuracy | speed | memory | revision | date |');
+  const { model, engine, device, accuracy, speed, memory, revision, date } = row;
+  print(
+    `| ${[`\`${model}\``, engine, device, accuracy, speed, memory, revision, date].join(' | ')} |`,
+  );
+}
+
+function agreementOf({ said: ours }: Verdict, { said: theirs }: Verdict): string {
+  if (!ours || !theirs) return '';
+  const [here, there] = [ours, theirs].map(texts => wordsOf(texts.join('\n')));
+  const equal = Math.max(0, here!.length - editDistance(here!, there!));
+  return `; ${equal} of ${here!.length} words as ${there!.length} beside`;
+}
 
 type Check = (
   client: GatewayClient,
@@ -120,6 +157,7 @@ const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
     const what =
       audio === undefined ? 'of 5 sentences spoken by flite' : `of ${said.length} words`;
     return {
+      said: [answer.text],
       accuracy: `word errors ${rate} % ${what}`,
       speed:
         `${realTime(ms, answer.duration)}; ` +
@@ -149,22 +187,25 @@ const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
       return client.json<TextReply>('post', path, { body });
     };
     let right = 0;
+    const said: string[] = [];
+    const textOf = ({ choices: [choice] }: TextReply): string =>
+      choice?.text ?? choice?.message?.content ?? '';
     for (const [question, answer] of QUESTIONS) {
-      const { choices } = await ask(question);
+      const text = textOf(await ask(question));
+      said.push(text);
       // Of a model that thinks aloud, what comes after.
-      const [choice] = choices;
-      const all = choice?.text ?? choice?.message?.content ?? '';
-      const said = all.replace(/<think>.*?(<\/think>|$)/s, '');
-      if (answer.test(said)) right++;
+      if (answer.test(text.replace(/<think>.*?(<\/think>|$)/s, ''))) right++;
     }
     const [, firstMs] = await timed(() => ask(TELL, 1));
     const rates: string[] = [];
     for (const callers of [1, ...CALLERS]) {
       const [replies, ms] = await together(callers, () => ask(TELL, TOLD_TOKENS));
+      if (callers === 1) said.push(...replies.map(textOf));
       const tokens = replies.reduce((sum, { usage }) => sum + usage.completion_tokens, 0);
       rates.push((tokens / (ms / 1000)).toFixed(0));
     }
     return {
+      said,
       accuracy: `${right} of ${QUESTIONS.length} questions`,
       speed:
         `${rates.join(', ')} tokens/s with 1, ${CALLERS.join(', ')} callers; ` +

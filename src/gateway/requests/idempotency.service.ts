@@ -12,7 +12,7 @@ import { LONGEST_FORM } from '../http/multipart-form.js';
 import { ARRIVED_HEADER } from '../inference/request-deadlines.js';
 import { detachTicket } from '../limits/limit-guard.js';
 import { AsyncRequests } from './async-requests.js';
-import { TERMS_HEADER } from './inner-requests.js';
+import { innerHeaders } from './inner-requests.js';
 import { Replays } from './replays.js';
 import { fingerprintOf, FormDigest, isJson, isSame } from './request-fingerprint.js';
 import { StoredAnswers } from './stored-answers.js';
@@ -78,15 +78,6 @@ interface IdempotentCall {
   /** The body if it is JSON, read before anything is decided. A form is read later. */
   readonly json: Buffer | undefined;
 }
-
-/** Headers that a second run needs. */
-const PASSED_ON = [
-  'content-type',
-  'x-priority',
-  'x-deadline-ms',
-  'x-slo-ttft-ms',
-  'traceparent',
-] as const;
 
 /**
  * Requests with an idempotency key or `respond-async`: joins the earlier request of that
@@ -198,10 +189,6 @@ export class IdempotencyService {
 
   #open({ request, options, json }: IdempotentCall) {
     const nowMs = Date.now();
-    const headers = PASSED_ON.flatMap((name): [string, string][] => {
-      const value = request.headers[name];
-      return typeof value === 'string' ? [[name, value]] : [];
-    });
     return this.store.open(
       {
         tenant: tenantOf(request),
@@ -211,8 +198,7 @@ export class IdempotencyService {
         path: request.url.split('?', 1)[0] ?? request.url,
         fingerprint: fingerprintOf(request, json),
         headers: {
-          ...Object.fromEntries(headers),
-          ...termsHeader(request),
+          ...innerHeaders(request.headers, principalOf(request)),
           [ARRIVED_HEADER]: String(nowMs),
         },
         blob: this.answers.newBlob(),
@@ -344,11 +330,6 @@ export class IdempotencyService {
     else raw.once('close', closed);
     return raw.pipe(bounded);
   }
-}
-
-function termsHeader(request: FastifyRequest): Readonly<Record<string, string>> {
-  const { terms } = principalOf(request);
-  return terms ? { [TERMS_HEADER]: JSON.stringify(terms) } : {};
 }
 
 const lostLease = (): DomainError =>

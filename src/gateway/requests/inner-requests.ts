@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type IncomingHttpHeaders } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -8,12 +9,35 @@ import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { followCaller } from '../inference/disconnect-watch.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
+import { type Principal } from '../../platform/auth/principal.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
 
 const MARK_HEADER = 'x-switchyard-inner';
 const CALLER_HEADER = 'x-switchyard-inner-caller';
-/** Among the headers of a stored request: the terms of its caller's key, as JSON. */
-export const TERMS_HEADER = 'x-switchyard-inner-terms';
+/** The terms of its caller's key, as JSON. */
+const TERMS_HEADER = 'x-switchyard-inner-terms';
+const PASSED_ON = [
+  'content-type',
+  'x-priority',
+  'x-deadline-ms',
+  'x-slo-ttft-ms',
+  'traceparent',
+] as const;
+
+/** What an inner request has of the one that it stands for. */
+export function innerHeaders(
+  headers: IncomingHttpHeaders,
+  { terms }: Principal,
+): Record<string, string> {
+  const given = PASSED_ON.flatMap((name): [string, string][] => {
+    const value = headers[name];
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  return {
+    ...Object.fromEntries(given),
+    ...(terms && { [TERMS_HEADER]: JSON.stringify(terms) }),
+  };
+}
 
 export interface InnerRequest {
   readonly requestId: string;

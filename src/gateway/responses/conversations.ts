@@ -1,8 +1,5 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import {
-  samplingIn,
-  type SamplingRequest,
-} from '../../contracts/openai/generation.dto.js';
+import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
 import {
   type ItemReference,
@@ -79,7 +76,7 @@ export class Conversations {
       createdS: nowS(),
       model: model.id,
       serviceTier: usedTier(caller.priority, tier),
-      sampling: samplingIn((model.options.sampling ?? {}) as SamplingRequest),
+      sampling: samplingIn(model.options.sampling ?? {}),
     });
     return {
       request,

@@ -14,21 +14,13 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { requestIdFor } from '../http/request-headers.js';
 import { RateLimiter } from '../limits/rate-limiter.js';
-import { InnerRequests, TERMS_HEADER } from '../requests/inner-requests.js';
+import { innerHeaders, InnerRequests } from '../requests/inner-requests.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { ClientSocket } from '../websockets/client-socket.js';
 import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
 import { type WebSocketEndpoint } from '../websockets/websocket-endpoint.js';
 import { ResponseConnection, type ResponseHost } from './response-connection.js';
 import { ResponseFeed } from './response-feed.js';
-
-/** Of the opening request, for each message. */
-const PASSED_ON = [
-  'x-priority',
-  'x-deadline-ms',
-  'x-slo-ttft-ms',
-  'traceparent',
-] as const;
 
 /** `/v1/responses` as a WebSocket: each message is a request like any other. */
 @WebSocketGateway<WebSocketGatewayOptions>({
@@ -87,18 +79,9 @@ export class ResponsesGateway
   }
 
   #hostOf(principal: Principal, { headers }: IncomingMessage): ResponseHost {
-    const { tenant, terms } = principal;
-    const passed = Object.fromEntries(
-      PASSED_ON.flatMap(name => {
-        const value = headers[name];
-        return typeof value === 'string' ? [[name, value]] : [];
-      }),
-    );
-    const sent = {
-      ...passed,
-      'content-type': 'application/json',
-      ...(terms && { [TERMS_HEADER]: JSON.stringify(terms) }),
-    };
+    const { tenant } = principal;
+    const json = { 'content-type': 'application/json' };
+    const sent = innerHeaders({ ...headers, ...json }, principal);
     return {
       create: async (body, caller) => {
         this.#demandKey(principal);

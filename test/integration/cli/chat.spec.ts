@@ -51,6 +51,15 @@ describe('switchyard chat', () => {
     ]);
   });
 
+  it('is compared with another server by `models verify --beside`', async () => {
+    const args = ['models', 'verify', 'synthetic-llm', '--json', '--url', rig.url];
+    const { code, stdout } = await new CommandRun([...args, '--beside', rig.url]).ended;
+    expect(code).toBe(0);
+    const { accuracy, beside } = JSON.parse(stdout) as Record<string, string>;
+    expect(accuracy).toMatch(/^0 of 5 questions; (\d+) of \1 words as \1 beside$/);
+    expect(beside).toMatchObject({ engine: rig.url, accuracy: '0 of 5 questions' });
+  });
+
   it('teaches by --help', async () => {
     const { code, stdout } = await run(['--help']);
     expect([code, stdout]).toEqual([
