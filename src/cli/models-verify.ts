@@ -95,7 +95,7 @@ export const modelsVerifyCommand = command({
     const verdict = await check(client, served, audio, text);
     const facts = await workerFacts(client, served.root);
     const row: Row = { model: served.root, ...facts, ...verdict, date };
-    if (beside === undefined) return json ? row : show(row);
+    if (beside === undefined) return json ? row : show([row]);
     // The key is the gateway's, and no matter of another server.
     const other = new GatewayClient({ url: beside, apiKey: 'unused' });
     const root = options.besideModel ?? served.root;
@@ -106,8 +106,7 @@ export const modelsVerifyCommand = command({
       { ...NO_FACTS, model: root, engine: beside, ...theirs, date },
     ];
     if (json) return { ...rows[0], beside: rows[1] };
-    rows.forEach(show);
-    return undefined;
+    return show(rows);
   },
 });
 
@@ -118,12 +117,12 @@ interface Row extends Verdict, Record<keyof typeof NO_FACTS, string> {
 
 const NO_FACTS = { engine: '-', device: '-', memory: '-', revision: '-' };
 
-function show(row: Row): undefined {
+function show(rows: readonly Row[]): undefined {
   say('| model | engine | device | accuracy | speed | memory | revision | date |');
-  const { model, engine, device, accuracy, speed, memory, revision, date } = row;
-  print(
-    `| ${[`\`${model}\``, engine, device, accuracy, speed, memory, revision, date].join(' | ')} |`,
-  );
+  for (const { model, engine, device, accuracy, speed, memory, revision, date } of rows)
+    print(
+      `| ${[`\`${model}\``, engine, device, accuracy, speed, memory, revision, date].join(' | ')} |`,
+    );
 }
 
 function agreementOf({ said: ours }: Verdict, { said: theirs }: Verdict): string {

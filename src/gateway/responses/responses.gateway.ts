@@ -27,8 +27,9 @@ import { ResponseFeed } from './response-feed.js';
   protocol: 'ws',
   path: '/v1/responses',
   perMessageDeflate: false,
-  // The key that browsers pass as a subprotocol is never echoed.
-  handleProtocols: () => false,
+  // Browsers want one of those that they offer; the key among them is never echoed.
+  handleProtocols: offered =>
+    [...offered].find(name => !name.startsWith('openai-')) ?? false,
 })
 export class ResponsesGateway
   implements

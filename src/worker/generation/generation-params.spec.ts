@@ -65,6 +65,14 @@ describe('what is read of a body', () => {
     });
   });
 
+  it('takes from the model what a request does not say', () => {
+    const info = { ...INFO, sampling: { temperature: 0.2, top_p: 0.9 } };
+    expect(chat({ temperature: 0.7, top_p: null }, info).sampling).toMatchObject({
+      temperature: 0.7,
+      topP: 0.9,
+    });
+  });
+
   it('ignores fields that nobody knows', () => {
     expect(
       chat({ store: true, metadata: { a: 'b' }, user: 'u', reasoning_effort: 'low' }).n,

@@ -143,7 +143,9 @@ export function parseGenerationParams(
   { form, body: json }: Pick<TokenItem, 'form' | 'body'>,
   info: TextBackendInfo,
 ): GenerationFields {
-  const sent = { ...info.sampling, ...(parsed(json) as Raw) };
+  const given = parsed(json) as Raw;
+  const own = Object.entries(info.sampling ?? {}).filter(([name]) => given[name] == null);
+  const sent = { ...given, ...Object.fromEntries(own) };
   const { body, logprobs, grammar, ...rest } =
     form === 'chat' ? chatFields(sent, info) : completionFields(sent);
   const begun = begunOf(body.continue_token_ids, info.contextTokens);

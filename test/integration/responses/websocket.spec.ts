@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import OpenAI from 'openai';
+import { ResponsesWS } from 'openai/resources/responses/ws';
 import { WebSocket } from 'ws';
 import {
   type ResponseEvent,
@@ -118,6 +120,44 @@ describe('/v1/responses as a WebSocket', () => {
     other.socket.close();
   });
 
+  it('forgets what a message that failed continued', async () => {
+    const connection = await Connection.open();
+    const { id } = await connection.answer({ input: 'one', store: false });
+    const more = { previous_response_id: id, store: false };
+    const orphan = { type: 'function_call_output', call_id: 'call_none', output: 'x' };
+    const failed = await connection.error({ ...more, input: [orphan] });
+    expect(failed).toMatchObject({ status: 400, error: { param: 'input' } });
+    const again = await connection.error({ ...more, input: 'two' });
+    expect(again).toMatchObject({ error: { code: 'previous_response_not_found' } });
+    connection.socket.close();
+  });
+
+  it('begins anew from a conversation that was compacted', async () => {
+    const messages = [{ role: 'user', content: 'all lines are clear' }];
+    const body = { model: 'synthetic-llm', input: messages, prompt_cache_key: 'k' };
+    const init = { headers: bearer(key) };
+    const compacted = await rig.post('/v1/responses/compact', body, init);
+    const { output } = (await compacted.json()) as { output: object[] };
+    const connection = await Connection.open();
+    const phase = { role: 'assistant', phase: 'final_answer', content: 'Yes.' };
+    const input = [...output, phase, { role: 'user', content: 'go on' }];
+    expect((await connection.answer({ input })).status).toBe('completed');
+    connection.socket.close();
+    const nameless = await rig.post('/v1/responses/compact', { input: messages }, init);
+    expect(nameless.status).toBe(400);
+  });
+
+  it('speaks with the official SDK', async () => {
+    const client = new OpenAI({ baseURL: `${rig.url}/v1`, apiKey: key });
+    const socket = new ResponsesWS(client);
+    const ended = new Promise<string>(resolve =>
+      socket.on('response.completed', ({ response }) => resolve(response.status ?? '')),
+    );
+    socket.send({ type: 'response.create', model: 'synthetic-llm', input: 'x' });
+    expect(await ended).toBe('completed');
+    socket.close();
+  });
+
   it('answers one message after another', async () => {
     const connection = await Connection.open();
     for (const input of ['first', 'second', 'third']) connection.send({ input });
@@ -206,6 +246,14 @@ describe('/v1/responses as a WebSocket', () => {
       socket.terminate();
       return statusCode;
     };
+    const protocols = ['responses', `openai-insecure-api-key.${key}`];
+    const browser = new WebSocket(
+      rig.url.replace('http', 'ws') + '/v1/responses',
+      protocols,
+    );
+    await once(browser, 'open');
+    expect(browser.protocol).toBe('responses');
+    browser.close();
     expect(await refused({})).toBe(401);
     expect(await refused(bearer(eventsKey))).toBe(403);
   });
