@@ -92,17 +92,21 @@ export const modelsVerifyCommand = command({
     const served = await client.call('get', '/v1/models/{id}', { id: arg });
     const check = CHECKS[served.kind];
     const date = new Date().toISOString().slice(0, 10);
-    const verdict = await check(client, served, audio, text);
+    const { said, ...verdict } = await check(client, served, audio, text);
     const facts = await workerFacts(client, served.root);
     const row: Row = { model: served.root, ...facts, ...verdict, date };
     if (beside === undefined) return json ? row : show([row]);
     // The key is the gateway's, and no matter of another server.
     const other = new GatewayClient({ url: beside, apiKey: 'unused' });
     const root = options.besideModel ?? served.root;
-    const theirs = await check(other, { ...served, root }, audio, text);
-    const agreement = agreementOf(verdict, theirs);
+    const { said: others, ...theirs } = await check(
+      other,
+      { ...served, root },
+      audio,
+      text,
+    );
     const rows: readonly Row[] = [
-      { ...row, accuracy: row.accuracy + agreement },
+      { ...row, accuracy: row.accuracy + agreementOf(said, others) },
       { ...NO_FACTS, model: root, engine: beside, ...theirs, date },
     ];
     if (json) return { ...rows[0], beside: rows[1] };
@@ -110,7 +114,7 @@ export const modelsVerifyCommand = command({
   },
 });
 
-interface Row extends Verdict, Record<keyof typeof NO_FACTS, string> {
+interface Row extends Omit<Verdict, 'said'>, Record<keyof typeof NO_FACTS, string> {
   readonly model: string;
   readonly date: string;
 }
@@ -125,7 +129,7 @@ function show(rows: readonly Row[]): undefined {
     );
 }
 
-function agreementOf({ said: ours }: Verdict, { said: theirs }: Verdict): string {
+function agreementOf(ours: Verdict['said'], theirs: Verdict['said']): string {
   if (!ours || !theirs) return '';
   const [here, there] = [ours, theirs].map(texts => wordsOf(texts.join('\n')));
   const equal = Math.max(0, here!.length - editDistance(here!, there!));

@@ -105,7 +105,8 @@ export class MessagesController {
 
   /** Its place and forecast, for people who watch the stream. */
   async #notice({ tenant, id }: HttpCaller): Promise<string> {
-    const view = await this.scheduler.findAnywhere({ tenant, id });
+    // Without the shared queue its place is not known.
+    const view = await this.scheduler.findAnywhere({ tenant, id }).catch(() => undefined);
     return waitFrame(view, view && this.forecasts.ofView(view));
   }
 

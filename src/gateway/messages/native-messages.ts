@@ -11,6 +11,7 @@ import { type JsonRequest } from '../http/json-body.js';
 import { type HttpCaller, httpCaller } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { GenerationOutputStream } from '../text/generation-output-stream.js';
+import { beginningOfChat } from '../text/parse-generation.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
 
 /** The events of another server, byte by byte but for the name of the model. */
@@ -37,9 +38,6 @@ class NativeStream extends GenerationOutputStream {
     return failure && sseEvent('error', messageError(failure, this.requestId));
   }
 }
-
-/** Characters that tell conversations apart. */
-const IDENTIFYING_CHARACTERS = 512;
 
 /**
  * Requests that a server behind a model answers by itself, by the capability `messages`:
@@ -72,8 +70,8 @@ export class NativeMessages {
     const caller = httpCaller(reply, { tier: 'auto', model });
     void reply.header('request-id', caller.id);
     const task = { form: 'message', maxTokens: dto.max_tokens, n: 1 } as const;
-    const first = JSON.stringify([dto.system, dto.messages[0]]);
-    const beginning = first.slice(0, IDENTIFYING_CHARACTERS);
+    const { system: content, messages } = dto;
+    const beginning = beginningOfChat([{ role: 'system', content }, ...messages]);
     const turn = { caller, generation: { model, task, beginning, body }, ignored: [] };
     if (dto.stream) {
       const { maxBufferedBytes } = this.settings.generation;

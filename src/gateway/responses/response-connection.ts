@@ -1,4 +1,5 @@
 import { json } from 'node:stream/consumers';
+import { Logger } from '@nestjs/common';
 import { z } from 'zod';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
@@ -29,7 +30,7 @@ export interface ResponseHost {
   resume(id: string, after: number, left: AbortSignal): Promise<AsyncIterable<Buffer>>;
 }
 
-/** What was said at the end of a response, for the message that continues it. */
+/** What was said up to the end of a response that is stored nowhere. */
 interface LastTurn {
   readonly id: string;
   readonly items: readonly unknown[];
@@ -65,6 +66,7 @@ const RESUMED = z.object({
  * next message can continue it even if it is stored nowhere.
  */
 export class ResponseConnection {
+  readonly #logger = new Logger(ResponseConnection.name);
   readonly #left = new AbortController();
   #turns: Promise<void> = Promise.resolve();
   #waiting = 0;
@@ -136,7 +138,7 @@ export class ResponseConnection {
   async #create({ type: _, generate: _generate, ...fields }: Json): Promise<void> {
     const last = this.#last;
     const { previous_response_id: previous } = fields;
-    // A response that failed, and one that is unknown, is continued by nobody.
+    // Only a response that ends well can be continued without a store.
     this.#last = undefined;
     const known = last?.id === previous ? last : undefined;
     const items = [...(known?.items ?? []), ...itemsOf(fields.input)];
@@ -148,9 +150,10 @@ export class ResponseConnection {
     if (status !== 200)
       return this.#fail(status, (await json(answer)) as ReturnType<typeof errorEnvelope>);
     const said = await this.#relay(answer, known?.id);
-    // What a stored response said before is in the store only.
-    if (asked.previous_response_id == null && body.length <= MOST_REMEMBERED)
-      this.#last = said && { id: said.id, items: [...items, ...said.output] };
+    // The store knows what it stored, and alone what such a response continued.
+    const isOurs = said?.store === false && asked.previous_response_id == null;
+    if (isOurs && body.length <= MOST_REMEMBERED)
+      this.#last = { id: said.id, items: [...items, ...said.output] };
   }
 
   /**
@@ -181,10 +184,13 @@ export class ResponseConnection {
   }
 
   #refuse(thrown: unknown): void {
+    // The answer of a client that left ends in the middle.
+    if (this.left.aborted) return;
+    if (!(thrown instanceof DomainError)) this.#logger.error(thrown);
     const error =
       thrown instanceof DomainError
         ? thrown
-        : new DomainError('internal_error', 'Something went wrong.', { cause: thrown });
+        : new DomainError('internal_error', 'Something went wrong.');
     this.#fail(errorDefinition(error).status, errorEnvelope(error));
   }
 

@@ -1,3 +1,4 @@
+import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { llamaModel } from '../../support/llama-model.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
@@ -33,6 +34,18 @@ export class DialectRig implements AsyncDisposable {
       models: [llama, plain, upstreamLlm(upstream), syntheticEmbedding()],
       launch: sourceLaunch,
     });
+    await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+    return new DialectRig(rig, upstream);
+  }
+
+  /** `upstream-llm` with these capabilities: its server has a route of its own. */
+  static async native(
+    capabilities: ModelSpec['capabilities'],
+    ...others: readonly ModelSpec[]
+  ): Promise<DialectRig> {
+    const upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
+    const models = [{ ...upstreamLlm(upstream), capabilities }, ...others];
+    const rig = await GatewayRig.start({ models, launch: sourceLaunch });
     await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
     return new DialectRig(rig, upstream);
   }

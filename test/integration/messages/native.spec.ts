@@ -2,29 +2,23 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RequestView } from '../../../src/core/dispatch/request-view.js';
 import { type WaitForecast } from '../../../src/core/forecast/wait-forecast.js';
 import { waitFrame } from '../../../src/gateway/messages/message-stream.js';
-import { OpenAiUpstream } from '../../support/openai-upstream.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
-import { syntheticLlm, upstreamLlm } from '../generation/generation-rig.js';
+import { type OpenAiUpstream } from '../../support/openai-upstream.js';
+import { type GatewayRig } from '../api/gateway-rig.js';
+import { DialectRig } from '../generation/dialect-rig.js';
+import { syntheticLlm } from '../generation/generation-rig.js';
 
+let dialect: DialectRig;
 let upstream: OpenAiUpstream;
 let rig: GatewayRig;
 
 beforeAll(async () => {
-  upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
-  const capabilities = ['chat', 'tools', 'messages'];
-  rig = await GatewayRig.start({
-    models: [
-      { ...upstreamLlm(upstream), capabilities },
-      syntheticLlm({ tokens: 2, baseMs: 6000 }, { id: 'slow' }),
-    ],
-    launch: sourceLaunch,
-  });
-  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+  dialect = await DialectRig.native(
+    ['chat', 'tools', 'messages'],
+    syntheticLlm({ tokens: 2, baseMs: 6000 }, { id: 'slow' }),
+  );
+  ({ rig, upstream } = dialect);
 }, 60_000);
-afterAll(async () => {
-  await rig.close();
-  await upstream[Symbol.asyncDispose]();
-});
+afterAll(async () => dialect[Symbol.asyncDispose]());
 
 /**
  * A number that parsing would change, a field that no one knows, and a tool that only the

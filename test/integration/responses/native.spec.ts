@@ -1,24 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { OpenAiUpstream } from '../../support/openai-upstream.js';
-import { GatewayRig, sourceLaunch, until } from '../api/gateway-rig.js';
-import { upstreamLlm } from '../generation/generation-rig.js';
+import { type OpenAiUpstream } from '../../support/openai-upstream.js';
+import { type GatewayRig } from '../api/gateway-rig.js';
+import { DialectRig } from '../generation/dialect-rig.js';
 
+let dialect: DialectRig;
 let upstream: OpenAiUpstream;
 let rig: GatewayRig;
 
 beforeAll(async () => {
-  upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
-  const capabilities = ['chat', 'tools', 'responses'];
-  rig = await GatewayRig.start({
-    models: [{ ...upstreamLlm(upstream), capabilities }],
-    launch: sourceLaunch,
-  });
-  await until(() => rig.pool.workers().every(({ state }) => state === 'ready'));
+  dialect = await DialectRig.native(['chat', 'tools', 'responses']);
+  ({ rig, upstream } = dialect);
 }, 60_000);
-afterAll(async () => {
-  await rig.close();
-  await upstream[Symbol.asyncDispose]();
-});
+afterAll(async () => dialect[Symbol.asyncDispose]());
 
 /**
  * A number that parsing would change, a field that no one knows, and a tool that only the
