@@ -137,9 +137,13 @@ async function scriptedServer() {
       const { messages, tools = [] } = JSON.parse(body);
       bodies.push({ messages, tools: tools.map(one => one.function.name) });
       const brought = messages.findLast(({ role }) => role === 'tool')?.content;
-      const line = 'echo left track';
-      const given = JSON.stringify({ cmd: line, command: line, description: 'Echoes.' });
       const name = tools.map(one => one.function.name).find(one => SHELLS.test(one));
+      const line = 'echo left track';
+      const given = JSON.stringify(
+        name === 'exec_command'
+          ? { cmd: line }
+          : { command: line, description: 'Echoes.' },
+      );
       // Agents also ask for titles, without tools.
       const calls = brought === undefined && name !== undefined;
       const call = {
