@@ -249,7 +249,7 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
       container: 'c',
       context_management: { edits: [] },
     },
-    parse: (body, catalog, compat) => parseMessage(body, { catalog, compat }),
+    parse: parseMessage,
   },
   'POST /v1/responses': {
     ...{ kind: 'llm', needs: ['chat'], base: { input: 'hi' } },

@@ -3,7 +3,7 @@ import {
   type MessageObject,
   type MessageUsage,
 } from '../../contracts/messages/message-blocks.js';
-import { type GenerationPiece } from '../text/generation-pieces.js';
+import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
 
 type MessageEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
@@ -160,15 +160,6 @@ function written({ block, text }: OpenBlock): AnswerBlock {
     case 'thinking':
       return { ...block, thinking: text };
     case 'tool_use':
-      return { ...block, input: inputIn(text) };
-  }
-}
-
-/** An answer that was cut has no JSON that can be read. */
-function inputIn(json: string): unknown {
-  try {
-    return json === '' ? {} : JSON.parse(json);
-  } catch {
-    return {};
+      return { ...block, input: argumentsIn(text) };
   }
 }

@@ -30,14 +30,8 @@ type Body = JsonRequest['fields'];
 
 const FIELDS = rulesOf(CreateMessageRequest);
 
-/** What it needs to know of the models and settings to read a message. */
-export interface MessageReader {
-  readonly catalog: ModelCatalog;
-  readonly compat: Strictness;
-}
-
 /** @throws DomainError for the first thing wrong with the body of `POST /v1/messages` */
-export function parseMessage(body: Body, { catalog, compat }: MessageReader) {
+export function parseMessage(body: Body, catalog: ModelCatalog, compat: Strictness) {
   const dto = parseDto(CreateMessageRequest, body);
   const ignored = new IgnoredFields(compat.strict);
   ignored.settle(FIELDS, body);
@@ -111,8 +105,7 @@ export class MessagesController {
   }
 
   #turn(fields: Body, reply: FastifyReply): TextTurn & { readonly stream: boolean } {
-    const { catalog, settings } = this;
-    const parsed = parseMessage(fields, { catalog, compat: settings.compat });
+    const parsed = parseMessage(fields, this.catalog, this.settings.compat);
     void reply.header('request-id', reply.request.id);
     const caller = httpCaller(reply, { tier: 'auto', model: parsed.generation.model });
     return { caller, ...parsed };

@@ -1,4 +1,4 @@
-import { type GenerationPiece } from '../text/generation-pieces.js';
+import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
 
 const NS_PER_MS = 1_000_000;
 
@@ -108,12 +108,3 @@ export class OllamaWriter {
 }
 
 const NOTHING: Said = { text: '', thinking: '' };
-
-/** An answer that was cut has no JSON that can be read. */
-function argumentsIn(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return {};
-  }
-}

@@ -34,12 +34,6 @@ import { type OllamaForm, OllamaWriter } from './ollama-writer.js';
 
 type Body = JsonRequest['fields'];
 
-/** What it needs to know of the models and settings to read a request. */
-export interface OllamaReader {
-  readonly catalog: ModelCatalog;
-  readonly compat: Strictness;
-}
-
 const FORMS = {
   chat: { type: OllamaChatRequest, rules: rulesOf(OllamaChatRequest) },
   generate: { type: OllamaGenerateRequest, rules: rulesOf(OllamaGenerateRequest) },
@@ -51,7 +45,8 @@ const EMBED_RULES = rulesOf(OllamaEmbedRequest);
 export function parseOllama(
   form: OllamaForm,
   fields: Body,
-  { catalog, compat }: OllamaReader,
+  catalog: ModelCatalog,
+  compat: Strictness,
 ) {
   const body = { ...fields, model: servedName(fields.model, catalog) };
   const ignored = new IgnoredFields(compat.strict);
@@ -160,10 +155,7 @@ export class OllamaController {
     const { catalog, settings } = this;
     if (asksForNothing(form, fields)) return this.#load(form, fields, reply);
     try {
-      const { stream, ...turn } = parseOllama(form, fields, {
-        catalog,
-        compat: settings.compat,
-      });
+      const { stream, ...turn } = parseOllama(form, fields, catalog, settings.compat);
       const { model } = turn.generation;
       const whole = { caller: httpCaller(reply, { tier: 'auto', model }), ...turn };
       const writer = new OllamaWriter(form, String(fields.model));

@@ -1,5 +1,3 @@
-import { applyDecorators } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
 import {
   CreateResponseRequest,
   ResponseInputRequest,
@@ -8,8 +6,7 @@ import {
   type ResponseObject,
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
-import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
-import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
+import { describesText, jsonExample } from '../text/text.openapi.js';
 import { newResponse } from './response-object.js';
 import { eventFrame } from './response-stream.js';
 import { ResponseWriter } from './response-writer.js';
@@ -91,68 +88,50 @@ function example(): { readonly response: ResponseObject; readonly events: string
 /** OpenAPI of the route. */
 export function DescribesResponses(): MethodDecorator {
   const { response, events } = example();
-  return applyDecorators(
-    ApiOperation({
-      description:
-        'The same models as chat. Items have the same ids in the stream and in the response.',
-    }),
-    ApiConsumes('application/json'),
-    ApiBody({ type: CreateResponseRequest, examples: EXAMPLES }),
-    DescribesRequestHeaders(),
-    ApiOkResponse({
-      description: 'The response, whole or as events.',
-      content: {
-        'application/json': { schema: { type: 'object' }, example: response },
-        'text/event-stream': { schema: EVENTS, example: events },
-      },
-    }),
-    DescribesErrors(
-      'invalid_json',
-      'unsupported_task',
-      'context_length_exceeded',
-      'storage_quota_exceeded',
-      ...FIELD_ERRORS,
-      ...QUEUE_ERRORS,
-    ),
-  );
+  return describesText({
+    body: CreateResponseRequest,
+    description:
+      'The same models as chat. Items have the same ids in the stream and in the response.',
+    result: 'The response, whole or as events.',
+    errors: ['context_length_exceeded', 'storage_quota_exceeded'],
+    examples: EXAMPLES,
+    content: {
+      ...jsonExample(response),
+      'text/event-stream': { schema: EVENTS, example: events },
+    },
+  });
 }
 
-const describesInput = (
-  description: string,
-  result: string,
-  example: object,
-): MethodDecorator =>
-  applyDecorators(
-    ApiOperation({ description }),
-    ApiConsumes('application/json'),
-    ApiBody({ type: ResponseInputRequest }),
-    DescribesRequestHeaders(),
-    ApiOkResponse({ description: result, schema: { type: 'object', example } }),
-    DescribesErrors(
-      'invalid_json',
-      'unsupported_task',
-      'context_length_exceeded',
-      ...FIELD_ERRORS,
-      ...QUEUE_ERRORS,
-    ),
-  );
+const OF_INPUT = {
+  body: ResponseInputRequest,
+  errors: ['context_length_exceeded'],
+} as const;
+
+const counted = (example: object) => ({
+  'application/json': { schema: { type: 'object', example } },
+});
 
 /** OpenAPI of the count. */
 export const DescribesInputTokens = (): MethodDecorator =>
-  describesInput(
-    'The model reads the input and draws one token: it is queued and counted like any other request.',
-    'Tokens that the input comes to.',
-    { object: 'response.input_tokens', input_tokens: 11 },
-  );
+  describesText({
+    ...OF_INPUT,
+    description:
+      'The model reads the input and draws one token: it is queued and counted like any other request.',
+    result: 'Tokens that the input comes to.',
+    content: counted({ object: 'response.input_tokens', input_tokens: 11 }),
+  });
 
 /** OpenAPI of the compaction. */
 export const DescribesCompaction = (): MethodDecorator =>
-  describesInput(
-    'The model sums the conversation up: it is queued and counted like any other request.',
-    'What to send in place of the conversation: its messages but for those of the model, and a summary.',
-    {
+  describesText({
+    ...OF_INPUT,
+    description:
+      'The model sums the conversation up: it is queued and counted like any other request.',
+    result:
+      'What to send in place of the conversation: its messages but for those of the model, and a summary.',
+    content: counted({
       id: 'resp_1',
       object: 'response.compaction',
       output: [{ id: 'cmp_1', type: 'compaction', encrypted_content: 'switchyard1.SXQ' }],
-    },
-  );
+    }),
+  });

@@ -1,3 +1,4 @@
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { type ResponseUsage } from '../../contracts/openai/responses.js';
 
 /** What a generation says, in order. */
@@ -29,12 +30,10 @@ export type GenerationPiece =
 
 type Json = Readonly<Record<string, unknown>>;
 
-const isJson = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const jsonIn = (value: unknown): Json => (isJson(value) ? value : {});
+const jsonIn = (value: unknown): Json => (isObject(value) ? value : {});
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
 const listIn = (value: unknown): readonly Json[] =>
-  Array.isArray(value) ? value.filter(isJson) : [];
+  Array.isArray(value) ? value.filter(isObject) : [];
 
 /**
  * What an answer of a chat says, whole or a chunk of it. Upstreams send what they like:
@@ -54,7 +53,7 @@ export function readAnswer(answer: Buffer): ReadAnswer {
   const choice = listIn(choices)[0];
   const pieces = [
     ...(choice ? saidIn(choice) : []),
-    ...(isJson(usage) ? [usagePiece(usage)] : []),
+    ...(isObject(usage) ? [usagePiece(usage)] : []),
   ];
   return { pieces, tokens: (choice?.token_ids ?? []) as readonly number[] };
 }
@@ -93,7 +92,7 @@ function callPiece({ index, id, function: called }: Json, at: number): Generatio
     index: typeof index === 'number' ? index : at,
     ...(typeof id === 'string' && id !== '' && { callId: id }),
     ...(typeof name === 'string' && { name }),
-    arguments: isJson(given) ? JSON.stringify(given) : textIn(given),
+    arguments: isObject(given) ? JSON.stringify(given) : textIn(given),
   };
 }
 
@@ -115,4 +114,13 @@ function usagePiece(usage: Json): GenerationPiece {
     total_tokens: input + output,
   };
   return { type: 'usage', usage: counted };
+}
+
+/** Arguments of a call; of an answer that was cut there is no JSON that can be read. */
+export function argumentsIn(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return {};
+  }
 }

@@ -10,6 +10,7 @@ import {
   CompletionDto,
 } from '../../contracts/openai/generation.dto.js';
 import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
+import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 
@@ -23,17 +24,13 @@ const EVENTS = {
 interface TextDescription {
   readonly body: Type;
   readonly description: string;
-  readonly examples: Readonly<
+  readonly result?: string;
+  readonly errors?: readonly ErrorCode[];
+  readonly examples?: Readonly<
     Record<string, { readonly summary: string; readonly value: object }>
   >;
   readonly content: Readonly<
-    Record<
-      string,
-      {
-        readonly schema: { readonly type: string; readonly description?: string };
-        readonly example?: unknown;
-      }
-    >
+    Record<string, { readonly schema: object; readonly example?: unknown }>
   >;
 }
 
@@ -77,8 +74,12 @@ export const DescribesEmbeddings = (): MethodDecorator =>
     body: EmbeddingDto,
     description: `Requests that wait together are computed together. ${PASSED_ON}`,
     examples: { several: { summary: 'Two texts', value: embed } },
-    content: { 'application/json': { schema: { type: 'object' }, example: VECTORS } },
+    content: jsonExample(VECTORS),
   });
+
+export const jsonExample = (example: object): TextDescription['content'] => ({
+  'application/json': { schema: { type: 'object' }, example },
+});
 
 const VECTORS = {
   object: 'list',
@@ -102,26 +103,32 @@ function answersOf(form: 'chat' | 'completion'): TextDescription['content'] {
     usage,
   );
   return {
-    'application/json': {
-      schema: { type: 'object' },
-      example: { ...whole, service_tier: 'default' },
-    },
+    ...jsonExample({ ...whole, service_tier: 'default' }),
     'text/event-stream': { schema: EVENTS, example: sseData(chunk) + SSE_DONE },
   };
 }
 
-function describesText({
+/** OpenAPI of a route that answers with generated text, or with what a model counts. */
+export function describesText({
   body,
   description,
+  result = 'The answer, in the form asked for.',
+  errors = [],
   examples,
   content,
 }: TextDescription): MethodDecorator {
   return applyDecorators(
     ApiOperation({ description }),
     ApiConsumes('application/json'),
-    ApiBody({ type: body, examples }),
+    ApiBody({ type: body, ...(examples && { examples }) }),
     DescribesRequestHeaders(),
-    ApiOkResponse({ description: 'The answer, in the form asked for.', content }),
-    DescribesErrors('invalid_json', 'unsupported_task', ...FIELD_ERRORS, ...QUEUE_ERRORS),
+    ApiOkResponse({ description: result, content }),
+    DescribesErrors(
+      'invalid_json',
+      'unsupported_task',
+      ...errors,
+      ...FIELD_ERRORS,
+      ...QUEUE_ERRORS,
+    ),
   );
 }
