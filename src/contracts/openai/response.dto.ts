@@ -193,6 +193,12 @@ export class CreateResponseRequest extends ResponseInputRequest {
   store?: boolean;
 
   @Field(trueOrFalse(), {
+    default: true,
+    description: '`false`: nothing is generated; the next request can continue it.',
+  })
+  generate = true;
+
+  @Field(trueOrFalse(), {
     default: false,
     description: 'Answers at once; the work survives restarts.',
     rule: honoured('`true` is refused where no responses are stored.'),

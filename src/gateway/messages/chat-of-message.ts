@@ -10,8 +10,14 @@ import { type CreateMessageRequest } from '../../contracts/messages/message.dto.
 import { type IgnoredFields } from '../../contracts/openai/field-types.js';
 import { readObject, wrongField } from '../../contracts/schema/field-problems.js';
 import { type ParamNames } from '../text/param-names.js';
-
-type Json = Readonly<Record<string, unknown>>;
+import {
+  callOf,
+  given,
+  imagePart,
+  type Json,
+  streamed,
+  thinking,
+} from '../text/chat-body.js';
 
 /**
  * A message as a chat, which is the one form of a conversation that engines know (D-30).
@@ -24,7 +30,7 @@ export function chatOfMessage(
 ): Json {
   const objects = readObject(MESSAGE_OBJECTS, body);
   const tools = toolsIn(body.tools ?? [], ignored);
-  const { thinking, metadata } = objects;
+  const { thinking: thoughts, metadata } = objects;
   return given({
     model: dto.model,
     messages: messagesOf(objects),
@@ -34,13 +40,12 @@ export function chatOfMessage(
     top_k: dto.top_k,
     stop: dto.stop_sequences,
     user: metadata?.user_id,
-    ...(thinking &&
-      thinking.type !== 'adaptive' && {
-        chat_template_kwargs: { enable_thinking: thinking.type === 'enabled' },
-      }),
+    ...(thoughts &&
+      thoughts.type !== 'adaptive' &&
+      thinking(thoughts.type === 'enabled')),
     ...(tools.length > 0 && { tools: tools.map(functionOf) }),
     ...choiceOf(objects, tools),
-    ...(dto.stream && { stream: true, stream_options: { include_usage: true } }),
+    ...streamed(dto.stream),
   });
 }
 
@@ -52,9 +57,6 @@ export const PARAMS_OF_MESSAGE: ParamNames = [
   [/^(tools\[\d+\])\.function\b/, '$1'],
   [/^chat_template_kwargs\b.*/, 'thinking'],
 ];
-
-const given = (fields: Json): Json =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 function toolsIn(list: unknown, ignored: IgnoredFields): readonly MessageTool[] {
   const tools: MessageTool[] = [];
@@ -139,9 +141,7 @@ function contentOf(blocks: readonly MessageBlock[]): string | readonly Json[] {
   const parts = blocks.filter(({ type }) => type === 'text' || type === 'image');
   if (parts.every(part => part.type === 'text')) return textOf(parts);
   return parts.map(part =>
-    part.type === 'text'
-      ? part
-      : { type: 'image_url', image_url: { url: urlOf(part as ImageBlock) } },
+    part.type === 'text' ? part : imagePart(urlOf(part as ImageBlock)),
   );
 }
 
@@ -153,13 +153,7 @@ const urlOf = ({ source }: ImageBlock): string =>
 function answered(blocks: readonly MessageBlock[]): Json {
   const calls = blocks.flatMap(block =>
     block.type === 'tool_use'
-      ? [
-          {
-            id: block.id,
-            type: 'function',
-            function: { name: block.name, arguments: JSON.stringify(block.input) },
-          },
-        ]
+      ? [callOf(block.id, block.name, JSON.stringify(block.input))]
       : [],
   );
   const thoughts = blocks.flatMap(block =>

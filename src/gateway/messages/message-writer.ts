@@ -3,7 +3,15 @@ import {
   type MessageObject,
   type MessageUsage,
 } from '../../contracts/messages/message-blocks.js';
+import { messageError } from '../../contracts/messages/message-error.js';
+import { sseEvent } from '../../contracts/formats/server-sent-event.js';
+import { type RequestView } from '../../core/dispatch/request-view.js';
+import { type WaitForecast } from '../../core/forecast/wait-forecast.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
+import { type Dialect } from '../text/dialect.js';
 import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
+import { inWordsOf } from '../text/param-names.js';
+import { PARAMS_OF_MESSAGE } from './chat-of-message.js';
 
 type MessageEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
@@ -33,8 +41,12 @@ interface OpenBlock {
   text: string;
 }
 
+/** Clients skip it. */
+const PING: MessageEvent = { type: 'ping' };
+
 /** Pieces of a generation to the events of a message, and to the message itself. */
-export class MessageWriter {
+export class MessageWriter implements Dialect<MessageEvent> {
+  readonly frame = frameOf;
   readonly #blocks: OpenBlock[] = [];
   #isOpen = false;
   #stopReason: string | null = null;
@@ -42,12 +54,12 @@ export class MessageWriter {
   #usage = NO_USAGE;
 
   constructor(
-    private readonly id: string,
+    private readonly requestId: string,
     private readonly model: string,
   ) {}
 
   begin(): readonly MessageEvent[] {
-    return [{ type: 'message_start', message: this.message }, { type: 'ping' }];
+    return [{ type: 'message_start', message: this.whole() }, PING];
   }
 
   take(piece: GenerationPiece): readonly MessageEvent[] {
@@ -59,7 +71,7 @@ export class MessageWriter {
         return this.#say({ type: 'text', text: '' }, piece.text);
       case 'tool_call': {
         const { index: call, callId, name = '' } = piece;
-        const id = callId ?? `${this.id}_${call}`;
+        const id = callId ?? `msg_${this.requestId}_${call}`;
         const block = { type: 'tool_use', id, name, input: {} } as const;
         return this.#say(block, piece.arguments, call);
       }
@@ -71,7 +83,7 @@ export class MessageWriter {
   }
 
   end(): readonly MessageEvent[] {
-    const { stop_reason, stop_sequence, usage } = this.message;
+    const { stop_reason, stop_sequence, usage } = this.whole();
     return [
       ...this.#close(),
       { type: 'message_delta', delta: { stop_reason, stop_sequence }, usage },
@@ -79,9 +91,14 @@ export class MessageWriter {
     ];
   }
 
-  get message(): MessageObject {
+  fail(why: DomainError): readonly MessageEvent[] {
+    const error = inWordsOf(PARAMS_OF_MESSAGE, why) as DomainError;
+    return [messageError(error, this.requestId)];
+  }
+
+  whole(): MessageObject {
     return {
-      id: this.id,
+      id: `msg_${this.requestId}`,
       type: 'message',
       role: 'assistant',
       model: this.model,
@@ -162,4 +179,19 @@ function written({ block, text }: OpenBlock): AnswerBlock {
     case 'tool_use':
       return { ...block, input: argumentsIn(text) };
   }
+}
+
+const frameOf = (event: MessageEvent): string => sseEvent(event.type, event);
+
+/** What a caller is told while its request waits, beside an event that clients skip. */
+export function waitFrame(
+  view: RequestView | undefined,
+  forecast: WaitForecast | undefined,
+): string {
+  const { state = 'queued', position } = view ?? {};
+  const place = position === undefined ? '' : `, place ${position}`;
+  const startMs = state === 'queued' ? forecast?.startInMs.p50 : undefined;
+  const start =
+    startMs === undefined ? '' : `, starts in about ${(startMs / 1000).toFixed(1)} s`;
+  return `: ${state}${place}${start}\n${frameOf(PING)}`;
 }

@@ -7,7 +7,6 @@ import {
 import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { answerHeaders } from '../http/answer-headers.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
@@ -16,13 +15,12 @@ import { type Strictness } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { piecesOf } from '../text/generation-pieces.js';
-import { inWordsOf } from '../text/param-names.js';
-import { parseChat } from '../text/parse-generation.js';
+import { translated } from '../text/chat-body.js';
+import { usageIn } from '../text/generation-pieces.js';
+import { NamesFields } from '../text/param-names.js';
 import { TextGenerationService, type TextTurn } from '../text/text-generation.service.js';
 import { chatOfMessage, PARAMS_OF_MESSAGE } from './chat-of-message.js';
-import { MessageStream, waitFrame } from './message-stream.js';
-import { MessageWriter } from './message-writer.js';
+import { MessageWriter, waitFrame } from './message-writer.js';
 import { NativeMessages } from './native-messages.js';
 import { DescribesCountTokens, DescribesMessages } from './messages.openapi.js';
 
@@ -36,12 +34,7 @@ export function parseMessage(body: Body, catalog: ModelCatalog, compat: Strictne
   const ignored = new IgnoredFields(compat.strict);
   ignored.settle(FIELDS, body);
   const chat = chatOfMessage(dto, body, ignored);
-  const parsed = parseChat(chat, catalog, compat);
-  return {
-    stream: dto.stream,
-    ignored: [...ignored.paths, ...parsed.ignored],
-    generation: { ...parsed, body: Buffer.from(JSON.stringify(chat)) },
-  };
+  return { stream: dto.stream, ...translated(chat, ignored, catalog, compat) };
 }
 
 /**
@@ -49,6 +42,7 @@ export function parseMessage(body: Body, catalog: ModelCatalog, compat: Strictne
  * error; later ones are the last event of the stream.
  */
 @Controller('v1/messages')
+@NamesFields(PARAMS_OF_MESSAGE)
 export class MessagesController {
   constructor(
     private readonly generations: TextGenerationService,
@@ -63,17 +57,10 @@ export class MessagesController {
   @DescribesMessages()
   async create(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply) {
     if (await this.native.serve(body, reply, wait => this.#notice(wait))) return;
-    try {
-      const { stream, ...turn } = this.#turn(body.fields, reply);
-      const writer = new MessageWriter(`msg_${turn.caller.id}`, turn.generation.model.id);
-      if (!stream)
-        return void (await this.generations.answer(turn, answer => said(writer, answer)));
-      const { maxBufferedBytes } = this.settings.generation;
-      const output = new MessageStream(maxBufferedBytes, writer, turn.caller.id);
-      await this.generations.stream(turn, output, () => this.#notice(turn.caller));
-    } catch (error) {
-      throw inWordsOf(PARAMS_OF_MESSAGE, error);
-    }
+    const { stream, ...turn } = this.#turn(body.fields, reply);
+    const { caller, generation } = turn;
+    const writer = new MessageWriter(caller.id, generation.model.id);
+    await this.generations.say(turn, writer, stream, () => this.#notice(caller));
   }
 
   /** Counted by the model itself, which draws one token more. */
@@ -81,20 +68,11 @@ export class MessagesController {
   @HttpCode(200)
   @DescribesCountTokens()
   async count(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply) {
-    try {
-      parseDto(MessageInputRequest, fields);
-      const one = { ...fields, max_tokens: 1, stream: false };
-      const { caller, generation, ignored } = this.#turn(one, reply);
-      const { reply: answered, timings } = await this.generations
-        .start(caller, generation)
-        .answer('generation');
-      const { usage } = said(new MessageWriter('', ''), answered.answer);
-      void reply
-        .headers(answerHeaders(generation.model.id, timings, ignored))
-        .send({ input_tokens: usage.input_tokens + usage.cache_read_input_tokens });
-    } catch (error) {
-      throw inWordsOf(PARAMS_OF_MESSAGE, error);
-    }
+    parseDto(MessageInputRequest, fields);
+    const turn = this.#turn({ ...fields, max_tokens: 1, stream: false }, reply);
+    await this.generations.answer(turn, answer => ({
+      input_tokens: usageIn(answer)?.input_tokens ?? 0,
+    }));
   }
 
   /** Its place and forecast, for people who watch the stream. */
@@ -110,9 +88,4 @@ export class MessagesController {
     const caller = httpCaller(reply, { tier: 'auto', model: parsed.generation.model });
     return { caller, ...parsed };
   }
-}
-
-function said(writer: MessageWriter, answer: Buffer) {
-  for (const piece of piecesOf(answer)) writer.take(piece);
-  return writer.message;
 }

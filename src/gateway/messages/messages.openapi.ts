@@ -15,7 +15,7 @@ const EVENTS = {
 
 const question = [{ role: 'user', content: 'What does a switchyard do?' }];
 const input = { model: 'gpt-4o-mini', messages: question };
-const SAID = new MessageWriter('msg_1', 'qwen3-8b');
+const SAID = new MessageWriter('1', 'qwen3-8b');
 SAID.take({ type: 'text', text: 'It sorts.' });
 SAID.take({ type: 'finish', reason: 'stop' });
 
@@ -30,7 +30,7 @@ export const DescribesMessages = (): MethodDecorator =>
       'gateway; versions and beta headers are ignored. Errors have the envelope of that dialect.',
     examples: exampleOf({ ...input, max_tokens: 64 }),
     content: {
-      ...jsonExample(SAID.message),
+      ...jsonExample(SAID.whole()),
       'text/event-stream': {
         schema: EVENTS,
         example: sseEvent('message_stop', { type: 'message_stop' }),

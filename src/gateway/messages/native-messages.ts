@@ -1,30 +1,26 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { withInnerFields, withJsonFields } from '../../contracts/formats/json-fields.js';
 import { onOneLine, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { CreateMessageRequest } from '../../contracts/messages/message.dto.js';
 import { messageError } from '../../contracts/messages/message-error.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { type HttpCaller, httpCaller } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { GenerationOutputStream } from '../text/generation-output-stream.js';
+import { type GenerationForm } from '../text/generation-output-stream.js';
 import { beginningOfChat } from '../text/parse-generation.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
 
 /** The events of another server, byte by byte but for the name of the model. */
-class NativeStream extends GenerationOutputStream {
+class NativeEvents implements GenerationForm {
   constructor(
-    maxBufferedBytes: number,
     private readonly model: string,
     private readonly requestId: string,
-  ) {
-    super(maxBufferedBytes);
-  }
+  ) {}
 
-  protected format(json: Buffer): string {
+  format(json: Buffer): string {
     const { type } = JSON.parse(json.toString('utf8')) as { readonly type: string };
     const isStart = type === 'message_start';
     const { model } = this;
@@ -34,7 +30,7 @@ class NativeStream extends GenerationOutputStream {
     );
   }
 
-  protected lastFrame(failure: DomainError | undefined): string | undefined {
+  lastFrame(failure: DomainError | undefined): string | undefined {
     return failure && sseEvent('error', messageError(failure, this.requestId));
   }
 }
@@ -48,7 +44,6 @@ export class NativeMessages {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
-    @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
   /**
@@ -60,24 +55,18 @@ export class NativeMessages {
     reply: FastifyReply,
     notice: (caller: HttpCaller) => Promise<string>,
   ): Promise<boolean> {
-    const serves = this.catalog
-      .all()
-      .some(({ capabilities }) => capabilities.includes('messages'));
-    if (!serves) return false;
+    const model = this.catalog.answering(fields.model, 'messages');
+    if (!model) return false;
     const dto = parseDto(CreateMessageRequest, fields);
-    const model = this.catalog.getOfKind(dto.model, 'llm');
-    if (!model.capabilities.includes('messages')) return false;
     const caller = httpCaller(reply, { tier: 'auto', model });
     void reply.header('request-id', caller.id);
     const task = { form: 'message', maxTokens: dto.max_tokens, n: 1 } as const;
     const { system: content, messages } = dto;
     const beginning = beginningOfChat([{ role: 'system', content }, ...messages]);
     const turn = { caller, generation: { model, task, beginning, body }, ignored: [] };
-    if (dto.stream) {
-      const { maxBufferedBytes } = this.settings.generation;
-      const output = new NativeStream(maxBufferedBytes, model.id, caller.id);
-      await this.generations.stream(turn, output, () => notice(caller));
-    } else
+    const events = new NativeEvents(model.id, caller.id);
+    if (dto.stream) await this.generations.stream(turn, events, () => notice(caller));
+    else
       await this.generations.answer(turn, answer =>
         withJsonFields(answer, { model: model.id }),
       );

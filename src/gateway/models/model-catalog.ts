@@ -59,15 +59,26 @@ export class ModelCatalog {
     return this.#models;
   }
 
+  /** The model of that name, if its server answers such requests by itself. */
+  answering(name: unknown, capability: string): ModelSpec | undefined {
+    const model = typeof name === 'string' ? this.#find(name, 'llm') : undefined;
+    return model?.capabilities.includes(capability) ? model : undefined;
+  }
+
+  #find(name: string, kind?: ModelSpec['kind']): ModelSpec | undefined {
+    return (
+      this.#byName.get(name) ??
+      this.#models.find(model => model.kind === kind && mayMean(name, model))
+    );
+  }
+
   /**
    * @param kind a pattern among the aliases of a model of this kind stands for any name
    *   that it matches
    * @throws DomainError `model_not_found`
    */
   get(name: string, kind?: ModelSpec['kind']): ModelSpec {
-    const spec =
-      this.#byName.get(name) ??
-      this.#models.find(model => model.kind === kind && mayMean(name, model));
+    const spec = this.#find(name, kind);
     if (spec) return spec;
     const message = `The model \`${name}\` does not exist; available: ${this.#namesOf(this.#models)}.`;
     throw new DomainError('model_not_found', message, { param: 'model' });

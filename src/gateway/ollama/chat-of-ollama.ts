@@ -15,9 +15,8 @@ import {
   optional,
   textOr,
 } from '../../contracts/schema/rules.js';
+import { callOf, imagePart, type Json, streamed, thinking } from '../text/chat-body.js';
 import { type ParamNames } from '../text/param-names.js';
-
-type Json = Readonly<Record<string, unknown>>;
 
 const MOST = 10_000;
 const IMAGES = defaulted(z.array(filled(), 'must be a list of texts').max(100), []);
@@ -107,11 +106,9 @@ function usual(
     model,
     ...optionsOf(options, ignored),
     ...formatOf(format),
-    ...(typeof think === 'boolean' && {
-      chat_template_kwargs: { enable_thinking: think },
-    }),
+    ...(typeof think === 'boolean' && thinking(think)),
     ...(typeof think === 'string' && { reasoning_effort: think }),
-    ...(stream && { stream: true, stream_options: { include_usage: true } }),
+    ...streamed(stream),
   };
 }
 
@@ -151,21 +148,17 @@ function chatMessages(messages: readonly OllamaMessage[]): readonly Json[] {
   const open: OpenCall[] = [];
   return messages.map((message, at) => {
     if (message.role === 'tool') return resultOf(message, open);
-    const { role, content, thinking, images, tool_calls: calls } = message;
+    const { role, content, thinking: thoughts, images, tool_calls: calls } = message;
     const made = calls.map(({ function: { name, arguments: given } }, index) => {
       const id = `call_${at}_${index}`;
       open.push({ id, name });
-      return {
-        id,
-        type: 'function',
-        function: { name, arguments: JSON.stringify(given) },
-      };
+      return callOf(id, name, JSON.stringify(given));
     });
     const isCall = made.length > 0;
     return {
       role,
       content: isCall && content === '' ? null : withImages(content, images),
-      ...(thinking && { reasoning_content: thinking }),
+      ...(thoughts && { reasoning_content: thoughts }),
       ...(isCall && { tool_calls: made }),
     };
   });
@@ -191,7 +184,7 @@ function withImages(text: string, images: readonly string[]): unknown {
   if (images.length === 0) return text;
   const parts = images.map(data => {
     const type = IMAGE_TYPES.find(([head]) => data.startsWith(head))?.[1] ?? 'png';
-    return { type: 'image_url', image_url: { url: `data:image/${type};base64,${data}` } };
+    return imagePart(`data:image/${type};base64,${data}`);
   });
   return [{ type: 'text', text }, ...parts];
 }

@@ -1,3 +1,5 @@
+import { type DomainError } from '../../core/errors/domain-error.js';
+import { type Dialect } from '../text/dialect.js';
 import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
 
 const NS_PER_MS = 1_000_000;
@@ -10,7 +12,8 @@ interface Said {
 }
 
 /** Pieces of a generation to the lines of an answer, and to the one of a whole answer. */
-export class OllamaWriter {
+export class OllamaWriter implements Dialect {
+  readonly contentType = 'application/x-ndjson';
   readonly #startMs = performance.now();
   readonly #all: Said = { text: '', thinking: '' };
   readonly #calls = new Map<number, { name: string; arguments: string }>();
@@ -23,6 +26,10 @@ export class OllamaWriter {
     /** As it was asked for. */
     private readonly model: string,
   ) {}
+
+  begin(): readonly object[] {
+    return [];
+  }
 
   /** Calls are told whole, at the end. */
   take(piece: GenerationPiece): readonly object[] {
@@ -61,7 +68,15 @@ export class OllamaWriter {
     return [...calls, { ...this.#line(NOTHING), ...this.#ending() }];
   }
 
-  get whole(): object {
+  fail({ message }: DomainError): readonly object[] {
+    return [{ error: message }];
+  }
+
+  frame(line: object): string {
+    return `${JSON.stringify(line)}\n`;
+  }
+
+  whole(): object {
     return { ...this.#line(this.#all, this.#called()), ...this.#ending() };
   }
 

@@ -21,14 +21,13 @@ import { httpCaller, InferenceService } from '../inference/inference.service.js'
 import { type Strictness } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { parseEmbedding } from '../text/completions.controller.js';
-import { piecesOf } from '../text/generation-pieces.js';
-import { inWordsOf } from '../text/param-names.js';
+import { translated } from '../text/chat-body.js';
+import { NamesFields } from '../text/param-names.js';
 import { parseChat, parseCompletion } from '../text/parse-generation.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
 import { chatOfOllama, PARAMS_OF_OLLAMA, promptOfOllama } from './chat-of-ollama.js';
 import { servedName } from './ollama-models.js';
-import { OllamaStream } from './ollama-stream.js';
 import { DescribesOllama } from './ollama.openapi.js';
 import { type OllamaForm, OllamaWriter } from './ollama-writer.js';
 
@@ -57,12 +56,7 @@ export function parseOllama(
       ? chatOfOllama(dto, body, ignored)
       : promptOfOllama(dto, body, ignored);
   const parse = 'prompt' in asked ? parseCompletion : parseChat;
-  const parsed = parse(asked, catalog, compat);
-  return {
-    stream: dto.stream,
-    ignored: [...ignored.paths, ...parsed.ignored],
-    generation: { ...parsed, body: Buffer.from(JSON.stringify(asked)) },
-  };
+  return { stream: dto.stream, ...translated(asked, ignored, catalog, compat, parse) };
 }
 
 /**
@@ -70,6 +64,7 @@ export function parseOllama(
  * a failure is a normal error; later ones are the last line.
  */
 @Controller('api')
+@NamesFields(PARAMS_OF_OLLAMA)
 export class OllamaController {
   constructor(
     private readonly generations: TextGenerationService,
@@ -154,25 +149,11 @@ export class OllamaController {
   async #generate(form: OllamaForm, fields: Body, reply: FastifyReply): Promise<void> {
     const { catalog, settings } = this;
     if (asksForNothing(form, fields)) return this.#load(form, fields, reply);
-    try {
-      const { stream, ...turn } = parseOllama(form, fields, catalog, settings.compat);
-      const { model } = turn.generation;
-      const whole = { caller: httpCaller(reply, { tier: 'auto', model }), ...turn };
-      const writer = new OllamaWriter(form, String(fields.model));
-      if (stream) {
-        const { maxBufferedBytes } = settings.generation;
-        return await this.generations.stream(
-          whole,
-          new OllamaStream(maxBufferedBytes, writer),
-        );
-      }
-      await this.generations.answer(whole, answer => {
-        for (const piece of piecesOf(answer)) writer.take(piece);
-        return writer.whole;
-      });
-    } catch (error) {
-      throw inWordsOf(PARAMS_OF_OLLAMA, error);
-    }
+    const { stream, ...work } = parseOllama(form, fields, catalog, settings.compat);
+    const { model } = work.generation;
+    const turn = { caller: httpCaller(reply, { tier: 'auto', model }), ...work };
+    const writer = new OllamaWriter(form, String(fields.model));
+    await this.generations.say(turn, writer, stream);
   }
 
   #load(form: OllamaForm, fields: Body, reply: FastifyReply): void {

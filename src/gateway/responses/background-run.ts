@@ -12,14 +12,15 @@ import {
 import { type StoredAttemptOptions } from '../requests/async-requests.js';
 import { type Generation } from '../text/text-generation.service.js';
 import { type ReadAnswer, readAnswer } from '../text/generation-pieces.js';
-import { inWordsOfResponses } from './response-generation.js';
-import { failureOf, nowS } from './response-object.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
 import { withTokens } from './durable-events.js';
 import { type ResponseRunState } from './response-runs.js';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
 import { type EngineName } from '../../platform/config/model-spec.js';
-import { GenerationOutputStream } from '../text/generation-output-stream.js';
+import {
+  type GenerationForm,
+  GenerationOutputStream,
+} from '../text/generation-output-stream.js';
 
 /** Engines that tell the tokens of an answer, and continue it from them. */
 const CONTINUING: ReadonlySet<EngineName> = new Set(['llama-cpp', 'synthetic']);
@@ -48,25 +49,18 @@ const NEWLINES = /[\r\n]+/g;
  * Chunks of an answer, one per line, for a reader in this process that may hold
  * the engine back.
  */
-class ChunkLines extends GenerationOutputStream {
-  /** Every piece that is read ends with a whole line. */
-  async *read(): AsyncGenerator<readonly Buffer[]> {
-    for await (const lines of this.body as AsyncIterable<Buffer>)
-      yield lines
-        .toString('utf8')
-        .split('\n')
-        .filter(line => line !== '')
-        .map(line => Buffer.from(line));
-  }
+const LINES: GenerationForm = {
+  format: json => `${json.toString('utf8').replace(NEWLINES, ' ')}\n`,
+  lastFrame: () => undefined,
+};
 
-  protected format(json: Buffer): string {
-    return `${json.toString('utf8').replace(NEWLINES, ' ')}\n`;
-  }
-
-  protected lastFrame(): undefined {
-    return undefined;
-  }
-}
+/** Every piece that is read ends with a whole line. */
+const chunksIn = (lines: Buffer): readonly Buffer[] =>
+  lines
+    .toString('utf8')
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => Buffer.from(line));
 
 /** What a background response is run from, on any gateway. */
 export interface BackgroundWork {
@@ -80,7 +74,10 @@ interface BackgroundRunOptions
   extends Omit<ResponseRunState, 'record'>, StoredAttemptOptions {
   /** @throws DomainError for what the model, as it is configured now, cannot do */
   readonly generation: () => Generation;
-  readonly start: (generation: Generation, output: ChunkLines) => InferenceRequest;
+  readonly start: (
+    generation: Generation,
+    output: GenerationOutputStream,
+  ) => InferenceRequest;
   /** Unix milliseconds after which it no longer waits for a worker. */
   readonly giveUpAtMs: number;
   readonly maxBufferedBytes: number;
@@ -141,7 +138,7 @@ export class BackgroundRun {
         if (!rest) return await this.#endWith(brokenOff());
         const last = await this.#generate(rest);
         const said = last.flatMap(piece => writer.take(piece));
-        return await this.options.end([...said, ...writer.end(nowS())]);
+        return await this.options.end([...said, ...writer.end()]);
       } catch (error) {
         if (!(error instanceof DomainError) || this.options.early()) throw error;
         await events.end([]);
@@ -160,7 +157,7 @@ export class BackgroundRun {
    */
   async #generate(generation: Generation): Promise<readonly GenerationPiece[]> {
     const { start, writer, events, maxBufferedBytes, gone } = this.options;
-    const output = new ChunkLines(maxBufferedBytes);
+    const output = new GenerationOutputStream(LINES, maxBufferedBytes);
     const inference = start(generation, output);
     const stop = (): void => inference.cancel('shutdown');
     gone.addEventListener('abort', stop, { once: true });
@@ -180,13 +177,13 @@ export class BackgroundRun {
   }
 
   /** @returns the pieces at the end that no token brought */
-  async #read(output: ChunkLines): Promise<readonly GenerationPiece[]> {
+  async #read({ body }: GenerationOutputStream): Promise<readonly GenerationPiece[]> {
     const { writer, events, tokens } = this.options;
     const last: GenerationPiece[] = [];
     let untold: readonly number[] = [];
-    for await (const chunks of output.read()) {
+    for await (const lines of body as AsyncIterable<Buffer>) {
       if (writer.response.status === 'queued') await events.add(writer.begin());
-      for (const chunk of chunks) {
+      for (const chunk of chunksIn(lines)) {
         const answer = readAnswer(chunk);
         if (answer.tokens.length === 0 && tokens.length + untold.length > 0)
           last.push(...answer.pieces);
@@ -228,7 +225,7 @@ export class BackgroundRun {
   #endWith(error: DomainError): Promise<void> {
     const { writer, end } = this.options;
     if (error.code === CANCELLED) return end(writer.cancel());
-    return end(writer.fail(failureOf(inWordsOfResponses(error) as DomainError)));
+    return end(writer.fail(error));
   }
 }
 

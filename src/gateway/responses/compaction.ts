@@ -1,6 +1,7 @@
 import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { piecesOf, usageIn } from '../text/generation-pieces.js';
 import { newId } from './response-object.js';
 
 /** Opaque to clients: what this gateway can read again begins so. */
@@ -15,14 +16,16 @@ export const SUM_UP =
 /**
  * `POST /v1/responses/compact`: what the client sends in place of the conversation, which
  * are its messages but for those of the model, and the summary.
- * @param said what the model made of the conversation and `SUM_UP`
+ * @param answer what the model made of the conversation and `SUM_UP`
  * @throws DomainError `engine_failed` when it made no text
  */
 export function compactionOf(
-  said: ResponseObject,
+  { id, created_at }: ResponseObject,
   conversation: readonly ResponseItem[],
+  answer: Buffer,
 ): object {
-  const summary = said.output.map(textIn).join('').trim();
+  const texts = piecesOf(answer).map(piece => (piece.type === 'text' ? piece.text : ''));
+  const summary = texts.join('').trim();
   if (summary === '')
     throw new DomainError('engine_failed', 'The model wrote no summary.');
   const encrypted_content = MARK + Buffer.from(summary).toString('base64url');
@@ -30,18 +33,13 @@ export function compactionOf(
     item => item.type === 'message' && item.role !== 'assistant',
   );
   return {
-    id: said.id,
+    id,
     object: 'response.compaction',
-    created_at: said.created_at,
+    created_at,
     output: [...kept, { id: newId('cmp'), type: 'compaction', encrypted_content }],
-    usage: said.usage,
+    usage: usageIn(answer) ?? null,
   };
 }
-
-const textIn = (item: ResponseItem): string =>
-  item.type === 'message'
-    ? item.content.map(part => ('text' in part ? part.text : '')).join('')
-    : '';
 
 /** An item `compaction` as a message. Undefined: another server made it. */
 export function messageOfCompaction(content: unknown): object | undefined {

@@ -18,7 +18,8 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { TextGenerationService, type TextTurn } from '../text/text-generation.service.js';
 import { Conversations, type FinishResponse } from './conversations.js';
 import { readInput } from './read-items.js';
-import { newId, failureOf } from './response-object.js';
+import { failureOf } from './response-generation.js';
+import { newId } from './response-object.js';
 import {
   onOneLine,
   SSE_DONE,
@@ -26,7 +27,7 @@ import {
 } from '../../contracts/formats/server-sent-event.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { GenerationOutputStream } from '../text/generation-output-stream.js';
+import { type GenerationForm } from '../text/generation-output-stream.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -37,21 +38,18 @@ type NativeFields = Json;
  * The events of another server, each byte by byte but for the fields that the gateway
  * sets in the response.
  */
-class NativeStream extends GenerationOutputStream {
+class NativeEvents implements GenerationForm {
   #last: Json = {};
   /** The final event: it is sent when the response is stored. */
   #final: Buffer | undefined;
   #next = 0;
 
   constructor(
-    maxBufferedBytes: number,
     private readonly fields: NativeFields,
     private readonly finish: FinishResponse,
-  ) {
-    super(maxBufferedBytes);
-  }
+  ) {}
 
-  protected format(json: Buffer): string {
+  format(json: Buffer): string {
     const event = eventIn(json);
     if (!event) return '';
     this.#next = Number(event.sequence_number ?? this.#next) + 1;
@@ -64,7 +62,7 @@ class NativeStream extends GenerationOutputStream {
     return '';
   }
 
-  protected async lastFrame(failure: DomainError | undefined): Promise<string> {
+  async lastFrame(failure: DomainError | undefined): Promise<string> {
     return (failure ? this.#failed(failure) : await this.#ended()) + SSE_DONE;
   }
 
@@ -140,16 +138,12 @@ export class NativeResponses {
    * @throws DomainError as long as nothing was sent
    */
   async serve({ fields, bytes }: JsonRequest, reply: FastifyReply): Promise<boolean> {
-    if (
-      !this.catalog.all().some(({ capabilities }) => capabilities.includes('responses'))
-    )
-      return false;
+    const model = this.catalog.answering(fields.model, 'responses');
+    if (!model) return false;
     const dto = parseDto(CreateResponseRequest, fields);
-    const model = this.catalog.getOfKind(dto.model, 'llm');
     const { store: stores } = this.settings.responses;
     const needsStore = (dto.store ?? stores) || continues(dto);
-    const isElsewhere = dto.background || (needsStore && !stores);
-    if (isElsewhere || !model.capabilities.includes('responses')) return false;
+    if (dto.background || !dto.generate || (needsStore && !stores)) return false;
     const caller = httpCaller(reply, { tier: dto.service_tier, model });
     const turn = needsStore ? await this.#stored(dto, caller.tenant) : STATELESS;
     const task = {
@@ -170,12 +164,7 @@ export class NativeResponses {
   ): Promise<void> {
     const service_tier = usedTier(turn.caller.priority, tier);
     const fields = { model: turn.generation.model.id, service_tier, ...answered };
-    const { maxBufferedBytes } = this.settings.generation;
-    if (stream)
-      return this.generations.stream(
-        turn,
-        new NativeStream(maxBufferedBytes, fields, finish),
-      );
+    if (stream) return this.generations.stream(turn, new NativeEvents(fields, finish));
     return this.generations.answer(turn, async said => {
       const answer = withJsonFields(said, fields);
       const response = JSON.parse(answer.toString('utf8')) as ResponseObject;

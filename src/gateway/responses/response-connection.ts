@@ -6,13 +6,11 @@ import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { FINAL_EVENTS, type ResponseObject } from '../../contracts/openai/responses.js';
 import { type CloseCode, CLOSE } from '../../contracts/realtime/realtime-event.js';
-import { readObject, unsupportedField } from '../../contracts/schema/field-problems.js';
+import { readObject } from '../../contracts/schema/field-problems.js';
 import {
-  ANYTHING,
   defaulted,
   filled,
   oneOf,
-  optional,
   wholeNumberFrom,
 } from '../../contracts/schema/rules.js';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -51,10 +49,7 @@ const STATES: ReadonlySet<string> = new Set([
   ...FINAL_EVENTS,
 ]);
 
-const MESSAGE = z.object({
-  type: oneOf(['response.create', 'response.resume']),
-  generate: optional(ANYTHING),
-});
+const MESSAGE = z.object({ type: oneOf(['response.create', 'response.resume']) });
 const RESUMED = z.object({
   response_id: filled(128),
   starting_after: defaulted(wholeNumberFrom(-1, Number.MAX_SAFE_INTEGER), -1),
@@ -124,18 +119,16 @@ export class ResponseConnection {
   async #answer(text: string): Promise<void> {
     if (this.left.aborted) return;
     const message = jsonIn(text);
-    const { type, generate } = readObject(MESSAGE, message);
+    const { type } = readObject(MESSAGE, message);
     if (type === 'response.resume') {
       const { response_id: id, starting_after } = readObject(RESUMED, message);
       const events = await this.host.resume(id, starting_after, this.left);
       return void (await this.#relay(events));
     }
-    if (generate === false)
-      throw unsupportedField('generate', 'nothing is prepared before it is asked for');
     await this.#create(message);
   }
 
-  async #create({ type: _, generate: _generate, ...fields }: Json): Promise<void> {
+  async #create({ type: _, ...fields }: Json): Promise<void> {
     const last = this.#last;
     const { previous_response_id: previous } = fields;
     // Only a response that ends well can be continued without a store.

@@ -7,7 +7,6 @@ import {
 } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { failureOf } from './response-object.js';
 import { ResponseRuns } from './response-runs.js';
 import { ResponseMetrics } from './responses.metrics.js';
 import { ResponseRecordStore } from '../../platform/database/response-store.js';
@@ -44,7 +43,7 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
       nowMs - this.settings.requests.leaseMs,
       PORTION,
     ))
-      await this.runs.endWith(record, writer => writer.fail(failureOf(abandoned())));
+      await this.runs.endWith(record, writer => writer.fail(abandoned()));
     const removed = await this.store.expire(nowMs, PORTION);
     this.metrics.expired(removed);
     return removed;

@@ -5,10 +5,15 @@ import {
   type MessagePart,
   type ReasoningItem,
 } from '../../contracts/openai/response-items.js';
-import { type ResponseRequest } from '../../contracts/openai/responses.js';
+import {
+  type ResponseFailure,
+  type ResponseRequest,
+} from '../../contracts/openai/responses.js';
+import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { parseChat } from '../text/parse-generation.js';
+import { callOf, given, imagePart, type Json, streamed } from '../text/chat-body.js';
 import { inWordsOf, type ParamNames, renamed } from '../text/param-names.js';
 import { type Generation } from '../text/text-generation.service.js';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
@@ -19,8 +24,6 @@ import {
   nameInChat,
   usableTools,
 } from '../../contracts/openai/read-tools.js';
-
-type Json = Readonly<Record<string, unknown>>;
 
 /**
  * A response as a chat, which is the one form of a conversation that engines know (D-30).
@@ -34,33 +37,29 @@ export function chatOfResponse(
     model: request.model,
     messages: messagesOf(request.instructions, conversation),
     ...samplingIn(request),
-    ...given({ max_completion_tokens: request.max_output_tokens }),
     ...given({
+      max_completion_tokens: request.max_output_tokens,
       reasoning_effort: request.reasoning?.effort,
       verbosity: request.text.verbosity,
     }),
     ...toolFields(request),
     ...formatFields(request),
     ...(wantsLogprobs(request) && { logprobs: true, top_logprobs: request.top_logprobs }),
-    ...(request.stream && { stream: true, stream_options: { include_usage: true } }),
+    ...streamed(request.stream),
   };
 }
 
 /** Names of the fields of a chat, as a caller of Responses knows them. */
-export const paramOfResponse = (param: string): string => renamed(PARAMS, param);
+export const paramOfResponse = (param: string): string =>
+  renamed(PARAMS_OF_RESPONSE, param);
 
-const PARAMS: ParamNames = [
+export const PARAMS_OF_RESPONSE: ParamNames = [
   [/^messages\b.*/, 'input'],
   [/^max_(completion_)?tokens$/, 'max_output_tokens'],
   [/^(top_)?logprobs$/, 'top_logprobs'],
   [/^response_format(\.json_schema)?\b/, 'text.format'],
   [/^(tools\[\d+\])\.function\b/, '$1'],
 ];
-
-const given = (fields: Json): Json =>
-  Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
-  );
 
 const wantsLogprobs = ({ include, top_logprobs }: ResponseRequest): boolean =>
   top_logprobs > 0 || include.includes('message.output_text.logprobs');
@@ -135,11 +134,9 @@ class ChatMessages {
 
   #call(call: CallItem): void {
     const answer = this.#answer ?? this.#begin(null);
-    const given =
-      call.type === 'function_call' ? call.arguments : argumentsOf(call.input);
+    const json = call.type === 'function_call' ? call.arguments : argumentsOf(call.input);
     answer.tool_calls ??= [];
-    const called = { name: nameInChat(call), arguments: given };
-    answer.tool_calls.push({ id: call.call_id, type: 'function', function: called });
+    answer.tool_calls.push(callOf(call.call_id, nameInChat(call), json));
   }
 
   #begin(content: unknown): Answer {
@@ -164,7 +161,7 @@ function contentOf(parts: readonly MessagePart[]): unknown {
   return parts.map(part => {
     if (part.type === 'refusal') return part;
     if (part.type !== 'input_image') return { type: 'text', text: part.text };
-    return { type: 'image_url', image_url: { url: part.image_url, detail: part.detail } };
+    return imagePart(part.image_url, part.detail);
   });
 }
 
@@ -198,4 +195,9 @@ function demandCalls(conversation: readonly ResponseItem[]): void {
   }
 }
 
-export const inWordsOfResponses = (error: unknown): unknown => inWordsOf(PARAMS, error);
+/** Why a response failed, in the words of its caller. */
+export function failureOf(error: DomainError): ResponseFailure {
+  const said = inWordsOf(PARAMS_OF_RESPONSE, error) as DomainError;
+  const { type, code, message, param } = errorEnvelope(said).error;
+  return { type, code: code ?? error.code, message, param };
+}

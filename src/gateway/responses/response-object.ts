@@ -5,12 +5,9 @@ import {
   USUAL_SAMPLING,
 } from '../../contracts/openai/generation.dto.js';
 import {
-  type ResponseFailure,
   type ResponseObject,
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
-import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { type DomainError } from '../../core/errors/domain-error.js';
 
 /** An id that no one can guess, which names a response of its tenant. */
 export const newId = (prefix: string): string =>
@@ -62,10 +59,4 @@ export function newResponse(
     ...(samplingIn(request) as typeof USUAL_SAMPLING),
     service_tier: serviceTier,
   };
-}
-
-/** Why a response failed. */
-export function failureOf(error: DomainError): ResponseFailure {
-  const { type, code, message, param } = errorEnvelope(error).error;
-  return { type, code: code ?? error.code, message, param };
 }

@@ -1,14 +1,16 @@
 import { Readable } from 'node:stream';
 import { type FastifyReply } from 'fastify';
-import { FINAL_EVENTS, type ResponseEvent } from '../../contracts/openai/responses.js';
+import {
+  FINAL_EVENTS,
+  type ResponseEvent,
+  type ResponseObject,
+} from '../../contracts/openai/responses.js';
 import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { DialectStream } from '../text/dialect-stream.js';
+import { type Dialect } from '../text/dialect.js';
 import { sendEvents } from '../text/generation-output-stream.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
-import { inWordsOfResponses } from './response-generation.js';
 import { type FinishResponse } from './conversations.js';
-import { failureOf, nowS } from './response-object.js';
 import { type ResponseWriter } from './response-writer.js';
 
 /** An event as it is streamed; the final one is followed by `[DONE]`. */
@@ -26,42 +28,39 @@ export function followEvents(
   sendEvents(reply, headers, Readable.from(frames(left.signal)));
 }
 
-/** Generated text as the events of a response. */
-export class ResponseStream extends DialectStream {
+/** A response that is answered at once. */
+export class AnsweredResponse implements Dialect<ResponseEvent> {
+  readonly frame = eventFrame;
+
   constructor(
-    maxBufferedBytes: number,
     private readonly writer: ResponseWriter,
     private readonly finish: FinishResponse,
-  ) {
-    super(maxBufferedBytes);
+  ) {}
+
+  begin() {
+    return this.writer.begin();
   }
 
-  protected begun(): string {
-    return framesOf(this.writer.begin());
+  take(piece: GenerationPiece) {
+    return this.writer.take(piece);
   }
 
-  protected said(piece: GenerationPiece): string {
-    return framesOf(this.writer.take(piece));
+  fail(error: DomainError) {
+    return this.writer.fail(error);
   }
 
-  protected failed(error: DomainError): string {
-    return framesOf(
-      this.writer.fail(failureOf(inWordsOfResponses(error) as DomainError)),
-    );
-  }
-
-  protected async ended(): Promise<string> {
-    const events = this.writer.end(nowS());
+  async end(): Promise<readonly ResponseEvent[]> {
+    const events = this.writer.end();
     const fields = await this.finish(this.writer.response);
-    return framesOf(
-      events.map(event =>
-        'response' in event
-          ? { ...event, response: { ...event.response, ...fields } }
-          : event,
-      ),
+    return events.map(event =>
+      'response' in event
+        ? { ...event, response: { ...event.response, ...fields } }
+        : event,
     );
+  }
+
+  async whole() {
+    const { response } = (await this.end()).at(-1) as { response: ResponseObject };
+    return response;
   }
 }
-
-const framesOf = (events: readonly ResponseEvent[]): string =>
-  events.map(eventFrame).join('');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ResponseEvent } from '../../contracts/openai/responses.js';
 import { aRequest } from '../../../test/support/response-schema.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { newResponse } from './response-object.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
 import { ResponseWriter } from './response-writer.js';
@@ -140,12 +141,7 @@ describe('ResponseWriter', () => {
 
   it('keeps what a failed response had said, and says why it failed', () => {
     const writer = aWriter();
-    const failure = {
-      type: 'server_error',
-      code: 'worker_lost',
-      message: 'gone',
-      param: null,
-    };
+    const failure = new DomainError('worker_lost', 'gone');
     const events = [
       ...writer.begin(),
       ...writer.take(PIECES[2]!),

@@ -5,10 +5,12 @@ import {
 import {
   type ResponseEvent,
   type ResponseEventBody,
-  type ResponseFailure,
   type ResponseObject,
   type ResponseStatusEvent,
 } from '../../contracts/openai/responses.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
+import { failureOf } from './response-generation.js';
+import { nowS } from './response-object.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
 import { callableTools, inputOf } from '../../contracts/openai/read-tools.js';
 import {
@@ -98,17 +100,18 @@ export class ResponseWriter {
     return this.#taken();
   }
 
-  /** The generation has ended, and not with a failure. @param nowS Unix seconds */
-  end(nowS: number): readonly ResponseEvent[] {
+  /** The generation has ended, and not with a failure. @param atS Unix seconds */
+  end(atS = nowS()): readonly ResponseEvent[] {
     this.#close('completed');
     if (this.#response.incomplete_details)
       this.#tell('response.incomplete', { status: 'incomplete' });
-    else this.#tell('response.completed', { status: 'completed', completed_at: nowS });
+    else this.#tell('response.completed', { status: 'completed', completed_at: atS });
     return this.#taken();
   }
 
   /** What was said so far is kept. */
-  fail(error: ResponseFailure): readonly ResponseEvent[] {
+  fail(why: DomainError): readonly ResponseEvent[] {
+    const error = failureOf(why);
     this.#close('incomplete');
     this.#emit({ type: 'error', error });
     this.#tell('response.failed', {

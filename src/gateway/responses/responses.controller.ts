@@ -1,22 +1,23 @@
-import { Controller, Inject, Post, Res } from '@nestjs/common';
+import { Readable } from 'node:stream';
+import { Controller, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { missingField } from '../../contracts/schema/field-problems.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { demandModel } from '../../platform/auth/principal.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
+import { usageIn } from '../text/generation-pieces.js';
+import { sendEvents } from '../text/generation-output-stream.js';
+import { NamesFields } from '../text/param-names.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
-import { Conversations, type ResponseTurn } from './conversations.js';
-import { piecesOf } from '../text/generation-pieces.js';
-import { NativeResponses } from './native-responses.js';
-import { compactionOf } from './compaction.js';
-import { parseCompaction, parseInputCount, parseResponse } from './parse-response.js';
-import { inWordsOfResponses } from './response-generation.js';
-import { nowS } from './response-object.js';
 import { BackgroundResponses } from './background-responses.js';
+import { compactionOf } from './compaction.js';
+import { Conversations, type ResponseTurn } from './conversations.js';
+import { NativeResponses } from './native-responses.js';
+import { parseCompaction, parseInputCount, parseResponse } from './parse-response.js';
 import { ResponseFeed } from './response-feed.js';
-import { followEvents, ResponseStream } from './response-stream.js';
+import { PARAMS_OF_RESPONSE } from './response-generation.js';
+import { AnsweredResponse, eventFrame, followEvents } from './response-stream.js';
 import { ResponseWriter } from './response-writer.js';
 import {
   DescribesCompaction,
@@ -29,12 +30,12 @@ import {
  * was sent a failure is a normal error; later ones are the last events of the stream.
  */
 @Controller('v1/responses')
+@NamesFields(PARAMS_OF_RESPONSE)
 export class ResponsesController {
   constructor(
     private readonly generations: TextGenerationService,
     private readonly conversations: Conversations,
     private readonly native: NativeResponses,
-    @Inject(SETTINGS) private readonly settings: Settings,
     private readonly background: BackgroundResponses,
     private readonly feed: ResponseFeed,
   ) {}
@@ -43,13 +44,10 @@ export class ResponsesController {
   @DescribesResponses()
   async create(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
     if (await this.native.serve(body, reply)) return;
-    try {
-      const turn = await this.conversations.turn(parseResponse, body, reply);
-      if (turn.request.background) await this.#answerLater(turn);
-      else await this.#answer(turn);
-    } catch (error) {
-      throw inWordsOfResponses(error);
-    }
+    const turn = await this.conversations.turn(parseResponse, body, reply);
+    if (body.fields.generate === false) await this.#prepare(turn);
+    else if (turn.request.background) await this.#answerLater(turn);
+    else await this.generations.say(turn, this.#dialectOf(turn), turn.request.stream);
   }
 
   /**
@@ -62,25 +60,11 @@ export class ResponsesController {
     @JsonBody() body: JsonRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    try {
-      const { caller, generation, response, ignored } = await this.conversations.turn(
-        parseInputCount,
-        body,
-        reply,
-      );
-      const answer = await this.generations
-        .start(caller, generation)
-        .answer('generation');
-      const { usage } = saidIn(answer.reply.answer, response).response;
-      void reply
-        .headers(answerHeaders(generation.model.id, answer.timings, ignored))
-        .send({
-          object: 'response.input_tokens',
-          input_tokens: usage?.input_tokens ?? 0,
-        });
-    } catch (error) {
-      throw inWordsOfResponses(error);
-    }
+    const turn = await this.conversations.turn(parseInputCount, body, reply);
+    await this.generations.answer(turn, answer => ({
+      object: 'response.input_tokens',
+      input_tokens: usageIn(answer)?.input_tokens ?? 0,
+    }));
   }
 
   /** The model itself sums the conversation up. */
@@ -90,36 +74,30 @@ export class ResponsesController {
     @JsonBody() body: JsonRequest,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    try {
-      const turn = await this.conversations.turn(parseCompaction, body, reply);
-      // Without the message that asks for the summary.
-      const conversation = turn.conversation.all.slice(0, -1);
-      if (conversation.length === 0) throw missingField('input');
-      await this.generations.answer(turn, answer => {
-        const writer = saidIn(answer, turn.response);
-        writer.end(nowS());
-        return compactionOf(writer.response, conversation);
-      });
-    } catch (error) {
-      throw inWordsOfResponses(error);
-    }
+    const turn = await this.conversations.turn(parseCompaction, body, reply);
+    // Without the message that asks for the summary.
+    const conversation = turn.conversation.all.slice(0, -1);
+    if (conversation.length === 0) throw missingField('input');
+    await this.generations.answer(turn, answer =>
+      compactionOf(turn.response, conversation, answer),
+    );
   }
 
-  #answer(turn: ResponseTurn): Promise<void> {
-    const { request, response, conversation, caller } = turn;
+  #dialectOf({ request, response, conversation, caller }: ResponseTurn) {
     const finish = this.conversations.finisher(caller.tenant, request, conversation);
+    return new AnsweredResponse(new ResponseWriter(response), finish);
+  }
+
+  /** Nothing is generated: what the response was given can be continued. */
+  async #prepare(turn: ResponseTurn): Promise<void> {
+    const { caller, generation, ignored, request } = turn;
+    demandModel(caller.terms, generation.model.id);
+    const dialect = this.#dialectOf(turn);
+    const headers = answerHeaders(generation.model.id, { phases: {} }, ignored);
     if (!request.stream)
-      return this.generations.answer(turn, async answer => {
-        const writer = saidIn(answer, response);
-        writer.end(nowS());
-        return { ...writer.response, ...(await finish(writer.response)) };
-      });
-    const { maxBufferedBytes } = this.settings.generation;
-    const writer = new ResponseWriter(response);
-    return this.generations.stream(
-      turn,
-      new ResponseStream(maxBufferedBytes, writer, finish),
-    );
+      return void caller.reply.headers(headers).send(await dialect.whole());
+    const events = [...dialect.begin(), ...(await dialect.end())];
+    sendEvents(caller.reply, headers, Readable.from(events.map(eventFrame)));
   }
 
   async #answerLater(turn: ResponseTurn): Promise<void> {
@@ -131,11 +109,4 @@ export class ResponsesController {
       this.feed.follow({ tenant: caller.tenant, id: response.id }, -1, signal),
     );
   }
-}
-
-/** The response with all that an answer says, which has not ended. */
-function saidIn(answer: Buffer, response: ResponseObject): ResponseWriter {
-  const writer = new ResponseWriter(response);
-  for (const piece of piecesOf(answer)) writer.take(piece);
-  return writer;
 }

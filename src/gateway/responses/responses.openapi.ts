@@ -107,10 +107,6 @@ const OF_INPUT = {
   errors: ['context_length_exceeded'],
 } as const;
 
-const counted = (example: object) => ({
-  'application/json': { schema: { type: 'object', example } },
-});
-
 /** OpenAPI of the count. */
 export const DescribesInputTokens = (): MethodDecorator =>
   describesText({
@@ -118,7 +114,7 @@ export const DescribesInputTokens = (): MethodDecorator =>
     description:
       'The model reads the input and draws one token: it is queued and counted like any other request.',
     result: 'Tokens that the input comes to.',
-    content: counted({ object: 'response.input_tokens', input_tokens: 11 }),
+    content: jsonExample({ object: 'response.input_tokens', input_tokens: 11 }),
   });
 
 /** OpenAPI of the compaction. */
@@ -129,7 +125,7 @@ export const DescribesCompaction = (): MethodDecorator =>
       'The model sums the conversation up: it is queued and counted like any other request.',
     result:
       'What to send in place of the conversation: its messages but for those of the model, and a summary.',
-    content: counted({
+    content: jsonExample({
       id: 'resp_1',
       object: 'response.compaction',
       output: [{ id: 'cmp_1', type: 'compaction', encrypted_content: 'switchyard1.SXQ' }],

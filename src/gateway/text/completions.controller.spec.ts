@@ -1,11 +1,15 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { GenerationStream } from './completions.controller.js';
+import { CompletionEvents } from './completions.controller.js';
+import { GenerationOutputStream } from './generation-output-stream.js';
 
 function aStream(maxBufferedBytes = 1024) {
   let outputs = 0;
-  const stream = new GenerationStream(maxBufferedBytes, { model: 'm' });
+  const stream = new GenerationOutputStream(
+    new CompletionEvents({ model: 'm' }),
+    maxBufferedBytes,
+  );
   stream.watch(() => (outputs += 1));
   return { stream, outputs: () => outputs };
 }

@@ -26,7 +26,7 @@ import {
 } from '../../contracts/formats/server-sent-event.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { GenerationOutputStream } from './generation-output-stream.js';
+import { type GenerationForm } from './generation-output-stream.js';
 
 const DATA = Buffer.from('data: ');
 
@@ -36,20 +36,19 @@ const END = Buffer.from('\n\n');
  * Generated text as OpenAI's events: chunks, then `[DONE]`, or the error envelope if it
  * fails after the first chunk.
  */
-export class GenerationStream extends GenerationOutputStream {
+export class CompletionEvents implements GenerationForm {
   readonly #fields: JsonFields;
 
   /** @param fields set in every chunk; the rest of a chunk is sent unchanged */
-  constructor(maxBufferedBytes: number, fields: Readonly<Record<string, unknown>>) {
-    super(maxBufferedBytes);
+  constructor(fields: Readonly<Record<string, unknown>>) {
     this.#fields = new JsonFields(fields);
   }
 
-  protected format(json: Buffer): Buffer {
+  format(json: Buffer): Buffer {
     return Buffer.concat([DATA, ...this.#fields.pieces(onOneLine(json)), END]);
   }
 
-  protected lastFrame(failure: DomainError | undefined): string {
+  lastFrame(failure: DomainError | undefined): string {
     return failure ? sseData(errorEnvelope(failure)) : SSE_DONE;
   }
 }
@@ -140,7 +139,6 @@ export class CompletionsController {
     const turn = { caller, generation: { model, task, beginning, body }, ignored };
     if (!dto.stream)
       return this.generations.answer(turn, answer => withJsonFields(answer, fields));
-    const { maxBufferedBytes } = this.settings.generation;
-    return this.generations.stream(turn, new GenerationStream(maxBufferedBytes, fields));
+    return this.generations.stream(turn, new CompletionEvents(fields));
   }
 }

@@ -42,6 +42,10 @@ const listIn = (value: unknown): readonly Json[] =>
 export const piecesOf = (answer: Buffer): readonly GenerationPiece[] =>
   readAnswer(answer).pieces;
 
+/** Undefined: the engine did not count. */
+export const usageIn = (answer: Buffer): ResponseUsage | undefined =>
+  piecesOf(answer).find(piece => piece.type === 'usage')?.usage;
+
 export interface ReadAnswer {
   readonly pieces: readonly GenerationPiece[];
   /** Tokens of the answer that a chunk brings, with `return_token_ids`. */

@@ -1,3 +1,5 @@
+import { UseInterceptors } from '@nestjs/common';
+import { catchError, type Observable } from 'rxjs';
 import { DomainError } from '../../core/errors/domain-error.js';
 
 /** Fields of a chat, and what another dialect calls them. */
@@ -29,3 +31,14 @@ export function inWordsOf(names: ParamNames, error: unknown): unknown {
     details,
   );
 }
+
+/** Of a controller: its errors name the fields that the caller sent. */
+export const NamesFields = (names: ParamNames): ClassDecorator & MethodDecorator =>
+  UseInterceptors({
+    intercept: (_context: unknown, next: { handle(): Observable<unknown> }) =>
+      next.handle().pipe(
+        catchError((error: unknown) => {
+          throw inWordsOf(names, error);
+        }),
+      ),
+  });

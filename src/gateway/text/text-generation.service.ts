@@ -7,7 +7,13 @@ import {
   type InferenceRequest,
   InferenceService,
 } from '../inference/inference.service.js';
-import { type GenerationOutputStream, sendEvents } from './generation-output-stream.js';
+import { type Dialect, DialectForm } from './dialect.js';
+import {
+  type GenerationForm,
+  GenerationOutputStream,
+  sendEvents,
+} from './generation-output-stream.js';
+import { piecesOf } from './generation-pieces.js';
 import { affinityOf, type ParsedGeneration } from './parse-generation.js';
 
 /**
@@ -75,6 +81,20 @@ export class TextGenerationService {
       .send(body);
   }
 
+  /** Answers in another dialect than that of chat. @param notice as of `stream` */
+  say(
+    turn: TextTurn,
+    dialect: Dialect,
+    isStream: boolean,
+    notice?: () => Promise<string>,
+  ): Promise<void> {
+    if (isStream) return this.stream(turn, new DialectForm(dialect), notice);
+    return this.answer(turn, answer => {
+      for (const piece of piecesOf(answer)) dialect.take(piece);
+      return dialect.whole();
+    });
+  }
+
   /**
    * Sends events from the first chunk on; their headers hold what is known by then.
    * @param notice what a caller is told every few seconds until then; the first one sends
@@ -82,16 +102,18 @@ export class TextGenerationService {
    */
   async stream(
     { caller, generation, ignored }: TextTurn,
-    output: GenerationOutputStream,
+    form: GenerationForm,
     notice?: () => Promise<string>,
   ): Promise<void> {
+    const { maxBufferedBytes } = this.settings.generation;
+    const output = new GenerationOutputStream(form, maxBufferedBytes);
     const started = this.start(caller, generation, output);
     let isSent = false;
     const send = (timings: RequestTimings): void => {
       if (isSent) return;
       isSent = true;
       const headers = answerHeaders(generation.model.id, timings, ignored);
-      sendEvents(caller.reply, headers, output.chunks, output.contentType);
+      sendEvents(caller.reply, headers, output.chunks, form.contentType);
     };
     let waits = true;
     const tell = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type RequestView } from '../../../src/core/dispatch/request-view.js';
 import { type WaitForecast } from '../../../src/core/forecast/wait-forecast.js';
-import { waitFrame } from '../../../src/gateway/messages/message-stream.js';
+import { waitFrame } from '../../../src/gateway/messages/message-writer.js';
 import { type OpenAiUpstream } from '../../support/openai-upstream.js';
 import { type GatewayRig } from '../api/gateway-rig.js';
 import { DialectRig } from '../generation/dialect-rig.js';

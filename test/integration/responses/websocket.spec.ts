@@ -182,10 +182,6 @@ describe('/v1/responses as a WebSocket', () => {
       status: 400,
       error: { param: 'type' },
     });
-    expect(await connection.error({ input: 'x', generate: false })).toMatchObject({
-      status: 400,
-      error: { code: 'unsupported_parameter', param: 'generate' },
-    });
     connection.told.length = 0;
     connection.socket.send('{"type":');
     expect((await connection.ended()).at(-1)).toMatchObject({
@@ -193,6 +189,19 @@ describe('/v1/responses as a WebSocket', () => {
       error: { code: 'invalid_json' },
     });
     expect((await connection.answer({ input: 'x' })).status).toBe('completed');
+    connection.socket.close();
+  });
+
+  it('prepares a turn with `generate: false`, which the next message continues', async () => {
+    const connection = await Connection.open();
+    const prepared = await connection.answer({
+      ...{ input: 'first', generate: false, store: false },
+    });
+    expect(prepared).toMatchObject({ status: 'completed', output: [], usage: null });
+    const { id: previous_response_id } = prepared;
+    const next = await connection.answer({ input: 'second', previous_response_id });
+    expect(next).toMatchObject({ status: 'completed', previous_response_id });
+    expect(next.output).toHaveLength(1);
     connection.socket.close();
   });
 

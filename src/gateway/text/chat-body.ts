@@ -1,0 +1,48 @@
+import { type IgnoredFields } from '../../contracts/openai/field-types.js';
+import { type Strictness } from '../models/model-abilities.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
+import { parseChat } from './parse-generation.js';
+
+/** What other dialects are translated to. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Of a body: fields without a value are not there. */
+export const given = (fields: Json): Json =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null));
+
+export const streamed = (isStream: boolean): Json =>
+  isStream ? { stream: true, stream_options: { include_usage: true } } : {};
+
+export const thinking = (isOn: boolean): Json => ({
+  chat_template_kwargs: { enable_thinking: isOn },
+});
+
+/** @param json its arguments */
+export const callOf = (id: string, name: string, json: string): Json => ({
+  id,
+  type: 'function',
+  function: { name, arguments: json },
+});
+
+export const imagePart = (url: string, detail?: string): Json => ({
+  type: 'image_url',
+  image_url: { url, ...(detail !== undefined && { detail }) },
+});
+
+/**
+ * The work of a body that another dialect was translated to.
+ * @throws DomainError for the first thing wrong with it
+ */
+export function translated(
+  body: Json,
+  ignored: IgnoredFields,
+  catalog: ModelCatalog,
+  compat: Strictness,
+  parse = parseChat,
+) {
+  const parsed = parse(body, catalog, compat);
+  return {
+    ignored: [...ignored.paths, ...parsed.ignored],
+    generation: { ...parsed, body: Buffer.from(JSON.stringify(body)) },
+  };
+}
