@@ -17,7 +17,7 @@ import { answerHeaders } from '../http/answer-headers.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
-import { httpCaller, InferenceService } from '../inference/inference.service.js';
+import { httpCaller } from '../inference/inference.service.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { parseEmbedding } from '../text/completions.controller.js';
@@ -68,7 +68,6 @@ export function parseOllama(
 export class OllamaController {
   constructor(
     private readonly generations: TextGenerationService,
-    private readonly inference: InferenceService,
     private readonly catalog: ModelCatalog,
     private readonly pool: WorkerPoolService,
     @Inject(SETTINGS) private readonly settings: Settings,
@@ -104,14 +103,12 @@ export class OllamaController {
     const asked = { model: name, input, ...(dimensions !== undefined && { dimensions }) };
     const parsed = parseEmbedding(asked, catalog, compat);
     const { id: model } = parsed.model;
-    const bytes = Buffer.from(JSON.stringify(asked));
     const startMs = performance.now();
-    const answer = await this.inference
-      .start(httpCaller(reply, { tier: 'auto', model: parsed.model }), {
-        ...{ model, bytes: bytes.length, audioDurationS: 0 },
-        payload: { kind: 'embed', body: bytes, inputs: [input].flat().length },
-      })
-      .answer('embeddings');
+    const caller = httpCaller(reply, { tier: 'auto', model: parsed.model });
+    const answer = await this.generations.embed(caller, model, {
+      body: Buffer.from(JSON.stringify(asked)),
+      inputs: [input].flat().length,
+    });
     const { vectors, dimensions: width, usage } = answer.reply;
     const headers = answerHeaders(model, answer.timings, [
       ...ignored.paths,

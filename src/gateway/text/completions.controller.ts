@@ -8,7 +8,7 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
-import { httpCaller, InferenceService } from '../inference/inference.service.js';
+import { httpCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { requestParser } from '../models/parse-request.js';
@@ -69,7 +69,6 @@ export class CompletionsController {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
-    private readonly inference: InferenceService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -103,14 +102,8 @@ export class CompletionsController {
     const { model: spec, dto, ignored } = parseEmbedding(fields, this.catalog, compat);
     const { id: model } = spec;
     const inputs = countInputs(dto.input);
-    const work = {
-      model,
-      bytes: body.length,
-      audioDurationS: 0,
-      payload: { kind: 'embed', body, inputs },
-    } as const;
     const caller = httpCaller(reply, { tier: dto.service_tier, model: spec });
-    const answer = await this.inference.start(caller, work).answer('embeddings');
+    const answer = await this.generations.embed(caller, model, { body, inputs });
     const { vectors, dimensions, usage } = answer.reply;
     const written = embeddingBody({
       vectors,

@@ -7,6 +7,7 @@ import {
   type InferenceRequest,
   InferenceService,
 } from '../inference/inference.service.js';
+import { type EmbedTask } from '../worker-pool/worker-task.js';
 import { type Dialect, DialectForm } from './dialect.js';
 import {
   type GenerationForm,
@@ -65,6 +66,15 @@ export class TextGenerationService {
       payload: { kind: 'generate', ...task, body, ...(output && { sink: output }) },
     } as const;
     return this.inference.start(caller, work, output && { output, idleMs });
+  }
+
+  /** Vectors of texts, or scores: requests that wait together are computed together. */
+  embed(caller: InferenceCaller, model: string, work: Omit<EmbedTask, 'kind'>) {
+    const bytes = work.body.length;
+    const payload = { kind: 'embed', ...work } as const;
+    return this.inference
+      .start(caller, { model, bytes, audioDurationS: 0, payload })
+      .answer('embeddings');
   }
 
   /** Sends the whole answer. @param write what is sent of the engine's JSON */

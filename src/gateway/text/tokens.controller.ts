@@ -1,40 +1,20 @@
-import {
-  applyDecorators,
-  Controller,
-  HttpCode,
-  Inject,
-  Post,
-  Res,
-  type Type,
-} from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiOkResponse } from '@nestjs/swagger';
+import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { DetokenizeDto, TokenizeDto } from '../../contracts/openai/token.dto.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
-import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { requestParser } from '../models/parse-request.js';
 import { TextGenerationService } from './text-generation.service.js';
+import { describesText, jsonExample } from './text.openapi.js';
 
 /** By route. */
 export const TOKEN_PARSERS = {
   tokenize: requestParser({ type: TokenizeDto, kind: 'llm' }),
   detokenize: requestParser({ type: DetokenizeDto, kind: 'llm' }),
 } as const;
-
-const describes = (path: string, body: Type, example: object): MethodDecorator =>
-  applyDecorators(
-    HttpCode(200),
-    ApiConsumes('application/json'),
-    ApiBody({ type: body }),
-    ApiOkResponse({
-      content: { 'application/json': { schema: { type: 'object' }, example } },
-    }),
-    DescribesErrors('invalid_json', ...FIELD_ERRORS, ...QUEUE_ERRORS),
-  );
 
 /** What vLLM and llama.cpp serve beside OpenAI's routes. */
 @Controller()
@@ -46,19 +26,22 @@ export class TokensController {
   ) {}
 
   @Post('tokenize')
-  @describes('/tokenize', TokenizeDto, {
-    tokens: [1, 300, 301],
-    count: 3,
-    max_model_len: 4096,
+  @HttpCode(200)
+  @describesText({
+    body: TokenizeDto,
+    description: 'Tokens of a text.',
+    content: jsonExample({ tokens: [1, 300, 301], count: 3, max_model_len: 4096 }),
   })
   tokenize(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.#serve('tokenize', body, reply);
   }
 
   @Post('detokenize')
-  @describes('/detokenize', DetokenizeDto, {
-    prompt: 'A switchyard is',
-    content: 'A switchyard is',
+  @HttpCode(200)
+  @describesText({
+    body: DetokenizeDto,
+    description: 'The text of tokens.',
+    content: jsonExample({ prompt: 'A switchyard is', content: 'A switchyard is' }),
   })
   detokenize(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.#serve('detokenize', body, reply);

@@ -17,9 +17,10 @@ import { type JsonRequest } from '../../http/json-body.js';
 import { JsonBody } from '../../http/params.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { answerHeaders } from '../../http/answer-headers.js';
-import { httpCaller, InferenceService } from '../../inference/inference.service.js';
+import { httpCaller } from '../../inference/inference.service.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { requestParser } from '../../models/parse-request.js';
+import { TextGenerationService } from '../text-generation.service.js';
 
 export const parseRerank = requestParser({
   type: RerankDto,
@@ -35,7 +36,7 @@ export const parseRerank = requestParser({
 export class RerankController {
   constructor(
     private readonly catalog: ModelCatalog,
-    private readonly inference: InferenceService,
+    private readonly generations: TextGenerationService,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -51,17 +52,10 @@ export class RerankController {
   ): Promise<void> {
     const { compat } = this.settings;
     const { model, dto, ignored } = parseRerank(fields, this.catalog, compat);
-    const inputs = dto.documents.length;
-    const work = {
-      model: model.id,
-      bytes: body.length,
-      audioDurationS: 0,
-      payload: { kind: 'embed', form: 'rerank', body, inputs },
-    } as const;
+    const work = { form: 'rerank', body, inputs: dto.documents.length } as const;
     const caller = httpCaller(reply, { tier: dto.service_tier, model });
-    const { reply: answer, timings } = await this.inference
-      .start(caller, work)
-      .answer('embeddings');
+    const embedded = await this.generations.embed(caller, model.id, work);
+    const { reply: answer, timings } = embedded;
     const promptTokens = answer.usage?.promptTokens ?? 0;
     const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
     const answered: RerankingDto = {
