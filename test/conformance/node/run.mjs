@@ -173,7 +173,15 @@ async function scriptedServer() {
 }
 
 const provider = `{ name = "here", base_url = "${baseURL}", wire_api = "responses" }`;
-const settings = [`model_providers.here=${provider}`, 'model_provider=here'];
+const socketed = provider.replace(' }', ', supports_websockets = true }');
+const codex = provider => ({
+  program: 'codex',
+  args: [
+    ...['exec', '--skip-git-repo-check', '-c', `model_providers.here=${provider}`],
+    ...['-c', 'model_provider=here', '--model', 'scripted'],
+  ],
+  env: folder => ({ CODEX_HOME: folder }),
+});
 const openCode = {
   provider: {
     here: {
@@ -185,16 +193,8 @@ const openCode = {
 };
 /** Each with its own settings only, as in docs/guides/integrations.md. */
 const AGENTS = {
-  'Codex CLI': {
-    program: 'codex',
-    args: [
-      'exec',
-      '--skip-git-repo-check',
-      ...settings.flatMap(one => ['-c', one]),
-      ...['--model', 'scripted'],
-    ],
-    env: folder => ({ CODEX_HOME: folder }),
-  },
+  'Codex CLI': codex(provider),
+  'Codex CLI over a WebSocket': codex(socketed),
   'Claude Code': {
     program: 'claude',
     args: ['--model', 'scripted', '--allowedTools', 'Bash', '-p'],
