@@ -32,20 +32,17 @@ export interface EmbeddingInfo {
 }
 
 export interface EmbeddingOperations {
-  readonly tokenize: {
-    readonly request: readonly string[];
-    readonly reply: readonly Int32Array[];
-  };
+  tokenize(texts: readonly string[]): readonly Int32Array[];
   /** A query with each document, of models that rank. */
-  readonly pairs: {
-    readonly request: { readonly query: string; readonly documents: readonly string[] };
-    readonly reply: readonly Int32Array[];
-  };
+  pairs(request: {
+    readonly query: string;
+    readonly documents: readonly string[];
+  }): readonly Int32Array[];
   /** One native run. Vectors of length 1, or scores, one after another. */
-  readonly embed: {
-    readonly request: { readonly tokens: Int32Array; readonly counts: readonly number[] };
-    readonly reply: Float32Array;
-  };
+  embed(request: {
+    readonly tokens: Int32Array;
+    readonly counts: readonly number[];
+  }): Float32Array;
 }
 
 /** What the child process loads, on its command line. */
@@ -188,30 +185,14 @@ export interface GrammarCheck {
   readonly param: string;
 }
 
-/** Operations of the child: request and reply. */
+/** What the child answers. */
 export interface LlamaOperations {
-  readonly step: { readonly request: StepFrame; readonly reply: StepReply };
-  readonly encode: { readonly request: Prompt; readonly reply: Uint32Array };
+  step(frame: StepFrame): Promise<StepReply>;
+  encode(prompt: Prompt): Uint32Array;
   /**
    * Writes a grammar as GBNF and compiles it, to refuse it early: neither holds up the
    * loop that answers health checks.
    */
-  readonly grammar: { readonly request: GrammarCheck; readonly reply: string };
-  readonly vocabulary: { readonly request: undefined; readonly reply: VocabularyData };
+  grammar(check: GrammarCheck): string;
+  vocabulary(request: undefined): VocabularyData;
 }
-
-export type FromChild<Info> =
-  | { readonly type: 'ready'; readonly info: Info }
-  /** It cannot load; its exit follows. */
-  | { readonly type: 'failed'; readonly message: string }
-  | { readonly type: 'reply'; readonly id: number; readonly reply: unknown }
-  /** The caller's mistake. */
-  | {
-      readonly type: 'refused';
-      readonly id: number;
-      readonly code:
-        'invalid_value' | 'unsupported_parameter' | 'context_length_exceeded';
-      readonly message: string;
-      readonly param?: string;
-    }
-  | { readonly type: 'error'; readonly id: number; readonly message: string };

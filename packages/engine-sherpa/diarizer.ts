@@ -7,7 +7,7 @@ import {
   EngineThread,
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
-import { shareSamples } from '@switchyard/engine-api/threads/thread-protocol.js';
+import { shareSamples } from '@switchyard/engine-api/threads/shared-memory.js';
 import { readOnnxMetadata } from './model-files.js';
 import {
   type DiarizerProtocol,

@@ -1,7 +1,7 @@
 import { workerData } from 'node:worker_threads';
 import { splitIntoUtterances } from '@switchyard/engine-api/audio/utterance-split.js';
 import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
-import { CancelFlag } from '@switchyard/engine-api/threads/thread-protocol.js';
+import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import { LiveUtterances, OnlineDecoding, TAIL } from './online-decoding.js';
 import {
   loadSherpa,
@@ -72,7 +72,7 @@ async function decodeFile(
  * Entry of the thread that holds one recognition model. No decorators here or
  * in anything imported.
  */
-serveThread<RecognizerProtocol, undefined>(async () => {
+void serveThread<RecognizerProtocol>(async () => {
   const { streaming, config } = workerData as RecognizerThreadData;
   const sherpa = loadSherpa();
   const recognizer = streaming ? new sherpa.OnlineRecognizer(config) : undefined;

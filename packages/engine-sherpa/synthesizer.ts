@@ -108,7 +108,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
   }
 
   async #close(): Promise<void> {
-    this.#calls.cancelAll();
+    this.#calls.raiseAll();
     await this.#thread?.close();
   }
 
@@ -117,7 +117,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
       const request = { ...this.#readRequest(item), cancel };
       if (!this.#thread || this.#closed)
         throw new EngineError('engine_failed', 'The engine is closed.');
-      const { samples } = await this.#thread.call('speak', request, { onNotice });
+      const samples = await this.#thread.call('speak', request, { onNotice });
       if (samples === 0 && !item.signal.aborted) throw nothingToSpeak('this voice');
       return samples;
     });

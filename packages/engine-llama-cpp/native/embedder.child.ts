@@ -15,7 +15,7 @@ import {
   type Pointer,
 } from './c-library.js';
 import { openDevice } from './library.js';
-import { type ChildService, serveChild } from './serve-child.js';
+import { serveChild } from './serve-child.js';
 import koffi from 'koffi';
 import { PairEncoder } from './pair-encoder.js';
 
@@ -210,23 +210,15 @@ function openContext(
   return context;
 }
 
-type Answers = {
-  readonly [K in keyof EmbeddingOperations]: (
-    request: EmbeddingOperations[K]['request'],
-  ) => EmbeddingOperations[K]['reply'];
-};
+void serveChild(open);
 
-serveChild(open);
-
-async function open(settings: EmbeddingSettings): Promise<ChildService<EmbeddingInfo>> {
+async function open(settings: EmbeddingSettings): Promise<{
+  readonly info: EmbeddingInfo;
+  readonly operations: EmbeddingOperations;
+}> {
   const { size } = await stat(settings.modelFile);
   const device = await openDevice(settings.device);
   const model = new EmbeddingModel(openCLibrary(), settings, device !== 'cpu');
-  const answers: Answers = {
-    tokenize: texts => texts.map(text => model.tokenize(text)),
-    pairs: ({ query, documents }) => model.pairs(query, documents),
-    embed: ({ tokens, counts }) => model.embed(tokens, counts),
-  };
   // The first run of everything is slow.
   const probe = model.tokenize('a');
   model.embed(probe, [probe.length]);
@@ -234,6 +226,10 @@ async function open(settings: EmbeddingSettings): Promise<ChildService<Embedding
   const revision = `${basename(settings.modelFile)} (${description}, ${size} bytes)`;
   return {
     info: { device, revision, dimensions, vocabularySize, trainedContextTokens, ranks },
-    operations: answers,
+    operations: {
+      tokenize: texts => texts.map(text => model.tokenize(text)),
+      pairs: ({ query, documents }) => model.pairs(query, documents),
+      embed: ({ tokens, counts }) => model.embed(tokens, counts),
+    },
   };
 }

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { EngineError } from '@switchyard/engine-api/coded-error.js';
 import { GrammarError } from '@switchyard/json-schema-gbnf/grammar-error.js';
 import { grammarText } from '../grammar-text.js';
 import { CALL_MARKS } from '../tool-form.js';
@@ -18,7 +19,7 @@ import {
 } from './library.js';
 import { PromptEncoder } from './prompt-encoder.js';
 import { SamplerPool } from './sequence-drawer.js';
-import { type ChildService, Refusal, serveChild } from './serve-child.js';
+import { serveChild } from './serve-child.js';
 import { StepRunner } from './step-runner.js';
 import { vocabularyOf } from './token-text.js';
 import { openUnified } from './unified-context.js';
@@ -74,15 +75,12 @@ async function copying(
 /** Compiled grammars that are kept. */
 const GRAMMARS = 32;
 
-type Answers = {
-  readonly [K in keyof LlamaOperations]: (
-    request: LlamaOperations[K]['request'],
-  ) => LlamaOperations[K]['reply'] | Promise<LlamaOperations[K]['reply']>;
-};
+void serveChild(open);
 
-serveChild(open);
-
-async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
+async function open(settings: ChildSettings): Promise<{
+  readonly info: ChildInfo;
+  readonly operations: LlamaOperations;
+}> {
   const { size } = await stat(settings.modelFile);
   const { rows, contextTokens, kvTokens } = settings;
   const opened = await openModel(settings, kvTokens !== undefined);
@@ -107,7 +105,7 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
     decoding.newSampler(),
   );
   const runner = new StepRunner({ ...decoding, samplers, contextTokens, drawsInLine });
-  const answers: Answers = {
+  const operations: LlamaOperations = {
     step: frame => runner.run(frame),
     encode: prompt => encoder.encode(prompt),
     grammar: check => checked(check, grammar),
@@ -125,7 +123,7 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
     cutsBack: cutsBack(opened),
     costs,
   };
-  return { info, operations: answers };
+  return { info, operations };
 }
 
 /** A recurrent state holds all that it has read: nothing can be taken out again. */
@@ -146,9 +144,11 @@ function checked(
     return text;
   } catch (error) {
     if (error instanceof GrammarError)
-      throw new Refusal('invalid_value', error.message, error.param);
+      throw new EngineError('invalid_value', error.message, { param: error.param });
     const why = errorMessage(error);
-    throw new Refusal('invalid_value', `The grammar cannot be read: ${why}`, param);
+    throw new EngineError('invalid_value', `The grammar cannot be read: ${why}`, {
+      param,
+    });
   }
 }
 

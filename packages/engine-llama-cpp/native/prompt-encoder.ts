@@ -2,8 +2,8 @@ import { type Prompt, type ToolForm } from '@switchyard/engine-api/text-backend.
 import { toolFormOf } from '../tool-form.js';
 import { withoutTools } from './toolless-template.js';
 import { type NativeBindings, type NativeModel } from './library.js';
-import { Refusal } from './serve-child.js';
 import { TOKEN } from './token-text.js';
+import { EngineError } from '@switchyard/engine-api/coded-error.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
@@ -105,7 +105,7 @@ class ChatTemplate {
 
   /**
    * The prompt in pieces: text of the template, in which control tokens are meant, and
-   * what callers wrote that looks like one and is text all the same. @throws Refusal with
+   * what callers wrote that looks like one and is text all the same. @throws EngineError with
    * the template's own words
    */
   render({
@@ -131,10 +131,10 @@ class ChatTemplate {
       });
       return disguise.reveal(text);
     } catch (error) {
-      throw new Refusal(
+      throw new EngineError(
         'invalid_value',
         `The model's chat template refuses this: ${reasonIn(error)}`,
-        'messages',
+        { param: 'messages' },
       );
     }
   }
@@ -291,7 +291,7 @@ export class PromptEncoder {
     return this.#chat?.toolForm ?? 'hermes';
   }
 
-  /** @throws Refusal */
+  /** @throws EngineError */
   encode(prompt: Prompt): Uint32Array {
     switch (prompt.type) {
       case 'tokens':
@@ -300,11 +300,11 @@ export class PromptEncoder {
         return this.#begun([{ text: prompt.text, control: true }], 'prompt');
       case 'chat':
         if (this.#chat === undefined)
-          throw new Refusal(
+          throw new EngineError(
             'invalid_value',
             'The file of this model has no chat template, so it only continues text: use `/v1/completions`, ' +
               'or the file of a model that was tuned for chat.',
-            'model',
+            { param: 'model' },
           );
         return this.#begun(this.#chat.render(prompt), 'messages');
     }
@@ -318,12 +318,12 @@ export class PromptEncoder {
     const { model, contextTokens } = this.#parts;
     const bytes = pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     if (bytes > contextTokens * LONGEST_TOKEN_BYTES)
-      throw new Refusal(
+      throw new EngineError(
         'context_length_exceeded',
         `This model's maximum context length is ${contextTokens} tokens. ` +
           `However, your ${param} has ${bytes} bytes of text, which are more. ` +
           `Please reduce the length of the ${param}.`,
-        param,
+        { param },
       );
     const tokens = pieces.flatMap(({ text, control }) => [
       ...model.tokenize(text, control),
