@@ -21,11 +21,7 @@ import {
 } from './embedding-request.js';
 import { type LlamaEmbeddingOptions } from './options.js';
 import { LlamaChild, LlamaProcessGone } from './process.js';
-import {
-  type EmbeddingInfo,
-  type EmbeddingOperations,
-  type EmbeddingSettings,
-} from './protocol.js';
+import { type EmbeddingInfo, type EmbeddingOperations } from './protocol.js';
 
 /**
  * As for steps of generation: what a token may add before the process is taken as hung.
@@ -67,12 +63,9 @@ export class LlamaEmbedder implements TextEmbedder {
   constructor(options: LlamaEmbeddingOptions) {
     this.#options = options;
     this.#child = new LlamaChild({
-      ...{
-        entry: './native/embedder.child.js',
-        settings: settingsOf(options),
-        options,
-        poolThreads: POOL_THREADS,
-      },
+      entry: './native/embedder.child.js',
+      settings: options,
+      poolThreads: POOL_THREADS,
       onOpen: info => (this.#known = info),
     });
   }
@@ -83,7 +76,10 @@ export class LlamaEmbedder implements TextEmbedder {
       engine: 'llama-cpp',
       device: this.#known?.device ?? device,
       revision: this.#known?.revision ?? '',
-      ...{ maxBatch, maxConcurrent: 1, streams: 0, languages: [] },
+      maxBatch,
+      maxConcurrent: 1,
+      streams: 0,
+      languages: [],
       capabilities: this.#ranks
         ? ['rerank']
         : shortenable
@@ -268,13 +264,6 @@ export class LlamaEmbedder implements TextEmbedder {
       throw new EngineError('engine_failed', 'The engine is not loaded.');
     return this.#known;
   }
-}
-
-function settingsOf(options: LlamaEmbeddingOptions): EmbeddingSettings {
-  const { modelFile, device, gpuLayers, batchTokens, batchTexts, pooling } = options;
-  const threads = options.batchThreads;
-  const shared = { modelFile, device, threads, batchTokens, batchTexts, pooling };
-  return gpuLayers === undefined ? shared : { ...shared, gpuLayers };
 }
 
 const aliveIn = (work: Work | ItemOutcome<Embedding>): Work | undefined =>

@@ -18,8 +18,7 @@ import { type LlamaOptions } from './options.js';
 interface LlamaChildOptions<Info> {
   /** Module of the child, beside this one. */
   readonly entry: './native/generator.child.js' | './native/embedder.child.js';
-  readonly settings: object;
-  readonly options: Pick<LlamaOptions, 'loadTimeoutMs' | 'deviceIndex'>;
+  readonly settings: Pick<LlamaOptions, 'loadTimeoutMs' | 'deviceIndex'>;
   /** Threads of its pool: native runs and draws. */
   readonly poolThreads: number;
   /**
@@ -55,12 +54,16 @@ export class LlamaChild<O extends Operations<O>, Info> {
 
   /** @throws Error with what to install or where to look. */
   async open(): Promise<void> {
-    const { entry, settings, options, poolThreads, onOpen } = this.#options;
+    const { entry, settings, poolThreads, onOpen } = this.#options;
+    const { loadTimeoutMs, deviceIndex } = settings;
     this.#process = new LlamaProcess<O, Info>({
       entry: fileURLToPath(threadEntry(entry, import.meta.url)),
       settings,
-      env: environment(poolThreads, options),
-      loadTimeoutMs: options.loadTimeoutMs,
+      env: foreignEnvironment({
+        UV_THREADPOOL_SIZE: String(poolThreads),
+        ...(deviceIndex !== undefined && { CUDA_VISIBLE_DEVICES: String(deviceIndex) }),
+      }),
+      loadTimeoutMs,
       onLine: (_, line) => void process.stderr.write(`llama.cpp: ${line}\n`),
     });
     onOpen?.(await this.#process.ready);
@@ -126,16 +129,6 @@ export class LlamaChild<O extends Operations<O>, Info> {
   }
 }
 
-function environment(
-  poolThreads: number,
-  { deviceIndex }: LlamaChildOptions<unknown>['options'],
-): NodeJS.ProcessEnv {
-  return foreignEnvironment({
-    UV_THREADPOOL_SIZE: String(poolThreads),
-    ...(deviceIndex !== undefined && { CUDA_VISIBLE_DEVICES: String(deviceIndex) }),
-  });
-}
-
 interface LlamaProcessOptions {
   /** Compiled module that answers. */
   readonly entry: string;
@@ -166,12 +159,10 @@ export class LlamaProcess<O extends Operations<O>, Info> {
     const settled = (): void => clearTimeout(timer);
     this.ready.then(settled, settled);
     this.#process = new SupervisedProcess({
-      ...{
-        command: process.execPath,
-        args: [entry, JSON.stringify(settings)],
-        env,
-        serialization: 'advanced',
-      },
+      command: process.execPath,
+      args: [entry, JSON.stringify(settings)],
+      env,
+      serialization: 'advanced',
       // Nothing is worth finishing; its parent may itself have been killed seconds
       // after the gateway.
       orphanLimitMs: 0,

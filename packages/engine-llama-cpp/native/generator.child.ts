@@ -6,11 +6,11 @@ import { grammarText } from '../grammar-text.js';
 import { CALL_MARKS } from '../tool-form.js';
 import {
   type ChildInfo,
-  type ChildSettings,
   type GrammarCheck,
   type LlamaOperations,
   type SlotCosts,
 } from '../protocol.js';
+import { type ChildSettings } from '../options.js';
 import {
   type NativeContext,
   openDivided,
@@ -35,11 +35,7 @@ const NONE = new Uint32Array(0);
 async function warmUp(
   context: NativeContext,
   token: number,
-  {
-    rows,
-    stepTokens,
-    contextTokens,
-  }: Pick<ChildSettings, 'rows' | 'stepTokens' | 'contextTokens'>,
+  { rows, stepTokens, contextTokens }: ChildSettings,
 ): Promise<SlotCosts> {
   // Twice as many, and two more, have to fit.
   const many = Math.min(MOST_TOKENS, stepTokens, Math.floor(contextTokens / 2) - 1);
@@ -115,8 +111,6 @@ async function open(settings: ChildSettings): Promise<{
     device,
     model: metadata.general.name ?? basename(settings.modelFile),
     revision: `${basename(settings.modelFile)} (${decoding.description}, ${size} bytes)`,
-    vocabularySize,
-    trainedContextTokens: decoding.trainedContextTokens,
     chat: encoder.chat,
     toolForm: encoder.toolForm,
     thinks: encoder.thinks,
