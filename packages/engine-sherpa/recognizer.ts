@@ -18,7 +18,7 @@ import {
   EngineThread,
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
-import { LiveStream } from '@switchyard/engine-api/threads/live-stream.js';
+import { ThreadStream } from '@switchyard/engine-api/threads/thread-stream.js';
 import {
   CancelFlags,
   shareSamples,
@@ -211,7 +211,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
       );
     }
     const id = this.#opened++;
-    const stream = new LiveStream({
+    const stream = new ThreadStream({
       push: samples =>
         thread.call('push', { id, samples }, { transfer: [samples.buffer] }),
       commit: () => thread.call('commit', { id }),

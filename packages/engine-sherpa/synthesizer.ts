@@ -43,8 +43,12 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
 
   get info(): EngineInfo {
     return {
-      ...{ engine: 'sherpa-onnx', device: 'cpu', revision: this.#revision },
-      ...{ maxBatch: 1, maxConcurrent: 1, streams: 0 },
+      engine: 'sherpa-onnx',
+      device: 'cpu',
+      revision: this.#revision,
+      maxBatch: 1,
+      maxConcurrent: 1,
+      streams: 0,
       capabilities: ['speech', 'speed'],
       languages: this.options.language === '' ? [] : [this.options.language],
     };

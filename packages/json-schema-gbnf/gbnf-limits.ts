@@ -66,8 +66,7 @@ const CHARACTER: Beginning = { isNullable: false, ways: 1, visits: 0 };
 class GrammarWalk {
   readonly #known = new Map<number, Beginning>();
   /** Rules that began and whose first characters are not reached yet. */
-  readonly #open: number[] = [];
-  readonly #isOpen = new Set<number>();
+  readonly #open = new Set<number>();
 
   constructor(
     private readonly grammar: Gbnf,
@@ -98,18 +97,16 @@ class GrammarWalk {
     const known = this.#known.get(number);
     if (known) return known;
     const rule = this.grammar.rules[number]!;
-    if (this.#isOpen.has(number))
+    if (this.#open.has(number))
       throw refused(this.param, `the rule \`${this.#nameOf(rule)}\` begins with itself`);
-    if (this.#open.length >= MOST.depth)
+    if (this.#open.size >= MOST.depth)
       throw refused(
         this.param,
         `more than ${MOST.depth} rules begin one with the other, up to \`${this.#nameOf(rule)}\``,
       );
-    this.#open.push(number);
-    this.#isOpen.add(number);
+    this.#open.add(number);
     const beginning = this.#eitherOf(rule);
-    this.#open.pop();
-    this.#isOpen.delete(number);
+    this.#open.delete(number);
     this.#known.set(number, beginning);
     return beginning;
   }

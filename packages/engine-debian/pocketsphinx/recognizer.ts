@@ -18,7 +18,7 @@ import {
   EngineThread,
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
-import { LiveStream } from '@switchyard/engine-api/threads/live-stream.js';
+import { ThreadStream } from '@switchyard/engine-api/threads/thread-stream.js';
 import { type Operations } from '@switchyard/engine-api/threads/remote-calls.js';
 import {
   CancelFlag,
@@ -143,7 +143,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
     thread
       .call('open', { partials: options.partials, cancel: cancel.memory })
       .catch(() => undefined);
-    const stream = new LiveStream({
+    const stream = new ThreadStream({
       push: samples => thread.call('push', samples, { transfer: [samples.buffer] }),
       commit: () => thread.call('commit', undefined),
       close: async () => {

@@ -12,6 +12,7 @@ import {
 } from '../protocol.js';
 import { type ChildSettings } from '../options.js';
 import {
+  type Decoding,
   type NativeContext,
   openDivided,
   type OpenedModel,
@@ -77,20 +78,16 @@ async function open(settings: ChildSettings): Promise<{
   readonly info: ChildInfo;
   readonly operations: LlamaOperations;
 }> {
-  const { size } = await stat(settings.modelFile);
-  const { rows, contextTokens, kvTokens } = settings;
-  const opened = await openModel(settings, kvTokens !== undefined);
+  const { modelFile, rows, contextTokens } = settings;
+  const { size } = await stat(modelFile);
+  const opened = await openModel(settings, settings.kvTokens !== undefined);
   const { bindings, native, model, device } = opened;
   const grammar = grammarShelf(
     text =>
       new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' }),
   );
-  const decoding =
-    kvTokens === undefined
-      ? await openDivided(opened, settings, grammar)
-      : openUnified({ ...settings, kvTokens }, device !== 'cpu');
-  const { context } = decoding;
-  const costs = await warmUp(context, Math.max(0, native.tokenBos()), settings);
+  const decoding = await decodingOf(opened, settings, grammar);
+  const costs = await warmUp(decoding.context, Math.max(0, native.tokenBos()), settings);
   const { metadata } = model.fileInfo;
   const vocabularySize = metadata.tokenizer.ggml.tokens.length;
   const template = metadata.tokenizer.chat_template;
@@ -109,15 +106,24 @@ async function open(settings: ChildSettings): Promise<{
   };
   const info: ChildInfo = {
     device,
-    model: metadata.general.name ?? basename(settings.modelFile),
-    revision: `${basename(settings.modelFile)} (${decoding.description}, ${size} bytes)`,
-    chat: encoder.chat,
-    toolForm: encoder.toolForm,
-    thinks: encoder.thinks,
+    model: metadata.general.name ?? basename(modelFile),
+    revision: `${basename(modelFile)} (${decoding.description}, ${size} bytes)`,
+    ...encoder.traits,
     cutsBack: cutsBack(opened),
     costs,
   };
   return { info, operations };
+}
+
+function decodingOf(
+  opened: OpenedModel,
+  settings: ChildSettings,
+  grammar: (text: string) => object,
+): Decoding | Promise<Decoding> {
+  const { kvTokens } = settings;
+  return kvTokens === undefined
+    ? openDivided(opened, settings, grammar)
+    : openUnified({ ...settings, kvTokens }, opened.device !== 'cpu');
 }
 
 /** A recurrent state holds all that it has read: nothing can be taken out again. */

@@ -64,26 +64,8 @@ export interface Decoding {
   readonly description: string;
 }
 
-/** Fields that are not there are off. */
-export interface SamplerConfig {
-  readonly temperature: number;
-  readonly seed: number;
-  readonly topK?: number;
-  readonly topP?: number;
-  readonly minP?: number;
-  readonly repeatPenalty?: number;
-  readonly repeatPenaltyFrequencyPenalty?: number;
-  readonly repeatPenaltyPresencePenalty?: number;
-  readonly repeatPenaltyTokens?: Uint32Array;
-  readonly repeatPenaltyMaxTokens?: number;
-  readonly tokenBiasKeys?: Uint32Array;
-  readonly tokenBiasValues?: Float32Array | undefined;
-  /** `native` of a `GrammarState`. */
-  readonly grammarEvaluationState?: unknown;
-}
-
 export interface NativeSampler {
-  applyConfig(config: SamplerConfig): void;
+  applyConfig(config: object): void;
   dispose(): void;
 }
 
@@ -249,28 +231,34 @@ async function openContext(
     native.setThreads(tokens === 1 ? threads : batchThreads);
     begin(tokens);
   };
-  // Its "confidence" would cost a sort of the whole vocabulary.
-  const look: NativeContext['look'] = async (place, sampler, tokens, top) => {
-    sampler.applyConfig(
-      top > 0 ? { temperature: 1, topK: top, seed: 0 } : { temperature: 0, seed: 0 },
-    );
-    const wanted = [tokens, false, false, top === 0, top] as const;
-    const [most, , , pairs, weight] = await native.sampleToken(
-      place,
-      sampler,
-      false,
-      false,
-      wanted,
-      true,
-    );
-    const logits = new Map<number, number>();
-    for (let at = 0; at < pairs.length; at += 2) logits.set(pairs[at]!, pairs[at + 1]!);
-    return { most, logits, weight };
-  };
   return Object.defineProperties(native, {
     initBatch: { value: initBatch },
-    look: { value: look },
+    look: { value: (...args: Parameters<Look>) => look(native, ...args) },
   });
+}
+
+type Look = NativeContext['look'];
+
+/** Its "confidence" would cost a sort of the whole vocabulary. */
+async function look(
+  native: DividedContext,
+  ...[place, sampler, tokens, top]: Parameters<Look>
+): Promise<Looked> {
+  sampler.applyConfig(
+    top > 0 ? { temperature: 1, topK: top, seed: 0 } : { temperature: 0, seed: 0 },
+  );
+  const wanted = [tokens, false, false, top === 0, top] as const;
+  const [most, , , pairs, weight] = await native.sampleToken(
+    place,
+    sampler,
+    false,
+    false,
+    wanted,
+    true,
+  );
+  const logits = new Map<number, number>();
+  for (let at = 0; at < pairs.length; at += 2) logits.set(pairs[at]!, pairs[at + 1]!);
+  return { most, logits, weight };
 }
 
 async function loadPackage(): Promise<typeof LlamaPackage> {

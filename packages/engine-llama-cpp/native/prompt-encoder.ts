@@ -1,4 +1,5 @@
 import { type Prompt, type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
+import { type ChildInfo } from '../protocol.js';
 import { toolFormOf } from '../tool-form.js';
 import { withoutTools } from './toolless-template.js';
 import { type NativeBindings, type NativeModel } from './library.js';
@@ -68,6 +69,12 @@ interface SpecialTexts {
   readonly control: readonly string[];
 }
 
+/** Of a prompt; `control`: what spells a control token is one. */
+interface Piece {
+  readonly text: string;
+  readonly control: boolean;
+}
+
 const PROBE = 'switchyard_probe';
 
 const PROBE_USER = { role: 'user', content: 'x' };
@@ -112,10 +119,7 @@ class ChatTemplate {
     messages,
     tools,
     variables = {},
-  }: Omit<Extract<Prompt, { type: 'chat' }>, 'type'>): {
-    text: string;
-    control: boolean;
-  }[] {
+  }: Omit<Extract<Prompt, { type: 'chat' }>, 'type'>): Piece[] {
     const disguise = new Disguise(this.#texts.control);
     const plain = disguise.of(templateMessages(messages, this.#shape)) as Message[];
     const known = {
@@ -221,31 +225,23 @@ class Disguise {
     if (Array.isArray(value)) return value.map(item => this.of(item));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [this.#text(key), this.of(item)]),
+      Object.entries(value).map(([key, item]) => [this.of(key), this.of(item)]),
     );
   }
 
-  reveal(text: string): { text: string; control: boolean }[] {
+  reveal(text: string): Piece[] {
     const pieces = text.split(new RegExp(`${MARK}(\\d+)${MARK}`));
     return pieces
       .map((piece, index) =>
-        index % 2 === 0 ? { text: piece, control: true } : this.#shown(Number(piece)),
+        index % 2 === 0
+          ? { text: piece, control: true }
+          : { text: this.#found[Number(piece)] ?? '', control: false },
       )
       .filter(({ text: piece }) => piece !== '');
   }
 
-  #text(value: string): string {
-    return this.#pattern === undefined
-      ? value
-      : value.replace(this.#pattern, found => this.#hide(found));
-  }
-
   #hide(found: string): string {
     return `${MARK}${this.#found.push(found) - 1}${MARK}`;
-  }
-
-  #shown(index: number): { text: string; control: boolean } {
-    return { text: this.#found[index] ?? '', control: false };
   }
 }
 
@@ -279,12 +275,13 @@ export class PromptEncoder {
         : new ChatTemplate(template, bindings, this.#specialTexts());
   }
 
-  get chat(): boolean {
-    return this.#chat !== undefined;
-  }
-
-  get thinks(): boolean {
-    return this.#parts.template?.includes('</think>') ?? false;
+  /** What is known of the model by its template. */
+  get traits(): Pick<ChildInfo, 'chat' | 'toolForm' | 'thinks'> {
+    return {
+      chat: this.#chat !== undefined,
+      toolForm: this.toolForm,
+      thinks: this.#parts.template?.includes('</think>') ?? false,
+    };
   }
 
   get toolForm(): ToolForm {
@@ -311,10 +308,7 @@ export class PromptEncoder {
   }
 
   /** Begins with the model's first token, once. */
-  #begun(
-    pieces: readonly { text: string; control: boolean }[],
-    param: string,
-  ): Uint32Array {
+  #begun(pieces: readonly Piece[], param: string): Uint32Array {
     const { model, contextTokens } = this.#parts;
     const bytes = pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     if (bytes > contextTokens * LONGEST_TOKEN_BYTES)

@@ -8,7 +8,6 @@ import {
   type GrammarState,
   type Looked,
   type NativeSampler,
-  type SamplerConfig,
 } from './library.js';
 
 /** A native sampler, and the seed that its generator was last started with. */
@@ -152,7 +151,7 @@ export class SequenceDrawer {
     sampler.lastSeed = seed;
   }
 
-  #config(sampling: WireSampling, seed: number): SamplerConfig {
+  #config(sampling: WireSampling, seed: number): object {
     const { temperature, topP, topK, minP, biasTokens, biasValues } = sampling;
     const greedy = temperature <= 0;
     return {
@@ -167,11 +166,7 @@ export class SequenceDrawer {
     };
   }
 
-  #penalties({
-    repeatPenalty,
-    frequencyPenalty,
-    presencePenalty,
-  }: WireSampling): Partial<SamplerConfig> {
+  #penalties({ repeatPenalty, frequencyPenalty, presencePenalty }: WireSampling): object {
     if (repeatPenalty === 1 && frequencyPenalty === 0 && presencePenalty === 0) return {};
     return {
       repeatPenalty,

@@ -1,6 +1,6 @@
 import koffi from 'koffi';
 import { type CLibrary, type Pointer } from './c-library.js';
-import { type GrammarState, type NativeSampler, type SamplerConfig } from './library.js';
+import { type GrammarState, type NativeSampler } from './library.js';
 
 const TOKEN_DATA = koffi.struct('llama_token_data', {
   id: 'int32_t',
@@ -14,6 +14,22 @@ const CANDIDATES = koffi.struct('llama_token_data_array', {
   selected: 'int64_t',
   sorted: 'bool',
 });
+
+/** As `SequenceDrawer` sets it up: what is not there is off. */
+interface SamplerConfig {
+  readonly temperature: number;
+  readonly seed: number;
+  readonly topK?: number;
+  readonly topP?: number;
+  readonly minP?: number;
+  readonly repeatPenalty?: number;
+  readonly repeatPenaltyFrequencyPenalty?: number;
+  readonly repeatPenaltyPresencePenalty?: number;
+  readonly repeatPenaltyTokens?: Uint32Array;
+  readonly tokenBiasKeys?: Uint32Array;
+  readonly tokenBiasValues?: Float32Array;
+  readonly grammarEvaluationState?: Pointer;
+}
 
 /** Tokens and their logits in native memory, for samplers to choose from. */
 export class Candidates {
@@ -102,8 +118,9 @@ export class UnifiedSampler implements NativeSampler {
     this.#chain = parts.library.newChain({ no_perf: true });
   }
 
-  applyConfig(config: SamplerConfig): void {
-    this.#config = config;
+  /** @param config a SamplerConfig */
+  applyConfig(config: object): void {
+    this.#config = config as SamplerConfig;
     this.#build();
   }
 
@@ -118,7 +135,7 @@ export class UnifiedSampler implements NativeSampler {
   ): Promise<number> {
     const { library } = this.#parts;
     const token = await sample(this.#chain);
-    const grammar = this.#config.grammarEvaluationState as Pointer | undefined;
+    const grammar = this.#config.grammarEvaluationState;
     if (grammar === undefined) return token;
     library.applySampler(grammar, this.#single.one(token));
     const allowed = this.#single.isFirstAllowed

@@ -10,7 +10,7 @@ interface StreamCalls {
 }
 
 /** A live stream whose audio another thread decodes. */
-export class LiveStream implements RecognizerStream {
+export class ThreadStream implements RecognizerStream {
   #closed: Promise<void> | undefined;
 
   constructor(private readonly calls: StreamCalls) {}
