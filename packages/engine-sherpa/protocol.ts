@@ -54,10 +54,6 @@ export interface RecognizerProtocol {
   counters(request: undefined): StreamCounters;
 }
 
-export interface SpeechThreadData {
-  readonly config: object;
-}
-
 export interface SpeechThreadInfo {
   readonly sampleRate: number;
   readonly speakers: number;

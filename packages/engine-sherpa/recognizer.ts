@@ -1,4 +1,4 @@
-import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import {
   cancelledError,
   type EngineInfo,
@@ -73,9 +73,7 @@ function requireLanguage(language: string, languages: readonly string[]): void {
     languages.length === 0
       ? 'this model finds out by itself, leave `language` out or set options.language'
       : `allowed: ${languages.join(', ')}`;
-  throw new EngineError('invalid_value', `language is '${language}'; ${allowed}`, {
-    param: 'language',
-  });
+  throw invalidValue(`language is '${language}'; ${allowed}`, 'language');
 }
 
 function cannot(param: string, why: string): EngineError {

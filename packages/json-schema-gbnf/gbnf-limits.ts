@@ -29,27 +29,17 @@ const MOST = {
  */
 export function demandBounded(text: string, param: string): void {
   const bytes = Buffer.byteLength(text);
-  if (bytes > MOST.bytes) throw tooMuch(param, bytes, 'bytes of grammar', MOST.bytes);
+  demandAtMost(MOST.bytes, bytes, 'bytes of grammar', param);
   const grammar = readGbnf(text, param);
-  if (grammar.symbols > MOST.rules)
-    throw tooMuch(
-      param,
-      grammar.symbols,
-      'rules, those of repetitions included',
-      MOST.rules,
-    );
+  const { symbols } = grammar;
+  demandAtMost(MOST.rules, symbols, 'rules, those of repetitions included', param);
   const elements = sum(
     grammar.rules.flatMap(({ alternates }) =>
       alternates.flatMap(items => items.map(item => item.elements)),
     ),
   );
-  if (elements > MOST.elements)
-    throw tooMuch(
-      param,
-      elements,
-      'characters and names, repeated ones included',
-      MOST.elements,
-    );
+  const what = 'characters and names, repeated ones included';
+  demandAtMost(MOST.elements, elements, what, param);
   new GrammarWalk(grammar, param).demandBounded();
 }
 
@@ -159,5 +149,6 @@ class GrammarWalk {
 const sum = (numbers: readonly number[]): number =>
   numbers.reduce((total, one) => total + one, 0);
 
-const tooMuch = (param: string, count: number, what: string, most: number): Error =>
-  refused(param, `it comes to ${count} ${what}; at most ${most}`);
+function demandAtMost(most: number, count: number, what: string, param: string): void {
+  if (count > most) throw refused(param, `it comes to ${count} ${what}; at most ${most}`);
+}

@@ -1,4 +1,4 @@
-import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import {
   cancelledError,
   type EngineInfo,
@@ -53,12 +53,9 @@ function requireSupported(item: TranscribeItem): void {
  */
 function requireEnglish(language: string): void {
   if (language === '' || /^en(glish)?([-_]|$)/i.test(language)) return;
-  throw new EngineError(
-    'invalid_value',
+  throw invalidValue(
     `PocketSphinx recognises English only; language is '${language}', allowed: en`,
-    {
-      param: 'language',
-    },
+    'language',
   );
 }
 

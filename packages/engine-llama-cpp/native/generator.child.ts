@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { GrammarError } from '@switchyard/json-schema-gbnf/grammar-error.js';
 import { grammarText } from '../grammar-text.js';
 import { CALL_MARKS } from '../tool-form.js';
@@ -143,12 +143,9 @@ function checked(
     compile(text);
     return text;
   } catch (error) {
-    if (error instanceof GrammarError)
-      throw new EngineError('invalid_value', error.message, { param: error.param });
+    if (error instanceof GrammarError) throw invalidValue(error.message, error.param);
     const why = errorMessage(error);
-    throw new EngineError('invalid_value', `The grammar cannot be read: ${why}`, {
-      param,
-    });
+    throw invalidValue(`The grammar cannot be read: ${why}`, param);
   }
 }
 

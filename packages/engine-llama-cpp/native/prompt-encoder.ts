@@ -4,7 +4,7 @@ import { toolFormOf } from '../tool-form.js';
 import { withoutTools } from './toolless-template.js';
 import { type NativeBindings, type NativeModel } from './library.js';
 import { TOKEN } from './token-text.js';
-import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
@@ -135,10 +135,9 @@ class ChatTemplate {
       });
       return disguise.reveal(text);
     } catch (error) {
-      throw new EngineError(
-        'invalid_value',
+      throw invalidValue(
         `The model's chat template refuses this: ${reasonIn(error)}`,
-        { param: 'messages' },
+        'messages',
       );
     }
   }
@@ -297,11 +296,10 @@ export class PromptEncoder {
         return this.#begun([{ text: prompt.text, control: true }], 'prompt');
       case 'chat':
         if (this.#chat === undefined)
-          throw new EngineError(
-            'invalid_value',
+          throw invalidValue(
             'The file of this model has no chat template, so it only continues text: use `/v1/completions`, ' +
               'or the file of a model that was tuned for chat.',
-            { param: 'model' },
+            'model',
           );
         return this.#begun(this.#chat.render(prompt), 'messages');
     }

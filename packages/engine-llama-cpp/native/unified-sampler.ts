@@ -69,7 +69,7 @@ export class Candidates {
       data,
       Number(selected) * koffi.sizeof(TOKEN_DATA),
       TOKEN_DATA,
-    ) as Token;
+    ) as { id: number; logit: number };
     return logit === -Infinity ? undefined : id;
   }
 
@@ -92,11 +92,6 @@ export class Candidates {
     });
     return this.array;
   }
-}
-
-interface Token {
-  readonly id: number;
-  readonly logit: number;
 }
 
 interface SamplerParts {
