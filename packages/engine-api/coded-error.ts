@@ -74,3 +74,7 @@ export type EngineErrorCode =
 
 export const EngineError: CodedErrorClass<EngineErrorCode> = CodedError;
 export type EngineError = CodedError<EngineErrorCode>;
+
+/** @param param the field that the caller has to change */
+export const invalidValue = (message: string, param: string): EngineError =>
+  new EngineError('invalid_value', message, { param });

@@ -1,5 +1,5 @@
 import { parseBoundedJson } from './bounded-json.js';
-import { EngineError } from './coded-error.js';
+import { invalidValue } from './coded-error.js';
 
 /**
  * `query` and `documents` of `/v1/rerank`; a document is a text, or an object with
@@ -14,9 +14,9 @@ export function rerankRequest(body: Buffer): {
     documents?: unknown;
   };
   if (typeof query !== 'string' || query === '')
-    throw invalid('`query` must be a text.', 'query');
+    throw invalidValue('`query` must be a text.', 'query');
   if (!Array.isArray(documents) || documents.length === 0)
-    throw invalid('`documents` must be a list of texts.', 'documents');
+    throw invalidValue('`documents` must be a list of texts.', 'documents');
   return {
     query,
     documents: documents.map((document: unknown, index) =>
@@ -31,11 +31,8 @@ function textOf(document: unknown, param: string): string {
       ? (document as { text?: unknown }).text
       : document;
   if (typeof text === 'string' && text !== '') return text;
-  throw invalid(
+  throw invalidValue(
     `\`${param}\` must be a text, or an object with a \`text\`; none may be empty.`,
     param,
   );
 }
-
-const invalid = (message: string, param: string): EngineError =>
-  new EngineError('invalid_value', message, { param });

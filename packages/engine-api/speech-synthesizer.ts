@@ -1,4 +1,4 @@
-import { EngineError } from './coded-error.js';
+import { EngineError, invalidValue } from './coded-error.js';
 import { type EngineBase, type ItemOutcome } from './engine.js';
 
 /**
@@ -16,11 +16,8 @@ export function checkSpeechItem<Voice extends string>(
     const message = `No voice '${item.voice}'; voices: ${voices.join(', ')}`;
     throw new EngineError('voice_not_found', message, { param: 'voice' });
   }
-  if (!(speed >= 0.25 && speed <= 4)) {
-    throw new EngineError('invalid_value', `speed is ${speed}; allowed: 0.25 to 4`, {
-      param: 'speed',
-    });
-  }
+  if (!(speed >= 0.25 && speed <= 4))
+    throw invalidValue(`speed is ${speed}; allowed: 0.25 to 4`, 'speed');
   return voice;
 }
 
@@ -29,12 +26,9 @@ export function checkSpeechItem<Voice extends string>(
  * as "an English voice".
  */
 export const nothingToSpeak = (voice?: string): EngineError =>
-  new EngineError(
-    'invalid_value',
+  invalidValue(
     `input has nothing ${voice ? `that ${voice} can speak` : 'to speak'}`,
-    {
-      param: 'input',
-    },
+    'input',
   );
 
 export interface SynthesizeItem {

@@ -14,11 +14,10 @@ import {
   grammarRefused,
   rememberGrammar,
 } from './grammar-text.js';
-import { drawThreads, type LlamaOptions } from './options.js';
+import { type ChildSettings, drawThreads, type LlamaOptions } from './options.js';
 import { LlamaCallOverdue, LlamaChild } from './process.js';
 import {
   type ChildInfo,
-  type ChildSettings,
   type GrammarCheck,
   type LlamaOperations,
   type StepFrame,
@@ -71,14 +70,12 @@ export class LlamaBackend implements TextBackend {
     const shape = { slots: rows, slotTokens: contextTokens, blockTokens: BLOCK_TOKENS };
     this.memory = new SlotMemory({ ...shape, tokens: kvTokens });
     this.#steps = new SlotSteps(this.memory);
-    const settings = settingsOf(options);
+    const poolThreads = drawThreads(options, vocabularySizeOf(options.modelFile));
+    const settings: ChildSettings = { ...options, drawThreads: poolThreads };
     this.#child = new LlamaChild({
-      ...{
-        entry: './native/generator.child.js',
-        settings,
-        options,
-        poolThreads: settings.drawThreads,
-      },
+      entry: './native/generator.child.js',
+      settings,
+      poolThreads,
       onOpen: info => this.#forget(info),
     });
   }
@@ -88,7 +85,9 @@ export class LlamaBackend implements TextBackend {
       this.#options;
     const known = this.#info;
     return {
-      ...{ contextTokens, rows, stepTokens },
+      contextTokens,
+      rows,
+      stepTokens,
       model: known?.model ?? modelFile,
       device: known?.device ?? device,
       revision: known?.revision ?? '',
@@ -206,28 +205,4 @@ export class LlamaBackend implements TextBackend {
     if (this.#known === undefined) throw new Error('The model is not loaded.');
     return this.#known;
   }
-}
-
-function settingsOf(options: LlamaOptions): ChildSettings {
-  const {
-    modelFile,
-    device,
-    gpuLayers,
-    contextTokens,
-    rows,
-    kvTokens,
-    stepTokens,
-    threads,
-    batchThreads,
-    exact = false,
-  } = options;
-  const shared = { modelFile, device, contextTokens, rows, stepTokens, exact };
-  const draws = drawThreads(options, vocabularySizeOf(modelFile));
-  const memory = kvTokens !== undefined && { kvTokens };
-  return {
-    ...shared,
-    ...{ threads, batchThreads, drawThreads: draws },
-    ...memory,
-    ...(gpuLayers !== undefined && { gpuLayers }),
-  };
 }

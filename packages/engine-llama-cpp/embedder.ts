@@ -21,11 +21,7 @@ import {
 } from './embedding-request.js';
 import { type LlamaEmbeddingOptions } from './options.js';
 import { LlamaChild, LlamaProcessGone } from './process.js';
-import {
-  type EmbeddingInfo,
-  type EmbeddingOperations,
-  type EmbeddingSettings,
-} from './protocol.js';
+import { type EmbeddingInfo, type EmbeddingOperations } from './protocol.js';
 
 /**
  * As for steps of generation: what a token may add before the process is taken as hung.
@@ -67,12 +63,9 @@ export class LlamaEmbedder implements TextEmbedder {
   constructor(options: LlamaEmbeddingOptions) {
     this.#options = options;
     this.#child = new LlamaChild({
-      ...{
-        entry: './native/embedder.child.js',
-        settings: settingsOf(options),
-        options,
-        poolThreads: POOL_THREADS,
-      },
+      entry: './native/embedder.child.js',
+      settings: options,
+      poolThreads: POOL_THREADS,
       onOpen: info => (this.#known = info),
     });
   }
@@ -83,7 +76,10 @@ export class LlamaEmbedder implements TextEmbedder {
       engine: 'llama-cpp',
       device: this.#known?.device ?? device,
       revision: this.#known?.revision ?? '',
-      ...{ maxBatch, maxConcurrent: 1, streams: 0, languages: [] },
+      maxBatch,
+      maxConcurrent: 1,
+      streams: 0,
+      languages: [],
       capabilities: this.#ranks
         ? ['rerank']
         : shortenable
@@ -170,52 +166,43 @@ export class LlamaEmbedder implements TextEmbedder {
         'This model makes vectors and ranks nothing.',
       );
     const { query, documents } = rerankRequest(body);
-    const most = this.#longest;
-    documents.forEach((document, index) => {
-      const characters = query.length + document.length;
-      if (characters > most * LONGEST_TOKEN_BYTES)
-        throw tooLong({
-          param: `documents[${index}]`,
-          is: `${characters} characters with the query`,
-          most,
-        });
-    });
+    const demands = this.#demands(index => `documents[${index}]`, ' with the query');
+    const lengths = documents.map(({ length }) => query.length + length);
+    lengths.forEach(demands.characters);
     const tokens = await this.#child.ask('pairs', { query, documents });
-    tokens.forEach(({ length }, index) => {
-      if (length > most)
-        throw tooLong({
-          param: `documents[${index}]`,
-          is: `${length} tokens with the query`,
-          most,
-        });
-    });
+    lengthsOf(tokens).forEach(demands.tokens);
     return { tokens, dimensions: 1 };
   }
 
-  /** Tokens of one text. */
-  get #longest(): number {
-    return Math.min(this.#options.batchTokens, this.#use().trainedContextTokens);
+  /** What a text may be long. @param beside which counts as well */
+  #demands(param: (index: number) => string, beside = '') {
+    const most = Math.min(this.#options.batchTokens, this.#use().trainedContextTokens);
+    const demand =
+      (unit: string, limit: number) =>
+      (length: number, index: number): void => {
+        if (length <= limit) return;
+        const message = `\`${param(index)}\` has ${length} ${unit}${beside}; this model takes at most ${most} tokens in one text.`;
+        throw new EngineError('context_length_exceeded', message, {
+          param: param(index),
+        });
+      };
+    return {
+      characters: demand('characters', most * LONGEST_TOKEN_BYTES),
+      tokens: demand('tokens', most),
+    };
   }
 
   async #tokens({ inputs, isOne }: EmbeddingRequest): Promise<readonly Int32Array[]> {
     const texts = inputs.filter(input => typeof input === 'string');
-    const most = this.#longest;
+    const demands = this.#demands(index => paramOf(index, isOne));
     inputs.forEach((input, index) => {
-      if (typeof input === 'string' && input.length > most * LONGEST_TOKEN_BYTES)
-        throw tooLong({
-          param: paramOf(index, isOne),
-          is: `${input.length} characters`,
-          most,
-        });
+      if (typeof input === 'string') demands.characters(input.length, index);
     });
     const cut = texts.length === 0 ? [] : [...(await this.#child.ask('tokenize', texts))];
     const tokens = inputs.map(input =>
       typeof input === 'string' ? cut.shift()! : Int32Array.from(input),
     );
-    tokens.forEach(({ length }, index) => {
-      if (length > most)
-        throw tooLong({ param: paramOf(index, isOne), is: `${length} tokens`, most });
-    });
+    lengthsOf(tokens).forEach(demands.tokens);
     return tokens;
   }
 
@@ -248,7 +235,7 @@ export class LlamaEmbedder implements TextEmbedder {
   }
 
   #vectors(pieces: readonly TextPiece[]): Promise<Float32Array> {
-    const counts = pieces.map(({ tokens }) => tokens.length);
+    const counts = lengthsOf(pieces.map(({ tokens }) => tokens));
     const tokens = new Int32Array(counts.reduce((sum, count) => sum + count, 0));
     let at = 0;
     for (const piece of pieces) {
@@ -268,13 +255,6 @@ export class LlamaEmbedder implements TextEmbedder {
       throw new EngineError('engine_failed', 'The engine is not loaded.');
     return this.#known;
   }
-}
-
-function settingsOf(options: LlamaEmbeddingOptions): EmbeddingSettings {
-  const { modelFile, device, gpuLayers, batchTokens, batchTexts, pooling } = options;
-  const threads = options.batchThreads;
-  const shared = { modelFile, device, threads, batchTokens, batchTexts, pooling };
-  return gpuLayers === undefined ? shared : { ...shared, gpuLayers };
 }
 
 const aliveIn = (work: Work | ItemOutcome<Embedding>): Work | undefined =>
@@ -318,15 +298,5 @@ function outcomeOf({
   });
 }
 
-function tooLong({
-  param,
-  is,
-  most,
-}: {
-  param: string;
-  is: string;
-  most: number;
-}): EngineError {
-  const message = `\`${param}\` has ${is}; this model takes at most ${most} tokens in one text.`;
-  return new EngineError('context_length_exceeded', message, { param });
-}
+const lengthsOf = (texts: readonly Int32Array[]): readonly number[] =>
+  texts.map(({ length }) => length);

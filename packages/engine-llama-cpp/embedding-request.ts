@@ -1,5 +1,5 @@
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 
 /** One text of a group: whose it is, and which of its. */
 export interface TextPiece {
@@ -70,7 +70,7 @@ export function readEmbeddingRequest(
     (Array.isArray(input) && input.every(part => typeof part === 'number'));
   const listed: unknown = isOne ? [input] : input;
   if (!Array.isArray(listed) || listed.length === 0)
-    throw invalid('`input` is a text, a list of texts, or tokens.', 'input');
+    throw invalidValue('`input` is a text, a list of texts, or tokens.', 'input');
   return {
     inputs: listed.map((one: unknown, index) =>
       inputOf(one, paramOf(index, isOne), limits),
@@ -91,7 +91,7 @@ function inputOf(
 ): EmbeddingInput {
   if (typeof input === 'string' && input !== '') return input;
   if (!Array.isArray(input) || input.length === 0)
-    throw invalid(
+    throw invalidValue(
       `\`${param}\` is neither a text nor a list of tokens, or is empty.`,
       param,
     );
@@ -101,7 +101,7 @@ function inputOf(
     token >= 0 &&
     token < vocabularySize;
   if (input.every(isToken)) return input;
-  throw invalid(
+  throw invalidValue(
     `\`${param}\` has a token that is not one of the model's, 0 to ${vocabularySize - 1}.`,
     param,
   );
@@ -116,9 +116,7 @@ function dimensionsOf(
     throw new EngineError(
       'unsupported_parameter',
       `The model makes vectors of ${dimensions} numbers and no others.`,
-      {
-        param: 'dimensions',
-      },
+      { param: 'dimensions' },
     );
   if (
     typeof wanted === 'number' &&
@@ -127,11 +125,8 @@ function dimensionsOf(
     wanted < dimensions
   )
     return wanted;
-  throw invalid(
+  throw invalidValue(
     `\`dimensions\` is ${JSON.stringify(wanted)}; allowed: 1 to ${dimensions}.`,
     'dimensions',
   );
 }
-
-const invalid = (message: string, param: string): EngineError =>
-  new EngineError('invalid_value', message, { param });

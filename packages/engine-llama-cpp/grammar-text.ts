@@ -5,7 +5,7 @@ import {
   GrammarRules,
 } from '@switchyard/json-schema-gbnf/grammar-rules.js';
 import { schemaGrammar } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
-import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { type EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { toolCallGrammar } from './tool-form.js';
 import { StringRules } from '@switchyard/json-schema-gbnf/string-rules.js';
 
@@ -53,7 +53,7 @@ export function demandShallow(grammar: Grammar, param: string): void {
 }
 
 export const grammarRefused = (param: string, why: string): EngineError =>
-  new EngineError('invalid_value', `\`${param}\`: ${why}.`, { param });
+  invalidValue(`\`${param}\`: ${why}.`, param);
 
 function regexGrammar(pattern: string, path: string): string {
   const rules = new GrammarRules(path);

@@ -139,6 +139,15 @@ export type LlamaOptions = DeviceChoice &
   Omit<GenerationOptions, Resolved | Unset> &
   Partial<Pick<GenerationOptions, Unset>>;
 
+/** What the child process of a language model loads, on its command line. */
+export type ChildSettings = LlamaOptions & {
+  /**
+   * Draws that are made at the same time, each a pass over the vocabulary; 1: all stand
+   * in line behind the native run.
+   */
+  readonly drawThreads: number;
+};
+
 /** Of a model of kind embedding. @throws EngineOptionsError */
 export function readLlamaEmbeddingOptions(model: EngineModel): LlamaEmbeddingOptions {
   const read = readOptions(model, EMBEDDING);

@@ -4,25 +4,21 @@ import { EngineError } from '@switchyard/engine-api/coded-error.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 import {
   type ProcessExit,
-  type ProcessMessage,
   SupervisedProcess,
 } from '@switchyard/engine-api/process/child-process.js';
+import {
+  type FromRemote,
+  type Operations,
+  RemoteCalls,
+} from '@switchyard/engine-api/threads/remote-calls.js';
 import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 import { threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { type LlamaOptions } from './options.js';
-import { type FromChild } from './protocol.js';
-
-/** Request and reply of each operation. */
-type Operations<O> = Record<
-  keyof O,
-  { readonly request: unknown; readonly reply: unknown }
->;
 
 interface LlamaChildOptions<Info> {
   /** Module of the child, beside this one. */
   readonly entry: './native/generator.child.js' | './native/embedder.child.js';
-  readonly settings: object;
-  readonly options: Pick<LlamaOptions, 'loadTimeoutMs' | 'deviceIndex'>;
+  readonly settings: Pick<LlamaOptions, 'loadTimeoutMs' | 'deviceIndex'>;
   /** Threads of its pool: native runs and draws. */
   readonly poolThreads: number;
   /**
@@ -58,12 +54,16 @@ export class LlamaChild<O extends Operations<O>, Info> {
 
   /** @throws Error with what to install or where to look. */
   async open(): Promise<void> {
-    const { entry, settings, options, poolThreads, onOpen } = this.#options;
+    const { entry, settings, poolThreads, onOpen } = this.#options;
+    const { loadTimeoutMs, deviceIndex } = settings;
     this.#process = new LlamaProcess<O, Info>({
       entry: fileURLToPath(threadEntry(entry, import.meta.url)),
       settings,
-      env: environment(poolThreads, options),
-      loadTimeoutMs: options.loadTimeoutMs,
+      env: foreignEnvironment({
+        UV_THREADPOOL_SIZE: String(poolThreads),
+        ...(deviceIndex !== undefined && { CUDA_VISIBLE_DEVICES: String(deviceIndex) }),
+      }),
+      loadTimeoutMs,
       onLine: (_, line) => void process.stderr.write(`llama.cpp: ${line}\n`),
     });
     onOpen?.(await this.#process.ready);
@@ -77,9 +77,9 @@ export class LlamaChild<O extends Operations<O>, Info> {
    */
   async call<K extends keyof O & string>(
     operation: K,
-    request: O[K]['request'],
+    request: Parameters<O[K]>[0],
     limitMs?: number,
-  ): Promise<O[K]['reply']> {
+  ): Promise<Awaited<ReturnType<O[K]>>> {
     if (this.#process === undefined || this.#reopening || this.#closed)
       throw new LlamaProcessGone('The llama.cpp process is not open.');
     return this.#process.call(operation, request, limitMs);
@@ -91,9 +91,9 @@ export class LlamaChild<O extends Operations<O>, Info> {
    */
   async ask<K extends keyof O & string>(
     operation: K,
-    request: O[K]['request'],
+    request: Parameters<O[K]>[0],
     limitMs?: number,
-  ): Promise<O[K]['reply']> {
+  ): Promise<Awaited<ReturnType<O[K]>>> {
     try {
       return await this.call(operation, request, limitMs);
     } catch (error) {
@@ -129,16 +129,6 @@ export class LlamaChild<O extends Operations<O>, Info> {
   }
 }
 
-function environment(
-  poolThreads: number,
-  { deviceIndex }: LlamaChildOptions<unknown>['options'],
-): NodeJS.ProcessEnv {
-  return foreignEnvironment({
-    UV_THREADPOOL_SIZE: String(poolThreads),
-    ...(deviceIndex !== undefined && { CUDA_VISIBLE_DEVICES: String(deviceIndex) }),
-  });
-}
-
 interface LlamaProcessOptions {
   /** Compiled module that answers. */
   readonly entry: string;
@@ -150,55 +140,39 @@ interface LlamaProcessOptions {
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
 }
 
-interface Pending {
-  readonly resolve: (reply: unknown) => void;
-  readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout | undefined;
-  /** The process is killed because of it. */
-  isOverdue: boolean;
-}
-
 /**
  * One child process with native code in it, from spawn to exit. It cannot take the worker
  * with it: a crash rejects its calls, one that hangs is killed, and it ends itself when
  * its parent is gone.
  */
 export class LlamaProcess<O extends Operations<O>, Info> {
-  readonly ready: Promise<Info>;
-  readonly exited: Promise<void>;
+  readonly #calls: RemoteCalls<O, Info>;
+  readonly #exited = Promise.withResolvers<void>();
   readonly #process: SupervisedProcess;
-  #opened!: { resolve(info: Info): void; reject(error: Error): void };
-  readonly #pending = new Map<number, Pending>();
-  #nextId = 0;
-  #gone: Error | undefined;
 
   constructor({ entry, settings, env, loadTimeoutMs, onLine }: LlamaProcessOptions) {
-    this.ready = new Promise<Info>(
-      (resolve, reject) => (this.#opened = { resolve, reject }),
-    );
-    this.ready.catch(() => undefined);
+    this.#calls = new RemoteCalls('llama.cpp', call => this.#process.send(call));
     const timer = setTimeout(
       () => this.kill(`it was not loaded within ${loadTimeoutMs} ms`),
       loadTimeoutMs,
     );
     const settled = (): void => clearTimeout(timer);
     this.ready.then(settled, settled);
-    let resolveExited = (): void => undefined;
-    this.exited = new Promise<void>(resolve => (resolveExited = resolve));
     this.#process = new SupervisedProcess({
-      ...{
-        command: process.execPath,
-        args: [entry, JSON.stringify(settings)],
-        env,
-        serialization: 'advanced',
-      },
+      command: process.execPath,
+      args: [entry, JSON.stringify(settings)],
+      env,
+      serialization: 'advanced',
       // Nothing is worth finishing; its parent may itself have been killed seconds
       // after the gateway.
       orphanLimitMs: 0,
-      onMessage: message => this.#receive(message),
+      // One that cannot load says so with its exit.
+      onMessage: message =>
+        message.type === 'failed' ||
+        this.#calls.receive(message as unknown as FromRemote<Info>),
       onExit: exit => {
-        this.#die(exit);
-        resolveExited();
+        this.#calls.end(goneBy(exit));
+        this.#exited.resolve();
       },
       onLine,
     });
@@ -208,76 +182,57 @@ export class LlamaProcess<O extends Operations<O>, Info> {
     return this.#process.pid;
   }
 
+  get ready(): Promise<Info> {
+    return this.#calls.ready;
+  }
+
+  get exited(): Promise<void> {
+    return this.#exited.promise;
+  }
+
   get alive(): boolean {
-    return this.#gone === undefined;
+    return this.#calls.alive;
   }
 
   /**
    * @param limitMs after which a process that has not answered is taken as hung and
    *   killed; absent: waits
    */
-  call<K extends keyof O & string>(
+  async call<K extends keyof O & string>(
     operation: K,
-    request: O[K]['request'],
+    request: Parameters<O[K]>[0],
     limitMs?: number,
-  ): Promise<O[K]['reply']> {
-    if (this.#gone) return Promise.reject(this.#gone);
-    const id = this.#nextId++;
-    const timer =
-      limitMs === undefined
-        ? undefined
-        : setTimeout(() => this.#overdue(id, operation, limitMs), limitMs);
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject, timer, isOverdue: false });
-      this.#process.send({ id, operation, request });
-    });
+  ): Promise<Awaited<ReturnType<O[K]>>> {
+    if (limitMs === undefined) return this.#calls.call(operation, request);
+    let isOverdue = false;
+    const timer = setTimeout(() => {
+      isOverdue = true;
+      this.kill(`${operation} took more than ${limitMs} ms`);
+    }, limitMs);
+    try {
+      return await this.#calls.call(operation, request);
+    } catch (error) {
+      if (isOverdue && error instanceof LlamaProcessGone)
+        throw new LlamaCallOverdue(error.message);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   kill(reason: string): void {
     this.#process.kill(reason);
   }
+}
 
-  #overdue(id: number, operation: string, limitMs: number): void {
-    const call = this.#pending.get(id);
-    if (call) call.isOverdue = true;
-    this.kill(`${operation} took more than ${limitMs} ms`);
-  }
-
-  #receive(message: ProcessMessage): void {
-    const told = message as FromChild<Info>;
-    if (told.type === 'ready') return this.#opened.resolve(told.info);
-    if (told.type === 'failed') return;
-    const call = this.#pending.get(told.id);
-    this.#pending.delete(told.id);
-    if (call === undefined) return;
-    clearTimeout(call.timer);
-    if (told.type === 'reply') call.resolve(told.reply);
-    else if (told.type === 'refused')
-      call.reject(
-        new EngineError(
-          told.code,
-          told.message,
-          told.param === undefined ? {} : { param: told.param },
-        ),
-      );
-    else call.reject(new EngineError('engine_failed', `llama.cpp: ${told.message}`));
-  }
-
-  #die({ code, signal, reason, lines }: ProcessExit): void {
-    const why = reason ?? `it ended with ${signal ?? `code ${code}`}`;
-    const said = lines.filter(line => !STACK_FRAME.test(line)).slice(-3);
-    const last =
-      reason === undefined && said.length > 0
-        ? `; its last words: ${said.join(' | ')}`
-        : '';
-    this.#gone = new LlamaProcessGone(`The llama.cpp process is gone: ${why}${last}`);
-    this.#opened.reject(this.#gone);
-    for (const { reject, timer, isOverdue } of this.#pending.values()) {
-      clearTimeout(timer);
-      reject(isOverdue ? new LlamaCallOverdue(this.#gone.message) : this.#gone);
-    }
-    this.#pending.clear();
-  }
+function goneBy({ code, signal, reason, lines }: ProcessExit): LlamaProcessGone {
+  const why = reason ?? `it ended with ${signal ?? `code ${code}`}`;
+  const said = lines.filter(line => !STACK_FRAME.test(line)).slice(-3);
+  const last =
+    reason === undefined && said.length > 0
+      ? `; its last words: ${said.join(' | ')}`
+      : '';
+  return new LlamaProcessGone(`The llama.cpp process is gone: ${why}${last}`);
 }
 
 /** Of a native abort: `/lib/libc.so.6(+0x9cb84)[0x7fbc15e9cb84]`. */

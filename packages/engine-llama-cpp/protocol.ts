@@ -7,17 +7,6 @@ import {
 
 export const POOLINGS = ['model', 'mean', 'first', 'last', 'rank'] as const;
 
-export interface EmbeddingSettings extends Pick<
-  ChildSettings,
-  'modelFile' | 'device' | 'gpuLayers' | 'threads'
-> {
-  /** Tokens of one native run. */
-  readonly batchTokens: number;
-  /** Texts in one native run. */
-  readonly batchTexts: number;
-  readonly pooling: (typeof POOLINGS)[number];
-}
-
 export interface EmbeddingInfo {
   readonly device: string;
   readonly revision: string;
@@ -32,51 +21,17 @@ export interface EmbeddingInfo {
 }
 
 export interface EmbeddingOperations {
-  readonly tokenize: {
-    readonly request: readonly string[];
-    readonly reply: readonly Int32Array[];
-  };
+  tokenize(texts: readonly string[]): readonly Int32Array[];
   /** A query with each document, of models that rank. */
-  readonly pairs: {
-    readonly request: { readonly query: string; readonly documents: readonly string[] };
-    readonly reply: readonly Int32Array[];
-  };
+  pairs(request: {
+    readonly query: string;
+    readonly documents: readonly string[];
+  }): readonly Int32Array[];
   /** One native run. Vectors of length 1, or scores, one after another. */
-  readonly embed: {
-    readonly request: { readonly tokens: Int32Array; readonly counts: readonly number[] };
-    readonly reply: Float32Array;
-  };
-}
-
-/** What the child process loads, on its command line. */
-export interface ChildSettings {
-  /** A GGUF file. */
-  readonly modelFile: string;
-  readonly device: LlamaDevice;
-  /** Layers on the GPU; absent: as many as fit. */
-  readonly gpuLayers?: number;
-  /** Tokens of one sequence. */
-  readonly contextTokens: number;
-  /** Sequences that run at the same time. */
-  readonly rows: number;
-  /**
-   * Tokens that all sequences have room for together; absent: each has `contextTokens`
-   * of its own.
-   */
-  readonly kvTokens?: number;
-  /** Tokens of one native batch. */
-  readonly stepTokens: number;
-  /** Attention and its memory in 32 bits. */
-  readonly exact: boolean;
-  /** Of a native run of one token. */
-  readonly threads: number;
-  /** Of a native run of more. */
-  readonly batchThreads: number;
-  /**
-   * Draws that are made at the same time, each a pass over the vocabulary; 1: all stand
-   * in line behind the native run.
-   */
-  readonly drawThreads: number;
+  embed(request: {
+    readonly tokens: Int32Array;
+    readonly counts: readonly number[];
+  }): Float32Array;
 }
 
 export type LlamaDevice = 'auto' | 'cpu' | 'cuda' | 'vulkan';
@@ -86,9 +41,6 @@ export interface ChildInfo {
   readonly device: string;
   readonly model: string;
   readonly revision: string;
-  readonly vocabularySize: number;
-  /** Tokens that the model was trained to look back at. */
-  readonly trainedContextTokens: number;
   readonly chat: boolean;
   readonly toolForm: ToolForm;
   readonly thinks: boolean;
@@ -116,11 +68,16 @@ export interface VocabularyData {
   readonly endTokens: Uint32Array;
 }
 
-/** What happens to KV memory before a step, in this order. */
-export const CUT = 0;
-export const COPY = 1;
-/** Numbers per operation: CUT slot keep 0, COPY slot keep from. */
-export const OPERATION_WIDTH = 4;
+/** What happens to KV memory before a step. */
+export type SlotOperation =
+  | { readonly type: 'cut'; readonly slot: number; readonly keep: number }
+  | {
+      readonly type: 'copy';
+      readonly slot: number;
+      readonly keep: number;
+      readonly from: number;
+    };
+
 /** Numbers per item: slot, position, count of tokens, 1 when the next token is drawn. */
 export const ITEM_WIDTH = 4;
 
@@ -137,7 +94,8 @@ export const AWAITED = 0xffffffff;
 export interface StepFrame {
   /** It goes on from the frame before it: if that failed, this one is not run. */
   readonly follows: boolean;
-  readonly operations: Int32Array;
+  /** In this order. */
+  readonly operations: readonly SlotOperation[];
   /** Sequences that are new in their slot, or come back to it. */
   readonly begins: readonly SequenceStart[];
   readonly items: Int32Array;
@@ -188,30 +146,14 @@ export interface GrammarCheck {
   readonly param: string;
 }
 
-/** Operations of the child: request and reply. */
+/** What the child answers. */
 export interface LlamaOperations {
-  readonly step: { readonly request: StepFrame; readonly reply: StepReply };
-  readonly encode: { readonly request: Prompt; readonly reply: Uint32Array };
+  step(frame: StepFrame): Promise<StepReply>;
+  encode(prompt: Prompt): Uint32Array;
   /**
    * Writes a grammar as GBNF and compiles it, to refuse it early: neither holds up the
    * loop that answers health checks.
    */
-  readonly grammar: { readonly request: GrammarCheck; readonly reply: string };
-  readonly vocabulary: { readonly request: undefined; readonly reply: VocabularyData };
+  grammar(check: GrammarCheck): string;
+  vocabulary(request: undefined): VocabularyData;
 }
-
-export type FromChild<Info> =
-  | { readonly type: 'ready'; readonly info: Info }
-  /** It cannot load; its exit follows. */
-  | { readonly type: 'failed'; readonly message: string }
-  | { readonly type: 'reply'; readonly id: number; readonly reply: unknown }
-  /** The caller's mistake. */
-  | {
-      readonly type: 'refused';
-      readonly id: number;
-      readonly code:
-        'invalid_value' | 'unsupported_parameter' | 'context_length_exceeded';
-      readonly message: string;
-      readonly param?: string;
-    }
-  | { readonly type: 'error'; readonly id: number; readonly message: string };

@@ -2,16 +2,7 @@ import {
   type KvMemory,
   type MemoryRequest,
 } from '@switchyard/engine-api/generation-request.js';
-import { type SlotCosts } from './protocol.js';
-
-export type SlotOperation =
-  | { readonly type: 'cut'; readonly slot: number; readonly keep: number }
-  | {
-      readonly type: 'copy';
-      readonly slot: number;
-      readonly keep: number;
-      readonly from: number;
-    };
+import { type SlotCosts, type SlotOperation } from './protocol.js';
 
 export interface SlotMemoryOptions {
   readonly slots: number;
@@ -83,17 +74,16 @@ export class SlotMemory implements KvMemory<object> {
   constructor(options: SlotMemoryOptions) {
     this.#options = options;
     this.#slots = Array.from({ length: options.slots }, (_, index) => ({
-      ...{
-        index,
-        holder: undefined,
-        salt: '',
-        tokens: [],
-        computed: 0,
-        written: 0,
-        reserved: 0,
-        usedAt: 0,
-      },
-      ...{ isDirty: true, isNew: true },
+      index,
+      holder: undefined,
+      salt: '',
+      tokens: [],
+      computed: 0,
+      written: 0,
+      reserved: 0,
+      usedAt: 0,
+      isDirty: true,
+      isNew: true,
     }));
   }
 

@@ -14,16 +14,15 @@ import {
 import { knownGrammarText } from './grammar-text.js';
 import {
   AWAITED,
-  COPY,
-  CUT,
   DRAW_FAILED,
   type DrawnProbabilities,
   type SequenceStart,
+  type SlotOperation,
   type StepFrame,
   type StepReply,
   type WireSampling,
 } from './protocol.js';
-import { type SlotMemory, type SlotOperation } from './slot-memory.js';
+import { type SlotMemory } from './slot-memory.js';
 import { type Vocabulary } from './vocabulary.js';
 
 interface PlacedItem {
@@ -180,26 +179,22 @@ function frameOf(
   placed: readonly PlacedItem[],
 ): StepFrame {
   const columns = ({ item: { position, count, sample }, slot }: PlacedItem): number[] => [
-    ...[slot, position, count],
+    slot,
+    position,
+    count,
     sample ? 1 : 0,
   ];
   // The only unknown token of a plan made ahead is the one that the step before it draws.
   const tokensOf = ({ item: { tokens, count } }: PlacedItem): readonly number[] =>
     tokens.length < count ? [...tokens, AWAITED] : tokens;
   return {
-    ...{ follows, begins },
-    operations: Int32Array.from(operations.flatMap(operationColumns)),
+    follows,
+    begins,
+    operations,
     items: Int32Array.from(placed.flatMap(columns)),
     tokens: Uint32Array.from(placed.flatMap(tokensOf)),
   };
 }
-
-const operationColumns = (operation: SlotOperation): number[] => {
-  const { slot, keep } = operation;
-  return operation.type === 'cut'
-    ? [CUT, slot, keep, 0]
-    : [COPY, slot, keep, operation.from];
-};
 
 function drawnOf(
   vocabulary: Vocabulary,
@@ -209,7 +204,8 @@ function drawnOf(
   const bytes = vocabulary.bytesOf(token);
   if (known === undefined) return { bytes };
   const top = known.tokens.map((id, at) => ({
-    ...{ token: id, bytes: vocabulary.bytesOf(id) },
+    token: id,
+    bytes: vocabulary.bytesOf(id),
     logprob: known.logprobs[at]!,
   }));
   return { bytes, logprob: known.logprob, top };

@@ -1,4 +1,4 @@
-import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { type VocabularyData } from './protocol.js';
 
 /** What a model's tokens say, as bytes: a token may be part of a character. */
@@ -21,8 +21,10 @@ export class Vocabulary {
   checked(tokens: readonly number[], param: string): readonly number[] {
     const stranger = tokens.find(token => !this.#has(token));
     if (stranger === undefined) return tokens;
-    const message = `\`${param}\`: token ${stranger} is not one of the model's, 0 to ${this.size - 1}.`;
-    throw new EngineError('invalid_value', message, { param });
+    throw invalidValue(
+      `\`${param}\`: token ${stranger} is not one of the model's, 0 to ${this.size - 1}.`,
+      param,
+    );
   }
 
   /** Empty for control tokens. A view, not a copy. */

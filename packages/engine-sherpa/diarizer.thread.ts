@@ -17,7 +17,7 @@ const LONGEST_PRINT = 30 * RATE;
  * Entry of the thread that tells speakers apart. No decorators here or
  * in anything imported.
  */
-serveThread<DiarizerProtocol, undefined>(() => {
+void serveThread<DiarizerProtocol>(() => {
   const { config, embedding, leastLikeness } = workerData as DiarizerThreadData;
   const sherpa = loadSherpa();
   const diarization = new sherpa.OfflineSpeakerDiarization(config);

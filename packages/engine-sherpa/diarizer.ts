@@ -7,7 +7,8 @@ import {
   EngineThread,
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
-import { shareSamples } from '@switchyard/engine-api/threads/thread-protocol.js';
+import { shareSamples } from '@switchyard/engine-api/threads/shared-memory.js';
+import { type DiarizationOptions } from './options.js';
 import { readOnnxMetadata } from './model-files.js';
 import {
   type DiarizerProtocol,
@@ -15,17 +16,6 @@ import {
   type NamedTurn,
 } from './protocol.js';
 import { speakerOf } from './speaker-turns.js';
-
-export interface DiarizationOptions {
-  /** A pyannote segmentation model. */
-  readonly segmentationModel: string;
-  /** A speaker embedding model: 3D-Speaker, WeSpeaker, NeMo. */
-  readonly embeddingModel: string;
-  /** Distance of voices from which on they are two speakers, 0..1: higher finds fewer. */
-  readonly clusterThreshold: number;
-  /** Likeness from which on a speaker is a known one, 0..1. */
-  readonly knownThreshold: number;
-}
 
 /**
  * Who speaks when, on a thread of its own: the library tells speakers apart in one go

@@ -4,28 +4,22 @@ import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
-/** Where a message lies in the file: from `start` to before `end`. */
-interface ByteRange {
+/** A field of a protobuf message: its content lies from `start` to before `end`. */
+interface ProtobufField {
+  readonly number: number;
   readonly start: number;
   readonly end: number;
 }
 
-interface ProtobufField extends ByteRange {
-  readonly number: number;
-  /** Of a number; 0 for what has a length. */
-  readonly value: number;
-}
-
-const PAGE_BYTES = 65_536;
-
 /** Wire types of protobuf. */
 const VARINT = 0;
-
-const FIXED_64 = 1;
-
 const LENGTH_DELIMITED = 2;
-
-const FIXED_32 = 5;
+/** Bytes of the others. */
+const FIXED: ReadonlyMap<number, number> = new Map([
+  [1, 8],
+  [5, 4],
+]);
+const LONGEST_VARINT = 10;
 
 /** Field of ModelProto. */
 const METADATA = 14;
@@ -39,59 +33,41 @@ const ENTRY = { key: 1, value: 2 };
  */
 const LONGEST_ENTRY = 4096;
 
-/**
- * An .onnx file, read field by field: weights are skipped, not read. Methods throw an
- * Error that names the file when it is no ONNX file or is cut off.
- */
+/** An .onnx file, read field by field: weights are skipped, not read. */
 class OnnxFile implements Disposable {
-  readonly size: number;
   readonly #descriptor: number;
-  readonly #page = Buffer.alloc(PAGE_BYTES);
-  #pageStart = 0;
-  #pageLength = 0;
+  readonly #size: number;
 
-  constructor(readonly path: string) {
+  constructor(private readonly path: string) {
     this.#descriptor = openSync(path, 'r');
-    this.size = fstatSync(this.#descriptor).size;
+    this.#size = fstatSync(this.#descriptor).size;
   }
 
   [Symbol.dispose](): void {
     closeSync(this.#descriptor);
   }
 
-  /** What exporters say a model is. */
   metadata(): ReadonlyMap<string, string> {
+    if (this.#size === 0) throw new Error(`${this.path} is empty.`);
     const entries = new Map<string, string>();
-    for (const field of this.#fields(this.#whole)) {
+    for (const field of this.#fields(0, this.#size)) {
       if (field.number !== METADATA || field.end - field.start > LONGEST_ENTRY) continue;
-      const { key, value } = this.#entry(field);
-      entries.set(key, value);
+      const parts = [...this.#fields(field.start, field.end)];
+      const textOf = (wanted: number): string => {
+        const part = parts.find(({ number }) => number === wanted);
+        return part ? this.#read(part.start, part.end - part.start).toString('utf8') : '';
+      };
+      entries.set(textOf(ENTRY.key), textOf(ENTRY.value));
     }
     return entries;
   }
 
-  get #whole(): ByteRange {
-    if (this.size === 0) throw new Error(`${this.path} is empty.`);
-    return { start: 0, end: this.size };
-  }
-
-  #children(range: ByteRange, number: number): ProtobufField[] {
-    return [...this.#fields(range)].filter(field => field.number === number);
-  }
-
-  #entry(range: ByteRange): { key: string; value: string } {
-    const [key] = this.#children(range, ENTRY.key);
-    const [value] = this.#children(range, ENTRY.value);
-    return { key: key ? this.#text(key) : '', value: value ? this.#text(value) : '' };
-  }
-
-  *#fields({ start, end }: ByteRange): Generator<ProtobufField> {
+  *#fields(start: number, end: number): Generator<ProtobufField> {
     for (let at = start; at < end;) {
-      const tag = this.#varint(at);
-      const field = this.#field(tag.value, tag.next);
+      const field = this.#field(at);
       if (field.end > end) {
         throw new Error(
-          `${this.path} is cut off: it has ${this.size} bytes and needs at least ${field.end}.`,
+          `${this.path} is cut off: it has ${this.#size} bytes and needs at least ${field.end}.`,
         );
       }
       yield field;
@@ -99,47 +75,40 @@ class OnnxFile implements Disposable {
     }
   }
 
-  #field(tag: number, start: number): ProtobufField {
+  #field(at: number): ProtobufField {
+    const { value: tag, next: start } = this.#varint(at);
     const number = Math.floor(tag / 8);
     const wireType = tag % 8;
-    if (number > 0 && (wireType === VARINT || wireType === LENGTH_DELIMITED)) {
-      const { value, next } = this.#varint(start);
-      return wireType === VARINT
-        ? { number, value, start, end: next }
-        : { number, value: 0, start: next, end: next + value };
-    }
-    if (number > 0 && wireType === FIXED_64)
-      return { number, value: 0, start, end: start + 8 };
-    if (number > 0 && wireType === FIXED_32)
-      return { number, value: 0, start, end: start + 4 };
-    throw new Error(`${this.path} is no ONNX file, or damaged at byte ${start}.`);
+    const fixed = FIXED.get(wireType);
+    if (number > 0 && fixed !== undefined) return { number, start, end: start + fixed };
+    if (number === 0 || (wireType !== VARINT && wireType !== LENGTH_DELIMITED))
+      throw this.#damaged(start);
+    const { value, next } = this.#varint(start);
+    return wireType === VARINT
+      ? { number, start, end: next }
+      : { number, start: next, end: next + value };
   }
 
   /** Sums, not shifts: lengths pass 2 GB. */
   #varint(start: number): { value: number; next: number } {
+    const bytes = this.#read(start, LONGEST_VARINT);
     let value = 0;
-    for (let i = 0; i < 10; i++) {
-      const byte = this.#byte(start + i);
+    for (const [i, byte] of bytes.entries()) {
       value += (byte & 0x7f) * 2 ** (7 * i);
       if (byte < 0x80) return { value, next: start + i + 1 };
     }
-    throw new Error(`${this.path} is no ONNX file, or damaged at byte ${start}.`);
+    throw bytes.length === LONGEST_VARINT
+      ? this.#damaged(start)
+      : new Error(`${this.path} is cut off after ${this.#size} bytes.`);
   }
 
-  #text({ start, end }: ByteRange): string {
-    return Buffer.from(
-      Array.from({ length: end - start }, (_, i) => this.#byte(start + i)),
-    ).toString('utf8');
+  #read(start: number, length: number): Buffer {
+    const bytes = Buffer.alloc(length);
+    return bytes.subarray(0, readSync(this.#descriptor, bytes, 0, length, start));
   }
 
-  #byte(at: number): number {
-    if (at < this.#pageStart || at >= this.#pageStart + this.#pageLength) {
-      this.#pageStart = at;
-      this.#pageLength = readSync(this.#descriptor, this.#page, 0, PAGE_BYTES, at);
-      if (this.#pageLength === 0)
-        throw new Error(`${this.path} is cut off after ${this.size} bytes.`);
-    }
-    return this.#page[at - this.#pageStart]!;
+  #damaged(at: number): Error {
+    return new Error(`${this.path} is no ONNX file, or damaged at byte ${at}.`);
   }
 }
 
@@ -171,9 +140,7 @@ export class ModelFolder {
       const reason = errorMessage(cause);
       throw new Error(
         `options.modelDir '${path}' cannot be read (${reason}). Put the files of one sherpa-onnx model there.`,
-        {
-          cause,
-        },
+        { cause },
       );
     }
   }
@@ -211,6 +178,12 @@ export class ModelFolder {
 
   get listing(): string {
     return this.names.length === 0 ? 'nothing' : this.names.join(', ');
+  }
+
+  /** @throws Error that says what is missing, and what is there */
+  required(what: string, file: string | undefined): string {
+    if (file !== undefined) return file;
+    throw new Error(`${what} is missing in '${this.path}'; there: ${this.listing}.`);
   }
 
   /**

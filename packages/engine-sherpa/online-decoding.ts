@@ -29,7 +29,6 @@ export class LiveUtterances {
   #calls: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly recognizer: OnlineRecognizer,
     private readonly decoding: OnlineDecoding,
     private readonly partials: boolean,
   ) {}
@@ -63,11 +62,10 @@ export class LiveUtterances {
   }
 
   async #hear(samples: Float32Array, last = false): Promise<RecognizerResult> {
-    this.#stream ??= this.recognizer.createStream();
+    this.#stream ??= this.decoding.recognizer.createStream();
     this.#stream.acceptWaveform({ sampleRate: RATE, samples });
     if (last) this.#stream.inputFinished();
-    await this.decoding.drain(this.#stream);
-    return this.recognizer.getResult(this.#stream);
+    return this.decoding.drained(this.#stream);
   }
 
   /** Calls of one stream are answered in order, whoever else is decoded in between. */
@@ -88,19 +86,20 @@ export class OnlineDecoding {
   #running = false;
   readonly #counters = { runs: 0, rows: 0, largest: 0 };
 
-  constructor(private readonly recognizer: OnlineRecognizer) {}
+  constructor(readonly recognizer: OnlineRecognizer) {}
 
   get counters(): StreamCounters {
     return { ...this.#counters };
   }
 
-  /** Resolves when the stream has no more audio to decode. */
-  async drain(stream: OnlineStream): Promise<void> {
+  /** What was heard, once the stream has no more audio to decode. */
+  async drained(stream: OnlineStream): Promise<RecognizerResult> {
     await new Promise<void>(resolve => {
       this.#waiting.set(stream, resolve);
       if (!this.#running) void this.#run();
     });
     if (this.#failure) throw this.#failure;
+    return this.recognizer.getResult(stream);
   }
 
   async #run(): Promise<void> {

@@ -10,40 +10,8 @@ import {
   type RejectOption,
   textOption,
 } from '@switchyard/engine-api/engine-options.js';
-import { type Precision } from './model-files.js';
 import { RECOGNIZER_TYPES } from './recognizer-model.js';
 import { SPEECH_TYPES } from './synthesizer-model.js';
-import { type DiarizationOptions } from './diarizer.js';
-
-interface CommonOptions {
-  /** Folder with the files of one model, as sherpa-onnx publishes them. */
-  readonly modelDir: string;
-  /** Kind of model; '': told from the files. */
-  readonly type: string;
-  /** Which files to take where a folder has both. */
-  readonly precision: Precision;
-  /** CPU threads of one decode. */
-  readonly threads: number;
-}
-
-export interface SherpaRecognizerOptions extends CommonOptions {
-  /** Files decoded side by side, also the largest group. */
-  readonly maxBatch: number;
-  /** Live streams at the same time; above 0 the folder has a streaming model. */
-  readonly streams: number;
-  /** What a multilingual model is told to hear; '': it finds out. */
-  readonly language: string;
-  /** Absent: the model does not tell speakers apart. */
-  readonly diarization: DiarizationOptions | undefined;
-  /** BCP-47 tags of the entry. */
-  readonly languages: readonly string[];
-}
-
-export interface SherpaSpeechOptions extends CommonOptions {
-  /** Voice ids in the order of the model's speakers; empty: "0", "1", ... */
-  readonly speakers: readonly string[];
-  readonly language: string;
-}
 
 /**
  * libuv has four threads; with three in decodes, files and names can still be looked up.
@@ -58,42 +26,67 @@ const CPU_ONLY = optionOf(
 );
 
 const commonRules = (types: readonly string[]) => ({
+  // Kind of model; '': told from the files.
   type: optionOf(z.literal(['', ...types]), types.join(', '), ''),
   // `device` comes from the replica's entry; `provider` is what sherpa-onnx's own
   // documents call it.
   device: CPU_ONLY,
   provider: CPU_ONLY,
+  // Folder with the files of one model, as sherpa-onnx publishes them.
   modelDir: optionOf(
     z.string().min(1),
     'the path of a folder with one sherpa-onnx model',
     null,
   ),
+  // Which files to take where a folder has both.
   precision: choiceOption(['int8', 'float32'], 'int8'),
+  // CPU threads of one decode.
   threads: integerOption(1, 64, 1),
 });
 
 const DIARIZATION = {
+  // A pyannote segmentation model.
   segmentationModel: TEXT,
+  // A speaker embedding model: 3D-Speaker, WeSpeaker, NeMo.
   embeddingModel: TEXT,
+  // Distance of voices from which on they are two speakers: higher finds fewer.
   clusterThreshold: numberOption(0, 1, 0.5),
+  // Likeness from which on a speaker is a known one.
   knownThreshold: numberOption(0, 1, 0.5),
 };
 
+export type DiarizationOptions = OptionsOf<typeof DIARIZATION>;
+
 const RECOGNITION = {
   ...commonRules(RECOGNIZER_TYPES),
+  // Files decoded side by side, also the largest group.
   maxBatch: integerOption(1, MOST_DECODES, 1),
+  // Live streams at the same time; above 0 the folder has a streaming model.
   streams: integerOption(0, 256, 0),
+  // What a multilingual model is told to hear; '': it finds out.
   language: TEXT,
   ...DIARIZATION,
 };
 
 const SPEECH = {
   ...commonRules(SPEECH_TYPES),
+  // Voice ids in the order of the model's speakers; empty: "0", "1", ...
   speakers: optionOf(
     z.array(z.string().min(1)),
     "a list of voice names in the order of the model's speakers",
     [],
   ),
+};
+
+export type SherpaRecognizerOptions = OptionsOf<typeof RECOGNITION> & {
+  /** Absent: the model does not tell speakers apart. */
+  readonly diarization: DiarizationOptions | undefined;
+  /** BCP-47 tags of the entry. */
+  readonly languages: readonly string[];
+};
+
+export type SherpaSpeechOptions = OptionsOf<typeof SPEECH> & {
+  readonly language: string;
 };
 
 /** @throws EngineOptionsError */
@@ -125,7 +118,7 @@ const diarizationOf = (read: DiarizationOptions): DiarizationOptions | undefined
   read.segmentationModel === '' ? undefined : read;
 
 function checkModels(
-  { segmentationModel, embeddingModel }: OptionsOf<typeof DIARIZATION>,
+  { segmentationModel, embeddingModel }: DiarizationOptions,
   reject: RejectOption,
 ): void {
   if (segmentationModel !== '' && embeddingModel === '')

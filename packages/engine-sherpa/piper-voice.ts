@@ -83,24 +83,14 @@ export async function prepareVoice(
   const prepared = join(folder.path, PREPARED);
   const espeakData = espeakDataFor(folder);
   if (existsSync(join(prepared, 'tokens.txt'))) return prepared;
-  const { audio, espeak, num_speakers: speakers, language } = description;
-  const tokens = Object.entries(description.phoneme_id_map);
   let partial = '';
   try {
     partial = await mkdtemp(`${prepared}.`);
     await copyFile(model, join(partial, 'model.onnx'));
     // An entry of a repeated field may stand anywhere in a protobuf message.
-    await appendFile(
-      join(partial, 'model.onnx'),
-      metadataBytes({
-        ...{ model_type: 'vits', comment: 'piper', has_espeak: '1' },
-        language: language.name_english ?? '',
-        voice: espeak.voice,
-        n_speakers: String(speakers),
-        sample_rate: String(audio.sample_rate),
-      }),
-    );
+    await appendFile(join(partial, 'model.onnx'), metadataBytes(description));
     await symlink(espeakData, join(partial, ESPEAK_DATA));
+    const tokens = Object.entries(description.phoneme_id_map);
     const lines = tokens.map(([symbol, [id]]) => `${symbol} ${id}\n`);
     await writeFile(join(partial, 'tokens.txt'), lines.join(''));
     await rename(partial, prepared);
@@ -117,16 +107,26 @@ export async function prepareVoice(
   return prepared;
 }
 
-/** `metadata_props` of ModelProto (onnx.proto): field 14, entries of key 1 and value 2. */
-const metadataBytes = (entries: Readonly<Record<string, string>>): Buffer =>
-  Buffer.concat(
-    Object.entries(entries).map(([key, value]) =>
-      field(
-        14,
-        Buffer.concat([field(1, Buffer.from(key)), field(2, Buffer.from(value))]),
-      ),
-    ),
+/**
+ * What sherpa-onnx reads of a voice, as `metadata_props` of ModelProto (onnx.proto): field
+ * 14, entries of key 1 and value 2.
+ */
+function metadataBytes(description: PiperVoice['description']): Buffer {
+  const { audio, espeak, num_speakers: speakers, language } = description;
+  const entries = {
+    model_type: 'vits',
+    comment: 'piper',
+    has_espeak: '1',
+    language: language.name_english ?? '',
+    voice: espeak.voice,
+    n_speakers: String(speakers),
+    sample_rate: String(audio.sample_rate),
+  };
+  const fields = Object.entries(entries).map(([key, value]) =>
+    Buffer.concat([field(1, Buffer.from(key)), field(2, Buffer.from(value))]),
   );
+  return Buffer.concat(fields.map(bytes => field(14, bytes)));
+}
 
 /** Lengths below 128 take one byte. */
 const field = (number: number, bytes: Buffer): Buffer =>

@@ -1,5 +1,8 @@
-import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
-import { type KnownVoice } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type KnownVoice,
+  type RecognizerEvent,
+} from '@switchyard/engine-api/speech-recognizer.js';
+import { type Notify } from '@switchyard/engine-api/threads/remote-calls.js';
 import { type RecognizerResult } from './library.js';
 
 export interface RecognizerThreadData {
@@ -38,24 +41,17 @@ interface StreamCall {
 
 /** Files and live streams of one model. `decode` answers undefined when cancelled. */
 export interface RecognizerProtocol {
-  decode: { request: DecodeRequest; reply: true | undefined; notice: HeardUtterance };
-  open: {
-    request: StreamCall & { readonly partials: boolean };
-    reply: void;
-    notice: never;
-  };
-  push: {
-    request: StreamCall & { readonly samples: Int16Array };
-    reply: readonly RecognizerEvent[];
-    notice: never;
-  };
-  commit: { request: StreamCall; reply: readonly RecognizerEvent[]; notice: never };
-  close: { request: StreamCall; reply: void; notice: never };
-  counters: { request: undefined; reply: StreamCounters; notice: never };
-}
-
-export interface SpeechThreadData {
-  readonly config: object;
+  decode(
+    request: DecodeRequest,
+    notify: Notify<HeardUtterance>,
+  ): Promise<true | undefined>;
+  open(request: StreamCall & { readonly partials: boolean }): void;
+  push(
+    request: StreamCall & { readonly samples: Int16Array },
+  ): Promise<readonly RecognizerEvent[]>;
+  commit(request: StreamCall): Promise<readonly RecognizerEvent[]>;
+  close(request: StreamCall): void;
+  counters(request: undefined): StreamCounters;
 }
 
 export interface SpeechThreadInfo {
@@ -71,11 +67,8 @@ export interface SpeakRequest {
 }
 
 export interface SpeechProtocol {
-  speak: {
-    request: SpeakRequest;
-    reply: { readonly samples: number };
-    notice: Int16Array<ArrayBuffer>;
-  };
+  /** @returns the samples in all */
+  speak(request: SpeakRequest, notify: Notify<Int16Array>): number;
 }
 
 /** Who speaks when; seconds from the start of the file. */
@@ -93,9 +86,8 @@ export interface DiarizerThreadData {
 }
 
 export interface DiarizerProtocol {
-  diarize: {
-    request: { readonly samples: Int16Array; readonly known: readonly KnownVoice[] };
-    reply: readonly NamedTurn[];
-    notice: never;
-  };
+  diarize(request: {
+    readonly samples: Int16Array;
+    readonly known: readonly KnownVoice[];
+  }): readonly NamedTurn[];
 }

@@ -91,7 +91,7 @@ export function findRecognizerModel(
   const language = found.takesLanguage ? { language: wanted.language } : {};
   const modelConfig = {
     [found.key]: { ...files, ...language },
-    tokens: required(folder, 'tokens.txt', folder.tokens),
+    tokens: folder.required('tokens.txt', folder.tokens),
     numThreads: wanted.threads,
     provider: 'cpu',
     debug: 0,
@@ -134,15 +134,10 @@ function filesOf(
     const without = word === 'cached_decode' ? /uncached/ : undefined;
     return [
       part,
-      required(folder, `*${word}*.onnx of a ${type} model`, folder.model(word, without)),
+      folder.required(`*${word}*.onnx of a ${type} model`, folder.model(word, without)),
     ] as const;
   });
   return Object.fromEntries(files);
-}
-
-function required(folder: ModelFolder, what: string, path: string | undefined): string {
-  if (path !== undefined) return path;
-  throw new Error(`${what} is missing in '${folder.path}'; there: ${folder.listing}.`);
 }
 
 function unknownType(

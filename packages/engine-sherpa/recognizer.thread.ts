@@ -1,12 +1,11 @@
 import { workerData } from 'node:worker_threads';
 import { splitIntoUtterances } from '@switchyard/engine-api/audio/utterance-split.js';
 import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
-import { CancelFlag } from '@switchyard/engine-api/threads/thread-protocol.js';
+import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import { LiveUtterances, OnlineDecoding, TAIL } from './online-decoding.js';
 import {
   loadSherpa,
   type OfflineRecognizer,
-  type OnlineRecognizer,
   type RecognizerResult,
   toFloats,
 } from './library.js';
@@ -31,17 +30,13 @@ function decodeWhole(recognizer: OfflineRecognizer): DecodeStretch {
   };
 }
 
-function decodeAsStream(
-  recognizer: OnlineRecognizer,
-  decoding: OnlineDecoding,
-): DecodeStretch {
+function decodeAsStream(decoding: OnlineDecoding): DecodeStretch {
   return async samples => {
-    const stream = recognizer.createStream();
+    const stream = decoding.recognizer.createStream();
     stream.acceptWaveform({ sampleRate: RATE, samples });
     stream.acceptWaveform({ sampleRate: RATE, samples: TAIL });
     stream.inputFinished();
-    await decoding.drain(stream);
-    return recognizer.getResult(stream);
+    return decoding.drained(stream);
   };
 }
 
@@ -72,18 +67,13 @@ async function decodeFile(
  * Entry of the thread that holds one recognition model. No decorators here or
  * in anything imported.
  */
-serveThread<RecognizerProtocol, undefined>(async () => {
+void serveThread<RecognizerProtocol>(async () => {
   const { streaming, config } = workerData as RecognizerThreadData;
   const sherpa = loadSherpa();
   const recognizer = streaming ? new sherpa.OnlineRecognizer(config) : undefined;
-  const live:
-    | { readonly recognizer: OnlineRecognizer; readonly decoding: OnlineDecoding }
-    | undefined = recognizer && {
-    recognizer,
-    decoding: new OnlineDecoding(recognizer),
-  };
-  const decode: DecodeStretch = live
-    ? decodeAsStream(live.recognizer, live.decoding)
+  const decoding = recognizer && new OnlineDecoding(recognizer);
+  const decode: DecodeStretch = decoding
+    ? decodeAsStream(decoding)
     : decodeWhole(await sherpa.OfflineRecognizer.createAsync(config));
   const streams = new Map<number, LiveUtterances>();
   const opened = (id: number): LiveUtterances => {
@@ -99,13 +89,13 @@ serveThread<RecognizerProtocol, undefined>(async () => {
         return decodeFile(decode, { samples, isCancelled: () => flag.raised, onHeard });
       },
       open: ({ id, partials }) => {
-        if (live === undefined) throw new Error('The model hears whole files only.');
-        streams.set(id, new LiveUtterances(live.recognizer, live.decoding, partials));
+        if (decoding === undefined) throw new Error('The model hears whole files only.');
+        streams.set(id, new LiveUtterances(decoding, partials));
       },
       push: ({ id, samples }) => opened(id).push(samples),
       commit: ({ id }) => opened(id).commit(),
       close: ({ id }) => void streams.delete(id),
-      counters: () => live?.decoding.counters ?? { runs: 0, rows: 0, largest: 0 },
+      counters: () => decoding?.counters ?? { runs: 0, rows: 0, largest: 0 },
     },
     // Native memory goes with the thread: the package frees it when its
     // handles are collected.

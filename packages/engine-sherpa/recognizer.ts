@@ -1,4 +1,4 @@
-import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import {
   cancelledError,
   type EngineInfo,
@@ -13,16 +13,16 @@ import {
   type TranscribeItem,
   type RecognizedTranscript,
   pcmOf,
-  type RecognizerEvent,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   EngineThread,
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
+import { ThreadStream } from '@switchyard/engine-api/threads/thread-stream.js';
 import {
-  CancelFlag,
+  CancelFlags,
   shareSamples,
-} from '@switchyard/engine-api/threads/thread-protocol.js';
+} from '@switchyard/engine-api/threads/shared-memory.js';
 import { type HeardSegment, segmentOf, transcriptOf } from './transcript.js';
 import { ModelFolder } from './model-files.js';
 import { findRecognizerModel } from './recognizer-model.js';
@@ -35,46 +35,6 @@ import {
   type StreamCounters,
 } from './protocol.js';
 import { bySpeaker } from './speaker-turns.js';
-
-/** A live stream on the model's one thread, decoded together with the others. */
-class SherpaStream implements RecognizerStream {
-  #closed: Promise<void> | undefined;
-
-  constructor(
-    private readonly thread: EngineThread<RecognizerProtocol>,
-    private readonly id: number,
-    private readonly release: () => void,
-  ) {}
-
-  async push(samples: Int16Array): Promise<readonly RecognizerEvent[]> {
-    this.#requireOpen();
-    const own = samples.slice();
-    return this.thread.call(
-      'push',
-      { id: this.id, samples: own },
-      { transfer: [own.buffer] },
-    );
-  }
-
-  async commit(): Promise<readonly RecognizerEvent[]> {
-    this.#requireOpen();
-    return this.thread.call('commit', { id: this.id });
-  }
-
-  close(): Promise<void> {
-    return (this.#closed ??= this.#close());
-  }
-
-  async #close(): Promise<void> {
-    // A thread that died has nothing to close.
-    await this.thread.call('close', { id: this.id }).catch(() => undefined);
-    this.release();
-  }
-
-  #requireOpen(): void {
-    if (this.#closed) throw new EngineError('engine_failed', 'The stream is closed.');
-  }
-}
 
 interface RecognizerLimits {
   /** Languages a request may name; empty: none, the model finds out. */
@@ -113,9 +73,7 @@ function requireLanguage(language: string, languages: readonly string[]): void {
     languages.length === 0
       ? 'this model finds out by itself, leave `language` out or set options.language'
       : `allowed: ${languages.join(', ')}`;
-  throw new EngineError('invalid_value', `language is '${language}'; ${allowed}`, {
-    param: 'language',
-  });
+  throw invalidValue(`language is '${language}'; ${allowed}`, 'language');
 }
 
 function cannot(param: string, why: string): EngineError {
@@ -133,8 +91,8 @@ export class SherpaRecognizer implements SpeechRecognizer {
   readonly input = 'pcm';
   /** Absent without streams, as the contract has it. */
   readonly openStream?: (options: RecognizerStreamOptions) => Promise<RecognizerStream>;
-  readonly #cancels = new Set<CancelFlag>();
-  readonly #streams = new Set<SherpaStream>();
+  readonly #cancels = new CancelFlags();
+  readonly #streams = new Set<RecognizerStream>();
   #thread: EngineThread<RecognizerProtocol> | undefined;
   readonly #diarizer: SherpaDiarizer | undefined;
   #revision = '';
@@ -233,7 +191,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
   }
 
   async #close(): Promise<void> {
-    for (const flag of this.#cancels) flag.raise();
+    this.#cancels.raiseAll();
     await Promise.all([...this.#streams].map(stream => stream.close()));
     await Promise.all([this.#thread?.close(), this.#diarizer?.close()]);
   }
@@ -251,7 +209,16 @@ export class SherpaRecognizer implements SpeechRecognizer {
       );
     }
     const id = this.#opened++;
-    const stream = new SherpaStream(thread, id, () => this.#streams.delete(stream));
+    const stream = new ThreadStream({
+      push: samples =>
+        thread.call('push', { id, samples }, { transfer: [samples.buffer] }),
+      commit: () => thread.call('commit', { id }),
+      close: async () => {
+        // A thread that died has nothing to close.
+        await thread.call('close', { id }).catch(() => undefined);
+        this.#streams.delete(stream);
+      },
+    });
     this.#streams.add(stream);
     await thread.call('open', { id, partials });
     return stream;
@@ -281,30 +248,19 @@ export class SherpaRecognizer implements SpeechRecognizer {
     const pcm = pcmOf(item, 'sherpa-onnx');
     const heard: HeardSegment[] = [];
     if (pcm.length === 0) return heard;
-    const flag = new CancelFlag();
-    const raise = (): void => flag.raise();
-    item.signal.addEventListener('abort', raise, { once: true });
-    this.#cancels.add(flag);
-    const turns = item.diarize ? await this.#turns(item, pcm) : [];
-    const onNotice = (utterance: HeardUtterance): void => {
-      const segment = segmentOf(utterance, pcm.length / 16_000);
-      for (const part of segment ? bySpeaker(segment, turns) : []) {
-        heard.push(part);
-        item.onSegment?.(part.segment, item.wordTimestamps ? part.words : []);
-      }
-    };
-    try {
+    return this.#cancels.during(item.signal, async ({ memory }) => {
+      const turns = item.diarize ? await this.#turns(item, pcm) : [];
+      const onNotice = (utterance: HeardUtterance): void => {
+        const segment = segmentOf(utterance, pcm.length / 16_000);
+        for (const part of segment ? bySpeaker(segment, turns) : []) {
+          heard.push(part);
+          item.onSegment?.(part.segment, item.wordTimestamps ? part.words : []);
+        }
+      };
       const samples = await shareSamples(pcm);
-      const done = await this.#running.call(
-        'decode',
-        { samples, cancel: flag.memory },
-        { onNotice },
-      );
-      return done && heard;
-    } finally {
-      this.#cancels.delete(flag);
-      item.signal.removeEventListener('abort', raise);
-    }
+      const request = { samples, cancel: memory };
+      return (await this.#running.call('decode', request, { onNotice })) && heard;
+    });
   }
 
   #turns(

@@ -26,23 +26,22 @@ function detectType(folder: ModelFolder): string {
 }
 
 function filesOf(folder: ModelFolder, type: string): Record<string, string> {
-  const tokens = demanded(folder, folder.tokens, 'tokens.txt');
+  const tokens = folder.required('tokens.txt', folder.tokens);
   const dataDir = folder.named('espeak-ng-data') ?? '';
   const lexicon = folder.named('lexicon.txt', 'lexicon-us-en.txt') ?? '';
   if (type === 'matcha') {
-    const vocoder = demanded(
-      folder,
-      vocoderIn(folder),
+    const vocoder = folder.required(
       'the vocoder, vocos*.onnx or hifigan*.onnx,',
+      vocoderIn(folder),
     );
     return { tokens, dataDir, lexicon, acousticModel: acousticModel(folder), vocoder };
   }
   if (type === 'vits') {
     const spelling = lexicon || dataDir || undefined;
-    demanded(folder, spelling, 'lexicon.txt or espeak-ng-data');
+    folder.required('lexicon.txt or espeak-ng-data', spelling);
     return { tokens, dataDir, lexicon, model: acousticModel(folder) };
   }
-  const voices = demanded(folder, folder.named('voices.bin'), 'voices.bin');
+  const voices = folder.required('voices.bin', folder.named('voices.bin'));
   return {
     tokens,
     dataDir,
@@ -59,9 +58,4 @@ function vocoderIn(folder: ModelFolder): string | undefined {
 }
 
 const acousticModel = (folder: ModelFolder): string =>
-  demanded(folder, folder.model('.onnx', VOCODER), 'An .onnx file');
-
-function demanded(folder: ModelFolder, file: string | undefined, what: string): string {
-  if (file !== undefined) return file;
-  throw new Error(`${what} is missing in '${folder.path}'; there: ${folder.listing}.`);
-}
+  folder.required('An .onnx file', folder.model('.onnx', VOCODER));

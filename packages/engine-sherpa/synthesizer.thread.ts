@@ -1,19 +1,15 @@
 import { workerData } from 'node:worker_threads';
 import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
-import { CancelFlag } from '@switchyard/engine-api/threads/thread-protocol.js';
+import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import { loadSherpa } from './library.js';
-import {
-  type SpeechProtocol,
-  type SpeechThreadData,
-  type SpeechThreadInfo,
-} from './protocol.js';
+import { type SpeechProtocol, type SpeechThreadInfo } from './protocol.js';
 
 /**
  * Entry of the thread that holds one speech model. No decorators here or
  * in anything imported.
  */
-serveThread<SpeechProtocol, SpeechThreadInfo>(async () => {
-  const { config } = workerData as SpeechThreadData;
+void serveThread<SpeechProtocol, SpeechThreadInfo>(async () => {
+  const { config } = workerData as { readonly config: object };
   const sherpa = loadSherpa();
   const tts = await sherpa.OfflineTts.createAsync(config);
   return {
@@ -36,7 +32,7 @@ serveThread<SpeechProtocol, SpeechThreadInfo>(async () => {
           const pcm = toPcm(samples);
           emit(pcm, [pcm.buffer]);
         }
-        return { samples: total };
+        return total;
       },
     },
     close: () => undefined,

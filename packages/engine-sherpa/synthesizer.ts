@@ -43,8 +43,12 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
 
   get info(): EngineInfo {
     return {
-      ...{ engine: 'sherpa-onnx', device: 'cpu', revision: this.#revision },
-      ...{ maxBatch: 1, maxConcurrent: 1, streams: 0 },
+      engine: 'sherpa-onnx',
+      device: 'cpu',
+      revision: this.#revision,
+      maxBatch: 1,
+      maxConcurrent: 1,
+      streams: 0,
       capabilities: ['speech', 'speed'],
       languages: this.options.language === '' ? [] : [this.options.language],
     };
@@ -108,7 +112,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
   }
 
   async #close(): Promise<void> {
-    this.#calls.cancelAll();
+    this.#calls.raiseAll();
     await this.#thread?.close();
   }
 
@@ -117,7 +121,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
       const request = { ...this.#readRequest(item), cancel };
       if (!this.#thread || this.#closed)
         throw new EngineError('engine_failed', 'The engine is closed.');
-      const { samples } = await this.#thread.call('speak', request, { onNotice });
+      const samples = await this.#thread.call('speak', request, { onNotice });
       if (samples === 0 && !item.signal.aborted) throw nothingToSpeak('this voice');
       return samples;
     });

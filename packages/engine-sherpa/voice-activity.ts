@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import {
@@ -44,11 +44,7 @@ export function openVoiceActivity(options: VoiceActivityOptions): VoiceActivityS
     const value = options[name];
     if (value >= 0 && value <= most) continue;
     const param = name.replaceAll(/[A-Z]/g, capital => `_${capital.toLowerCase()}`);
-    throw new EngineError(
-      'invalid_value',
-      `${param} must be 0 to ${most}, not ${value}.`,
-      { param },
-    );
+    throw invalidValue(`${param} must be 0 to ${most}, not ${value}.`, param);
   }
   return new VoiceActivitySession(options);
 }

@@ -1,4 +1,4 @@
-import { continued, type Tokens, wordBefore, type Written } from './token.js';
+import { type Token, type Written } from './token.js';
 import {
   DECADES,
   DIGITS,
@@ -17,36 +17,30 @@ export interface NumberPair {
   readonly high: number;
   /** 1..99 */
   readonly low: number;
-  readonly end: number;
+  readonly last: Token;
 }
 
 /** "nineteen ninety nine", "nineteen oh five", "seven forty seven". */
-export function parsePair(tokens: Tokens, at: number): NumberPair | undefined {
-  const word = tokens[at]?.word ?? '';
+export function parsePair({ word, next }: Token): NumberPair | undefined {
   const high = UNITS.get(word) ?? TEENS.get(word) ?? (word === 'twenty' ? 20 : undefined);
   if (high === undefined) return undefined;
-  const next = continued(tokens, at + 1);
-  if (isZeroLetter(next)) {
-    const unit = UNITS.get(continued(tokens, at + 2));
-    return unit === undefined ? undefined : { high, low: unit, end: at + 3 };
+  if (isZeroLetter(next.word)) {
+    const unit = UNITS.get(next.next.word);
+    return unit === undefined ? undefined : { high, low: unit, last: next.next };
   }
-  const low = next === '' ? undefined : belowHundred(tokens, at + 1);
-  return low && low.value >= 10 ? { high, low: low.value, end: low.end } : undefined;
+  const low = belowHundred(next);
+  return low && low.value >= 10 ? { high, low: low.value, last: low.last } : undefined;
 }
 
 /**
  * No number before or after it, and not two steps of counting ("nineteen twenty"): then a
  * pair is one number.
  */
-export function isolated(
-  tokens: Tokens,
-  at: number,
-  { high, low, end }: NumberPair,
-): boolean {
-  if (low === high + 1 && tokens[end - 2]?.word === tokens[at]?.word) return false;
-  const next = continued(tokens, end);
-  if (DURATIONS.has(next)) return false; // "two ten minute breaks"
-  return !isNumeric(wordBefore(tokens, at)) && !isNumeric(next) && !ORDINALS.has(next);
+export function isolated(first: Token, { high, low, last }: NumberPair): boolean {
+  if (low === high + 1 && last.previous.word === first.word) return false;
+  const { word } = last.next;
+  if (DURATIONS.has(word)) return false; // "two ten minute breaks"
+  return !isNumeric(first.previous.word) && !isNumeric(word) && !ORDINALS.has(word);
 }
 
 const DURATIONS = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', 'year']);
@@ -55,23 +49,21 @@ const DURATIONS = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', '
 export const looksLikeTime = ({ high, low }: NumberPair): boolean =>
   high >= 10 && high <= 12 && low < 60;
 
-export const pairText = ({ high, low }: NumberPair): string =>
+export const pairText = ({ high, low }: Pick<NumberPair, 'high' | 'low'>): string =>
   `${high}${String(low).padStart(2, '0')}`;
 
 /** "nineteen eighties" → 1980s, "eighteen hundreds" → 1800s */
-export function writeDecade(tokens: Tokens, at: number): Written | undefined {
-  const word = tokens[at]?.word ?? '';
+export function writeDecade({ word, next }: Token): Written | undefined {
   const century = TEENS.get(word) ?? (word === 'twenty' ? 20 : undefined);
-  const next = continued(tokens, at + 1);
-  const decade = next === 'hundreds' ? '00' : DECADES.get(next);
+  const decade = next.word === 'hundreds' ? '00' : DECADES.get(next.word);
   return century === undefined || decade === undefined
     ? undefined
-    : { text: `${century}${decade}s`, end: at + 2 };
+    : { text: `${century}${decade}s`, last: next };
 }
 
 interface Cardinal {
   readonly value: number;
-  readonly end: number;
+  readonly last: Token;
   /**
    * What could still have followed: `units` after "twenty", `tens` after "hundred".
    * Ordinals continue from there.
@@ -80,15 +72,15 @@ interface Cardinal {
 }
 
 /**
- * The longest cardinal that starts at `at`: "two hundred and five thousand", "nineteen
+ * The longest cardinal that begins with `first`: "two hundred and five thousand", "nineteen
  * hundred", "a hundred and one". Scales must fall, so "one hundred two hundred" and "one
  * thousand two thousand" are two numbers each.
  */
-export function parseCardinal(tokens: Tokens, at: number): Cardinal | undefined {
-  if (tokens[at]?.word === 'zero') return { value: 0, end: at + 1, open: 'none' };
-  let read = scaled(tokens, firstGroup(tokens, at), Infinity);
+export function parseCardinal(first: Token): Cardinal | undefined {
+  if (first.word === 'zero') return { value: 0, last: first, open: 'none' };
+  let read = scaled(firstGroup(first), Infinity);
   while (read && read.scale > 1) {
-    const next = scaled(tokens, laterGroup(tokens, read.end), read.scale);
+    const next = scaled(laterGroup(read.last.next), read.scale);
     if (!next) break;
     read = { ...next, value: read.value + next.value };
   }
@@ -96,74 +88,73 @@ export function parseCardinal(tokens: Tokens, at: number): Cardinal | undefined 
 }
 
 /** 1..99 */
-export function belowHundred(tokens: Tokens, at: number): Cardinal | undefined {
-  const word = tokens[at]?.word ?? '';
+export function belowHundred(first: Token): Cardinal | undefined {
+  const { word, next } = first;
   const single = UNITS.get(word) ?? TEENS.get(word);
-  if (single !== undefined) return { value: single, end: at + 1, open: 'none' };
+  if (single !== undefined) return { value: single, last: first, open: 'none' };
   const tens = TENS.get(word);
   if (tens === undefined) return undefined;
-  const unit = UNITS.get(continued(tokens, at + 1));
-  if (unit === undefined) return { value: tens, end: at + 1, open: 'units' };
-  return { value: tens + unit, end: at + 2, open: 'none' };
+  const unit = UNITS.get(next.word);
+  if (unit === undefined) return { value: tens, last: first, open: 'units' };
+  return { value: tens + unit, last: next, open: 'none' };
 }
 
 /**
  * "a hundred", "a million": an idiom ("thanks a million") unless something follows that
  * makes it a measure.
  */
-export const isArticleOne = (tokens: Tokens, at: number): boolean => {
-  const next = continued(tokens, at + 1);
-  const numeral = next === 'hundred' || SCALES.has(next);
-  return tokens[at]?.word === 'a' && numeral && wordBefore(tokens, at) !== 'half';
-};
+export const isArticleOne = ({ word, next, previous }: Token): boolean =>
+  word === 'a' &&
+  (next.word === 'hundred' || SCALES.has(next.word)) &&
+  previous.word !== 'half';
 
 /** The group with the scale behind it, if both stay below `limit`. */
 function scaled(
-  tokens: Tokens,
   group: Cardinal | undefined,
   limit: number,
 ): (Cardinal & { readonly scale: number }) | undefined {
   if (!group) return undefined;
   // Below a thousand of each scale every sum is exact.
-  const scale = (group.value < 1000 && SCALES.get(continued(tokens, group.end))) || 1;
+  const scale = (group.value < 1000 && SCALES.get(group.last.next.word)) || 1;
   const value = group.value * scale;
   if (value >= limit) return undefined;
   return scale === 1
     ? { ...group, scale }
-    : { value, end: group.end + 1, open: 'tens', scale };
+    : { value, last: group.last.next, open: 'tens', scale };
 }
 
-function firstGroup(tokens: Tokens, at: number): Cardinal | undefined {
-  const head: Cardinal | undefined = isArticleOne(tokens, at)
-    ? { value: 1, end: at + 1, open: 'none' }
-    : belowHundred(tokens, at);
-  return head && withHundreds(tokens, head);
+function firstGroup(first: Token): Cardinal | undefined {
+  const head: Cardinal | undefined = isArticleOne(first)
+    ? { value: 1, last: first, open: 'none' }
+    : belowHundred(first);
+  return head && withHundreds(head);
 }
 
 /**
  * After a scale. "two thousand and three hundred" are two numbers: 2300 is never spoken
  * with "and" there.
  */
-function laterGroup(tokens: Tokens, at: number): Cardinal | undefined {
-  const linked = continued(tokens, at) === 'and';
-  const from = linked ? at + 1 : at;
-  const head = continued(tokens, from) === '' ? undefined : belowHundred(tokens, from);
-  const group = head && withHundreds(tokens, head);
-  if (!group || !linked || group.value < 100) return group;
-  return SCALES.has(continued(tokens, group.end)) ? group : undefined;
+function laterGroup(first: Token): Cardinal | undefined {
+  const head = belowHundred(behindAnd(first));
+  const group = head && withHundreds(head);
+  if (!group || first.word !== 'and' || group.value < 100) return group;
+  return SCALES.has(group.last.next.word) ? group : undefined;
 }
 
-function withHundreds(tokens: Tokens, head: Cardinal): Cardinal {
-  if (continued(tokens, head.end) !== 'hundred') return head;
+function withHundreds(head: Cardinal): Cardinal {
+  const last = head.last.next;
+  if (last.word !== 'hundred') return head;
   const value = head.value * 100;
-  const end = head.end + 1;
-  const from = continued(tokens, end) === 'and' ? end + 1 : end;
-  const tail = continued(tokens, from) === '' ? undefined : belowHundred(tokens, from);
-  if (!tail || continued(tokens, tail.end) === 'hundred' || startsDigits(tokens, tail))
-    return { value, end, open: 'tens' };
+  const tail = belowHundred(behindAnd(last.next));
+  if (!tail || tail.last.next.word === 'hundred' || startsDigits(tail))
+    return { value, last, open: 'tens' };
   return { ...tail, value: value + tail.value };
 }
 
+/** What is read at `token`: an "and" there is passed over. */
+export const behindAnd = (token: Token): Token =>
+  token.word === 'and' ? token.next : token;
+
 /** "eight hundred five five five": the area code is over. */
-const startsDigits = (tokens: Tokens, { value, end }: Cardinal): boolean =>
-  value < 10 && DIGITS.has(continued(tokens, end));
+const startsDigits = ({ value, last }: Cardinal): boolean =>
+  value < 10 && DIGITS.has(last.next.word);

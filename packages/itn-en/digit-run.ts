@@ -1,10 +1,5 @@
 import { DIGITS, isZeroLetter, SCALES } from './vocabulary.js';
-import { asSpoken, continued, type Tokens, type Written } from './token.js';
-
-interface DigitRun {
-  readonly digits: string;
-  readonly end: number;
-}
+import { asSpoken, type Token, type Written } from './token.js';
 
 const REPEATS: ReadonlyMap<string, number> = new Map([
   ['double', 2],
@@ -16,64 +11,52 @@ const SIGHS = new Set(
 );
 
 /** Single spoken digits in a row, of any length: "four one five", "double oh seven". */
-export function parseDigitRun(tokens: Tokens, at: number): DigitRun | undefined {
-  return joined(digitSteps(tokens, at));
-}
+export const parseDigitRun = (first: Token): Written | undefined =>
+  joined(digitSteps(first));
 
 /** Runs of three and more: codes, room and phone numbers. One or two digits are words. */
-export function writeDigitRun(tokens: Tokens, at: number): Written | undefined {
-  const plus = tokens[at]?.word === 'plus';
-  if (plus && continued(tokens, at + 1) === '') return undefined;
-  const run = standaloneRun(tokens, plus ? at + 1 : at);
+export function writeDigitRun(first: Token): Written | undefined {
+  const plus = first.word === 'plus';
+  const run = standaloneRun(plus ? first.next : first);
   if (!run) return undefined;
-  const { digits, end } = run;
-  if (plus) return digits.length >= 7 ? { text: `+${digits}`, end } : undefined;
-  const startsWithOh = isZeroLetter(tokens[at]?.word ?? '');
-  if (digits.length < (startsWithOh ? 5 : 3)) return undefined;
-  return {
-    text:
-      !startsWithOh && isCounting(digits)
-        ? asSpoken(tokens, at, end)
-        : phoneNumber(digits),
-    end,
-  };
+  const { text, last } = run;
+  if (plus) return text.length >= 7 ? { text: `+${text}`, last } : undefined;
+  const startsWithOh = isZeroLetter(first.word);
+  if (text.length < (startsWithOh ? 5 : 3)) return undefined;
+  const counts = !startsWithOh && isCounting(text);
+  return { text: counts ? asSpoken(first, last) : phoneNumber(text), last };
 }
 
-function digitSteps(tokens: Tokens, at: number): readonly DigitRun[] {
-  const steps: DigitRun[] = [];
-  for (let step = digitStep(tokens, at, at); step; step = digitStep(tokens, at, step.end))
+function digitSteps(first: Token): readonly Written[] {
+  const steps: Written[] = [];
+  for (let step = digitStep(first); step; step = digitStep(step.last.next))
     steps.push(step);
-  const last = steps.at(-1);
-  return last && isSigh(tokens, last) ? steps.slice(0, -1) : steps;
+  const last = steps.at(-1)?.last;
+  return last && isSigh(last) ? steps.slice(0, -1) : steps;
 }
 
 /** "five six seven thousand": the last digit counts the thousands. */
-function standaloneRun(tokens: Tokens, at: number): DigitRun | undefined {
-  const steps = digitSteps(tokens, at);
-  const next = continued(tokens, steps.at(-1)?.end ?? at);
-  const own =
-    next === 'hundred' || next === 'point' || SCALES.has(next)
-      ? steps.slice(0, -1)
-      : steps;
-  return joined(own);
+function standaloneRun(first: Token): Written | undefined {
+  const steps = digitSteps(first);
+  const next = steps.at(-1)?.last.next.word ?? '';
+  const counts = next === 'hundred' || next === 'point' || SCALES.has(next);
+  return joined(counts ? steps.slice(0, -1) : steps);
 }
 
-function joined(steps: readonly DigitRun[]): DigitRun | undefined {
-  const last = steps.at(-1);
-  return last && { digits: steps.map(({ digits }) => digits).join(''), end: last.end };
+function joined(steps: readonly Written[]): Written | undefined {
+  const last = steps.at(-1)?.last;
+  return last && { text: steps.map(({ text }) => text).join(''), last };
 }
 
-function digitStep(tokens: Tokens, start: number, at: number): DigitRun | undefined {
-  const word = at === start ? (tokens[at]?.word ?? '') : continued(tokens, at);
-  const times = REPEATS.get(word) ?? 1;
-  const digit = DIGITS.get(times === 1 ? word : continued(tokens, at + 1));
-  return digit === undefined
-    ? undefined
-    : { digits: digit.repeat(times), end: at + (times === 1 ? 1 : 2) };
+function digitStep(first: Token): Written | undefined {
+  const times = REPEATS.get(first.word) ?? 1;
+  const last = times === 1 ? first : first.next;
+  const digit = DIGITS.get(last.word);
+  return digit === undefined ? undefined : { text: digit.repeat(times), last };
 }
 
-const isSigh = (tokens: Tokens, { end }: DigitRun): boolean =>
-  isZeroLetter(tokens[end - 1]?.word ?? '') && SIGHS.has(continued(tokens, end));
+const isSigh = ({ word, next }: Token): boolean =>
+  isZeroLetter(word) && SIGHS.has(next.word);
 
 /** "one two three", "three two one": someone counts. */
 function isCounting(digits: string): boolean {

@@ -5,13 +5,11 @@ import { writeMoney } from './money.js';
 import { writeOrdinal } from './ordinal.js';
 import { writeTime } from './time.js';
 import {
+  asSpoken,
   rewrite,
   type Rule,
   type Token,
-  asSpoken,
-  continued,
-  type Tokens,
-  wordBefore,
+  tokenize,
   type Written,
 } from './token.js';
 import { belowHundred, isArticleOne, parseCardinal, writeDecade } from './cardinal.js';
@@ -23,24 +21,18 @@ import { isNumeric, SCALES } from './vocabulary.js';
  * six hundred" differ by sense alone, so they stay words. With millions the written form
  * leaves it just as open: "2 or 3 million".
  */
-function writeSharedScale(tokens: Tokens, at: number): Written | undefined {
-  const first = isNumeric(wordBefore(tokens, at)) ? undefined : belowHundred(tokens, at);
-  const link = first && continued(tokens, first.end);
-  if (
-    !first ||
-    (link !== 'to' && link !== 'or') ||
-    continued(tokens, first.end + 1) === ''
-  )
-    return undefined;
-  const head = belowHundred(tokens, first.end + 1);
-  if (!head || head.value <= first.value) return undefined;
-  const scale = continued(tokens, head.end);
-  const end = head.end + 1;
-  if (parseCardinal(tokens, first.end + 1)?.end !== end) return undefined;
-  if (scale === 'hundred' || scale === 'thousand')
-    return { text: asSpoken(tokens, at, end), end };
-  return SCALES.has(scale)
-    ? { text: `${first.value} ${link} ${head.value} ${scale}`, end }
+function writeSharedScale(first: Token): Written | undefined {
+  const low = isNumeric(first.previous.word) ? undefined : belowHundred(first);
+  const link = low?.last.next;
+  if (!link || (link.word !== 'to' && link.word !== 'or')) return undefined;
+  const high = belowHundred(link.next);
+  if (!high || high.value <= low.value) return undefined;
+  const last = high.last.next;
+  if (parseCardinal(link.next)?.last !== last) return undefined;
+  if (last.word === 'hundred' || last.word === 'thousand')
+    return { text: asSpoken(first, last), last };
+  return SCALES.has(last.word)
+    ? { text: `${low.value} ${link.word} ${high.value} ${last.word}`, last }
     : undefined;
 }
 
@@ -48,53 +40,15 @@ function writeSharedScale(tokens: Tokens, at: number): Written | undefined {
  * A number that nothing else explains. One to nine stay words ("one of them", "two
  * dogs"), and so do "a hundred" and "a million" on their own.
  */
-function writeNumber(tokens: Tokens, at: number): Written | undefined {
-  const decade = writeDecade(tokens, at);
+function writeNumber(first: Token): Written | undefined {
+  const decade = writeDecade(first);
   if (decade) return decade;
-  const quantity = parseQuantity(tokens, at);
+  const quantity = parseQuantity(first);
   if (!quantity) return undefined;
-  const idiom = isArticleOne(tokens, at) && quantity.end === at + 2;
-  const small = quantity.value < 10 && quantity.sign === '' && quantity.decimals === '';
-  return idiom || small ? undefined : { text: quantityText(quantity), end: quantity.end };
-}
-
-interface TokenizedText {
-  readonly tokens: readonly Token[];
-  /** White space after the last token. */
-  readonly tail: string;
-}
-
-const WORD_CHARACTER = /[\p{L}\p{N}]/u;
-
-/**
- * Cuts at white space and at hyphens inside words. Linear: no pattern here can look at
- * a character twice.
- */
-export function tokenize(text: string): TokenizedText {
-  const tokens: Token[] = [];
-  let end = 0;
-  for (const { 0: chunk, index } of text.matchAll(/\S+/g)) {
-    pushChunk(tokens, chunk, text.slice(end, index));
-    end = index + chunk.length;
-  }
-  return { tokens, tail: text.slice(end) };
-}
-
-function pushChunk(tokens: Token[], chunk: string, gap: string): void {
-  let from = 0;
-  let to = chunk.length;
-  while (from < to && !WORD_CHARACTER.test(chunk.charAt(from))) from += 1;
-  while (to > from && !WORD_CHARACTER.test(chunk.charAt(to - 1))) to -= 1;
-  const parts = chunk.slice(from, to).split('-');
-  parts.forEach((spoken, index) => {
-    tokens.push({
-      gap: index === 0 ? gap : '-',
-      before: index === 0 ? chunk.slice(0, from) : '',
-      spoken,
-      after: index === parts.length - 1 ? chunk.slice(to) : '',
-      word: spoken.toLowerCase().replaceAll('’', "'"),
-    });
-  });
+  const { value, sign, decimals, last } = quantity;
+  const idiom = isArticleOne(first) && last === first.next;
+  const small = value < 10 && sign === '' && decimals === '';
+  return idiom || small ? undefined : { text: quantityText(quantity), last };
 }
 
 /**
@@ -117,7 +71,7 @@ export class EnglishNormalizer {
 
   /** Spoken form → written form, in time linear in the length of the text. */
   normalize(text: string): string {
-    const { tokens, tail } = tokenize(text);
-    return rewrite(tokens, ENGLISH_RULES) + tail;
+    const { first, tail } = tokenize(text);
+    return rewrite(first, ENGLISH_RULES) + tail;
   }
 }

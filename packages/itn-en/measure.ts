@@ -1,91 +1,72 @@
 import { isDegree, LENGTH_SYMBOLS, UNITS_OF_MEASURE } from './vocabulary.js';
-import {
-  parsePointQuantity,
-  parseQuantity,
-  type Quantity,
-  quantityText,
-  secondOfSpan,
-} from './quantity.js';
-import { continued, continuesWith, type Tokens, type Written } from './token.js';
+import { type Quantity, quantityText, writeWithUnit } from './quantity.js';
+import { lastOf, type Token, type Written } from './token.js';
 
 /**
  * "fifty percent" → 50%, "five kilometers" → 5 km, "sixty miles per hour" → 60 mph,
- * "minus two degrees" → -2°
+ * "minus two degrees" → -2°, "two to three kilometers" → 2 to 3 km
  */
-export function writeMeasure(tokens: Tokens, at: number): Written | undefined {
-  const quantity = parseQuantity(tokens, at) ?? parsePointQuantity(tokens, at);
-  return quantity && (writeAmount(tokens, quantity) ?? writeSpan(tokens, quantity));
-}
+export const writeMeasure = (first: Token): Written | undefined =>
+  writeWithUnit(first, writeAmount, quantityText);
 
-/** "two to three kilometers" → 2 to 3 km. One span only, as with money. */
-function writeSpan(tokens: Tokens, first: Quantity): Written | undefined {
-  const second = secondOfSpan(tokens, first);
-  const last = second && writeAmount(tokens, second);
-  return (
-    last && {
-      ...last,
-      text: `${quantityText(first)} ${tokens[first.end]?.spoken ?? ''} ${last.text}`,
-    }
-  );
-}
-
-function writeAmount(tokens: Tokens, quantity: Quantity): Written | undefined {
-  const { end } = quantity;
+function writeAmount(quantity: Quantity): Written | undefined {
+  const first = quantity.last.next;
   const unit =
-    percent(tokens, end) ??
-    degrees(tokens, end) ??
-    milesPerHour(tokens, end) ??
-    symbol(tokens, end);
+    phrase(PERCENT, '%', first) ??
+    degrees(first) ??
+    phrase(MILES_PER_HOUR, ' mph', first) ??
+    symbol(first);
   if (!unit) return undefined;
   const text = `${quantityText(quantity)}${unit.text}`;
-  return { text: keepsArticle(tokens, quantity) ? `a ${text}` : text, end: unit.end };
+  return { text: keepsArticle(quantity) ? `a ${text}` : text, last: unit.last };
 }
 
 /**
  * "a hundred meter race": the singular belongs to a noun that follows, and so
  * does the article.
  */
-function keepsArticle(tokens: Tokens, { article, end }: Quantity): boolean {
-  const unit = continued(tokens, end);
+function keepsArticle({ article, last }: Quantity): boolean {
+  const unit = last.next.word;
   return (
     article && (unit === 'degree' || (UNITS_OF_MEASURE.has(unit) && !unit.endsWith('s')))
   );
 }
 
-function percent(tokens: Tokens, at: number): Written | undefined {
-  const end =
-    continuesWith(tokens, at, ['percent']) ?? continuesWith(tokens, at, ['per', 'cent']);
-  return end === undefined ? undefined : { text: '%', end };
+const PERCENT = [['percent'], ['per', 'cent']];
+const MILES_PER_HOUR = [
+  ['miles', 'per', 'hour'],
+  ['miles', 'an', 'hour'],
+];
+
+function phrase(
+  phrases: readonly (readonly string[])[],
+  text: string,
+  first: Token,
+): Written | undefined {
+  const [last] = phrases.flatMap(words => lastOf(words, first) ?? []);
+  return last && { text, last };
 }
 
 /** "six degrees of separation" are none. */
-function degrees(tokens: Tokens, at: number): Written | undefined {
-  if (!isDegree(continued(tokens, at))) return undefined;
-  const scale = continued(tokens, at + 1);
-  if (scale === 'celsius' || scale === 'centigrade') return { text: ' °C', end: at + 2 };
-  if (scale === 'fahrenheit') return { text: ' °F', end: at + 2 };
-  return scale === 'of' ? undefined : { text: '°', end: at + 1 };
+function degrees(first: Token): Written | undefined {
+  if (!isDegree(first.word)) return undefined;
+  const last = first.next;
+  const scale = last.word;
+  if (scale === 'celsius' || scale === 'centigrade') return { text: ' °C', last };
+  if (scale === 'fahrenheit') return { text: ' °F', last };
+  return scale === 'of' ? undefined : { text: '°', last: first };
 }
 
-function milesPerHour(tokens: Tokens, at: number): Written | undefined {
-  const end =
-    continuesWith(tokens, at, ['miles', 'per', 'hour']) ??
-    continuesWith(tokens, at, ['miles', 'an', 'hour']);
-  return end === undefined ? undefined : { text: ' mph', end };
-}
-
-function symbol(tokens: Tokens, at: number): Written | undefined {
-  const power = POWERS.get(continued(tokens, at)) ?? '';
-  const name = power === '' ? at : at + 1;
-  const unit = UNITS_OF_MEASURE.get(continued(tokens, name));
+function symbol(first: Token): Written | undefined {
+  const power = POWERS.get(first.word) ?? '';
+  const name = power === '' ? first : first.next;
+  const unit = UNITS_OF_MEASURE.get(name.word);
   if (unit === undefined || (power !== '' && !LENGTH_SYMBOLS.has(unit))) return undefined;
-  const time =
-    continued(tokens, name + 1) === 'per'
-      ? RATES.get(continued(tokens, name + 2))
-      : undefined;
+  const per = name.next;
+  const time = per.word === 'per' ? RATES.get(per.next.word) : undefined;
   return {
     text: ` ${unit}${power}${time ?? ''}`,
-    end: name + (time === undefined ? 1 : 3),
+    last: time === undefined ? name : per.next,
   };
 }
 

@@ -1,33 +1,34 @@
-import { parseCardinal } from './cardinal.js';
+import { behindAnd, parseCardinal } from './cardinal.js';
 import { isNumeric, ORDINAL_UNITS, ORDINALS, SCALE_ORDINALS } from './vocabulary.js';
-import { continued, type Tokens, wordBefore, type Written } from './token.js';
+import { type Token, type Written } from './token.js';
 
 /** "first", "twenty first", "one hundred and third", "two thousandth". */
 export function parseOrdinal(
-  tokens: Tokens,
-  at: number,
-): { readonly value: number; readonly end: number } | undefined {
-  const alone = ORDINALS.get(tokens[at]?.word ?? '');
-  if (alone !== undefined) return { value: alone, end: at + 1 };
-  const cardinal = parseCardinal(tokens, at);
+  first: Token,
+): { readonly value: number; readonly last: Token } | undefined {
+  const alone = ORDINALS.get(first.word);
+  if (alone !== undefined) return { value: alone, last: first };
+  const cardinal = parseCardinal(first);
   if (!cardinal) return undefined;
-  const { value, end, open } = cardinal;
-  const scale = SCALE_ORDINALS.get(continued(tokens, end));
+  const { value, open } = cardinal;
+  const { next } = cardinal.last;
+  const scale = SCALE_ORDINALS.get(next.word);
   if (scale !== undefined && value > 0 && value < 1000)
-    return { value: value * scale, end: end + 1 };
+    return { value: value * scale, last: next };
   if (open === 'none') return undefined;
-  const last = open === 'tens' && continued(tokens, end) === 'and' ? end + 1 : end;
-  const added = (open === 'tens' ? ORDINALS : ORDINAL_UNITS).get(continued(tokens, last));
-  return added === undefined ? undefined : { value: value + added, end: last + 1 };
+  const last = open === 'tens' ? behindAnd(next) : next;
+  const added = (open === 'tens' ? ORDINALS : ORDINAL_UNITS).get(last.word);
+  return added === undefined ? undefined : { value: value + added, last };
 }
 
 /** Below ten they stay words: "second" and "third" are more than numbers. */
-export function writeOrdinal(tokens: Tokens, at: number): Written | undefined {
-  const ordinal = parseOrdinal(tokens, at);
+export function writeOrdinal(first: Token): Written | undefined {
+  const ordinal = parseOrdinal(first);
   if (!ordinal || ordinal.value < 10) return undefined;
-  const { value, end } = ordinal;
-  if (isDuration(tokens, at, end) || isFraction(tokens, at, end)) return undefined;
-  return { text: ordinalText(value), end };
+  const { value, last } = ordinal;
+  const before = first.previous.word;
+  if (isDuration(before, last) || isFraction(before, last)) return undefined;
+  return { text: ordinalText(value), last };
 }
 
 /** 21 → "21st" */
@@ -38,17 +39,11 @@ export function ordinalText(value: number): string {
 }
 
 /** "a twenty second delay" is a matter of seconds. */
-function isDuration(tokens: Tokens, at: number, end: number): boolean {
-  return (
-    tokens[end - 1]?.word === 'second' &&
-    ['a', 'every', 'each', 'per', 'another'].includes(wordBefore(tokens, at))
-  );
-}
+const isDuration = (before: string, { word }: Token): boolean =>
+  word === 'second' && ['a', 'every', 'each', 'per', 'another'].includes(before);
 
 /** "one tenth", "a tenth of it", "one hundredth of a second". */
-function isFraction(tokens: Tokens, at: number, end: number): boolean {
-  const last = tokens[end - 1]?.word ?? '';
-  if (SCALE_ORDINALS.has(last)) return continued(tokens, end) === 'of';
-  const before = wordBefore(tokens, at);
-  return isNumeric(before) || (before === 'a' && continued(tokens, end) === 'of');
+function isFraction(before: string, { word, next }: Token): boolean {
+  if (SCALE_ORDINALS.has(word)) return next.word === 'of';
+  return isNumeric(before) || (before === 'a' && next.word === 'of');
 }

@@ -6,7 +6,7 @@ import {
   parsePair,
 } from './cardinal.js';
 import { parseDigitRun } from './digit-run.js';
-import { continued, continuesWith, type Tokens, wordBefore } from './token.js';
+import { lastOf, type Token, type Written } from './token.js';
 import { isNumeric, isUnitWord, SCALES } from './vocabulary.js';
 
 export interface Quantity {
@@ -18,7 +18,7 @@ export interface Quantity {
   readonly decimals: string;
   /** ` million` and so on, or nothing. */
   readonly scale: string;
-  readonly end: number;
+  readonly last: Token;
   /**
    * Absolute value of the whole part, scale included: small ones stay words when
    * they stand alone.
@@ -35,28 +35,46 @@ export const quantityText = ({ sign, whole, decimals, scale }: Quantity): string
  * A number as it stands before a unit: signed, decimal, in words such as "two and
  * a half million".
  */
-export function parseQuantity(tokens: Tokens, at: number): Quantity | undefined {
-  const negative = isSign(tokens, at);
-  const from = negative ? at + 1 : at;
-  const whole = pairNumber(tokens, from) ?? cardinalNumber(tokens, from);
+export function parseQuantity(first: Token): Quantity | undefined {
+  const negative = isSign(first);
+  const from = negative ? first.next : first;
+  const whole = pairNumber(from) ?? cardinalNumber(from);
   if (!whole) return undefined;
-  const fractional = whole.scale === '' ? withDecimals(tokens, from, whole) : whole;
+  const fractional = whole.scale === '' ? withDecimals(from, whole) : whole;
   return {
     ...fractional,
     sign: negative ? '-' : '',
-    article: isArticleOne(tokens, from),
+    article: isArticleOne(from),
   };
 }
 
+type WriteAmount = (quantity: Quantity) => Written | undefined;
+
+/**
+ * A number with its unit, or a span of two: "twenty to thirty dollars". One span only, so
+ * that a long row of numbers is not read again and again.
+ * @param before the first number of the span, beside the second one
+ */
+export function writeWithUnit(
+  first: Token,
+  amount: WriteAmount,
+  before: (quantity: Quantity, second: Quantity) => string | undefined,
+): Written | undefined {
+  const quantity = parseQuantity(first) ?? parsePointQuantity(first);
+  const written = quantity && amount(quantity);
+  if (!quantity || written) return written;
+  const second = secondOfSpan(quantity);
+  const end = second && amount(second);
+  const begin = end && before(quantity, second);
+  if (end === undefined || begin === undefined) return undefined;
+  return { ...end, text: `${begin} ${quantity.last.next.spoken} ${end.text}` };
+}
+
 /** "two to three million dollars", "five or six percent": the second number of a span. */
-export function secondOfSpan(
-  tokens: Tokens,
-  { end, value }: Quantity,
-): Quantity | undefined {
-  const link = continued(tokens, end);
-  if ((link !== 'to' && link !== 'or') || continued(tokens, end + 1) === '')
-    return undefined;
-  const second = parseQuantity(tokens, end + 1);
+function secondOfSpan({ last, value }: Quantity): Quantity | undefined {
+  const link = last.next;
+  if (link.word !== 'to' && link.word !== 'or') return undefined;
+  const second = parseQuantity(link.next);
   // "five or six hundred dollars": number.ts
   const sharesScale = second?.scale === '' && value < 100 && second.value >= 100;
   return sharesScale || second?.article ? undefined : second;
@@ -66,19 +84,17 @@ export function secondOfSpan(
  * "point five", which is a number only before a unit; "at this point five
  * percent" is none.
  */
-export function parsePointQuantity(tokens: Tokens, at: number): Quantity | undefined {
-  const before = wordBefore(tokens, at);
-  if (tokens[at]?.word !== 'point' || POINT_AS_NOUN.has(before) || isNumeric(before))
+function parsePointQuantity({ word, next, previous }: Token): Quantity | undefined {
+  if (word !== 'point' || POINT_AS_NOUN.has(previous.word) || isNumeric(previous.word))
     return undefined;
-  const run =
-    continued(tokens, at + 1) === '' ? undefined : parseDigitRun(tokens, at + 1);
+  const run = parseDigitRun(next);
   if (!run) return undefined;
   return {
     sign: '',
     whole: '0',
-    decimals: run.digits,
+    decimals: run.text,
     scale: '',
-    end: run.end,
+    last: run.last,
     value: 0,
     article: false,
   };
@@ -91,27 +107,27 @@ const POINT_AS_NOUN = new Set(
 type Magnitude = Omit<Quantity, 'sign' | 'article'>;
 
 /** "ten minus five" is arithmetic, and its words say so. */
-function isSign(tokens: Tokens, at: number): boolean {
-  const signs = tokens[at]?.word === 'minus' || tokens[at]?.word === 'negative';
-  return signs && continued(tokens, at + 1) !== '' && !isNumeric(wordBefore(tokens, at));
-}
+const isSign = ({ word, next, previous }: Token): boolean =>
+  (word === 'minus' || word === 'negative') &&
+  next.word !== '' &&
+  !isNumeric(previous.word);
 
-function pairNumber(tokens: Tokens, at: number): Magnitude | undefined {
-  const pair = parsePair(tokens, at);
-  if (!pair || !isolated(tokens, at, pair)) return undefined;
+function pairNumber(first: Token): Magnitude | undefined {
+  const pair = parsePair(first);
+  if (!pair || !isolated(first, pair)) return undefined;
   return {
     whole: pairText(pair),
     decimals: '',
     scale: '',
-    end: pair.end,
+    last: pair.last,
     value: pair.high * 100 + pair.low,
   };
 }
 
-function cardinalNumber(tokens: Tokens, at: number): Magnitude | undefined {
-  const cardinal = parseCardinal(tokens, at);
+function cardinalNumber(first: Token): Magnitude | undefined {
+  const cardinal = parseCardinal(first);
   if (!cardinal) return undefined;
-  const { value, end } = cardinal;
+  const { value, last } = cardinal;
   const largest = [...SCALES]
     .filter(([, scale]) => scale >= 1e6 && scale <= value)
     .at(-1) ?? ['', 1];
@@ -120,7 +136,7 @@ function cardinalNumber(tokens: Tokens, at: number): Magnitude | undefined {
     whole: grouped(value / size),
     decimals: '',
     scale: name && ` ${name}`,
-    end,
+    last,
     value,
   };
 }
@@ -129,43 +145,35 @@ function cardinalNumber(tokens: Tokens, at: number): Magnitude | undefined {
 const grouped = (value: number): string =>
   value >= 10_000 ? value.toLocaleString('en-US') : String(value);
 
-function withDecimals(tokens: Tokens, at: number, whole: Magnitude): Magnitude {
-  const spoken = pointDecimals(tokens, at, whole) ?? andAHalf(tokens, whole);
+function withDecimals(first: Token, whole: Magnitude): Magnitude {
+  const spoken = pointDecimals(first, whole) ?? andAHalf(whole);
   if (!spoken) return whole;
-  const scale = continued(tokens, spoken.end);
-  return SCALES.has(scale)
-    ? {
-        ...spoken,
-        scale: ` ${scale}`,
-        end: spoken.end + 1,
-        value: whole.value * (SCALES.get(scale) ?? 1),
-      }
-    : spoken;
+  const last = spoken.last.next;
+  const scale = SCALES.get(last.word);
+  return scale === undefined
+    ? spoken
+    : { ...spoken, scale: ` ${last.word}`, last, value: whole.value * scale };
 }
 
-function pointDecimals(
-  tokens: Tokens,
-  at: number,
-  whole: Magnitude,
-): Magnitude | undefined {
-  if (continued(tokens, whole.end) !== 'point' || continued(tokens, whole.end + 1) === '')
-    return undefined;
-  if (whole.value === 1 && wordBefore(tokens, at) === 'at') return undefined; // "at one point two people left"
-  const from = whole.end + 1;
-  const run = parseDigitRun(tokens, from);
-  if (run) return { ...whole, decimals: run.digits, end: run.end };
-  const group = parseCardinal(tokens, from); // "three point fourteen"
+function pointDecimals(first: Token, whole: Magnitude): Magnitude | undefined {
+  const point = whole.last.next;
+  if (point.word !== 'point') return undefined;
+  // "at one point two people left"
+  if (whole.value === 1 && first.previous.word === 'at') return undefined;
+  const run = parseDigitRun(point.next);
+  if (run) return { ...whole, decimals: run.text, last: run.last };
+  const group = parseCardinal(point.next); // "three point fourteen"
   return group && group.value < 100
-    ? { ...whole, decimals: String(group.value), end: group.end }
+    ? { ...whole, decimals: String(group.value), last: group.last }
     : undefined;
 }
 
 /** Only before a unit or a scale: "two and a half hours" reads well as it is. */
-function andAHalf(tokens: Tokens, whole: Magnitude): Magnitude | undefined {
-  const end = continuesWith(tokens, whole.end, ['and', 'a', 'half']);
-  if (end === undefined) return undefined;
-  const next = continued(tokens, end);
-  return SCALES.has(next) || isUnitWord(next)
-    ? { ...whole, decimals: '5', end }
+function andAHalf(whole: Magnitude): Magnitude | undefined {
+  const last = lastOf(['and', 'a', 'half'], whole.last.next);
+  if (last === undefined) return undefined;
+  const { word } = last.next;
+  return SCALES.has(word) || isUnitWord(word)
+    ? { ...whole, decimals: '5', last }
     : undefined;
 }

@@ -19,10 +19,7 @@ export function arrayExpression(
   const fixed = first
     .slice(0, Math.min(first.length, bounds.most))
     .map(({ schema: item, path: at }) => writer.rule(item, at));
-  const inside =
-    fixed.length > 0
-      ? behind(fixed, rest, { bounds, path }, writer)
-      : alike(rest, { bounds, path }, writer);
+  const inside = listed(fixed, rest, { bounds, path }, writer);
   return `"[" space ${inside} space "]"`;
 }
 
@@ -60,36 +57,28 @@ function itemsOf(
   };
 }
 
-function alike(
-  item: Item,
-  { bounds: { least, most }, path }: Wanted,
-  writer: SchemaWriter,
-): string {
-  if (item.schema === false && least > 0)
-    throw refused(`${path}.minItems`, `is ${least}; no item may be there`);
-  if (most === 0 || item.schema === false) return '';
-  const one = writer.rule(item.schema, item.path);
-  const more = repeated(
-    `(${COMMA} ${one})`,
-    { least: Math.max(0, least - 1), most: most - 1 },
-    writer.rules.add,
-  );
-  const list = `${one} ${more}`;
-  return least === 0 ? `${writer.rules.add(list)}?` : list;
-}
-
-function behind(
+/** The fixed items, and behind them any number of others that are alike. */
+function listed(
   fixed: readonly string[],
   item: Item,
   { bounds: { least, most }, path }: Wanted,
   writer: SchemaWriter,
 ): string {
-  const list = fixed.join(` ${COMMA} `);
-  if (item.schema === false && least > fixed.length)
-    throw refused(`${path}.minItems`, `is ${least}; ${fixed.length} items may be there`);
-  if (item.schema === false || most <= fixed.length) return list;
-  const bounds = { least: Math.max(0, least - fixed.length), most: most - fixed.length };
-  return `${list} ${repeated(`(${COMMA} ${writer.rule(item.schema, item.path)})`, bounds, writer.rules.add)}`;
+  const isClosed = item.schema === false;
+  if (isClosed && least > fixed.length) {
+    const allowed = fixed.length === 0 ? 'no item' : `${fixed.length} items`;
+    throw refused(`${path}.minItems`, `is ${least}; ${allowed} may be there`);
+  }
+  if (isClosed || most <= fixed.length) return fixed.join(` ${COMMA} `);
+  const one = writer.rule(item.schema, item.path);
+  const first = fixed.length === 0 ? [one] : fixed;
+  const more = repeated(
+    `(${COMMA} ${one})`,
+    { least: Math.max(0, least - first.length), most: most - first.length },
+    writer.rules.add,
+  );
+  const list = `${first.join(` ${COMMA} `)} ${more}`;
+  return fixed.length === 0 && least === 0 ? `${writer.rules.add(list)}?` : list;
 }
 
 /**

@@ -43,7 +43,7 @@ export function wholeBetween(least: bigint, most: bigint): string {
   for (let length = shortest; length <= longest; length += 1) {
     const first = length === shortest ? String(least) : `1${'0'.repeat(length - 1)}`;
     const last = length === longest ? String(most) : '9'.repeat(length);
-    options.push(between(first, last));
+    options.push(digits(first, last, false));
   }
   return oneOf(options);
 }
@@ -54,79 +54,46 @@ export function wholeBetween(least: bigint, most: bigint): string {
  * may be left out.
  */
 export function fractionBetween(least: string, most: string): string {
-  if (least.length === 0) return '';
-  const digits = isAll(least, '0') ? atMost(most) : inside(least, most);
-  return isAll(least, '0') ? `("." ${digits})?` : `"." ${digits}`;
+  if (!isAll(least, '0')) return `"." ${digits(least, most, true)}`;
+  if (least === '') return '';
+  const behind = isAll(most, '9')
+    ? some(1, most.length)
+    : digits(least, most, true, true);
+  return `("." ${behind})?`;
 }
 
-/** Of the same length. */
-function between(first: string, last: string): string {
-  if (first === last) return `"${first}"`;
-  if (isAll(first.slice(1), '0') && isAll(last.slice(1), '9'))
-    return digit(first[0]!, last[0]!) + some(first.length - 1, first.length - 1);
-  return split(first, last, {
-    low: rest => between(rest, '9'.repeat(rest.length)),
-    high: rest => between('0'.repeat(rest.length), rest),
-    both: between,
-    middle: count => some(count, count),
-  });
-}
-
-/** Digits of a fraction from `least`, which is not 0. */
-function inside(least: string, most: string): string {
-  if (isAll(most, '9')) return atLeast(least);
-  return split(least, most, {
-    low: atLeast,
-    high: mayEnd,
-    both: inside,
-    middle: count => some(0, count),
-  });
-}
-
-function atLeast(least: string): string {
-  if (isAll(least, '0')) return some(0, least.length);
-  const [first, rest] = [least[0]!, least.slice(1)];
-  const equal = `"${first}" ${atLeast(rest)}`;
-  return first === '9'
-    ? equal
-    : oneOf([equal, digit(next(first), '9') + some(0, rest.length)]);
-}
-
-/** At least one digit. */
-function atMost(most: string): string {
-  const [first, rest] = [most[0]!, most.slice(1)];
-  if (isAll(most, '9')) return digit('0', '9') + some(0, rest.length);
-  const equal = `"${first}" ${mayEnd(rest)}`;
-  return first === '0'
-    ? equal
-    : oneOf([digit('0', before(first)) + some(0, rest.length), equal]);
-}
-
-const mayEnd = (most: string): string => (most === '' ? '' : `(${atMost(most)})?`);
-
-interface Parts {
-  low(rest: string): string;
-  high(rest: string): string;
-  both(first: string, last: string): string;
-  middle(count: number): string;
-}
-
-function split(first: string, last: string, parts: Parts): string {
-  const [low, high, lowRest, highRest] = [
-    first[0]!,
-    last[0]!,
-    first.slice(1),
-    last.slice(1),
-  ];
+/**
+ * Digits from `first` to `last`, which are equally long.
+ * @param isFraction zeros at the end may be left out
+ * @param mayEnd behind the first digit
+ */
+function digits(
+  first: string,
+  last: string,
+  isFraction: boolean,
+  mayEnd = false,
+): string {
+  const any = (count: number): string => some(isFraction ? 0 : count, count);
+  if (isAll(first, '0') && isAll(last, '9')) return any(first.length);
+  const [low, high] = [first[0]!, last[0]!];
+  const [lowRest, highRest] = [first.slice(1), last.slice(1)];
   if (low === high)
-    return `"${low}" ${lowRest === '' ? '' : parts.both(lowRest, highRest)}`;
-  const options = [`"${low}" ${lowRest === '' ? '' : parts.low(lowRest)}`];
-  if (next(low) <= before(high))
-    options.push(digit(next(low), before(high)) + parts.middle(lowRest.length));
-  options.push(`"${high}" ${highRest === '' ? '' : parts.high(highRest)}`);
+    return begun(low, digits(lowRest, highRest, isFraction, mayEnd), mayEnd);
+  const from = isAll(lowRest, '0') ? low : next(low);
+  const to = isAll(highRest, '9') ? high : before(high);
+  const options: string[] = [];
+  if (from !== low)
+    options.push(begun(low, digits(lowRest, '9'.repeat(lowRest.length), isFraction)));
+  if (from <= to) options.push(digit(from, to) + any(lowRest.length));
+  if (to !== high) {
+    const rest = digits('0'.repeat(highRest.length), highRest, isFraction, isFraction);
+    options.push(begun(high, rest, isFraction));
+  }
   return oneOf(options);
 }
 
+const begun = (digit: string, rest: string, mayEnd = false): string =>
+  `"${digit}" ${mayEnd && rest !== '' ? `(${rest})?` : rest}`;
 const digit = (first: string, last: string): string =>
   first === last ? `"${first}"` : `[${first}-${last}]`;
 const some = (least: number, most: number): string =>

@@ -29,27 +29,17 @@ const MOST = {
  */
 export function demandBounded(text: string, param: string): void {
   const bytes = Buffer.byteLength(text);
-  if (bytes > MOST.bytes) throw tooMuch(param, bytes, 'bytes of grammar', MOST.bytes);
+  demandAtMost(MOST.bytes, bytes, 'bytes of grammar', param);
   const grammar = readGbnf(text, param);
-  if (grammar.symbols > MOST.rules)
-    throw tooMuch(
-      param,
-      grammar.symbols,
-      'rules, those of repetitions included',
-      MOST.rules,
-    );
+  const { symbols } = grammar;
+  demandAtMost(MOST.rules, symbols, 'rules, those of repetitions included', param);
   const elements = sum(
     grammar.rules.flatMap(({ alternates }) =>
       alternates.flatMap(items => items.map(item => item.elements)),
     ),
   );
-  if (elements > MOST.elements)
-    throw tooMuch(
-      param,
-      elements,
-      'characters and names, repeated ones included',
-      MOST.elements,
-    );
+  const what = 'characters and names, repeated ones included';
+  demandAtMost(MOST.elements, elements, what, param);
   new GrammarWalk(grammar, param).demandBounded();
 }
 
@@ -66,8 +56,7 @@ const CHARACTER: Beginning = { isNullable: false, ways: 1, visits: 0 };
 class GrammarWalk {
   readonly #known = new Map<number, Beginning>();
   /** Rules that began and whose first characters are not reached yet. */
-  readonly #open: number[] = [];
-  readonly #isOpen = new Set<number>();
+  readonly #open = new Set<number>();
 
   constructor(
     private readonly grammar: Gbnf,
@@ -98,18 +87,16 @@ class GrammarWalk {
     const known = this.#known.get(number);
     if (known) return known;
     const rule = this.grammar.rules[number]!;
-    if (this.#isOpen.has(number))
+    if (this.#open.has(number))
       throw refused(this.param, `the rule \`${this.#nameOf(rule)}\` begins with itself`);
-    if (this.#open.length >= MOST.depth)
+    if (this.#open.size >= MOST.depth)
       throw refused(
         this.param,
         `more than ${MOST.depth} rules begin one with the other, up to \`${this.#nameOf(rule)}\``,
       );
-    this.#open.push(number);
-    this.#isOpen.add(number);
+    this.#open.add(number);
     const beginning = this.#eitherOf(rule);
-    this.#open.pop();
-    this.#isOpen.delete(number);
+    this.#open.delete(number);
     this.#known.set(number, beginning);
     return beginning;
   }
@@ -162,5 +149,6 @@ class GrammarWalk {
 const sum = (numbers: readonly number[]): number =>
   numbers.reduce((total, one) => total + one, 0);
 
-const tooMuch = (param: string, count: number, what: string, most: number): Error =>
-  refused(param, `it comes to ${count} ${what}; at most ${most}`);
+function demandAtMost(most: number, count: number, what: string, param: string): void {
+  if (count > most) throw refused(param, `it comes to ${count} ${what}; at most ${most}`);
+}

@@ -1,14 +1,12 @@
 import { type GrammarError, refused } from './grammar-error.js';
+import { type Bounds } from './schema-fields.js';
 
 /** One item of a sequence: what matches characters, or another rule, so many times. */
-export interface GbnfItem {
+export interface GbnfItem extends Bounds {
   /** Number of the rule; absent: it matches characters by itself. */
   readonly rule?: number;
   /** What llama.cpp keeps of it, repetitions included. */
   readonly elements: number;
-  readonly least: number;
-  /** Infinity: no bound. */
-  readonly most: number;
 }
 
 export interface GbnfRule {
@@ -27,11 +25,6 @@ export interface Gbnf {
 /** llama.cpp's own bound; a greater upper bound it takes for none at all, silently. */
 export const MOST_REPETITIONS = 2000;
 const DEEPEST_GROUP = 100;
-
-interface Times {
-  readonly least: number;
-  readonly most: number;
-}
 
 interface OpenRule {
   readonly name: string;
@@ -176,7 +169,7 @@ class GbnfReader {
     return { ...once(1), rule: number };
   }
 
-  #times(isNested: boolean): Times | undefined {
+  #times(isNested: boolean): Bounds | undefined {
     if (this.#take('*')) return { least: 0, most: Infinity };
     if (this.#take('+')) return { least: 1, most: Infinity };
     if (this.#take('?')) return { least: 0, most: 1 };
@@ -199,7 +192,7 @@ class GbnfReader {
     return digits === undefined ? undefined : Number(digits);
   }
 
-  #repeat(sequence: OpenSequence, { least, most }: Times, start: number): void {
+  #repeat(sequence: OpenSequence, { least, most }: Bounds, start: number): void {
     const last = sequence.items.pop();
     if (last === undefined || last.elements === 0)
       throw this.#wrong('nothing stands before this that it repeats', start);

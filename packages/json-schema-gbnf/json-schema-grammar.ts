@@ -10,7 +10,13 @@ import {
   shown,
 } from './schema-fields.js';
 import { refused } from './grammar-error.js';
-import { concerns, isAnnotation, type JsonType, keywordOf } from './schema-keywords.js';
+import {
+  concerns,
+  isAnnotation,
+  JSON_TYPES,
+  type JsonType,
+  keywordOf,
+} from './schema-keywords.js';
 import { allMerged, mergedSchemas } from './schema-merge.js';
 import { type SchemaWriter } from './schema-writer.js';
 import { stringDemands, StringRules } from './string-rules.js';
@@ -253,16 +259,6 @@ function demandKnown(schema: Schema, path: string): void {
   }
 }
 
-const TYPES: readonly JsonType[] = [
-  'object',
-  'array',
-  'string',
-  'number',
-  'integer',
-  'boolean',
-  'null',
-];
-
 /** Those that are named; without, those that some keyword is about. Empty: any value. */
 function typesOf(schema: Schema, path: string): readonly JsonType[] {
   const { type } = schema;
@@ -276,7 +272,7 @@ function typesOf(schema: Schema, path: string): readonly JsonType[] {
   }
   const named = Array.isArray(type) ? schemaList(type, `${path}.type`) : [type];
   return named.map(one => {
-    const known = TYPES.find(each => each === one);
+    const known = JSON_TYPES.find(each => each === one);
     if (known === undefined) throw refused(`${path}.type`, `${shown(one)} is no type`);
     return known;
   });

@@ -10,21 +10,18 @@ import {
 /** The pattern uses what no regular language holds, or what is not known here. */
 export class PatternRefused extends Error {}
 
-type Part =
-  | { readonly type: 'set'; readonly set: CodeSet }
-  | { readonly type: 'start' | 'end' }
-  | { readonly type: 'group'; readonly options: readonly Sequence[] }
-  | {
-      readonly type: 'look';
-      readonly isNegative: boolean;
-      readonly options: readonly Sequence[];
-    }
-  | {
-      readonly type: 'repetition';
-      readonly of: Part;
-      readonly least: number;
-      readonly most: number;
-    };
+/** Compiled backwards: what follows is given, so that `$` and look-aheads can ask for it. */
+interface Part {
+  /** Only the beginning of the text, or what is ahead: it takes no characters itself. */
+  readonly kind: 'start' | 'look' | 'other';
+  /** Its meaning depends on what stands around it. */
+  readonly hasZeroWidth: boolean;
+  /**
+   * Texts that begin with it and go on with one of `rest`.
+   * @param isStart nothing stands before it
+   */
+  before(rest: Language, isStart: boolean): Language;
+}
 type Sequence = readonly Part[];
 
 const MOST_CHARACTERS = 2000;
@@ -39,18 +36,23 @@ const WORD: CodeSet = [range('0', '9'), range('A', 'Z'), range('_'), range('a', 
 const BREAKS: CodeSet = unionOf([range('\n'), range('\r'), range('\u2028', '\u2029')]);
 const SPACE: CodeSet = unionOf([
   ...BREAKS,
-  ...[
-    range('\t', '\r'),
-    range(' '),
-    range('\u00a0'),
-    range('\u1680'),
-    range('\u2000', '\u200a'),
-  ],
-  ...[range('\u202f'), range('\u205f'), range('\u3000'), range('\ufeff')],
+  range('\t', '\r'),
+  range(' '),
+  range('\u00a0'),
+  range('\u1680'),
+  range('\u2000', '\u200a'),
+  range('\u202f'),
+  range('\u205f'),
+  range('\u3000'),
+  range('\ufeff'),
 ]);
 const CLASSES: Readonly<Record<string, CodeSet>> = {
-  ...{ d: DIGIT, D: complementOf(DIGIT), w: WORD, W: complementOf(WORD) },
-  ...{ s: SPACE, S: complementOf(SPACE) },
+  d: DIGIT,
+  D: complementOf(DIGIT),
+  w: WORD,
+  W: complementOf(WORD),
+  s: SPACE,
+  S: complementOf(SPACE),
 };
 const CONTROLS: Readonly<Record<string, string>> = {
   n: '\n',
@@ -68,20 +70,29 @@ const CONTROLS: Readonly<Record<string, string>> = {
 export function patternLanguage(pattern: string, languages: Languages): Language {
   if (pattern.length > MOST_CHARACTERS)
     throw new PatternRefused(`has more than ${MOST_CHARACTERS} characters`);
-  const options = new PatternReader(pattern).read();
-  return new PatternCompiler(languages).found(options);
+  return new PatternReader(pattern, languages).language();
 }
 
 class PatternReader {
   #at = 0;
   #depth = 0;
 
-  constructor(private readonly text: string) {}
+  constructor(
+    private readonly text: string,
+    private readonly languages: Languages,
+  ) {}
 
-  read(): readonly Sequence[] {
+  language(): Language {
     const options = this.#options();
     if (this.#at < this.text.length) throw this.#wrong('`)` closes nothing');
-    return options;
+    const { any } = this.languages;
+    return this.languages.union(
+      options.map(parts =>
+        parts[0]?.kind === 'start'
+          ? this.#sequenceBefore(parts, any, true)
+          : this.languages.sequence(any, this.#sequenceBefore(parts, any, false)),
+      ),
+    );
   }
 
   #options(): readonly Sequence[] {
@@ -101,50 +112,121 @@ class PatternReader {
   }
 
   #part(): Part {
-    if (this.#take('^')) return { type: 'start' };
-    if (this.#take('$')) return { type: 'end' };
-    if (this.#take('.')) return { type: 'set', set: complementOf(BREAKS) };
-    if (this.#take('[')) return { type: 'set', set: this.#class() };
+    if (this.#take('^')) return START;
+    if (this.#take('$')) return this.#end();
+    if (this.#take('.')) return this.#one(complementOf(BREAKS));
+    if (this.#take('[')) return this.#one(this.#class());
     if (this.#take('(')) return this.#group();
     const character = this.#next();
-    if (character === '\\') return { type: 'set', set: this.#escape() };
+    if (character === '\\') return this.#one(this.#escape());
     if ('*+?{'.includes(character))
       throw this.#wrong(`nothing stands before \`${character}\``);
-    return { type: 'set', set: [range(character)] };
+    return this.#one([range(character)]);
+  }
+
+  #end(): Part {
+    const { empty, none } = this.languages;
+    return {
+      kind: 'other',
+      hasZeroWidth: true,
+      before: rest => (rest.nullable ? empty : none),
+    };
+  }
+
+  /** One character of the set. */
+  #one(set: CodeSet): Part {
+    const { languages } = this;
+    return {
+      kind: 'other',
+      hasZeroWidth: false,
+      before: rest => languages.sequence(languages.set(set), rest),
+    };
   }
 
   #group(): Part {
-    const kind = /\?(?::|=|!|<[A-Za-z_]\w*>)/y;
-    kind.lastIndex = this.#at;
-    const found = kind.exec(this.text)?.[0];
-    if (found === undefined && this.text[this.#at] === '?')
+    const kind = this.#match(/\?(?::|=|!|<[A-Za-z_]\w*>)/y)?.[0];
+    if (kind === undefined && this.text[this.#at] === '?')
       throw this.#wrong('this kind of group is not known');
-    this.#at += found?.length ?? 0;
     const options = this.#options();
     if (!this.#take(')')) throw this.#wrong('`)` is missing');
-    if (found === '?=' || found === '?!')
-      return { type: 'look', isNegative: found === '?!', options };
-    return { type: 'group', options };
+    if (kind === '?=' || kind === '?!') return this.#look(options, kind === '?!');
+    const { languages } = this;
+    const hasZeroWidth = options.some(parts => parts.some(part => part.hasZeroWidth));
+    return {
+      kind: 'other',
+      hasZeroWidth,
+      before: (rest, isStart) =>
+        hasZeroWidth
+          ? this.#eitherBefore(options, rest, isStart)
+          : languages.sequence(this.#eitherBefore(options, languages.empty, false), rest),
+    };
+  }
+
+  #look(options: readonly Sequence[], isNegative: boolean): Part {
+    const { languages } = this;
+    return {
+      kind: 'look',
+      hasZeroWidth: true,
+      before: (rest, isStart) => {
+        const ahead = this.#eitherBefore(options, languages.any, isStart);
+        const wanted = isNegative ? languages.complement(ahead) : ahead;
+        return languages.intersection([wanted, rest]);
+      },
+    };
   }
 
   #repetition(of: Part): Part {
     const [least, most] = this.#times() ?? [1, 1];
+    if (least === 1 && most === 1) return of;
     // Which of the ways is tried first changes nothing here.
-    if (least !== 1 || most !== 1) this.#take('?');
+    this.#take('?');
     if (least > MOST_TIMES || (most !== Infinity && most > MOST_TIMES) || least > most)
       throw this.#wrong(`counts are from 0 to ${MOST_TIMES}, the smaller one first`);
-    return least === 1 && most === 1 ? of : { type: 'repetition', of, least, most };
+    const { languages } = this;
+    const { hasZeroWidth } = of;
+    return {
+      kind: 'other',
+      hasZeroWidth,
+      before: (rest, isStart) => {
+        if (!hasZeroWidth) {
+          const one = of.before(languages.empty, false);
+          return languages.sequence(languages.repeated(one, least, most), rest);
+        }
+        if (most > 1)
+          throw new PatternRefused(
+            'cannot be held: `^`, `$` or a look-ahead is repeated',
+          );
+        return languages.union([of.before(rest, isStart), rest]);
+      },
+    };
+  }
+
+  /** Texts that begin with one of `options` and go on with one of `rest`. */
+  #eitherBefore(
+    options: readonly Sequence[],
+    rest: Language,
+    isStart: boolean,
+  ): Language {
+    return this.languages.union(
+      options.map(parts => this.#sequenceBefore(parts, rest, isStart)),
+    );
+  }
+
+  #sequenceBefore(parts: Sequence, rest: Language, isStart: boolean): Language {
+    const firstWide = parts.findIndex(({ kind }) => kind === 'other');
+    return parts.reduceRight(
+      (language, part, at) =>
+        part.before(language, isStart && (firstWide < 0 || at <= firstWide)),
+      rest,
+    );
   }
 
   #times(): readonly [number, number] | undefined {
     if (this.#take('*')) return [0, Infinity];
     if (this.#take('+')) return [1, Infinity];
     if (this.#take('?')) return [0, 1];
-    const counts = /\{(\d{1,9})(,(\d{0,9}))?\}/y;
-    counts.lastIndex = this.#at;
-    const found = counts.exec(this.text);
+    const found = this.#match(/\{(\d{1,9})(,(\d{0,9}))?\}/y);
     if (!found) return undefined;
-    this.#at += found[0].length;
     const least = Number(found[1]);
     return [
       least,
@@ -177,10 +259,8 @@ class PatternReader {
 
   #escape(): CodeSet {
     const hex = /x([\da-fA-F]{2})|u([\da-fA-F]{4})|u\{([\da-fA-F]{1,6})\}/y;
-    hex.lastIndex = this.#at;
-    const found = hex.exec(this.text);
+    const found = this.#match(hex);
     if (found) {
-      this.#at += found[0].length;
       const point = Number.parseInt(found[1] ?? found[2] ?? found[3]!, 16);
       return [[point, point]];
     }
@@ -206,91 +286,25 @@ class PatternReader {
     return isThere;
   }
 
+  #match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.text);
+    this.#at += found?.[0].length ?? 0;
+    return found;
+  }
+
   #wrong(why: string): PatternRefused {
     return new PatternRefused(`cannot be held: at character ${this.#at + 1}, ${why}`);
   }
 }
 
-class PatternCompiler {
-  constructor(private readonly languages: Languages) {}
-
-  found(options: readonly Sequence[]): Language {
-    const { any } = this.languages;
-    return this.languages.union(
-      options.map(parts =>
-        parts[0]?.type === 'start'
-          ? this.#sequence(parts, any, true)
-          : this.languages.sequence(any, this.#sequence(parts, any, false)),
-      ),
-    );
-  }
-
-  /** Texts that begin with one of `options` and go on with one of `rest`. */
-  #either(options: readonly Sequence[], rest: Language, isStart: boolean): Language {
-    return this.languages.union(
-      options.map(parts => this.#sequence(parts, rest, isStart)),
-    );
-  }
-
-  #sequence(parts: Sequence, rest: Language, isStart: boolean): Language {
-    const firstWide = parts.findIndex(({ type }) => type !== 'start' && type !== 'look');
-    let language = rest;
-    for (const [at, part] of [...parts.entries()].toReversed())
-      language = this.#part(
-        part,
-        language,
-        isStart && (firstWide < 0 || at <= firstWide),
-      );
-    return language;
-  }
-
-  #part(part: Part, rest: Language, isStart: boolean): Language {
-    const { languages } = this;
-    switch (part.type) {
-      case 'set':
-        return languages.sequence(languages.set(part.set), rest);
-      case 'start':
-        if (!isStart)
-          throw new PatternRefused('cannot be held: `^` stands behind something else');
-        return rest;
-      case 'end':
-        return rest.nullable ? languages.empty : languages.none;
-      case 'group':
-        if (part.options.some(hasZeroWidth))
-          return this.#either(part.options, rest, isStart);
-        return languages.sequence(
-          this.#either(part.options, languages.empty, false),
-          rest,
-        );
-      case 'look': {
-        const ahead = this.#either(part.options, languages.any, isStart);
-        return languages.intersection([
-          part.isNegative ? languages.complement(ahead) : ahead,
-          rest,
-        ]);
-      }
-      case 'repetition': {
-        if (hasZeroWidth([part.of])) {
-          if (part.most > 1)
-            throw new PatternRefused(
-              'cannot be held: `^`, `$` or a look-ahead is repeated',
-            );
-          return languages.union([this.#part(part.of, rest, isStart), rest]);
-        }
-        const one = this.#part(part.of, languages.empty, false);
-        return languages.sequence(languages.repeated(one, part.least, part.most), rest);
-      }
-    }
-  }
-}
-
-/** Its meaning depends on what stands around it. */
-function hasZeroWidth(parts: Sequence): boolean {
-  return parts.some(part => {
-    if (part.type === 'set') return false;
-    if (part.type === 'repetition') return hasZeroWidth([part.of]);
-    return part.type !== 'group' || part.options.some(hasZeroWidth);
-  });
-}
+const START: Part = {
+  kind: 'start',
+  hasZeroWidth: true,
+  before: (rest, isStart) => {
+    if (isStart) return rest;
+    throw new PatternRefused('cannot be held: `^` stands behind something else');
+  },
+};
 
 const isOne = (set: CodeSet): boolean => set.length === 1 && set[0]![0] === set[0]![1];

@@ -1,6 +1,14 @@
 /** Types of JSON values as a schema names them. */
-export type JsonType =
-  'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
+export const JSON_TYPES = [
+  'object',
+  'array',
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'null',
+] as const;
+export type JsonType = (typeof JSON_TYPES)[number];
 
 interface Keyword {
   /**
@@ -14,16 +22,11 @@ interface Keyword {
   readonly note?: string;
 }
 
-const enforced = (note?: string, of?: readonly JsonType[]): Keyword => ({
-  treatment: 'enforced',
-  ...(of && { of }),
-  ...(note !== undefined && { note }),
-});
-const refused = (note?: string, of?: readonly JsonType[]): Keyword => ({
-  treatment: 'refused',
-  ...(of && { of }),
-  ...(note !== undefined && { note }),
-});
+const keyword =
+  (treatment: Keyword['treatment']) =>
+  (note?: string, of?: readonly JsonType[]): Keyword => ({ treatment, note, of });
+const enforced = keyword('enforced');
+const refused = keyword('refused');
 const ANNOTATION: Keyword = { treatment: 'annotation' };
 
 const OBJECT = ['object'] as const;
@@ -100,28 +103,28 @@ export const KEYWORDS: Readonly<Record<string, Keyword>> = {
   $recursiveRef: refused(),
   ...Object.fromEntries(
     [
-      ...[
-        '$schema',
-        '$id',
-        'id',
-        '$anchor',
-        '$dynamicAnchor',
-        '$vocabulary',
-        '$comment',
-        'title',
-        'description',
-      ],
-      ...[
-        'default',
-        'example',
-        'examples',
-        'readOnly',
-        'writeOnly',
-        'deprecated',
-        'discriminator',
-        'strict',
-      ],
-      ...['contentEncoding', 'contentMediaType', 'contentSchema', 'externalDocs', 'xml'],
+      '$schema',
+      '$id',
+      'id',
+      '$anchor',
+      '$dynamicAnchor',
+      '$vocabulary',
+      '$comment',
+      'title',
+      'description',
+      'default',
+      'example',
+      'examples',
+      'readOnly',
+      'writeOnly',
+      'deprecated',
+      'discriminator',
+      'strict',
+      'contentEncoding',
+      'contentMediaType',
+      'contentSchema',
+      'externalDocs',
+      'xml',
     ].map(name => [name, ANNOTATION] as const),
   ),
 };

@@ -48,16 +48,14 @@ const KNOWN_FORMATS: Readonly<Record<string, string>> = {
  * rule nothing out.
  */
 const DESCRIBING_FORMATS: ReadonlySet<unknown> = new Set([
-  ...[
-    'password',
-    'binary',
-    'path',
-    'file-path',
-    'directory-path',
-    'textarea',
-    'multi-line',
-    'markdown',
-  ],
+  'password',
+  'binary',
+  'path',
+  'file-path',
+  'directory-path',
+  'textarea',
+  'multi-line',
+  'markdown',
 ]);
 
 /**
@@ -296,8 +294,13 @@ function aliveOf(edges: ReadonlyMap<Language, readonly Edge[]>): ReadonlySet<Lan
 }
 
 const ESCAPED: Readonly<Record<number, string>> = {
-  ...{ 0x08: '\\\\b', 0x09: '\\\\t', 0x0a: '\\\\n', 0x0c: '\\\\f', 0x0d: '\\\\r' },
-  ...{ 0x22: '\\\\\\"', 0x5c: '\\\\\\\\' },
+  0x08: '\\\\b',
+  0x09: '\\\\t',
+  0x0a: '\\\\n',
+  0x0c: '\\\\f',
+  0x0d: '\\\\r',
+  0x22: '\\\\\\"',
+  0x5c: '\\\\\\\\',
 };
 
 /**

@@ -1,9 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  SlotMemory,
-  type SlotOperation,
-} from '@switchyard/engine-llama-cpp/slot-memory.js';
+import { type SlotOperation } from '@switchyard/engine-llama-cpp/protocol.js';
+import { SlotMemory } from '@switchyard/engine-llama-cpp/slot-memory.js';
 
 const SLOTS = 3;
 const SLOT_TOKENS = 64;

@@ -1,14 +1,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Transferable, Worker } from 'node:worker_threads';
-import { EngineError } from '../coded-error.js';
+import { Worker } from 'node:worker_threads';
 import { DeviceGone } from '../engine.js';
-import {
-  type FromThread,
-  type Operation,
-  type ThreadProtocol,
-  type ToThread,
-} from './thread-protocol.js';
+import { type FromRemote, type Operations, RemoteCalls } from './remote-calls.js';
 
 /**
  * Where the entry module of a thread lies, seen from the module that starts it.
@@ -38,75 +32,36 @@ interface EngineThreadOptions {
   readonly entry: URL;
   /** Shown in stack traces and process listings. */
   readonly name: string;
-  readonly data: unknown;
-}
-
-interface CallOptions<Notice> {
-  readonly transfer?: readonly Transferable[];
-  readonly onNotice?: (notice: Notice) => void;
-}
-
-interface PendingCall {
-  resolve(reply: unknown): void;
-  reject(error: Error): void;
-  onNotice?(notice: unknown): void;
+  readonly data?: unknown;
 }
 
 /**
  * The serving side's half of one thread of native work. Calls are answered in order. A
  * thread that dies fails its own calls and nothing else; whoever owns it starts another.
  */
-export class EngineThread<P extends ThreadProtocol<P>, Info = unknown> {
-  /**
-   * Resolves once the models are loaded; rejects with what to install or where to look.
-   */
-  readonly ready: Promise<Info>;
+export class EngineThread<P extends Operations<P>, Info = unknown> extends RemoteCalls<
+  P,
+  Info
+> {
   readonly #worker: Worker;
-  readonly #exited: Promise<void>;
-  readonly #pending = new Map<number, PendingCall>();
-  readonly #name: string;
-  #opened!: { resolve(info: Info): void; reject(error: Error): void };
-  #nextId = 0;
-  #dead: Error | undefined;
+  readonly #exited = Promise.withResolvers<void>();
 
-  constructor(options: EngineThreadOptions) {
-    this.#name = options.name;
-    this.ready = new Promise<Info>(
-      (resolve, reject) => (this.#opened = { resolve, reject }),
-    );
-    // A failed start is reported to whoever awaits `ready`; that may be later.
-    this.ready.catch(() => undefined);
-    this.#worker = new Worker(options.entry, {
-      name: options.name,
-      workerData: options.data,
-    });
-    this.#worker.on('message', (message: FromThread<Info>) => this.#receive(message));
-    this.#worker.on('error', error => this.#die(error as Error));
-    this.#exited = new Promise(resolve => {
-      this.#worker.once('exit', code => {
-        this.#die(new Error(`it ended with code ${code}`));
-        resolve();
-      });
-    });
-  }
-
-  get alive(): boolean {
-    return this.#dead === undefined;
-  }
-
-  call<K extends Operation<P>>(
-    operation: K,
-    request: P[K]['request'],
-    options: CallOptions<P[K]['notice']> = {},
-  ): Promise<P[K]['reply']> {
-    if (this.#dead) return Promise.reject(this.#dead);
-    const id = this.#nextId++;
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject, onNotice: options.onNotice });
-      this.#worker.postMessage(
-        { type: 'call', id, operation, request },
-        options.transfer ?? [],
+  constructor({ entry, name, data }: EngineThreadOptions) {
+    const worker = new Worker(entry, { name, workerData: data });
+    super(name, (call, transfer) => worker.postMessage(call, transfer));
+    this.#worker = worker;
+    const die = (cause: Error): void =>
+      this.end(
+        new DeviceGone(`The thread ${name} is gone: ${cause.message}`, {
+          cause,
+          code: 'worker_crashed',
+        }),
       );
+    worker.on('message', (message: FromRemote<Info>) => this.receive(message));
+    worker.on('error', error => die(error as Error));
+    worker.once('exit', code => {
+      die(new Error(`it ended with code ${code}`));
+      this.#exited.resolve();
     });
   }
 
@@ -115,32 +70,7 @@ export class EngineThread<P extends ThreadProtocol<P>, Info = unknown> {
    * thread is gone. Idempotent.
    */
   close(): Promise<void> {
-    const message: ToThread<P> = { type: 'close' };
-    if (this.#dead === undefined) this.#worker.postMessage(message);
-    return this.#exited;
-  }
-
-  #receive(message: FromThread<Info>): void {
-    if (message.type === 'ready') return this.#opened.resolve(message.info);
-    if (message.type === 'unavailable')
-      return this.#opened.reject(new Error(message.message));
-    const call = this.#pending.get(message.id);
-    if (call === undefined) return;
-    if (message.type === 'notice') return call.onNotice?.(message.notice);
-    this.#pending.delete(message.id);
-    if (message.type === 'reply') call.resolve(message.reply);
-    else
-      call.reject(new EngineError('engine_failed', `${this.#name}: ${message.message}`));
-  }
-
-  #die(cause: Error): void {
-    if (this.#dead) return;
-    this.#dead = new DeviceGone(`The thread ${this.#name} is gone: ${cause.message}`, {
-      cause,
-      code: 'worker_crashed',
-    });
-    this.#opened.reject(this.#dead);
-    for (const call of this.#pending.values()) call.reject(this.#dead);
-    this.#pending.clear();
+    if (this.alive) this.#worker.postMessage('close');
+    return this.#exited.promise;
   }
 }

@@ -1,6 +1,6 @@
 import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.js';
 import { type SynthesizeItem } from '../speech-synthesizer.js';
-import { CancelFlag } from './thread-protocol.js';
+import { type CancelFlag, CancelFlags } from './shared-memory.js';
 
 export type Spoken = ItemOutcome<{ readonly durationS: number }>;
 
@@ -13,50 +13,36 @@ type Speak = (
   onNotice: (samples: Int16Array) => void,
 ) => Promise<number>;
 
-/**
- * Calls to a thread that speaks: each is stopped by its own signal, by a consumer that
- * fails, or by the engine's end.
- */
-export class SpeechCalls {
-  readonly #cancels = new Set<CancelFlag>();
-
+/** Calls to a thread that speaks; a consumer that fails stops its own. */
+export class SpeechCalls extends CancelFlags {
   /** Whatever goes wrong is the outcome of this item (D-05). @param sampleRate in Hz */
   async outcome(item: SynthesizeItem, sampleRate: number, speak: Speak): Promise<Spoken> {
     try {
       item.signal.throwIfAborted();
-      return succeeded({ durationS: (await this.#speak(item, speak)) / sampleRate });
+      const samples = await this.during(item.signal, flag => spoken(item, flag, speak));
+      return succeeded({ durationS: samples / sampleRate });
     } catch (error) {
       return failed(item.signal.aborted ? cancelledError(item.requestId) : error);
     }
   }
+}
 
-  cancelAll(): void {
-    for (const flag of this.#cancels) flag.raise();
-  }
-
-  async #speak(item: SynthesizeItem, speak: Speak): Promise<number> {
-    const flag = new CancelFlag();
-    const raise = (): void => flag.raise();
-    item.signal.addEventListener('abort', raise, { once: true });
-    this.#cancels.add(flag);
-    let consumerProblem: unknown;
-    const onNotice = (samples: Int16Array): void => {
-      if (flag.raised) return;
-      try {
-        item.emit(samples);
-      } catch (error) {
-        consumerProblem = error;
-        flag.raise();
-      }
-    };
+async function spoken(
+  item: SynthesizeItem,
+  flag: CancelFlag,
+  speak: Speak,
+): Promise<number> {
+  let consumerProblem: unknown;
+  const samples = await speak(flag.memory, piece => {
+    if (flag.raised) return;
     try {
-      const samples = await speak(flag.memory, onNotice);
-      if (consumerProblem) throw consumerProblem as Error;
-      if (flag.raised) throw cancelledError(item.requestId);
-      return samples;
-    } finally {
-      this.#cancels.delete(flag);
-      item.signal.removeEventListener('abort', raise);
+      item.emit(piece);
+    } catch (error) {
+      consumerProblem = error;
+      flag.raise();
     }
-  }
+  });
+  if (consumerProblem) throw consumerProblem as Error;
+  if (flag.raised) throw cancelledError(item.requestId);
+  return samples;
 }

@@ -5,23 +5,6 @@ import { type FliteVoiceId } from './protocol.js';
 
 type Pointer = unknown;
 
-/** Mono s16 speech, copied out of native memory. */
-interface FliteWave {
-  readonly sampleRate: number;
-  readonly samples: Int16Array<ArrayBuffer>;
-}
-
-/**
- * libflite.so.1 and its voices. One thread per process: voices are static data that
- * all callers share.
- */
-interface FliteLibrary {
-  /** File that was loaded, such as "libflite.so.2.2". */
-  readonly revision: string;
-  /** @param stretch 1: the voice's own pace; 2: half as fast. */
-  speak(voice: FliteVoiceId, text: string, stretch: number): FliteWave;
-}
-
 const VOICE = koffi.struct({ name: 'const char*', features: 'void*' });
 const WAVE = koffi.struct({
   type: 'const char*',
@@ -34,10 +17,10 @@ const DEBIAN_PACKAGES = ['libflite1'];
 const STRETCH = 'duration_stretch';
 
 /**
- * Loads flite and the given voices. Voices stay registered until the process ends, as
- * they are static in the library.
+ * Loads libflite.so.1 and the given voices. One thread per process: voices are static data
+ * that all callers share, and stay registered until the process ends.
  */
-export function loadFlite(voices: readonly FliteVoiceId[]): FliteLibrary {
+export function loadFlite(voices: readonly FliteVoiceId[]) {
   const flite = openNativeLibrary('libflite.so.1', DEBIAN_PACKAGES);
   flite.func('int flite_init()')();
   const registered = new Map(voices.map(id => [id, registerVoice(id)]));
@@ -50,8 +33,10 @@ export function loadFlite(voices: readonly FliteVoiceId[]): FliteLibrary {
     'void srand(unsigned int)',
   );
   return {
+    /** File that was loaded, such as "libflite.so.2.2". */
     revision: loadedFile('libflite.so'),
-    speak: (id, text, stretch) => {
+    /** @param stretch 1: the voice's own pace; 2: half as fast. */
+    speak: (id: FliteVoiceId, text: string, stretch: number) => {
       const voice = registered.get(id);
       setStretch(voice, stretch);
       seedNoise(1);
@@ -66,7 +51,8 @@ export function loadFlite(voices: readonly FliteVoiceId[]): FliteLibrary {
   };
 }
 
-function copyWave(wave: Pointer): FliteWave {
+/** Mono s16 speech, copied out of native memory. */
+function copyWave(wave: Pointer) {
   const fields = koffi.decode(wave, WAVE) as {
     sample_rate: number;
     num_samples: number;

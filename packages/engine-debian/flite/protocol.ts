@@ -1,3 +1,4 @@
+import { type Notify } from '@switchyard/engine-api/threads/remote-calls.js';
 import { type EngineVoice } from '@switchyard/engine-api/speech-synthesizer.js';
 
 /**
@@ -25,12 +26,8 @@ interface SpeakRequest {
 }
 
 export interface FliteProtocol {
-  /** One notice per sentence, as it is made; the reply tells the samples in all. */
-  speak: {
-    request: SpeakRequest;
-    reply: { readonly samples: number };
-    notice: Int16Array;
-  };
+  /** One notice per sentence, as it is made. @returns the samples in all */
+  speak(request: SpeakRequest, notify: Notify<Int16Array>): number;
 }
 
 export interface FliteThreadInfo {

@@ -1,5 +1,5 @@
 import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
-import { CancelFlag } from '@switchyard/engine-api/threads/thread-protocol.js';
+import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import { loadFlite } from './library.js';
 import {
   FLITE_SAMPLE_RATE,
@@ -9,7 +9,7 @@ import {
 } from './protocol.js';
 
 /** Entry of the thread that speaks. No decorators here or in anything imported. */
-serveThread<FliteProtocol, FliteThreadInfo>(() => {
+void serveThread<FliteProtocol, FliteThreadInfo>(() => {
   const flite = loadFlite(FLITE_VOICE_IDS);
   // Warm-up: the first sentence of a voice pages its data in.
   for (const voice of FLITE_VOICE_IDS) flite.speak(voice, 'ready', 1);
@@ -27,7 +27,7 @@ serveThread<FliteProtocol, FliteThreadInfo>(() => {
           total += samples.length;
           notify(samples, [samples.buffer]);
         }
-        return { samples: total };
+        return total;
       },
     },
     // Waves are freed one by one; voices are static in the library and go

@@ -122,7 +122,7 @@ export class FliteSynthesizer implements SpeechSynthesizer {
   }
 
   async #close(): Promise<void> {
-    this.#calls.cancelAll();
+    this.#calls.raiseAll();
     await this.#thread.close();
     if (this.#holdsVoices) loadedInProcess = false;
   }
@@ -130,9 +130,7 @@ export class FliteSynthesizer implements SpeechSynthesizer {
   #outcome(item: SynthesizeItem): Promise<Spoken> {
     return this.#calls.outcome(item, FLITE_SAMPLE_RATE, async (cancel, onNotice) => {
       const request = { ...readRequest(item), speed: item.speed, cancel };
-      return (
-        await this.#thread.use(thread => thread.call('speak', request, { onNotice }))
-      ).samples;
+      return this.#thread.use(thread => thread.call('speak', request, { onNotice }));
     });
   }
 }
@@ -141,7 +139,6 @@ function startThread(): EngineThread<FliteProtocol, FliteThreadInfo> {
   return new EngineThread({
     entry: threadEntry('./synthesizer.thread.js', import.meta.url),
     name: 'flite',
-    data: undefined,
   });
 }
 

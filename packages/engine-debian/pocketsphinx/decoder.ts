@@ -170,18 +170,19 @@ function addSpeechFrames(cepstra: Float32Array, sum: Float64Array): number {
 
 function createDecoder(library: PocketSphinxLibrary, model: ModelFiles): DecoderPointer {
   const argv = [
-    ...['switchyard', '-logfn', '/dev/null'],
-    ...[
-      '-hmm',
-      model.acousticModel,
-      '-lm',
-      model.languageModel,
-      '-dict',
-      model.dictionary,
-    ],
+    'switchyard',
+    '-logfn',
+    '/dev/null',
+    '-hmm',
+    model.acousticModel,
+    '-lm',
+    model.languageModel,
+    '-dict',
+    model.dictionary,
     // With its silence removal the decoder's clock stops in pauses, and every later word
     // is seconds off.
-    ...['-remove_silence', 'no'],
+    '-remove_silence',
+    'no',
   ];
   const config = library.parseArguments(
     null,

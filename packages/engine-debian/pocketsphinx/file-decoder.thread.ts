@@ -1,7 +1,7 @@
+import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
-import { goBehindStreams } from '../threads/thread-priority.js';
 import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
-import { CancelFlag } from '@switchyard/engine-api/threads/thread-protocol.js';
+import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import {
   type DecodedWord,
   type DecoderThreadData,
@@ -19,6 +19,11 @@ const RATE = 16_000;
  * the search runs.
  */
 const CHUNK_SAMPLES = RATE / 2;
+/**
+ * A decoder of files has what live streams leave of a core: about a tenth of the weight of
+ * other threads.
+ */
+const NICE = 10;
 
 /**
  * Decodes one file from a clean state: the same samples give the same words whatever was
@@ -47,9 +52,11 @@ function decodeFile(
 }
 
 /** Entry of a thread that decodes files. No decorators here or in anything imported. */
-serveThread<FileDecoderProtocol, undefined>(() => {
+void serveThread<FileDecoderProtocol>(() => {
   const { modelDir, besideStreams } = workerData as DecoderThreadData;
-  if (besideStreams) goBehindStreams();
+  // Linux has a priority for each thread, and sets that of the one that asks; elsewhere it
+  // would be that of the whole process.
+  if (besideStreams && process.platform === 'linux') setPriority(NICE);
   const decoder = new Decoder(loadPocketSphinx(), findModelFiles(modelDir));
   // Warm-up: the first utterance pages the language model in.
   decodeFile(decoder, new Int16Array(4800).fill(1), () => false);

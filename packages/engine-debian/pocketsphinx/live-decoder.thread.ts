@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
-import { CancelFlag } from '@switchyard/engine-api/threads/thread-protocol.js';
+import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import { Decoder } from './decoder.js';
 import { type DecoderThreadData, type LiveDecoderProtocol } from './protocol.js';
 import { LiveSession } from './live-session.js';
@@ -11,7 +11,7 @@ import { loadPocketSphinx } from './library.js';
  * Entry of a thread that serves one live stream after another. No decorators here or
  * in anything imported.
  */
-serveThread<LiveDecoderProtocol, undefined>(() => {
+void serveThread<LiveDecoderProtocol>(() => {
   const { modelDir } = workerData as DecoderThreadData;
   const decoder = new Decoder(loadPocketSphinx(), findModelFiles(modelDir));
   let session: LiveSession | undefined;
@@ -32,7 +32,7 @@ serveThread<LiveDecoderProtocol, undefined>(() => {
         const flag = new CancelFlag(cancel);
         session = new LiveSession({ decoder, partials, isCancelled: () => flag.raised });
       },
-      push: ({ samples }) => current().push(samples),
+      push: samples => current().push(samples),
       commit: () => current().commit(),
       close: closeSession,
     },

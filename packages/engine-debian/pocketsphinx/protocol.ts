@@ -74,25 +74,13 @@ interface DecodeRequest {
 
 /** One file at a time; undefined: cancelled. */
 export interface FileDecoderProtocol {
-  decode: {
-    request: DecodeRequest;
-    reply: readonly DecodedWord[] | undefined;
-    notice: never;
-  };
+  decode(request: DecodeRequest): readonly DecodedWord[] | undefined;
 }
 
 /** One live stream at a time. */
 export interface LiveDecoderProtocol {
-  open: {
-    request: { readonly partials: boolean; readonly cancel: SharedArrayBuffer };
-    reply: void;
-    notice: never;
-  };
-  push: {
-    request: { readonly samples: Int16Array };
-    reply: readonly RecognizerEvent[];
-    notice: never;
-  };
-  commit: { request: undefined; reply: readonly RecognizerEvent[]; notice: never };
-  close: { request: undefined; reply: void; notice: never };
+  open(request: { readonly partials: boolean; readonly cancel: SharedArrayBuffer }): void;
+  push(samples: Int16Array): readonly RecognizerEvent[];
+  commit(request: undefined): readonly RecognizerEvent[];
+  close(request: undefined): void;
 }

@@ -1,4 +1,4 @@
-import { EngineError } from '@switchyard/engine-api/coded-error.js';
+import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import {
   cancelledError,
   type EngineInfo,
@@ -6,7 +6,6 @@ import {
   type ItemOutcome,
   succeeded,
 } from '@switchyard/engine-api/engine.js';
-import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   type RecognizerStream,
   type RecognizerStreamOptions,
@@ -19,12 +18,14 @@ import {
   EngineThread,
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
-import { ThreadPool } from '../threads/thread-pool.js';
+import { ThreadStream } from '@switchyard/engine-api/threads/thread-stream.js';
+import { type Operations } from '@switchyard/engine-api/threads/remote-calls.js';
 import {
   CancelFlag,
+  CancelFlags,
   shareSamples,
-  type ThreadProtocol,
-} from '@switchyard/engine-api/threads/thread-protocol.js';
+} from '@switchyard/engine-api/threads/shared-memory.js';
+import { ThreadPool } from '../threads/thread-pool.js';
 import {
   type DecodedWord,
   type DecoderThreadData,
@@ -34,53 +35,6 @@ import {
 import { modelRevision } from './model-files.js';
 import { type PocketSphinxOptions } from './options.js';
 import { toTranscript } from './transcript-segments.js';
-
-/**
- * A live stream on a decoder thread of its own; the thread goes back for reuse when
- * the stream closes.
- */
-class PocketSphinxStream implements RecognizerStream {
-  readonly #cancel = new CancelFlag();
-  #closed: Promise<void> | undefined;
-
-  constructor(
-    private readonly thread: EngineThread<LiveDecoderProtocol>,
-    partials: boolean,
-    private readonly release: () => void,
-  ) {
-    // Not waited for: the thread may still be ending the utterance of a stream that was
-    // cancelled. One that died says so to `push`.
-    this.thread
-      .call('open', { partials, cancel: this.#cancel.memory })
-      .catch(() => undefined);
-  }
-
-  async push(samples: Int16Array): Promise<readonly RecognizerEvent[]> {
-    this.#requireOpen();
-    const own = samples.slice();
-    return this.thread.call('push', { samples: own }, { transfer: [own.buffer] });
-  }
-
-  async commit(): Promise<readonly RecognizerEvent[]> {
-    this.#requireOpen();
-    return this.thread.call('commit', undefined);
-  }
-
-  close(): Promise<void> {
-    return (this.#closed ??= this.#close());
-  }
-
-  async #close(): Promise<void> {
-    this.#cancel.raise();
-    // A thread that died has nothing to close; the pool replaces it.
-    await this.thread.call('close', undefined).catch(() => undefined);
-    this.release();
-  }
-
-  #requireOpen(): void {
-    if (this.#closed) throw new EngineError('engine_failed', 'The stream is closed.');
-  }
-}
 
 /** Refuses what this engine could only ignore: every accepted field acts. */
 function requireSupported(item: TranscribeItem): void {
@@ -99,12 +53,9 @@ function requireSupported(item: TranscribeItem): void {
  */
 function requireEnglish(language: string): void {
   if (language === '' || /^en(glish)?([-_]|$)/i.test(language)) return;
-  throw new EngineError(
-    'invalid_value',
+  throw invalidValue(
     `PocketSphinx recognises English only; language is '${language}', allowed: en`,
-    {
-      param: 'language',
-    },
+    'language',
   );
 }
 
@@ -128,8 +79,8 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
   readonly longestItemS = 15;
   readonly #files: ThreadPool<FileDecoderProtocol>;
   readonly #live: ThreadPool<LiveDecoderProtocol>;
-  readonly #cancels = new Set<CancelFlag>();
-  readonly #streams = new Set<PocketSphinxStream>();
+  readonly #cancels = new CancelFlags();
+  readonly #streams = new Set<RecognizerStream>();
   #revision = '';
   #loaded: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
@@ -183,9 +134,22 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
       );
     }
     const thread = await this.#live.acquire();
-    const stream = new PocketSphinxStream(thread, options.partials, () => {
-      this.#streams.delete(stream);
-      this.#live.release(thread);
+    const cancel = new CancelFlag();
+    // Not waited for: the thread may still be ending the utterance of a stream that was
+    // cancelled. One that died says so to `push`.
+    thread
+      .call('open', { partials: options.partials, cancel: cancel.memory })
+      .catch(() => undefined);
+    const stream = new ThreadStream({
+      push: samples => thread.call('push', samples, { transfer: [samples.buffer] }),
+      commit: () => thread.call('commit', undefined),
+      close: async () => {
+        cancel.raise();
+        // A thread that died has nothing to close; the pool replaces it.
+        await thread.call('close', undefined).catch(() => undefined);
+        this.#streams.delete(stream);
+        this.#live.release(thread);
+      },
     });
     this.#streams.add(stream);
     return stream;
@@ -211,7 +175,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
   }
 
   async #close(): Promise<void> {
-    for (const flag of this.#cancels) flag.raise();
+    this.#cancels.raiseAll();
     await Promise.all([...this.#streams].map(stream => stream.close()));
     await Promise.all([this.#files.close(), this.#live.close()]);
   }
@@ -232,23 +196,16 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
     if (item.signal.aborted) return undefined;
     const pcm = pcmOf(item, 'PocketSphinx');
     if (pcm.length === 0) return NO_SPEECH;
-    const flag = new CancelFlag();
-    const raise = (): void => flag.raise();
-    item.signal.addEventListener('abort', raise, { once: true });
-    this.#cancels.add(flag);
-    try {
+    return this.#cancels.during(item.signal, async ({ memory }) => {
       const samples = await shareSamples(pcm);
-      return await this.#files.use(thread =>
-        thread.call('decode', { samples, cancel: flag.memory }),
+      return this.#files.use(thread =>
+        thread.call('decode', { samples, cancel: memory }),
       );
-    } finally {
-      this.#cancels.delete(flag);
-      item.signal.removeEventListener('abort', raise);
-    }
+    });
   }
 }
 
-function startThread<P extends ThreadProtocol<P>>(
+function startThread<P extends Operations<P>>(
   entry: string,
   data: DecoderThreadData,
 ): EngineThread<P> {

@@ -1,6 +1,6 @@
 import { EngineError } from '@switchyard/engine-api/coded-error.js';
 import { type EngineThread } from '@switchyard/engine-api/threads/engine-thread.js';
-import { type ThreadProtocol } from '@switchyard/engine-api/threads/thread-protocol.js';
+import { type Operations } from '@switchyard/engine-api/threads/remote-calls.js';
 
 interface Waiter<T> {
   readonly resolve: (thread: T) => void;
@@ -12,7 +12,7 @@ interface Waiter<T> {
  * than `size` at once. A thread is held by one user at a time: that is what keeps two
  * users' audio apart.
  */
-export class ThreadPool<P extends ThreadProtocol<P>, Info = unknown> {
+export class ThreadPool<P extends Operations<P>, Info = unknown> {
   readonly #idle: EngineThread<P, Info>[] = [];
   readonly #held = new Set<EngineThread<P, Info>>();
   readonly #waiting: Waiter<EngineThread<P, Info>>[] = [];

@@ -10,74 +10,76 @@ export type Pointer = bigint;
  * was built from.
  */
 koffi.struct('llama_model_params', {
-  ...{ devices: 'void *', tensor_buft_overrides: 'void *' },
-  ...{
-    n_gpu_layers: 'int32_t',
-    split_mode: 'int',
-    load_mode: 'int',
-    lazy_mode: 'int',
-    main_gpu: 'int32_t',
-  },
-  ...{
-    tensor_split: 'void *',
-    progress_callback: 'void *',
-    progress_callback_user_data: 'void *',
-    kv_overrides: 'void *',
-  },
-  ...{ vocab_only: 'bool', check_tensors: 'bool', use_extra_bufts: 'bool' },
-  ...{ no_host: 'bool', no_alloc: 'bool', load_mtp: 'bool' },
+  devices: 'void *',
+  tensor_buft_overrides: 'void *',
+  n_gpu_layers: 'int32_t',
+  split_mode: 'int',
+  load_mode: 'int',
+  lazy_mode: 'int',
+  main_gpu: 'int32_t',
+  tensor_split: 'void *',
+  progress_callback: 'void *',
+  progress_callback_user_data: 'void *',
+  kv_overrides: 'void *',
+  vocab_only: 'bool',
+  check_tensors: 'bool',
+  use_extra_bufts: 'bool',
+  no_host: 'bool',
+  no_alloc: 'bool',
+  load_mtp: 'bool',
 });
 
 /** `llama_context_params`, likewise. */
 koffi.struct('llama_context_params', {
-  ...{
-    n_ctx: 'uint32_t',
-    n_batch: 'uint32_t',
-    n_ubatch: 'uint32_t',
-    n_seq_max: 'uint32_t',
-    n_rs_seq: 'uint32_t',
-  },
-  ...{
-    n_outputs_max: 'uint32_t',
-    n_outputs_max_per_seq: 'uint32_t',
-    n_threads: 'int32_t',
-    n_threads_batch: 'int32_t',
-  },
-  ...{
-    ctx_type: 'int',
-    rope_scaling_type: 'int',
-    pooling_type: 'int',
-    attention_type: 'int',
-    flash_attn_type: 'int',
-  },
-  ...{
-    rope_freq_base: 'float',
-    rope_freq_scale: 'float',
-    yarn_ext_factor: 'float',
-    yarn_attn_factor: 'float',
-  },
-  ...{
-    yarn_beta_fast: 'float',
-    yarn_beta_slow: 'float',
-    yarn_orig_ctx: 'uint32_t',
-    defrag_thold: 'float',
-  },
-  ...{ cb_eval: 'void *', cb_eval_user_data: 'void *', type_k: 'int', type_v: 'int' },
-  ...{ abort_callback: 'void *', abort_callback_data: 'void *' },
-  ...{
-    embeddings: 'bool',
-    offload_kqv: 'bool',
-    no_perf: 'bool',
-    op_offload: 'bool',
-    swa_full: 'bool',
-    kv_unified: 'bool',
-  },
-  ...{ samplers: 'void *', n_samplers: 'size_t', ctx_other: 'void *' },
+  n_ctx: 'uint32_t',
+  n_batch: 'uint32_t',
+  n_ubatch: 'uint32_t',
+  n_seq_max: 'uint32_t',
+  n_rs_seq: 'uint32_t',
+  n_outputs_max: 'uint32_t',
+  n_outputs_max_per_seq: 'uint32_t',
+  n_threads: 'int32_t',
+  n_threads_batch: 'int32_t',
+  ctx_type: 'int',
+  rope_scaling_type: 'int',
+  pooling_type: 'int',
+  attention_type: 'int',
+  flash_attn_type: 'int',
+  rope_freq_base: 'float',
+  rope_freq_scale: 'float',
+  yarn_ext_factor: 'float',
+  yarn_attn_factor: 'float',
+  yarn_beta_fast: 'float',
+  yarn_beta_slow: 'float',
+  yarn_orig_ctx: 'uint32_t',
+  defrag_thold: 'float',
+  cb_eval: 'void *',
+  cb_eval_user_data: 'void *',
+  type_k: 'int',
+  type_v: 'int',
+  abort_callback: 'void *',
+  abort_callback_data: 'void *',
+  embeddings: 'bool',
+  offload_kqv: 'bool',
+  no_perf: 'bool',
+  op_offload: 'bool',
+  swa_full: 'bool',
+  kv_unified: 'bool',
+  samplers: 'void *',
+  n_samplers: 'size_t',
+  ctx_other: 'void *',
 });
 
+koffi.struct('llama_sampler_chain_params', { no_perf: 'bool' });
+
 koffi.struct('llama_batch', {
-  ...{ n_tokens: 'int32_t', token: 'void *', embd: 'void *', pos: 'void *' },
-  ...{ n_seq_id: 'void *', seq_id: 'void *', logits: 'void *' },
+  n_tokens: 'int32_t',
+  token: 'void *',
+  embd: 'void *',
+  pos: 'void *',
+  n_seq_id: 'void *',
+  seq_id: 'void *',
+  logits: 'void *',
 });
 
 type ModelParams = Readonly<Record<string, unknown>> & {
@@ -98,79 +100,84 @@ export interface NativeBatch {
 
 /** What this engine calls of llama.h. */
 export interface CLibrary {
-  readonly modelDefaults: () => ModelParams;
-  readonly contextDefaults: () => ContextParams;
-  readonly loadModel: (file: string, params: ModelParams) => Pointer | null;
-  readonly openContext: (model: Pointer, params: ContextParams) => Pointer | null;
-  readonly closeContext: (context: Pointer) => void;
-  readonly vocabulary: (model: Pointer) => Pointer;
-  readonly vocabularySize: (vocabulary: Pointer) => number;
-  readonly vectorSize: (model: Pointer) => number;
-  readonly trainedContext: (model: Pointer) => number;
-  readonly hasEncoder: (model: Pointer) => boolean;
-  readonly hasDecoder: (model: Pointer) => boolean;
-  readonly describe: (model: Pointer, text: Buffer, size: number) => number;
+  modelDefaults(): ModelParams;
+  contextDefaults(): ContextParams;
+  loadModel(file: string, params: ModelParams): Pointer | null;
+  openContext(model: Pointer, params: ContextParams): Pointer | null;
+  closeContext(context: Pointer): void;
+  vocabulary(model: Pointer): Pointer;
+  vocabularySize(vocabulary: Pointer): number;
+  vectorSize(model: Pointer): number;
+  trainedContext(model: Pointer): number;
+  hasEncoder(model: Pointer): boolean;
+  hasDecoder(model: Pointer): boolean;
+  describe(model: Pointer, text: Buffer, size: number): number;
   /** Minus what it needs, where `most` is too little. */
-  readonly tokenize: (
+  tokenize(
     ...args: [Pointer, Buffer, number, Int32Array, number, boolean, boolean]
-  ) => number;
-  readonly beginningOfText: (vocabulary: Pointer) => number;
-  readonly endOfText: (vocabulary: Pointer) => number;
-  readonly separator: (vocabulary: Pointer) => number;
-  readonly addsBeginning: (vocabulary: Pointer) => boolean;
-  readonly addsEnd: (vocabulary: Pointer) => boolean;
-  readonly addsSeparator: (vocabulary: Pointer) => boolean;
+  ): number;
+  beginningOfText(vocabulary: Pointer): number;
+  endOfText(vocabulary: Pointer): number;
+  separator(vocabulary: Pointer): number;
+  addsBeginning(vocabulary: Pointer): boolean;
+  addsEnd(vocabulary: Pointer): boolean;
+  addsSeparator(vocabulary: Pointer): boolean;
   /** By its name; null: the file has none. */
-  readonly template: (model: Pointer, name: string) => string | null;
+  template(model: Pointer, name: string): string | null;
   /** 0 none, 1 mean, 2 first, 3 last, 4 rank */
-  readonly pooling: (context: Pointer) => number;
-  readonly newBatch: (
-    tokens: number,
-    embedding: number,
-    sequences: number,
-  ) => NativeBatch;
-  readonly memory: (context: Pointer) => Pointer | null;
-  readonly clearMemory: (memory: Pointer, data: boolean) => void;
+  pooling(context: Pointer): number;
+  newBatch(tokens: number, embedding: number, sequences: number): NativeBatch;
+  memory(context: Pointer): Pointer | null;
+  clearMemory(memory: Pointer, data: boolean): void;
   /**
    * Positions from `start` to before `end`; -1: from the first one, or to the last one.
    */
-  readonly cutSequence: (
-    memory: Pointer,
-    sequence: number,
-    start: number,
-    end: number,
-  ) => boolean;
-  readonly copySequence: (
+  cutSequence(memory: Pointer, sequence: number, start: number, end: number): boolean;
+  copySequence(
     memory: Pointer,
     from: number,
     to: number,
     start: number,
     end: number,
-  ) => void;
+  ): void;
   /**
    * Bytes that a sequence has in memory, as `takeState` and `giveState` have them; both
    * say how many they were.
    */
-  readonly stateSize: (context: Pointer, sequence: number) => number;
-  readonly takeState: (
-    context: Pointer,
-    state: Buffer,
-    size: number,
-    sequence: number,
-  ) => number;
-  readonly giveState: (
-    context: Pointer,
-    state: Buffer,
-    size: number,
-    sequence: number,
-  ) => number;
+  stateSize(context: Pointer, sequence: number): number;
+  takeState(context: Pointer, state: Buffer, size: number, sequence: number): number;
+  giveState(context: Pointer, state: Buffer, size: number, sequence: number): number;
   readonly decode: KoffiFunc<(context: Pointer, batch: NativeBatch) => number>;
   /** Of all outputs of the last run; brings them into the order of the batch. */
-  readonly logits: (context: Pointer) => Pointer | null;
+  logits(context: Pointer): Pointer | null;
   /** By place in the batch. */
-  readonly logitsAt: (context: Pointer, place: number) => Pointer | null;
+  logitsAt(context: Pointer, place: number): Pointer | null;
   readonly encode: (context: Pointer, batch: NativeBatch) => number;
-  readonly vectorOf: (context: Pointer, sequence: number) => Pointer | null;
+  vectorOf(context: Pointer, sequence: number): Pointer | null;
+
+  /** Samplers: a chain owns what is added to it, and frees what it still has with itself. */
+  newChain(params: { readonly no_perf: boolean }): Pointer;
+  addSampler(chain: Pointer, sampler: Pointer): void;
+  /** The one at this place, which is the caller's again. */
+  removeSampler(chain: Pointer, place: number): Pointer;
+  chainLength(chain: Pointer): number;
+  freeSampler(sampler: Pointer): void;
+  greedy(): Pointer;
+  distribution(seed: number): Pointer;
+  topK(count: number): Pointer;
+  topP(mass: number, least: number): Pointer;
+  minP(share: number, least: number): Pointer;
+  temperature(temperature: number): Pointer;
+  penalties(...args: [vocabulary: number, last: number, number, number, number]): Pointer;
+  /** @param biases token (int32) and bias (float) in turns */
+  biases(vocabulary: number, count: number, biases: Int32Array): Pointer;
+  /** Null: the text cannot be read. */
+  grammar(vocabulary: Pointer, text: string, root: string): Pointer | null;
+  acceptToken(sampler: Pointer, token: number): void;
+  /** @param candidates a `llama_token_data_array` in native memory */
+  applySampler(sampler: Pointer, candidates: Pointer): void;
+  /** Draws from the logits at this place of the batch, and accepts. */
+  readonly sample: KoffiFunc<(chain: Pointer, context: Pointer, place: number) => number>;
 }
 
 /**
@@ -180,7 +187,11 @@ export interface CLibrary {
  * says of itself is compared with what that says.
  */
 export function openCLibrary(): CLibrary {
-  const opened = functionsOf(loadedLibrary());
+  const library = loadedLibrary();
+  const functions = Object.entries(PROTOTYPES).map(
+    ([name, prototype]) => [name, library.func(prototype)] as const,
+  );
+  const opened = Object.fromEntries(functions) as unknown as CLibrary;
   const { n_gpu_layers: layers } = opened.modelDefaults();
   const { n_batch: batch, n_ubatch: run } = opened.contextDefaults();
   if (layers !== -1 || batch !== 2048 || run !== 512)
@@ -225,27 +236,41 @@ const PROTOTYPES: Readonly<Record<keyof CLibrary, string>> = {
   decode: 'int32_t llama_decode(void *, llama_batch)',
   encode: 'int32_t llama_encode(void *, llama_batch)',
   vectorOf: 'void *llama_get_embeddings_seq(void *, int32_t)',
+  newChain: 'void *llama_sampler_chain_init(llama_sampler_chain_params)',
+  addSampler: 'void llama_sampler_chain_add(void *, void *)',
+  removeSampler: 'void *llama_sampler_chain_remove(void *, int32_t)',
+  chainLength: 'int32_t llama_sampler_chain_n(void *)',
+  freeSampler: 'void llama_sampler_free(void *)',
+  greedy: 'void *llama_sampler_init_greedy()',
+  distribution: 'void *llama_sampler_init_dist(uint32_t)',
+  topK: 'void *llama_sampler_init_top_k(int32_t)',
+  topP: 'void *llama_sampler_init_top_p(float, size_t)',
+  minP: 'void *llama_sampler_init_min_p(float, size_t)',
+  temperature: 'void *llama_sampler_init_temp(float)',
+  penalties: 'void *llama_sampler_init_penalties(int32_t, int32_t, float, float, float)',
+  biases: 'void *llama_sampler_init_logit_bias(int32_t, int32_t, void *)',
+  grammar: 'void *llama_sampler_init_grammar(void *, str, str)',
+  acceptToken: 'void llama_sampler_accept(void *, int32_t)',
+  applySampler: 'void llama_sampler_apply(void *, void *)',
+  sample: 'int32_t llama_sampler_sample(void *, void *, int32_t)',
 };
 
-const functionsOf = (library: LibraryHandle): CLibrary =>
-  Object.fromEntries(
-    Object.entries(PROTOTYPES).map(([name, prototype]) => [
-      name,
-      library.func(prototype),
-    ]),
-  ) as unknown as CLibrary;
+const ALL_LAYERS = -1;
 
 /** @throws Error when the file is no model, or does not fit */
 export function loadModelFile(
   library: CLibrary,
-  file: string,
-  gpuLayers: number,
+  {
+    modelFile,
+    gpuLayers = ALL_LAYERS,
+  }: { readonly modelFile: string; readonly gpuLayers?: number | undefined },
+  onGpu: boolean,
 ): Pointer {
-  const model = library.loadModel(file, {
+  const model = library.loadModel(modelFile, {
     ...library.modelDefaults(),
-    n_gpu_layers: gpuLayers,
+    n_gpu_layers: onGpu ? gpuLayers : 0,
   });
-  if (model === null) throw new Error(`llama.cpp cannot load ${file}`);
+  if (model === null) throw new Error(`llama.cpp cannot load ${modelFile}`);
   return model;
 }
 
@@ -263,7 +288,7 @@ export function describeModel(library: CLibrary, model: Pointer): string {
  * The file that is mapped into this process: the one for its device, with its
  * backends registered.
  */
-export function loadedLibrary(): LibraryHandle {
+function loadedLibrary(): LibraryHandle {
   const paths = readFileSync('/proc/self/maps', 'utf8').split('\n');
   const path = paths
     .map(line => line.slice(line.indexOf('/')))

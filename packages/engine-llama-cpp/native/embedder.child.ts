@@ -1,11 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import {
-  type EmbeddingInfo,
-  type EmbeddingOperations,
-  type EmbeddingSettings,
-  POOLINGS,
-} from '../protocol.js';
+import { type EmbeddingInfo, type EmbeddingOperations, POOLINGS } from '../protocol.js';
+import { type LlamaEmbeddingOptions } from '../options.js';
 import {
   openCLibrary,
   type CLibrary,
@@ -15,7 +11,7 @@ import {
   type Pointer,
 } from './c-library.js';
 import { openDevice } from './library.js';
-import { type ChildService, serveChild } from './serve-child.js';
+import { serveChild } from './serve-child.js';
 import koffi from 'koffi';
 import { PairEncoder } from './pair-encoder.js';
 
@@ -86,13 +82,9 @@ class EmbeddingModel {
   #scratch = new Int32Array(4096);
 
   /** @throws Error when the file is no model, or one without pooling. */
-  constructor(library: CLibrary, settings: EmbeddingSettings, onGpu: boolean) {
+  constructor(library: CLibrary, settings: LlamaEmbeddingOptions, onGpu: boolean) {
     this.#library = library;
-    const model = loadModelFile(
-      library,
-      settings.modelFile,
-      onGpu ? (settings.gpuLayers ?? -1) : 0,
-    );
+    const model = loadModelFile(library, settings, onGpu);
     this.#vocabulary = library.vocabulary(model);
     this.vocabularySize = library.vocabularySize(this.#vocabulary);
     this.trainedContextTokens = library.trainedContext(model);
@@ -188,18 +180,18 @@ class EmbeddingModel {
 function openContext(
   library: CLibrary,
   model: Pointer,
-  settings: EmbeddingSettings,
+  settings: LlamaEmbeddingOptions,
 ): Pointer {
-  const { batchTokens, batchTexts, threads, pooling } = settings;
+  const { batchTokens, batchTexts, batchThreads, pooling } = settings;
   const context = library.openContext(model, {
     ...library.contextDefaults(),
-    ...{
-      n_ctx: batchTokens,
-      n_batch: batchTokens,
-      n_ubatch: batchTokens,
-      n_seq_max: batchTexts,
-    },
-    ...{ n_threads: threads, n_threads_batch: threads, embeddings: true },
+    n_ctx: batchTokens,
+    n_batch: batchTokens,
+    n_ubatch: batchTokens,
+    n_seq_max: batchTexts,
+    n_threads: batchThreads,
+    n_threads_batch: batchThreads,
+    embeddings: true,
     // One memory for all texts of a run: divided, each would have its share only, and
     // texts of unlike length their own runs.
     kv_unified: true,
@@ -210,23 +202,15 @@ function openContext(
   return context;
 }
 
-type Answers = {
-  readonly [K in keyof EmbeddingOperations]: (
-    request: EmbeddingOperations[K]['request'],
-  ) => EmbeddingOperations[K]['reply'];
-};
+void serveChild(open);
 
-serveChild(open);
-
-async function open(settings: EmbeddingSettings): Promise<ChildService<EmbeddingInfo>> {
+async function open(settings: LlamaEmbeddingOptions): Promise<{
+  readonly info: EmbeddingInfo;
+  readonly operations: EmbeddingOperations;
+}> {
   const { size } = await stat(settings.modelFile);
   const device = await openDevice(settings.device);
   const model = new EmbeddingModel(openCLibrary(), settings, device !== 'cpu');
-  const answers: Answers = {
-    tokenize: texts => texts.map(text => model.tokenize(text)),
-    pairs: ({ query, documents }) => model.pairs(query, documents),
-    embed: ({ tokens, counts }) => model.embed(tokens, counts),
-  };
   // The first run of everything is slow.
   const probe = model.tokenize('a');
   model.embed(probe, [probe.length]);
@@ -234,6 +218,10 @@ async function open(settings: EmbeddingSettings): Promise<ChildService<Embedding
   const revision = `${basename(settings.modelFile)} (${description}, ${size} bytes)`;
   return {
     info: { device, revision, dimensions, vocabularySize, trainedContextTokens, ranks },
-    operations: answers,
+    operations: {
+      tokenize: texts => texts.map(text => model.tokenize(text)),
+      pairs: ({ query, documents }) => model.pairs(query, documents),
+      embed: ({ tokens, counts }) => model.embed(tokens, counts),
+    },
   };
 }

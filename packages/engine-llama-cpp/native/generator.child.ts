@@ -1,16 +1,18 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { GrammarError } from '@switchyard/json-schema-gbnf/grammar-error.js';
 import { grammarText } from '../grammar-text.js';
 import { CALL_MARKS } from '../tool-form.js';
 import {
   type ChildInfo,
-  type ChildSettings,
   type GrammarCheck,
   type LlamaOperations,
   type SlotCosts,
 } from '../protocol.js';
+import { type ChildSettings } from '../options.js';
 import {
+  type Decoding,
   type NativeContext,
   openDivided,
   type OpenedModel,
@@ -18,7 +20,7 @@ import {
 } from './library.js';
 import { PromptEncoder } from './prompt-encoder.js';
 import { SamplerPool } from './sequence-drawer.js';
-import { type ChildService, Refusal, serveChild } from './serve-child.js';
+import { serveChild } from './serve-child.js';
 import { StepRunner } from './step-runner.js';
 import { vocabularyOf } from './token-text.js';
 import { openUnified } from './unified-context.js';
@@ -34,11 +36,7 @@ const NONE = new Uint32Array(0);
 async function warmUp(
   context: NativeContext,
   token: number,
-  {
-    rows,
-    stepTokens,
-    contextTokens,
-  }: Pick<ChildSettings, 'rows' | 'stepTokens' | 'contextTokens'>,
+  { rows, stepTokens, contextTokens }: ChildSettings,
 ): Promise<SlotCosts> {
   // Twice as many, and two more, have to fit.
   const many = Math.min(MOST_TOKENS, stepTokens, Math.floor(contextTokens / 2) - 1);
@@ -74,29 +72,22 @@ async function copying(
 /** Compiled grammars that are kept. */
 const GRAMMARS = 32;
 
-type Answers = {
-  readonly [K in keyof LlamaOperations]: (
-    request: LlamaOperations[K]['request'],
-  ) => LlamaOperations[K]['reply'] | Promise<LlamaOperations[K]['reply']>;
-};
+void serveChild(open);
 
-serveChild(open);
-
-async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
-  const { size } = await stat(settings.modelFile);
-  const { rows, contextTokens, kvTokens } = settings;
-  const opened = await openModel(settings, kvTokens !== undefined);
+async function open(settings: ChildSettings): Promise<{
+  readonly info: ChildInfo;
+  readonly operations: LlamaOperations;
+}> {
+  const { modelFile, rows, contextTokens } = settings;
+  const { size } = await stat(modelFile);
+  const opened = await openModel(settings, settings.kvTokens !== undefined);
   const { bindings, native, model, device } = opened;
   const grammar = grammarShelf(
     text =>
       new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' }),
   );
-  const decoding =
-    kvTokens === undefined
-      ? await openDivided(opened, settings, grammar)
-      : openUnified({ ...settings, kvTokens }, device !== 'cpu');
-  const { context } = decoding;
-  const costs = await warmUp(context, Math.max(0, native.tokenBos()), settings);
+  const decoding = await decodingOf(opened, settings, grammar);
+  const costs = await warmUp(decoding.context, Math.max(0, native.tokenBos()), settings);
   const { metadata } = model.fileInfo;
   const vocabularySize = metadata.tokenizer.ggml.tokens.length;
   const template = metadata.tokenizer.chat_template;
@@ -107,7 +98,7 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
     decoding.newSampler(),
   );
   const runner = new StepRunner({ ...decoding, samplers, contextTokens, drawsInLine });
-  const answers: Answers = {
+  const operations: LlamaOperations = {
     step: frame => runner.run(frame),
     encode: prompt => encoder.encode(prompt),
     grammar: check => checked(check, grammar),
@@ -115,17 +106,24 @@ async function open(settings: ChildSettings): Promise<ChildService<ChildInfo>> {
   };
   const info: ChildInfo = {
     device,
-    model: metadata.general.name ?? basename(settings.modelFile),
-    revision: `${basename(settings.modelFile)} (${decoding.description}, ${size} bytes)`,
-    vocabularySize,
-    trainedContextTokens: decoding.trainedContextTokens,
-    chat: encoder.chat,
-    toolForm: encoder.toolForm,
-    thinks: encoder.thinks,
+    model: metadata.general.name ?? basename(modelFile),
+    revision: `${basename(modelFile)} (${decoding.description}, ${size} bytes)`,
+    ...encoder.traits,
     cutsBack: cutsBack(opened),
     costs,
   };
-  return { info, operations: answers };
+  return { info, operations };
+}
+
+function decodingOf(
+  opened: OpenedModel,
+  settings: ChildSettings,
+  grammar: (text: string) => object,
+): Decoding | Promise<Decoding> {
+  const { kvTokens } = settings;
+  return kvTokens === undefined
+    ? openDivided(opened, settings, grammar)
+    : openUnified({ ...settings, kvTokens }, opened.device !== 'cpu');
 }
 
 /** A recurrent state holds all that it has read: nothing can be taken out again. */
@@ -145,10 +143,9 @@ function checked(
     compile(text);
     return text;
   } catch (error) {
-    if (error instanceof GrammarError)
-      throw new Refusal('invalid_value', error.message, error.param);
+    if (error instanceof GrammarError) throw invalidValue(error.message, error.param);
     const why = errorMessage(error);
-    throw new Refusal('invalid_value', `The grammar cannot be read: ${why}`, param);
+    throw invalidValue(`The grammar cannot be read: ${why}`, param);
   }
 }
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as LlamaPackage from 'node-llama-cpp';
-import { type ChildSettings, type LlamaDevice } from '../protocol.js';
+import { type ChildSettings } from '../options.js';
+import { type LlamaDevice } from '../protocol.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 
@@ -23,29 +24,27 @@ export interface NativeContext {
   ): Uint32Array;
   decodeBatch(): Promise<void>;
   sampleToken(place: number, sampler: NativeSampler): Promise<number>;
-  sampleToken(...args: LookedFor): Promise<Looked>;
+  /** Logits as they are: of `tokens` and the likeliest one, or of the `top` likeliest. */
+  look(
+    place: number,
+    sampler: NativeSampler,
+    tokens: readonly number[],
+    top: number,
+  ): Promise<Looked>;
   /** Positions from `start` to before `end`; -1: to the last one. */
   removeTokenCellsFromSequence(sequence: number, start: number, end: number): boolean;
   disposeSequence(sequence: number): void;
   copySequenceStateFromOtherSequence(target: number, source: number): Promise<number>;
 }
 
-/** Logits as they are: of these tokens, or of the likeliest ones. */
-export type LookedFor = [
-  ...[place: number, sampler: NativeSampler, probabilities: false, confidence: false],
-  logits: readonly [
-    tokens: readonly number[],
-    max: false,
-    min: false,
-    selected: boolean,
-    top: number,
-  ],
-  totalWeight: boolean,
-];
-export type Looked = [
-  ...[token: number, probabilities: undefined, confidence: undefined],
-  ...[logits: number[], totalWeight: number],
-];
+export interface Looked {
+  /** The likeliest token. */
+  readonly most: number;
+  /** By token. */
+  readonly logits: ReadonlyMap<number, number>;
+  /** Sum of e^(logit - highest logit). */
+  readonly weight: number;
+}
 
 /** How far a sequence is in its grammar. */
 export interface GrammarState {
@@ -61,13 +60,12 @@ export interface Decoding {
   newSampler(): NativeSampler;
   /** @throws Error when the text cannot be read */
   grammarState(text: string): GrammarState;
-  readonly trainedContextTokens: number;
   /** Such as "llama 1B Q8_0". */
   readonly description: string;
 }
 
 export interface NativeSampler {
-  applyConfig(config: Readonly<Record<string, unknown>>): void;
+  applyConfig(config: object): void;
   dispose(): void;
 }
 
@@ -161,13 +159,25 @@ export async function openDevice(device: LlamaDevice): Promise<string> {
   return gpu === false ? 'cpu' : gpu;
 }
 
-type DividedSettings = Pick<
-  ChildSettings,
-  'rows' | 'contextTokens' | 'stepTokens' | 'threads' | 'batchThreads' | 'exact'
->;
-
 interface DividedContext extends NativeContext {
   setThreads(count: number): void;
+  sampleToken(place: number, sampler: NativeSampler): Promise<number>;
+  sampleToken(
+    place: number,
+    sampler: NativeSampler,
+    probabilities: false,
+    confidence: false,
+    logits: readonly [
+      tokens: readonly number[],
+      max: false,
+      min: false,
+      selected: boolean,
+      top: number,
+    ],
+    totalWeight: true,
+  ): Promise<
+    [most: number, probabilities: undefined, confidence: undefined, number[], number]
+  >;
 }
 
 /**
@@ -177,7 +187,7 @@ interface DividedContext extends NativeContext {
  */
 export async function openDivided(
   { model, native, bindings }: OpenedModel,
-  settings: DividedSettings,
+  settings: ChildSettings,
   compile: (text: string) => object,
 ): Promise<Decoding> {
   const { AddonSampler, AddonGrammarEvaluationState } = bindings;
@@ -191,14 +201,13 @@ export async function openDivided(
     context: await openContext(model, settings),
     newSampler: () => new AddonSampler(native),
     grammarState,
-    trainedContextTokens: model.trainContextSize,
     description: native.getModelDescription(),
   };
 }
 
 async function openContext(
   model: LlamaPackage.LlamaModel,
-  settings: DividedSettings,
+  settings: ChildSettings,
 ): Promise<NativeContext> {
   const context = await model.createContext({
     sequences: settings.rows,
@@ -207,7 +216,8 @@ async function openContext(
     threads: settings.batchThreads,
     // Both together: flash attention of 32 bit memory is no more exact than 16 bits are.
     ...(settings.exact && {
-      ...{ experimentalKvCacheKeyType: 'F32', experimentalKvCacheValueType: 'F32' },
+      experimentalKvCacheKeyType: 'F32',
+      experimentalKvCacheValueType: 'F32',
       flashAttention: false,
     }),
     // Models with a sliding window forget what a later request could have gone on from.
@@ -217,11 +227,38 @@ async function openContext(
   const { threads, batchThreads } = settings;
   const begin = native.initBatch.bind(native);
   // It has one number for runs of all sizes.
-  const value = (tokens: number) => {
+  const initBatch = (tokens: number): void => {
     native.setThreads(tokens === 1 ? threads : batchThreads);
     begin(tokens);
   };
-  return Object.defineProperty(native, 'initBatch', { value });
+  return Object.defineProperties(native, {
+    initBatch: { value: initBatch },
+    look: { value: (...args: Parameters<Look>) => look(native, ...args) },
+  });
+}
+
+type Look = NativeContext['look'];
+
+/** Its "confidence" would cost a sort of the whole vocabulary. */
+async function look(
+  native: DividedContext,
+  ...[place, sampler, tokens, top]: Parameters<Look>
+): Promise<Looked> {
+  sampler.applyConfig(
+    top > 0 ? { temperature: 1, topK: top, seed: 0 } : { temperature: 0, seed: 0 },
+  );
+  const wanted = [tokens, false, false, top === 0, top] as const;
+  const [most, , , pairs, weight] = await native.sampleToken(
+    place,
+    sampler,
+    false,
+    false,
+    wanted,
+    true,
+  );
+  const logits = new Map<number, number>();
+  for (let at = 0; at < pairs.length; at += 2) logits.set(pairs[at]!, pairs[at + 1]!);
+  return { most, logits, weight };
 }
 
 async function loadPackage(): Promise<typeof LlamaPackage> {

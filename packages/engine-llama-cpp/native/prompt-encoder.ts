@@ -1,9 +1,10 @@
 import { type Prompt, type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
+import { type ChildInfo } from '../protocol.js';
 import { toolFormOf } from '../tool-form.js';
 import { withoutTools } from './toolless-template.js';
 import { type NativeBindings, type NativeModel } from './library.js';
-import { Refusal } from './serve-child.js';
 import { TOKEN } from './token-text.js';
+import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
@@ -68,6 +69,12 @@ interface SpecialTexts {
   readonly control: readonly string[];
 }
 
+/** Of a prompt; `control`: what spells a control token is one. */
+interface Piece {
+  readonly text: string;
+  readonly control: boolean;
+}
+
 const PROBE = 'switchyard_probe';
 
 const PROBE_USER = { role: 'user', content: 'x' };
@@ -105,17 +112,14 @@ class ChatTemplate {
 
   /**
    * The prompt in pieces: text of the template, in which control tokens are meant, and
-   * what callers wrote that looks like one and is text all the same. @throws Refusal with
+   * what callers wrote that looks like one and is text all the same. @throws EngineError with
    * the template's own words
    */
   render({
     messages,
     tools,
     variables = {},
-  }: Omit<Extract<Prompt, { type: 'chat' }>, 'type'>): {
-    text: string;
-    control: boolean;
-  }[] {
+  }: Omit<Extract<Prompt, { type: 'chat' }>, 'type'>): Piece[] {
     const disguise = new Disguise(this.#texts.control);
     const plain = disguise.of(templateMessages(messages, this.#shape)) as Message[];
     const known = {
@@ -131,8 +135,7 @@ class ChatTemplate {
       });
       return disguise.reveal(text);
     } catch (error) {
-      throw new Refusal(
-        'invalid_value',
+      throw invalidValue(
         `The model's chat template refuses this: ${reasonIn(error)}`,
         'messages',
       );
@@ -221,31 +224,23 @@ class Disguise {
     if (Array.isArray(value)) return value.map(item => this.of(item));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [this.#text(key), this.of(item)]),
+      Object.entries(value).map(([key, item]) => [this.of(key), this.of(item)]),
     );
   }
 
-  reveal(text: string): { text: string; control: boolean }[] {
+  reveal(text: string): Piece[] {
     const pieces = text.split(new RegExp(`${MARK}(\\d+)${MARK}`));
     return pieces
       .map((piece, index) =>
-        index % 2 === 0 ? { text: piece, control: true } : this.#shown(Number(piece)),
+        index % 2 === 0
+          ? { text: piece, control: true }
+          : { text: this.#found[Number(piece)] ?? '', control: false },
       )
       .filter(({ text: piece }) => piece !== '');
   }
 
-  #text(value: string): string {
-    return this.#pattern === undefined
-      ? value
-      : value.replace(this.#pattern, found => this.#hide(found));
-  }
-
   #hide(found: string): string {
     return `${MARK}${this.#found.push(found) - 1}${MARK}`;
-  }
-
-  #shown(index: number): { text: string; control: boolean } {
-    return { text: this.#found[index] ?? '', control: false };
   }
 }
 
@@ -279,19 +274,20 @@ export class PromptEncoder {
         : new ChatTemplate(template, bindings, this.#specialTexts());
   }
 
-  get chat(): boolean {
-    return this.#chat !== undefined;
-  }
-
-  get thinks(): boolean {
-    return this.#parts.template?.includes('</think>') ?? false;
+  /** What is known of the model by its template. */
+  get traits(): Pick<ChildInfo, 'chat' | 'toolForm' | 'thinks'> {
+    return {
+      chat: this.#chat !== undefined,
+      toolForm: this.toolForm,
+      thinks: this.#parts.template?.includes('</think>') ?? false,
+    };
   }
 
   get toolForm(): ToolForm {
     return this.#chat?.toolForm ?? 'hermes';
   }
 
-  /** @throws Refusal */
+  /** @throws EngineError */
   encode(prompt: Prompt): Uint32Array {
     switch (prompt.type) {
       case 'tokens':
@@ -300,8 +296,7 @@ export class PromptEncoder {
         return this.#begun([{ text: prompt.text, control: true }], 'prompt');
       case 'chat':
         if (this.#chat === undefined)
-          throw new Refusal(
-            'invalid_value',
+          throw invalidValue(
             'The file of this model has no chat template, so it only continues text: use `/v1/completions`, ' +
               'or the file of a model that was tuned for chat.',
             'model',
@@ -311,19 +306,16 @@ export class PromptEncoder {
   }
 
   /** Begins with the model's first token, once. */
-  #begun(
-    pieces: readonly { text: string; control: boolean }[],
-    param: string,
-  ): Uint32Array {
+  #begun(pieces: readonly Piece[], param: string): Uint32Array {
     const { model, contextTokens } = this.#parts;
     const bytes = pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     if (bytes > contextTokens * LONGEST_TOKEN_BYTES)
-      throw new Refusal(
+      throw new EngineError(
         'context_length_exceeded',
         `This model's maximum context length is ${contextTokens} tokens. ` +
           `However, your ${param} has ${bytes} bytes of text, which are more. ` +
           `Please reduce the length of the ${param}.`,
-        param,
+        { param },
       );
     const tokens = pieces.flatMap(({ text, control }) => [
       ...model.tokenize(text, control),

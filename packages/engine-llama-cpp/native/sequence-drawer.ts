@@ -7,7 +7,6 @@ import {
   type Decoding,
   type GrammarState,
   type Looked,
-  type LookedFor,
   type NativeSampler,
 } from './library.js';
 
@@ -121,17 +120,10 @@ export class SequenceDrawer {
     const wanted = this.#sampling?.logprobs;
     if (wanted === undefined) return undefined;
     // Before temperature and cuts, hence not by the sampler that drew.
-    const [most, , , pairs, weight] = await this.#look(place, { temperature: 0 }, [
-      [token],
-      false,
-      false,
-      true,
-      0,
-    ]);
-    const logits = new Map(pairsOf(pairs));
-    // weight: sum of e^(logit - highest logit)
+    const { most, logits, weight } = await this.#look(place, [token], 0);
     const base = logits.get(most)! + Math.log(weight);
-    const top = wanted === 0 ? [] : await this.#top(wanted, place);
+    const likeliest = wanted === 0 ? [] : (await this.#look(place, [], wanted)).logits;
+    const top = [...likeliest].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
     return {
       logprob: logits.get(token)! - base,
       tokens: top.map(([id]) => id),
@@ -139,28 +131,11 @@ export class SequenceDrawer {
     };
   }
 
-  async #top(count: number, place: number): Promise<[number, number][]> {
-    const config = { temperature: 1, topK: count };
-    const [, , , pairs] = await this.#look(place, config, [
-      [],
-      false,
-      false,
-      false,
-      count,
-    ]);
-    return pairsOf(pairs).sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  }
-
-  /**
-   * Logits as they are, in the form that the library has for them; its "confidence" would
-   * cost a sort of the whole vocabulary.
-   */
-  #look(place: number, config: object, logits: LookedFor[4]): Promise<Looked> {
+  #look(place: number, tokens: readonly number[], top: number): Promise<Looked> {
     const { context, samplers } = this.#place;
     return samplers.use(sampler => {
-      sampler.native.applyConfig({ ...config, seed: 0 });
       sampler.lastSeed = 0;
-      return context.sampleToken(place, sampler.native, false, false, logits, true);
+      return context.look(place, sampler.native, tokens, top);
     });
   }
 
@@ -176,15 +151,12 @@ export class SequenceDrawer {
     sampler.lastSeed = seed;
   }
 
-  /**
-   * Fields that are not there are off: the library looks whether they are, not
-   * what they are.
-   */
-  #config(sampling: WireSampling, seed: number): Record<string, unknown> {
+  #config(sampling: WireSampling, seed: number): object {
     const { temperature, topP, topK, minP, biasTokens, biasValues } = sampling;
     const greedy = temperature <= 0;
     return {
-      ...{ temperature, seed },
+      temperature,
+      seed,
       ...(!greedy && topK > 0 && { topK }),
       ...(!greedy && topP < 1 && { topP }),
       ...(!greedy && minP > 0 && { minP }),
@@ -194,11 +166,7 @@ export class SequenceDrawer {
     };
   }
 
-  #penalties({
-    repeatPenalty,
-    frequencyPenalty,
-    presencePenalty,
-  }: WireSampling): Record<string, unknown> {
+  #penalties({ repeatPenalty, frequencyPenalty, presencePenalty }: WireSampling): object {
     if (repeatPenalty === 1 && frequencyPenalty === 0 && presencePenalty === 0) return {};
     return {
       repeatPenalty,
@@ -218,12 +186,6 @@ export class SequenceDrawer {
     this.#answer[this.#length++] = token;
   }
 }
-
-const pairsOf = (flat: readonly number[]): [number, number][] =>
-  Array.from({ length: flat.length / 2 }, (_, index) => [
-    flat[2 * index]!,
-    flat[2 * index + 1]!,
-  ]);
 
 /**
  * The seed of one draw: the same wherever and whenever this position is drawn, so that

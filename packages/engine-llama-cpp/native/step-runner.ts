@@ -1,11 +1,10 @@
 import {
   AWAITED,
-  CUT,
   DRAW_FAILED,
   type DrawnProbabilities,
   ITEM_WIDTH,
   NOT_DRAWN,
-  OPERATION_WIDTH,
+  type SlotOperation,
   type StepFrame,
   type StepReply,
 } from '../protocol.js';
@@ -90,16 +89,14 @@ export class StepRunner {
     }
   }
 
-  async #operate(operations: Int32Array): Promise<void> {
+  async #operate(operations: readonly SlotOperation[]): Promise<void> {
     const { context } = this.#place;
-    for (let at = 0; at < operations.length; at += OPERATION_WIDTH) {
-      const [kind, slot, keep, from] = operations.subarray(
-        at,
-        at + OPERATION_WIDTH,
-      ) as unknown as number[];
-      if (kind !== CUT) await context.copySequenceStateFromOtherSequence(slot!, from!);
-      if (keep === 0) context.disposeSequence(slot!);
-      else if (!context.removeTokenCellsFromSequence(slot!, keep!, -1))
+    for (const operation of operations) {
+      const { slot, keep } = operation;
+      if (operation.type === 'copy')
+        await context.copySequenceStateFromOtherSequence(slot, operation.from);
+      if (keep === 0) context.disposeSequence(slot);
+      else if (!context.removeTokenCellsFromSequence(slot, keep, -1))
         throw new Error(`Slot ${slot} cannot be cut.`);
     }
   }

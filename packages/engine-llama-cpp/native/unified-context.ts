@@ -1,5 +1,5 @@
 import koffi, { type KoffiFunc } from 'koffi';
-import { type ChildSettings } from '../protocol.js';
+import { type ChildSettings } from '../options.js';
 import {
   type CLibrary,
   describeModel,
@@ -11,32 +11,24 @@ import {
 import {
   type Decoding,
   type Looked,
-  type LookedFor,
   type NativeContext,
   type NativeSampler,
 } from './library.js';
 import { emptyStateSize, movedState } from './sequence-state.js';
-import { openSamplerLibrary, type SamplerLibrary } from './sampler-library.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { Candidates, unifiedGrammarState, UnifiedSampler } from './unified-sampler.js';
 
-/**
- * What node-llama-cpp says of logits: the likeliest token, those asked for, the sum of
- * e^(logit - highest).
- */
-function looked(logits: Float32Array, [tokens, , , , top]: LookedFor[4]): Looked {
+/** As `NativeContext.look`. */
+function looked(logits: Float32Array, tokens: readonly number[], top: number): Looked {
   const best = likeliest(logits, Math.max(1, top));
   const [most] = best as [number];
   const highest = logits[most]!;
-  const weight = logits.reduce((sum, logit) => sum + Math.exp(logit - highest), 0);
-  const told = top > 0 ? best : [...new Set([...tokens, most])];
-  return [
+  const told = top > 0 ? best : [...tokens, most];
+  return {
     most,
-    undefined,
-    undefined,
-    told.flatMap(token => [token, logits[token]!]),
-    weight,
-  ];
+    logits: new Map(told.map(token => [token, logits[token]!])),
+    weight: logits.reduce((sum, logit) => sum + Math.exp(logit - highest), 0),
+  };
 }
 
 /** The first of equal ones. */
@@ -70,11 +62,7 @@ const PATIENCE = 256;
 
 const NOTHING = Buffer.alloc(0);
 
-interface UnifiedSettings extends Pick<
-  ChildSettings,
-  | ('modelFile' | 'gpuLayers' | 'rows' | 'stepTokens' | 'exact')
-  | ('threads' | 'batchThreads' | 'drawThreads')
-> {
+interface UnifiedSettings extends ChildSettings {
   /** Tokens that all sequences have room for together. */
   readonly kvTokens: number;
 }
@@ -86,21 +74,14 @@ interface UnifiedSettings extends Pick<
 export function openUnified(settings: UnifiedSettings, onGpu: boolean): Decoding {
   koffi.config({ max_async_calls: MOST_CALLS });
   const library = openCLibrary();
-  const model = loadModelFile(
-    library,
-    settings.modelFile,
-    onGpu ? (settings.gpuLayers ?? -1) : 0,
-  );
+  const model = loadModelFile(library, settings, onGpu);
   const vocabulary = library.vocabulary(model);
   const vocabularySize = library.vocabularySize(vocabulary);
-  const samplers = openSamplerLibrary();
   const candidates = new Candidates(vocabularySize);
   return {
-    context: new UnifiedContext(library, { model, samplers, vocabularySize, settings }),
-    newSampler: () =>
-      new UnifiedSampler({ library: samplers, vocabularySize, candidates }),
-    grammarState: text => unifiedGrammarState(samplers, vocabulary, text),
-    trainedContextTokens: library.trainedContext(model),
+    context: new UnifiedContext(library, { model, vocabularySize, settings }),
+    newSampler: () => new UnifiedSampler({ library, vocabularySize, candidates }),
+    grammarState: text => unifiedGrammarState(library, vocabulary, text),
     description: describeModel(library, model),
   };
 }
@@ -165,7 +146,6 @@ class NativeRun {
 
 interface ContextParts {
   readonly model: Pointer;
-  readonly samplers: SamplerLibrary;
   readonly vocabularySize: number;
   readonly settings: UnifiedSettings;
 }
@@ -176,7 +156,6 @@ interface ContextParts {
  */
 class UnifiedContext implements NativeContext {
   readonly #library: CLibrary;
-  readonly #samplers: SamplerLibrary;
   readonly #open: (isShared: boolean) => Pointer;
   #context: Pointer;
   #memory: Pointer;
@@ -190,12 +169,8 @@ class UnifiedContext implements NativeContext {
   readonly #vocabularySize: number;
   readonly #drawsInLine: boolean;
 
-  constructor(
-    library: CLibrary,
-    { model, samplers, vocabularySize, settings }: ContextParts,
-  ) {
+  constructor(library: CLibrary, { model, vocabularySize, settings }: ContextParts) {
     this.#library = library;
-    this.#samplers = samplers;
     this.#open = isShared => openContext(library, model, { ...settings, isShared });
     this.#lengths = new Array<number>(settings.rows).fill(0);
     this.#isShared = partOf(settings) === 0;
@@ -240,17 +215,19 @@ class UnifiedContext implements NativeContext {
     if (!this.#drawsInLine) this.#library.logits(this.#context);
   }
 
-  sampleToken(place: number, sampler: NativeSampler): Promise<number>;
-  sampleToken(...args: LookedFor): Promise<Looked>;
-  async sampleToken(
-    place: number,
-    sampler: NativeSampler,
-    ...[, , wanted]: [] | [false, false, LookedFor[4], boolean]
-  ): Promise<number | Looked> {
-    if (wanted !== undefined) return looked(this.#logits(place), wanted);
+  sampleToken(place: number, sampler: NativeSampler): Promise<number> {
     const sample = (chain: Pointer): Promise<number> =>
-      offThread(this.#samplers.sample, chain, this.#context, place);
+      offThread(this.#library.sample, chain, this.#context, place);
     return (sampler as UnifiedSampler).draw(sample, () => this.#logits(place));
+  }
+
+  look(
+    place: number,
+    _sampler: NativeSampler,
+    tokens: readonly number[],
+    top: number,
+  ): Promise<Looked> {
+    return Promise.resolve(looked(this.#logits(place), tokens, top));
   }
 
   removeTokenCellsFromSequence(sequence: number, start: number, end: number): boolean {
@@ -345,18 +322,14 @@ function openContext(
   const { rows, kvTokens, stepTokens, exact, isShared } = settings;
   const context = library.openContext(model, {
     ...library.contextDefaults(),
-    ...{
-      n_ctx: isShared ? kvTokens : rows * partOf(settings),
-      n_batch: stepTokens,
-      n_ubatch: stepTokens,
-      n_seq_max: rows,
-    },
-    ...{
-      n_threads: settings.threads,
-      n_threads_batch: settings.batchThreads,
-      no_perf: true,
-      kv_unified: isShared,
-    },
+    n_ctx: isShared ? kvTokens : rows * partOf(settings),
+    n_batch: stepTokens,
+    n_ubatch: stepTokens,
+    n_seq_max: rows,
+    n_threads: settings.threads,
+    n_threads_batch: settings.batchThreads,
+    no_perf: true,
+    kv_unified: isShared,
     // As `openContext` of node-llama-cpp: see there.
     ...(exact && {
       type_k: FLOAT_32,

@@ -1,7 +1,6 @@
 import koffi from 'koffi';
-import { type Pointer } from './c-library.js';
+import { type CLibrary, type Pointer } from './c-library.js';
 import { type GrammarState, type NativeSampler } from './library.js';
-import { type SamplerLibrary } from './sampler-library.js';
 
 const TOKEN_DATA = koffi.struct('llama_token_data', {
   id: 'int32_t',
@@ -10,7 +9,10 @@ const TOKEN_DATA = koffi.struct('llama_token_data', {
 });
 const TOKEN_DATA_NUMBERS = 3;
 const CANDIDATES = koffi.struct('llama_token_data_array', {
-  ...{ data: 'void *', size: 'size_t', selected: 'int64_t', sorted: 'bool' },
+  data: 'void *',
+  size: 'size_t',
+  selected: 'int64_t',
+  sorted: 'bool',
 });
 
 /** As `SequenceDrawer` sets it up: what is not there is off. */
@@ -67,7 +69,7 @@ export class Candidates {
       data,
       Number(selected) * koffi.sizeof(TOKEN_DATA),
       TOKEN_DATA,
-    ) as Token;
+    ) as { id: number; logit: number };
     return logit === -Infinity ? undefined : id;
   }
 
@@ -92,13 +94,8 @@ export class Candidates {
   }
 }
 
-interface Token {
-  readonly id: number;
-  readonly logit: number;
-}
-
 interface SamplerParts {
-  readonly library: SamplerLibrary;
+  readonly library: CLibrary;
   readonly vocabularySize: number;
   /** Of the whole vocabulary; used by one sampler at a time. */
   readonly candidates: Candidates;
@@ -116,8 +113,9 @@ export class UnifiedSampler implements NativeSampler {
     this.#chain = parts.library.newChain({ no_perf: true });
   }
 
-  applyConfig(config: Readonly<Record<string, unknown>>): void {
-    this.#config = config as unknown as SamplerConfig;
+  /** @param config a SamplerConfig */
+  applyConfig(config: object): void {
+    this.#config = config as SamplerConfig;
     this.#build();
   }
 
@@ -134,16 +132,16 @@ export class UnifiedSampler implements NativeSampler {
     const token = await sample(this.#chain);
     const grammar = this.#config.grammarEvaluationState;
     if (grammar === undefined) return token;
-    library.apply(grammar, this.#single.one(token));
+    library.applySampler(grammar, this.#single.one(token));
     const allowed = this.#single.isFirstAllowed
       ? token
       : this.#drawAllowed(grammar, logits());
-    library.accept(grammar, allowed);
+    library.acceptToken(grammar, allowed);
     return allowed;
   }
 
   dispose(): void {
-    this.#parts.library.free(this.#chain);
+    this.#parts.library.freeSampler(this.#chain);
   }
 
   /**
@@ -154,9 +152,9 @@ export class UnifiedSampler implements NativeSampler {
     const { library, candidates } = this.#parts;
     // `sample` told the penalties of a token that is not said.
     this.#build();
-    library.apply(this.#chain, candidates.all(logits));
-    library.apply(grammar, candidates.all(logits));
-    library.apply(this.#chain, candidates.array);
+    library.applySampler(this.#chain, candidates.all(logits));
+    library.applySampler(grammar, candidates.all(logits));
+    library.applySampler(this.#chain, candidates.array);
     const token = candidates.chosen();
     if (token === undefined) throw new Error('No token is possible here.');
     return token;
@@ -165,9 +163,10 @@ export class UnifiedSampler implements NativeSampler {
   /** The chain itself stays: it has a buffer as large as the vocabulary. */
   #build(): void {
     const { library } = this.#parts;
-    while (library.length(this.#chain) > 0) library.free(library.remove(this.#chain, 0));
+    while (library.chainLength(this.#chain) > 0)
+      library.freeSampler(library.removeSampler(this.#chain, 0));
     for (const sampler of [...this.#biases(), ...this.#penalties(), ...this.#choice()])
-      library.add(this.#chain, sampler);
+      library.addSampler(this.#chain, sampler);
   }
 
   #biases(): Pointer[] {
@@ -197,7 +196,7 @@ export class UnifiedSampler implements NativeSampler {
       frequency,
       presence,
     );
-    for (const token of tokens) library.accept(sampler, token);
+    for (const token of tokens) library.acceptToken(sampler, token);
     return [sampler];
   }
 
@@ -217,7 +216,7 @@ export class UnifiedSampler implements NativeSampler {
 
 /** @throws Error when it cannot be read */
 export function unifiedGrammarState(
-  library: SamplerLibrary,
+  library: CLibrary,
   vocabulary: Pointer,
   text: string,
 ): GrammarState {
@@ -225,7 +224,7 @@ export function unifiedGrammarState(
   if (native === null) throw new Error('Failed to parse grammar');
   return {
     native,
-    accept: token => library.accept(native, token),
-    dispose: () => library.free(native),
+    accept: token => library.acceptToken(native, token),
+    dispose: () => library.freeSampler(native),
   };
 }

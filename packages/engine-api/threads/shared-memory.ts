@@ -20,35 +20,6 @@ export async function shareSamples(
 }
 
 /**
- * What one thread answers: per operation the shapes of request, reply, and of notices
- * sent before the reply.
- */
-export type ThreadProtocol<P> = Record<
-  keyof P,
-  { request: unknown; reply: unknown; notice: unknown }
->;
-
-export type Operation<P extends ThreadProtocol<P>> = keyof P & string;
-
-export type ToThread<P extends ThreadProtocol<P>> =
-  | {
-      [K in Operation<P>]: {
-        type: 'call';
-        id: number;
-        operation: K;
-        request: P[K]['request'];
-      };
-    }[Operation<P>]
-  | { type: 'close' };
-
-export type FromThread<Info> =
-  | { type: 'ready'; info: Info }
-  | { type: 'unavailable'; message: string }
-  | { type: 'notice'; id: number; notice: unknown }
-  | { type: 'reply'; id: number; reply: unknown }
-  | { type: 'failed'; id: number; message: string };
-
-/**
  * Raised by the serving loop, read by a thread that is deep inside native work and hears
  * no messages. One flag per call: a thread that finishes one call late can never cancel
  * the next one.
@@ -70,5 +41,31 @@ export class CancelFlag {
 
   raise(): void {
     Atomics.store(this.#cell, 0, 1);
+  }
+}
+
+/** Flags of the calls that run, each raised by its caller's signal. */
+export class CancelFlags {
+  readonly #flags = new Set<CancelFlag>();
+
+  async during<T>(
+    signal: AbortSignal,
+    work: (flag: CancelFlag) => Promise<T>,
+  ): Promise<T> {
+    const flag = new CancelFlag();
+    const raise = (): void => flag.raise();
+    signal.addEventListener('abort', raise, { once: true });
+    this.#flags.add(flag);
+    try {
+      return await work(flag);
+    } finally {
+      this.#flags.delete(flag);
+      signal.removeEventListener('abort', raise);
+    }
+  }
+
+  /** The engine ends. */
+  raiseAll(): void {
+    for (const flag of this.#flags) flag.raise();
   }
 }
