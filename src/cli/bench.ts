@@ -1,10 +1,9 @@
 import { parseWholeNumber } from './shared/arguments.js';
 import { CliError } from './shared/cli-error.js';
 import { command, ONE_DOCUMENT, type OptionValues } from './shared/command.js';
-import { msText } from './shared/durations.js';
+import { columns, print, printJson, ProgressLine, msText } from './shared/terminal.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
-import { columns, print, printJson, ProgressLine } from './shared/terminal.js';
 
 /** One answered request. */
 interface Sample {

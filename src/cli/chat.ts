@@ -4,8 +4,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { parseNumber, parseWholeNumber } from './shared/arguments.js';
 import { CliError, EXIT } from './shared/cli-error.js';
 import { command, type OptionValues } from './shared/command.js';
-import { type GatewayClient } from './shared/gateway-client.js';
-import { serverEvents } from './shared/server-events.js';
+import { type GatewayClient, serverEvents } from './shared/gateway-client.js';
 import { type RequestWatch, watched } from './request-watch.js';
 import { MARKS, say } from './shared/terminal.js';
 

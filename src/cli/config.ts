@@ -6,7 +6,7 @@ import {
   settingsSchema,
 } from '../platform/config/file-schemas.js';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
-import { CATALOGUE_ENTRY } from './catalogue/catalogue-entry.js';
+import { CATALOGUE_ENTRY } from './catalogue/catalogue.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
 import { type SettingValue } from '../platform/config/setting-definition.js';
 import {

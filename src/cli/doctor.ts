@@ -1,6 +1,6 @@
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
 import { problemText } from '../platform/config/yaml-file.js';
-import { command, ONE_DOCUMENT } from './shared/command.js';
+import { command, ONE_DOCUMENT, type EngineChecks } from './shared/command.js';
 import {
   checkDatabase,
   checkEngineLibraries,
@@ -13,7 +13,6 @@ import {
   checkServer,
 } from './doctor-checks.js';
 import { type Diagnosis, diagnosisText, passing, failing } from './shared/diagnosis.js';
-import { type EngineChecks } from './shared/engine-checks.js';
 import { resolve, join } from 'node:path';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type RunCommand, runCommand } from './engines/command.js';

@@ -10,11 +10,9 @@ import {
 } from './catalogue/models-document.js';
 import { CliError, EXIT } from './shared/cli-error.js';
 import { command, type Invocation, ONE_DOCUMENT } from './shared/command.js';
-import { confirm } from './shared/confirm.js';
-import { hubHttp } from './models-pull.js';
+import { MARKS, print, printJson, say, confirm } from './shared/terminal.js';
+import { hubHttp, pullSource, sourceLine } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
-import { MARKS, print, printJson, say } from './shared/terminal.js';
-import { pullSource, sourceLine } from './source-pull.js';
 
 const HELP = `
 Examples:

@@ -1,15 +1,15 @@
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_NAMES, MODEL_KINDS } from '../platform/config/model-spec.js';
 import { missingEngine } from './catalogue/add-plan.js';
-import { Catalogue } from './catalogue/catalogue.js';
 import {
+  Catalogue,
   type CatalogueEntry,
   devicesOf,
   engineOf,
   kindOf,
   knownBytes,
   languagesOf,
-} from './catalogue/catalogue-entry.js';
+} from './catalogue/catalogue.js';
 import { byteText } from './hub/disk-space.js';
 import { command, ONE_DOCUMENT, type OptionValues } from './shared/command.js';
 import { columns, print, say } from './shared/terminal.js';

@@ -10,7 +10,7 @@ import {
 } from './shared/arguments.js';
 import { CliError, EXIT } from './shared/cli-error.js';
 import { command, type OptionValues } from './shared/command.js';
-import { serverEvents } from './shared/server-events.js';
+import { serverEvents } from './shared/gateway-client.js';
 import { watched } from './request-watch.js';
 import { say } from './shared/terminal.js';
 

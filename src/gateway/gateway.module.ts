@@ -7,7 +7,7 @@ import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { EventsModule } from '../platform/events/events.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
-import { MetricsModule } from '../platform/metrics/metrics.module.js';
+import { MetricsModule } from '../platform/metrics/metric-provider.js';
 import { TracingModule } from '../platform/tracing/tracing.module.js';
 import { AdminAccessModule } from './admin/access.module.js';
 import { AdminModule } from './admin/admin.module.js';

@@ -4,17 +4,20 @@ import { type ModelSpec, STAND_INS } from '../../platform/config/model-spec.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
-import { readManifest, type PullManifest } from '../hub/model-folder.js';
+import {
+  findingsOf,
+  ModelStore,
+  readManifest,
+  type PullManifest,
+} from '../hub/model-store.js';
 import {
   type ModelSource,
   parseSource,
   sourceText,
   suggestedName,
 } from '../hub/model-source.js';
-import { findingsOf, ModelStore } from '../hub/model-store.js';
 import { engineVersion, PACKAGED_ENGINES } from '../engines/engine-packages.js';
-import { type CatalogueEntry, engineOf } from './catalogue-entry.js';
-import { modelEntry } from './model-entry.js';
+import { type CatalogueEntry, engineOf, modelEntry } from './catalogue.js';
 
 interface PlanOptions {
   readonly as?: string | undefined;

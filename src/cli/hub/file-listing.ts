@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { type ExpectedDigest, sha256Of } from './file-digest.js';
-import { isIncluded, MANIFEST_NAME, safeFilePath } from './model-folder.js';
+import {
+  type ExpectedDigest,
+  sha256Of,
+  isIncluded,
+  MANIFEST_NAME,
+  safeFilePath,
+} from './model-store.js';
 import { HubError } from './hub-error.js';
 import { type HubHttp } from './hub-http.js';
 import { type ModelSource, sourceText, urlFileName } from './model-source.js';

@@ -2,10 +2,9 @@ import { mkdir, rm } from 'node:fs/promises';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { REAL_TIMING, type RetryTiming } from '../../platform/http/retry-after.js';
 import { demandSpace, writing } from './disk-space.js';
-import { digestFile, sha256Of } from './file-digest.js';
-import { type DownloadContext, FileDownload } from './file-download.js';
-import { type ListedFile, listFiles, type ListingRequest } from './file-listing.js';
 import {
+  digestFile,
+  sha256Of,
   lockFolder,
   type ManifestFile,
   placeInside,
@@ -14,7 +13,9 @@ import {
   safeFilePath,
   sizeOnDisk,
   writeManifest,
-} from './model-folder.js';
+} from './model-store.js';
+import { type DownloadContext, FileDownload } from './file-download.js';
+import { type ListedFile, listFiles, type ListingRequest } from './file-listing.js';
 import { HubError } from './hub-error.js';
 import { sourceText } from './model-source.js';
 import { type Mirror, PackageMirror } from './package-mirror.js';

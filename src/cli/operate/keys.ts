@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import {
+  addApiKey,
   KEY_LIMIT_NAMES,
   keyLimit,
   type KeyLimits,
-} from '../../platform/auth/api-key.js';
-import { addApiKey } from '../../platform/auth/keys-file.js';
+} from '../../platform/auth/keys-file.js';
 import { KEY_SCOPES } from '../../platform/auth/principal.js';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { launchDirectory } from '../../platform/config/process-environment.js';

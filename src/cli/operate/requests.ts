@@ -1,9 +1,8 @@
 import { command, commandGroup } from '../shared/command.js';
 import { parseWholeNumber } from '../shared/arguments.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
-import { msText } from '../shared/durations.js';
+import { columns, msText } from '../shared/terminal.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
-import { columns } from '../shared/terminal.js';
 
 type RequestPage = GatewayAnswer<'/admin/v1/requests'>;
 type ExplainedRequest = GatewayAnswer<'/admin/v1/requests/{id}/explain'>;

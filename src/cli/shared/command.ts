@@ -1,8 +1,20 @@
 import { Argument, Command, Option } from 'commander';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type EngineCheck } from '../../platform/config/models-file.js';
 import { EXIT, InterruptedError } from './cli-error.js';
-import { type EngineChecks } from './engine-checks.js';
 import { GatewayClient, GATEWAY_OPTIONS } from './gateway-client.js';
 import { print, printJson } from './terminal.js';
+
+/** What the engines say about models; passed in by the program, which has them. */
+export interface EngineChecks {
+  /** Options of the engine that it refuses. */
+  readonly objections: EngineCheck;
+  /**
+   * What the files of a model take, such as memory.
+   * @throws Error that says what is missing
+   */
+  readonly checkFiles: (model: ModelSpec) => string | undefined;
+}
 
 export const ONE_DOCUMENT = 'one JSON document';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { ownName } from '@switchyard/engine-api/own-name.js';
+import { type paths } from '../../../console/src/api/schema.js';
+import { loadConfig } from '../../platform/config/load-config.js';
 import {
   gatewayFromEnvironment,
   GATEWAY_VARIABLES,
   launchDirectory,
 } from '../../platform/config/process-environment.js';
-import { loadConfig } from '../../platform/config/load-config.js';
-import { type paths } from '../../../console/src/api/schema.js';
 import { CliError, EXIT, type ExitCode } from './cli-error.js';
 
 interface GatewayClientOptions {
@@ -190,5 +192,37 @@ function errorText(body: string, { status, headers }: Response): string {
     return `${error.message} ${error.code ? `[${error.code}] ` : ''}${where}`;
   } catch {
     return `the gateway answered ${status}: ${body.slice(0, 200)} ${where}`;
+  }
+}
+
+/**
+ * Yields the JSON of every `data:` line of a server-sent event stream, until `[DONE]`.
+ * @throws CliError for an `error` event, and when the stream does not end with `[DONE]`
+ */
+export async function* serverEvents<T>(response: Response): AsyncGenerator<T> {
+  for await (const line of linesOf(response)) {
+    if (!line.startsWith('data:')) continue;
+    const data = line.slice('data:'.length).trim();
+    if (data === '[DONE]') return;
+    const event = JSON.parse(data) as T & { error?: { message?: string; code?: string } };
+    if (event.error) {
+      const { message = 'the gateway reported an error', code } = event.error;
+      throw new CliError(code ? `${message} [${code}]` : message);
+    }
+    yield event as Awaited<T>;
+  }
+  throw new CliError('the gateway ended the answer early; the output is incomplete');
+}
+
+/** Ends early where the connection breaks. */
+async function* linesOf({ body }: Response): AsyncGenerator<string> {
+  const lines = createInterface({
+    input: Readable.fromWeb(body ?? new ReadableStream()),
+    crlfDelay: Infinity,
+  });
+  try {
+    yield* lines;
+  } catch {
+    // The caller reports that the end is missing.
   }
 }

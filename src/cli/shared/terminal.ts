@@ -1,4 +1,6 @@
 import { stderr, stdout } from 'node:process';
+import { createInterface } from 'node:readline/promises';
+import { CliError, EXIT } from './cli-error.js';
 
 /**
  * Results go to stdout, everything for people to stderr: `switchyard … > file` and `| jq`
@@ -57,4 +59,44 @@ export class ProgressLine {
     if (this.#last !== '' && stderr.isTTY) stderr.write('\r\u001b[K');
     this.#last = '';
   }
+}
+
+/** 45 s, 12 min 5 s, 3 h 20 min; a dash while unknown. */
+export function durationText(seconds: number | null): string {
+  if (seconds === null) return '-';
+  const [hours, minutes] = [
+    Math.floor(seconds / 3600),
+    Math.floor((seconds % 3600) / 60),
+  ];
+  if (hours > 0) return `${hours} h ${minutes} min`;
+  return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
+}
+
+/** 0.4 ms, 12 ms, 1.25 s, 12 min 5 s; a dash while unknown. */
+export function msText(ms: number | null | undefined): string {
+  if (ms === undefined || ms === null) return '-';
+  if (ms >= 60_000) return durationText(Math.round(ms / 1000));
+  return ms >= 1000
+    ? `${(ms / 1000).toFixed(2)} s`
+    : `${ms >= 10 ? Math.round(ms) : Number(ms.toFixed(1))} ms`;
+}
+
+/** Asks on the terminal. */
+export async function ask(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await terminal.question(`${question} [y/N] `);
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+/**
+ * Asks on the terminal. @throws CliError for any answer but yes (`refused`), and
+ * without a terminal
+ */
+export async function confirm(question: string, refused: string): Promise<void> {
+  if (!process.stdin.isTTY) throw new CliError('not a terminal; pass --yes', EXIT.usage);
+  if (!(await ask(question))) throw new CliError(refused);
 }

@@ -18,7 +18,7 @@ import {
   endOf,
   CheckVerdict,
 } from './check.js';
-import { file, judgeTranscript, upload, wavFile } from './transcription-samples.js';
+import { file, judgeTranscript, upload, wavFile } from './samples.js';
 import { type CheckedCall, endText, type Sample } from './worker-client.js';
 import { ERROR_REGISTRY, isErrorCode } from '../../contracts/errors/error-registry.js';
 import { startGroup } from './health-checks.js';

@@ -6,10 +6,9 @@ import {
   type SignedIn,
 } from './authenticator.js';
 import { type ForwardedUsers } from './forwarded-users.js';
-import { INTERNAL_KEY_ID } from './internal-tokens.js';
+import { INTERNAL_KEY_ID, sessionToken } from './short-lived-tokens.js';
 import { type OriginGuard } from './origin-guard.js';
 import { ANYBODY, demandScope, type KeyScope, type Principal } from './principal.js';
-import { sessionToken } from './session-cookie.js';
 
 /** `public`: no key needed; `any`: any valid key will do. */
 type Access = 'public' | 'any' | KeyScope;

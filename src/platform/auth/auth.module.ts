@@ -5,12 +5,11 @@ import { DatabaseModule } from '../database/database.module.js';
 import { AllowedHosts, CrossOrigins } from '../http/allowed-hosts.js';
 import { TrustedProxies } from '../http/networks.js';
 import { Authenticator, FailedAttempts } from './authenticator.js';
-import { TOKEN_SECRET, tokenSecret } from './internal-tokens.js';
+import { ShortLivedTokens, TOKEN_SECRET, tokenSecret } from './short-lived-tokens.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeyRing } from './key-ring.js';
 import { IssuerTokens } from './issuer-tokens.js';
 import { OriginGuard } from './origin-guard.js';
-import { ShortLivedTokens } from './short-lived-tokens.js';
 import { StoredKeys } from './stored-keys.js';
 import { KeyStore } from '../database/key-store.js';
 

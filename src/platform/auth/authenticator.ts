@@ -3,17 +3,17 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { TrustedProxies, listed } from '../http/networks.js';
-import { keyDigest } from './api-key.js';
-import { INTERNAL_KEY_ID } from './internal-tokens.js';
-import { KeyRing } from './key-ring.js';
-import { isIssuersKeyId, IssuerTokens } from './issuer-tokens.js';
-import { ANYBODY, type Principal } from './principal.js';
-import { sessionToken } from './session-cookie.js';
+import { keyDigest } from './keys-file.js';
 import {
   type ShortLivedToken,
   ShortLivedTokens,
   type TokenGrant,
+  INTERNAL_KEY_ID,
+  sessionToken,
 } from './short-lived-tokens.js';
+import { KeyRing } from './key-ring.js';
+import { isIssuersKeyId, IssuerTokens } from './issuer-tokens.js';
+import { ANYBODY, type Principal } from './principal.js';
 import { StoredKeys } from './stored-keys.js';
 
 /**

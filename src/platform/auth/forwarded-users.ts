@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Networks, networksAndNames } from '../http/networks.js';
 import { type Caller } from './authenticator.js';
-import { INTERNAL_KEY_ID } from './internal-tokens.js';
+import { INTERNAL_KEY_ID } from './short-lived-tokens.js';
 import { type Principal } from './principal.js';
 
 const USER_HEADER = 'x-openwebui-user-id';

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { wrongHosts, CrossOrigins } from '../http/allowed-hosts.js';
-import { networksAndNames, isLoopback } from '../http/networks.js';
-import { HostExceptions } from '../http/host-exceptions.js';
+import { networksAndNames, isLoopback, HostExceptions } from '../http/networks.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
 import { isSecretSetting } from './effective-settings.js';
 import { type SourcedValue } from './setting-source.js';

@@ -2,10 +2,9 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { type LookupFunction, isIP, BlockList } from 'node:net';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { HostExceptions } from './host-exceptions.js';
+import { unbracketed, HostExceptions } from './networks.js';
 import { type LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
-import { unbracketed } from './networks.js';
 
 /**
  * IPv4 that is no public server: IANA's special-purpose registry, multicast, the reserved

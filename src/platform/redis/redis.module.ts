@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import { type Redis, type RedisOptions } from 'ioredis';
 import { SETTINGS, type Settings } from '../config/settings.js';
-import { WaitBudget } from '../process/wait-budget.js';
+import { WaitBudget } from '../process/active-timeout.js';
 
 /**
  * How long a connection may take to close. Of one that Redis closed before, ioredis
