@@ -18,10 +18,10 @@ import {
   repeatable,
   writablePath,
 } from './shared/arguments.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { CliError, usageError } from './shared/cli-error.js';
 import { command, commandGroup } from './shared/command.js';
 import {
-  columns,
+  table,
   print,
   say,
   MARKS,
@@ -29,11 +29,11 @@ import {
   ProgressLine,
   durationText,
 } from './shared/terminal.js';
-import { type GatewayClient, type GatewayAnswer } from './shared/gateway-client.js';
+import type { GatewayClient, GatewayAnswer } from './shared/gateway-client.js';
 
 type Batch = GatewayAnswer<'/v1/batches/{id}'>;
 
-const hasEnded = ({ status }: Batch): boolean => isTerminal(status);
+const hasEnded = ({ status }: Batch) => isTerminal(status);
 
 /**
  * Writes the result files of a batch, `PREFIX_output.jsonl` and `PREFIX_errors.jsonl`,
@@ -60,17 +60,13 @@ async function download(
 }
 
 /** The names of the files that were written; with `--json`, the batch with them. */
-function printResults(
-  batch: Batch,
-  files: readonly string[],
-  json: boolean | undefined,
-): void {
+function printResults(batch: Batch, files: readonly string[], json: boolean | undefined) {
   if (json) printJson({ batch, files });
   else if (files.length > 0) print(files.join('\n'));
 }
 
 /** Whole or not at all. */
-async function save(response: Response, path: string): Promise<void> {
+async function save(response: Response, path: string) {
   const draft = `${path}.part`;
   try {
     await pipeline(Readable.fromWeb(response.body!), createWriteStream(draft));
@@ -82,13 +78,13 @@ async function save(response: Response, path: string): Promise<void> {
 }
 
 /** @throws CliError unless the batch completed and every line was answered */
-function assertAnswered({ id, status, request_counts: counts }: Batch): void {
+function assertAnswered({ id, status, request_counts: counts }: Batch) {
   if (status !== 'completed' || counts.completed < counts.total)
     throw new CliError(`${id}: not every line was answered`);
 }
 
 /** Reports how a batch ended, with the errors of one that failed. */
-function reportEnd({ id, status, request_counts: counts, errors }: Batch): void {
+function reportEnd({ id, status, request_counts: counts, errors }: Batch) {
   const done = counts.failed > 0 ? MARKS.warn : MARKS.ok;
   say(
     `${status === 'completed' ? done : MARKS.fail} ${id} ${status}: ${counts.completed} of ${counts.total} done, ${counts.failed} failed`,
@@ -124,7 +120,7 @@ async function watch(
 }
 
 /** 0.42 lines/s, 12.3 lines/s; a dash while unknown. */
-const rateText = (rate: number | null): string =>
+const rateText = (rate: number | null) =>
   rate === null ? '-' : `${Number(rate.toPrecision(3))} lines/s`;
 
 class BatchProgress {
@@ -234,7 +230,7 @@ async function endpointIn(file: string): Promise<BatchEndpoint> {
   const endpoint = BATCH_ENDPOINTS.find(known => known === url);
   if (endpoint) return endpoint;
   const message = `the first line of ${file} has no \`url\` that a batch can go to; name the endpoint with --endpoint`;
-  throw new CliError(message, EXIT.usage);
+  throw usageError(message);
 }
 
 async function firstLine(path: string): Promise<string> {
@@ -309,9 +305,10 @@ const list = command({
   run: ({ client, options: { limit } }) =>
     client.call('get', '/v1/batches', { query: { limit } }),
   text: ({ data }) =>
-    columns([
+    table(
       ['id', 'status', 'endpoint', 'lines', 'failures', 'rate', 'ETA'],
-      ...data.map(({ request_counts: counts, ...batch }) => [
+      data,
+      ({ request_counts: counts, ...batch }) => [
         batch.id,
         batch.status,
         batch.endpoint,
@@ -319,8 +316,8 @@ const list = command({
         `${counts.failed} failed`,
         rateText(batch.rate_per_s),
         durationText(batch.eta_s),
-      ]),
-    ]),
+      ],
+    ),
 });
 
 export const batchCommand = commandGroup(

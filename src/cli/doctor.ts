@@ -51,7 +51,7 @@ async function programFile(program: string): Promise<string | undefined> {
   return undefined;
 }
 
-const isProgram = (file: string): Promise<boolean> =>
+const isProgram = (file: string) =>
   Promise.all([access(file, constants.X_OK), stat(file)]).then(
     ([, found]) => found.isFile(),
     () => false,
@@ -83,7 +83,7 @@ async function checkGateway(server: Settings['server']): Promise<readonly Diagno
   }
 }
 
-const asked = ({ host, port }: Settings['server'], what: string): Promise<Response> =>
+const asked = ({ host, port }: Settings['server'], what: string) =>
   fetch(`http://${host}:${port}/admin/v1/${what}`, {
     signal: AbortSignal.timeout(ASK_LIMIT_MS),
   });
@@ -120,10 +120,8 @@ function checkPythonWorkers(
   return [{ what, state: state === 'outdated' ? 'warn' : 'fail', detail, fix }];
 }
 
-const usesEnvironment = (
-  { command = [] }: ModelSpec,
-  { python }: PythonEnvironment,
-): boolean => command.includes(MODULE) && resolve(command[0] ?? '') === python;
+const usesEnvironment = ({ command = [] }: ModelSpec, { python }: PythonEnvironment) =>
+  command.includes(MODULE) && resolve(command[0] ?? '') === python;
 
 /**
  * Compiled kernels are an offer: they need a compiler, which is named when

@@ -7,7 +7,7 @@ import {
 } from '../platform/config/process-environment.js';
 import { engineVersion } from './engines/engine-packages.js';
 import { runProgram } from './product-program.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { usageError } from './shared/cli-error.js';
 import { command } from './shared/command.js';
 import { MARKS, print, printJson, say, ask } from './shared/terminal.js';
 
@@ -78,7 +78,7 @@ export const initCommand = command({
 });
 
 /** As a command of that folder. @returns its exit code */
-function fetchStarters(cwd: string): Promise<number> {
+function fetchStarters(cwd: string) {
   const env = environmentOf(cwd, 'switchyard.yaml');
   return runProgram('dist/main.cli.js', ['models', 'starter', '--yes'], { cwd, env });
 }
@@ -88,10 +88,7 @@ function write(target: string): readonly string[] {
   const files = Object.keys(FILES).map(name => join(target, name));
   const present = files.find(existsSync);
   if (present !== undefined)
-    throw new CliError(
-      `${present} exists; nothing was written. Name another folder`,
-      EXIT.usage,
-    );
+    throw usageError(`${present} exists; nothing was written. Name another folder`);
   mkdirSync(target, { recursive: true });
   for (const [name, text] of Object.entries(FILES))
     writeFileSync(join(target, name), text, { flag: 'wx' });

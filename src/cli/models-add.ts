@@ -8,7 +8,7 @@ import {
   type ModelsEdit,
   previewModels,
 } from './catalogue/models-document.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { usageError } from './shared/cli-error.js';
 import { command, type Invocation, ONE_DOCUMENT } from './shared/command.js';
 import { MARKS, print, printJson, say, confirm } from './shared/terminal.js';
 import { hubHttp, pullSource, sourceLine } from './models-pull.js';
@@ -80,7 +80,7 @@ type Adding = Invocation<typeof OPTIONS, readonly ['<names...>', string]>;
 
 async function planned({ arg: names, options, engines, signal }: Adding) {
   if (names.length > 1 && options.as !== undefined)
-    throw new CliError('--as is for one model', EXIT.usage);
+    throw usageError('--as is for one model');
   const { settings, models } = loadConfig({ askEngine: engines.objections });
   const catalogue = Catalogue.load(settings.hub.catalogueFile);
   const entries = [...new Set(names)].map(name => catalogue.find(name));
@@ -132,7 +132,7 @@ async function planText(
  * The files are there whatever becomes of the entry, so the next
  * attempt downloads nothing.
  */
-async function write(file: EditedFile, edit: ModelsEdit): Promise<void> {
+async function write(file: EditedFile, edit: ModelsEdit) {
   try {
     await editModels(file, edit);
   } catch (error) {

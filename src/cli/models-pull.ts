@@ -9,7 +9,7 @@ import { type PlannedSource } from './catalogue/add-plan.js';
 import { runCommand } from './engines/command.js';
 import { PythonEnvironment, findPython } from './engines/python-environment.js';
 import { byteText } from './hub/disk-space.js';
-import { type PullEvent, type PullObserver } from './hub/file-download.js';
+import type { PullEvent, PullObserver } from './hub/file-download.js';
 import { listFiles } from './hub/file-listing.js';
 import { HubError } from './hub/hub-error.js';
 import { HubHttp } from './hub/hub-http.js';
@@ -28,7 +28,7 @@ import {
 } from './hub/model-source.js';
 import { packagesText } from './hub/package-mirror.js';
 import { repeatable } from './shared/arguments.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { CliError, EXIT, usageError } from './shared/cli-error.js';
 import { command, type OptionValues } from './shared/command.js';
 import { MARKS, print, printJson, say, dim } from './shared/terminal.js';
 
@@ -88,7 +88,7 @@ class PullProgress {
     this.#bars?.stop();
   }
 
-  #started({ path, have, size }: EventOf<'started'>): void {
+  #started({ path, have, size }: EventOf<'started'>) {
     this.#remove(path);
     const all = size === undefined ? '?' : byteText(size);
     const words = { file: path, have: byteText(have), all, speed: '-' };
@@ -98,7 +98,7 @@ class PullProgress {
     this.#files.set(path, { size, startedMs, startedAt: have, bar, at: have, step: 0 });
   }
 
-  #received({ path, bytes }: EventOf<'received'>): void {
+  #received({ path, bytes }: EventOf<'received'>) {
     const file = this.#files.get(path);
     if (!file) return;
     file.at += bytes;
@@ -110,27 +110,27 @@ class PullProgress {
     say(`  ${path}  ${step * (100 / PLAIN_STEPS)} % of ${byteText(size ?? 0)}`);
   }
 
-  #remove(path: string): void {
+  #remove(path: string) {
     const bar = this.#files.get(path)?.bar;
     if (bar) this.#bars?.remove(bar);
     this.#files.delete(path);
   }
 
   /** Above the bars, which stay where they are; without bars just a line. */
-  #say(text: string): void {
+  #say(text: string) {
     if (this.#bars && this.#files.size > 0) this.#bars.log(`${text}\n`);
     else say(text);
   }
 }
 
-function drawBar({ at, startedAt, startedMs }: FileProgress, bar: SingleBar): void {
+function drawBar({ at, startedAt, startedMs }: FileProgress, bar: SingleBar) {
   if (at > bar.getTotal()) bar.setTotal(at);
   const seconds = Math.max(0.001, (Date.now() - startedMs) / 1000);
   const speed = byteText(Math.round((at - startedAt) / seconds));
   bar.update(at, { have: byteText(at), speed });
 }
 
-function planText({ files, bytes, presentBytes, folder }: EventOf<'planned'>): string {
+function planText({ files, bytes, presentBytes, folder }: EventOf<'planned'>) {
   const size = bytes === undefined ? '' : `, ${byteText(bytes)}`;
   const here = presentBytes > 0 ? `, of which ${byteText(presentBytes)} are here` : '';
   return `${files} file${files === 1 ? '' : 's'}${size}${here} → ${resolve(folder)}`;
@@ -240,7 +240,7 @@ export const modelsPullCommand = command({
   async run({ arg, options, signal }) {
     const { sha256, include, tokenFile, quiet, json } = options;
     if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256))
-      throw new CliError('--sha256: must be 64 hexadecimal digits', EXIT.usage);
+      throw usageError('--sha256: must be 64 hexadecimal digits');
     const source = parseSource(arg);
     const { settings } = loadConfig();
     const folder = folderFor(source, options, settings);
@@ -282,9 +282,8 @@ function folderFor(
   if (into === undefined)
     return new ModelStore(settings.hub.modelsDir).folderOf(name ?? suggestedName(source));
   if (name === undefined) return resolve(launchDirectory(), into);
-  throw new CliError(
+  throw usageError(
     '--as names a folder below hub.models_dir, --into any folder: use one of them',
-    EXIT.usage,
   );
 }
 
@@ -305,11 +304,7 @@ function tokenOf(tokenFile: string | undefined, { hub }: Settings): string | und
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new CliError(
-      `the token file cannot be read: ${(error as Error).message}`,
-      EXIT.usage,
-      { cause: error },
-    );
+    throw usageError(`the token file cannot be read: ${(error as Error).message}`, error);
   }
 }
 
@@ -318,7 +313,7 @@ async function reportOffline(
   folder: string,
   json: boolean | undefined,
   signal: AbortSignal,
-): Promise<void> {
+) {
   const manifest = await readManifest(folder);
   if (!manifest)
     throw new CliError(

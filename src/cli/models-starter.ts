@@ -64,7 +64,7 @@ class Arrivals implements Disposable {
     clearInterval(this.#beat);
   }
 
-  #report(): void {
+  #report() {
     for (const [name, { line, stop }] of this.#arrivals)
       void this.#send(name, 'running', line).then(state => {
         if (state === 'cancelled') stop.abort(new CliError('stopped on the console'));

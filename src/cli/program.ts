@@ -161,7 +161,7 @@ export function exitCodeOf(error: unknown): number {
 const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'code' in error && 'syscall' in error;
 
-function report({ message }: Error, code: ExitCode): ExitCode {
+function report({ message }: Error, code: ExitCode) {
   say(`${MARKS.fail} ${message}`);
   return code;
 }

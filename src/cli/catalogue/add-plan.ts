@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type ModelSpec, STAND_INS } from '../../platform/config/model-spec.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { type Settings } from '../../platform/config/settings.js';
-import { CliError, EXIT } from '../shared/cli-error.js';
+import { CliError, usageError } from '../shared/cli-error.js';
 import {
   findingsOf,
   ModelStore,
@@ -127,9 +127,8 @@ function takenAliases(
   const aliases = names.filter(alias => {
     if (models.some(model => model.id === alias)) {
       if (named)
-        throw new CliError(
+        throw usageError(
           `${alias} is the id of a model, so it cannot be an alias of ${id}`,
-          EXIT.usage,
         );
       return false;
     }
@@ -165,7 +164,7 @@ async function planSource(
   return { source: wanted, folder, files, packages, present };
 }
 
-const repositoryOf = (source: ModelSource): string =>
+const repositoryOf = (source: ModelSource) =>
   source.kind === 'url' ? sourceText(source) : source.repository;
 
 /** Every file that is wanted was pulled, and is as it was then. */

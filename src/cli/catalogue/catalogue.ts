@@ -26,7 +26,7 @@ import {
   readYamlFile,
 } from '../../platform/config/yaml-file.js';
 import { parseSource } from '../hub/model-source.js';
-import { CliError, EXIT } from '../shared/cli-error.js';
+import { usageError } from '../shared/cli-error.js';
 
 const NAME = matching(
   /^[A-Za-z0-9][\w.-]{0,127}$/,
@@ -109,7 +109,7 @@ export const isUnverified = ({ sources }: Pick<CatalogueEntry, 'sources'>): bool
     ({ from, files }) => !/@[0-9a-f]{40}$/.test(from) && !isChecked(files),
   );
 
-const isChecked = (files: CatalogueEntry['sources'][string]['files']): boolean =>
+const isChecked = (files: CatalogueEntry['sources'][string]['files']) =>
   Object.values(files).every(
     ({ bytes, sha256 }) => bytes !== undefined && sha256 !== undefined,
   );
@@ -170,10 +170,7 @@ export function modelEntry(
   if (device !== undefined && !devicesOf(entry).includes(device)) {
     const known =
       devicesOf(entry).join(', ') || `none; ${entry.name} runs where its engine does`;
-    throw new CliError(
-      `${entry.name} has no device ${device}; it has ${known}`,
-      EXIT.usage,
-    );
+    throw usageError(`${entry.name} has no device ${device}; it has ${known}`);
   }
   const changes = chosen === undefined ? {} : (entry.devices?.[chosen] ?? {});
   const { kind, engine, ...rest } = filled(merged(entry.entry, changes), {
@@ -216,9 +213,8 @@ function filled(value: unknown, values: EntryChoices['values']): unknown {
 
 function missing(name: string): never {
   const option = `--${name.replaceAll('_', '-')}`;
-  throw new CliError(
+  throw usageError(
     `this model runs on a server elsewhere: ${option} says where (see --help)`,
-    EXIT.usage,
   );
 }
 
@@ -249,10 +245,7 @@ export class Catalogue {
     if (entry) return entry;
     const near = this.closest(name).join(', ');
     const all = `${ownName()} models search`;
-    throw new CliError(
-      `the catalogue has no ${name}; closest: ${near}. All: ${all}`,
-      EXIT.usage,
-    );
+    throw usageError(`the catalogue has no ${name}; closest: ${near}. All: ${all}`);
   }
 
   /** By letters in common order, names that contain what was typed first. */

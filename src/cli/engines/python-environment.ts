@@ -194,11 +194,7 @@ export class PythonEnvironment {
     return this.state();
   }
 
-  async #make(
-    folder: string,
-    python: string,
-    { cuda, report, signal }: InstallOptions,
-  ): Promise<void> {
+  async #make(folder: string, python: string, { cuda, report, signal }: InstallOptions) {
     const options = { onLine: (line: string) => report(line.trim()), signal };
     report(`virtual environment with ${python}`);
     const venv = this.run(python, ['-m', 'venv', folder], options);
@@ -222,7 +218,7 @@ export class PythonEnvironment {
     folder: string,
     cuda: boolean,
     { report, signal }: Pick<InstallOptions, 'report' | 'signal'>,
-  ): Promise<void> {
+  ) {
     report('importing the worker');
     const own = join(folder, 'bin', 'python');
     const finish = ['-c', FINISH, join(this.sources, 'src')];
@@ -239,14 +235,14 @@ export class PythonEnvironment {
    * A worker that runs keeps the environment it started with: the next installation
    * removes that one.
    */
-  async #link(made: string): Promise<void> {
+  async #link(made: string) {
     const link = `${made}.link`;
     await symlink(basename(made), link);
     await rename(link, this.folder);
   }
 
   /** Environments that are not linked, except one that another process is making. */
-  async #removeLeftovers(): Promise<void> {
+  async #removeLeftovers() {
     const names = await readdir(dirname(this.folder)).catch(() => []);
     const current = await readlink(this.folder).catch(() => undefined);
     for (const name of names.filter(
@@ -263,7 +259,7 @@ export class PythonEnvironment {
     return names.map(name => join(this.sources, 'requirements', name));
   }
 
-  #lock(cuda: boolean): string {
+  #lock(cuda: boolean) {
     const hash = createHash('sha256');
     for (const file of this.#requirements(cuda)) hash.update(readFileSync(file));
     return hash.digest('hex').slice(0, 16);

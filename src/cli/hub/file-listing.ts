@@ -71,7 +71,7 @@ function included(
   );
 }
 
-const firstNames = (files: readonly ListedFile[]): string =>
+const firstNames = (files: readonly ListedFile[]) =>
   files
     .slice(0, 20)
     .map(({ path }) => path)
@@ -108,7 +108,7 @@ function expectedFiles(
   });
 }
 
-const differ = <T>(expected: T | undefined, found: T): boolean =>
+const differ = <T>(expected: T | undefined, found: T) =>
   expected !== undefined && expected !== found;
 
 async function offered(
@@ -230,8 +230,7 @@ function fileUrl(name: string, manifest: string): string {
   );
 }
 
-const encodedPath = (path: string): string =>
-  path.split('/').map(encodeURIComponent).join('/');
+const encodedPath = (path: string) => path.split('/').map(encodeURIComponent).join('/');
 
 function parsed<T extends object>(text: string, url: string): T {
   try {

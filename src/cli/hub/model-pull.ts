@@ -142,7 +142,7 @@ const less = <T extends { readonly path: string }>(
   others: readonly { readonly path: string }[],
 ): readonly T[] => files.filter(({ path }) => !others.some(other => other.path === path));
 
-function expected({ listed, present }: SurveyedFile): ManifestFile {
+function expected({ listed, present }: SurveyedFile) {
   const { path, size, digest } = listed;
   return present ?? { path, size, sha256: sha256Of(digest) };
 }
@@ -173,7 +173,7 @@ async function announce(
   surveyed: readonly SurveyedFile[],
   { folder, mirror }: PullRequest,
   { observe, freeBytes }: PullContext,
-): Promise<void> {
+) {
   let [bytes, presentBytes, missing]: [number | undefined, number, number] = [0, 0, 0];
   for (const { listed, present, partial } of surveyed) {
     const size = present?.size ?? listed.size;
@@ -199,7 +199,7 @@ async function bringAll(
   const signal = AbortSignal.any([context.signal, failed.signal]);
   const packages = mirror && new PackageMirror(mirror, folder, { ...context, signal });
   const waiting = [...surveyed.entries()];
-  const lane = async (): Promise<void> => {
+  const lane = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const [index, file] = next;
       brought[index] = await bring(file, { ...context, signal }, packages);

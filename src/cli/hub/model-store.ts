@@ -24,7 +24,7 @@ export async function lockFolder(folder: string): Promise<AsyncDisposable> {
   return { [Symbol.asyncDispose]: () => rm(path, { force: true }) };
 }
 
-const busy = (folder: string, pid?: number): HubError =>
+const busy = (folder: string, pid?: number) =>
   new HubError(
     'order',
     `another pull${pid ? ` (process ${pid})` : ''} is filling ${folder}`,

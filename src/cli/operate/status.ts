@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseNumber, parseWholeNumber } from '../shared/arguments.js';
 import { CliError } from '../shared/cli-error.js';
 import { command } from '../shared/command.js';
-import { columns, MARKS, dim, print, durationText, msText } from '../shared/terminal.js';
+import { table, MARKS, dim, print, durationText, msText } from '../shared/terminal.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
 
 export type Status = GatewayAnswer<'/admin/v1/status'>;
@@ -38,7 +38,7 @@ function statusText({
       ({ name, state, text }) => `${MARKS.warn} ${name} ${state}${text && `: ${text}`}`,
     ),
     '',
-    columns([MODEL_HEAD, ...models.map(modelRow)]),
+    table(MODEL_HEAD, models, modelRow),
     '',
     `dependencies  ${dependencies.map(({ name, state }) => `${name} ${state}`).join(', ') || '-'}`,
     `batches       ${batches ? `${batches.running} running, ${batches.waiting} waiting` : 'unknown'}`,
@@ -58,13 +58,13 @@ const MODEL_HEAD =
     ',',
   );
 
-const modelRow = (model: Status['models'][number]): readonly string[] => [
+const modelRow = (model: Status['models'][number]) => [
   model.id,
   model.state,
-  String(model.waiting.realtime),
-  String(model.waiting.batch),
-  model.oldest_wait_ms > 0 ? msText(model.oldest_wait_ms) : '-',
-  String(model.in_flight),
+  model.waiting.realtime,
+  model.waiting.batch,
+  msText(model.oldest_wait_ms || null),
+  model.in_flight,
   `${model.workers.ready}/${model.workers.total}`,
   `${model.slots.free}/${model.slots.total}`,
   model.rates.arrived_per_s.toFixed(1),
@@ -91,7 +91,7 @@ export const topCommand = command({
   },
   json: 'one JSON document per line and refresh',
   async run({ client, signal, options: { interval, count, json } }) {
-    const status = async (): Promise<string> => {
+    const status = async () => {
       const now = await client.call('get', '/admin/v1/status');
       return json ? JSON.stringify(now) : statusText(now);
     };
@@ -112,7 +112,7 @@ export const topCommand = command({
 });
 
 /** A gateway that restarts is shown as such; the next refresh may find it. */
-function unreachable(error: unknown): string {
+function unreachable(error: unknown) {
   if (error instanceof CliError) return error.message;
   throw error;
 }
@@ -148,7 +148,7 @@ class Screen {
   }
 
   /** A raw terminal sends Ctrl-C as a character. */
-  readonly #key = (chunk: Buffer): void => {
+  readonly #key = (chunk: Buffer) => {
     const key = chunk.toString();
     if (key === 'q') this.#quit.abort();
     if (key === '\u0003') process.kill(process.pid, 'SIGINT');

@@ -1,7 +1,7 @@
 import { parseWholeNumber } from '../shared/arguments.js';
 import { command, commandGroup } from '../shared/command.js';
 import { type GatewayAnswer, serverEvents } from '../shared/gateway-client.js';
-import { columns, print } from '../shared/terminal.js';
+import { table, print } from '../shared/terminal.js';
 
 type Log = GatewayAnswer<'/admin/v1/logs'>;
 
@@ -45,12 +45,12 @@ const workerLogsCommand = command({
   text: textOf,
 });
 
-function textOf({ data }: Log): string {
+function textOf({ data }: Log) {
   return data.length === 0 ? 'no lines' : data.map(lineOf).join('\n');
 }
 
 /** Control characters of other programs stay out of this terminal. */
-const lineOf = ({ at, level, text }: Log['data'][number]): string =>
+const lineOf = ({ at, level, text }: Log['data'][number]) =>
   `${new Date(at * 1000).toISOString()} ${level.padEnd(5)} ${text.replaceAll(/\p{Cc}/gu, ' ')}`;
 
 const list = command({
@@ -62,7 +62,7 @@ const list = command({
   ],
   gateway: true,
   run: ({ client }) => client.call('get', '/admin/v1/workers'),
-  text: ({ data }) => (data.length === 0 ? 'no workers' : workerTable(data)),
+  text: ({ data }) => workerTable(data),
 });
 
 const act = (name: 'drain' | 'resume' | 'restart', about: string, notes = '') =>
@@ -98,19 +98,20 @@ export const workersCommand = commandGroup(
   ],
 );
 
-function workerTable(workers: GatewayAnswer<'/admin/v1/workers'>['data']): string {
-  const rows = workers.map(worker => [
-    worker.id,
-    worker.model,
-    worker.drained ? `${worker.state}, drained` : worker.state,
-    worker.device ?? '-',
-    `${worker.slots.in_use}/${worker.slots.total}`,
-    String(worker.restarts),
-    worker.address ?? '-',
-    worker.problem ?? '',
-  ]);
-  return columns([
+function workerTable(workers: GatewayAnswer<'/admin/v1/workers'>['data']) {
+  return table(
     ['worker', 'model', 'state', 'device', 'slots', 'restarts', 'address', 'problem'],
-    ...rows,
-  ]);
+    workers,
+    worker => [
+      worker.id,
+      worker.model,
+      worker.drained ? `${worker.state}, drained` : worker.state,
+      worker.device,
+      `${worker.slots.in_use}/${worker.slots.total}`,
+      worker.restarts,
+      worker.address,
+      worker.problem ?? '',
+    ],
+    'no workers',
+  );
 }

@@ -94,7 +94,7 @@ interface CommandSpec<Options, Arg, Answer> {
 export class Invocation<Options, Arg> {
   readonly #stopped = new AbortController();
   #isInterruptible = false;
-  readonly #stop = (): void => this.#stopped.abort(new InterruptedError());
+  readonly #stop = () => this.#stopped.abort(new InterruptedError());
 
   constructor(
     readonly command: Command,
@@ -192,7 +192,7 @@ function declared<Options, Arg extends ArgumentSpec>({
   return made.addHelpText('after', spec.help ?? examples(spec));
 }
 
-function argumentOf([flags, about = '', reading, initial]: ArgumentSpec): Argument {
+function argumentOf([flags, about = '', reading, initial]: ArgumentSpec) {
   const argument = new Argument(flags, about);
   if (Array.isArray(reading)) argument.choices(reading as readonly string[]);
   return initial === undefined ? argument : argument.default(initial);

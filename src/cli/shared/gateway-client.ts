@@ -10,7 +10,7 @@ import {
   GATEWAY_VARIABLES,
   launchDirectory,
 } from '../../platform/config/process-environment.js';
-import { CliError, EXIT, type ExitCode } from './cli-error.js';
+import { CliError, EXIT, type ExitCode, usageError } from './cli-error.js';
 
 interface GatewayClientOptions {
   readonly url?: string;
@@ -122,11 +122,11 @@ export class GatewayClient {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-const filled = (path: string, id: string): string =>
+const filled = (path: string, id: string) =>
   path.replace(/\{\w+\}/, encodeURIComponent(id));
 
 /** `?a=1&b=2` */
-function search(query: NonNullable<GatewayRequest['query']>): string {
+function search(query: NonNullable<GatewayRequest['query']>) {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const text = new URLSearchParams(given as [string, string][]).toString();
   return text && `?${text}`;
@@ -152,13 +152,12 @@ function gatewayUrl(
 
 function httpUrl(url: string, name: string): string {
   if (URL.canParse(url) && /^https?:/.test(url)) return url;
-  throw new CliError(
+  throw usageError(
     `${name} must be an http or https address such as http://127.0.0.1:8080; got "${url}"`,
-    EXIT.usage,
   );
 }
 
-function configuredUrl(): string {
+function configuredUrl() {
   const { host, port } = loadConfig().settings.server;
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
@@ -168,9 +167,7 @@ function readKey(file: string): string {
   try {
     return readFileSync(resolve(launchDirectory(), file), 'utf8').trim();
   } catch (error) {
-    throw new CliError(`--key-file: ${(error as Error).message}`, EXIT.usage, {
-      cause: error,
-    });
+    throw usageError(`--key-file: ${(error as Error).message}`, error);
   }
 }
 

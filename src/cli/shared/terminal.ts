@@ -1,6 +1,6 @@
 import { stderr, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
-import { CliError, EXIT } from './cli-error.js';
+import { CliError, usageError } from './cli-error.js';
 
 /**
  * Results go to stdout, everything for people to stderr: `switchyard … > file` and `| jq`
@@ -8,7 +8,7 @@ import { CliError, EXIT } from './cli-error.js';
  * `hasColors` honours NO_COLOR.
  */
 const colours = stdout.isTTY && stderr.isTTY && stderr.hasColors();
-const paint = (code: string, text: string): string =>
+const paint = (code: string, text: string) =>
   colours ? `\u001b[${code}m${text}\u001b[0m` : text;
 
 const listeners: ((text: string) => void)[] = [];
@@ -30,8 +30,20 @@ export const MARKS = {
 } as const;
 export const dim = (text: string): string => paint('2', text);
 
+/** What is unknown or not there is a dash. */
+type Cell = string | number | boolean | null | undefined;
+
+/** A row for each item below the head; `none` where there is no item. */
+export const table = <T>(
+  head: readonly string[],
+  items: readonly T[],
+  cellsOf: (item: T) => readonly Cell[],
+  none?: string,
+): string => (none && items.length === 0 ? none : columns([head, ...items.map(cellsOf)]));
+
 /** Columns as wide as their widest cell. */
-export function columns(rows: readonly (readonly string[])[]): string {
+export function columns(cells: readonly (readonly Cell[])[]): string {
+  const rows = cells.map(row => row.map(cell => String(cell ?? '-')));
   const widths = rows.reduce<number[]>((most, row) => {
     row.forEach((cell, index) => (most[index] = Math.max(most[index] ?? 0, cell.length)));
     return most;
@@ -97,6 +109,6 @@ export async function ask(question: string): Promise<boolean> {
  * without a terminal
  */
 export async function confirm(question: string, refused: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new CliError('not a terminal; pass --yes', EXIT.usage);
+  if (!process.stdin.isTTY) throw usageError('not a terminal; pass --yes');
   if (!(await ask(question))) throw new CliError(refused);
 }

@@ -6,9 +6,9 @@ import {
   streamAudioMessage,
   streamConfigMessage,
 } from '../../contracts/grpc/call.codec.js';
-import {
-  type TranscribeStreamRequest,
-  type TranscribeStreamResponse,
+import type {
+  TranscribeStreamRequest,
+  TranscribeStreamResponse,
 } from '../../contracts/grpc/stt.codec.js';
 import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
 import {
@@ -34,7 +34,7 @@ export async function answer({ client, samples }: CheckContext): Promise<string>
 }
 
 /** Members of the groups that are sent here. */
-const membersOf = (context: CheckContext): number =>
+const membersOf = (context: CheckContext) =>
   Math.max(3, Math.min(8, context.report.maxBatch));
 
 export async function group(context: CheckContext): Promise<string> {

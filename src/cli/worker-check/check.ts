@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { type ModelKind, type RemoteSpec } from '../../platform/config/model-spec.js';
+import type { ModelKind, RemoteSpec } from '../../platform/config/model-spec.js';
 import {
   type CallEnd,
   type CheckedCall,

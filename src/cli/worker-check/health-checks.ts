@@ -187,7 +187,7 @@ export async function drain(context: CheckContext): Promise<string> {
 }
 
 /** @throws Verdict unless both health services tell within 5 s */
-async function saysDraining({ client, kind }: CheckContext): Promise<void> {
+async function saysDraining({ client, kind }: CheckContext) {
   for (const untilMs = performance.now() + 5000; ; await pause(50)) {
     const [check, own] = await Promise.all([client.check(), client.health(kind)]);
     const gone = [check, own].find(({ code }) => code !== status.OK);

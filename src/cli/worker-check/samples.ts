@@ -21,7 +21,7 @@ import {
 } from '../../contracts/grpc/tts.codec.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import { demand } from './check.js';
-import { type Sample, type Samples } from './worker-client.js';
+import type { Sample, Samples } from './worker-client.js';
 
 /** Noise in bursts, which no voice detector drops; the same at every run. */
 const SOUND = Buffer.from(
@@ -72,7 +72,7 @@ export const upload = (
 });
 
 /** At the pace of the worker. The end of the call, whatever it is, ends the sending. */
-async function sendAll(stream: UploadStream, pieces: Iterable<Buffer>): Promise<void> {
+async function sendAll(stream: UploadStream, pieces: Iterable<Buffer>) {
   const ended = new Promise<'ended'>(resolve =>
     stream.once('status', () => resolve('ended')),
   );
@@ -96,7 +96,7 @@ export const file = (audio: Buffer): Sample<TranscribeFileResponse> => ({
   },
 });
 
-const secondsOf = (n: number): number => 1 + n / 4;
+const secondsOf = (n: number) => 1 + n / 4;
 
 const stt: Samples<TranscribeFileResponse> = {
   plain: n => file(wavFile({ seconds: secondsOf(n) })),
@@ -237,7 +237,7 @@ const embed = (inputs: readonly string[], body?: Buffer): Sample<EmbedResponse> 
   },
 });
 
-const texts = (count: number): string[] =>
+const texts = (count: number) =>
   Array.from({ length: count }, (_, at) => `This is text number ${at}.`);
 
 const embedding: Samples<EmbedResponse> = {

@@ -1,4 +1,4 @@
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   type Authenticator,
   basicToken,
@@ -58,8 +58,7 @@ export function accessOf(
   return RULES.find(([pattern]) => pattern.test(route))?.[1] ?? 'admin';
 }
 
-const isPage = (route: string | undefined): boolean =>
-  route !== undefined && PAGES.test(route);
+const isPage = (route: string | undefined) => route !== undefined && PAGES.test(route);
 
 const principals = new WeakMap<FastifyRequest, Principal>();
 
@@ -119,7 +118,7 @@ export class AccessGuard {
     request: FastifyRequest,
     principal: Principal,
     access: Exclude<Access, 'public'>,
-  ): void {
+  ) {
     principals.set(request, principal);
     if (principal.keyId !== INTERNAL_KEY_ID)
       this.origins.demandRequest(request.method, request.headers);

@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { DomainError } from '../../core/errors/domain-error.js';

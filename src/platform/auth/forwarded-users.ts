@@ -51,7 +51,7 @@ export class ForwardedUsers {
    * The gateway's requests to itself carry their tenant; without keys there
    * are no tenants.
    */
-  #trusts({ keyId }: Principal, address: string): boolean {
+  #trusts({ keyId }: Principal, address: string) {
     if (keyId === undefined || keyId === INTERNAL_KEY_ID) return false;
     return this.#keys.has(keyId) || this.#networks.hasPeer(address);
   }

@@ -153,7 +153,7 @@ export async function makeFirstStoredKey(
   return made && announcement(server.host, made.secret, 'the database');
 }
 
-const announcement = (host: string, key: string, place: string): string =>
+const announcement = (host: string, key: string, place: string) =>
   `No API keys are configured and the server listens on ${host}, so it made one. It is not shown again:
 
   ${key}

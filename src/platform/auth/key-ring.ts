@@ -133,11 +133,11 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  #get(keyId: string): HeldKey | undefined {
+  #get(keyId: string) {
     return this.#held.get(keyId) ?? this.options.stored?.held.get(keyId);
   }
 
-  readonly #onStat = (now: Stats, before: Stats): void => {
+  readonly #onStat = (now: Stats, before: Stats) => {
     if (now.mtimeMs !== before.mtimeMs || now.ino !== before.ino) this.reload();
   };
 }

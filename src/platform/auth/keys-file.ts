@@ -161,8 +161,7 @@ export function addApiKey(path: string, owner: KeyOwner): NewApiKey {
   return made;
 }
 
-const readText = (path: string): string =>
-  readNamedFile(path, 'auth.keys_file').toString();
+const readText = (path: string) => readNamedFile(path, 'auth.keys_file').toString();
 
 function readEntries(file: YamlFile, problems: ConfigProblem[]): ApiKeyEntry[] {
   const root = file.document.contents;

@@ -1,6 +1,6 @@
 import { type IncomingMessage } from 'node:http';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type AllowedHosts, type CrossOrigins } from '../http/allowed-hosts.js';
+import type { AllowedHosts, CrossOrigins } from '../http/allowed-hosts.js';
 
 type Headers = IncomingMessage['headers'];
 
@@ -57,7 +57,7 @@ export class OriginGuard {
   }
 
   /** Programs (no Origin), pages of this server, and `server.cors_origins`. */
-  #demandOrigin(headers: Headers): void {
+  #demandOrigin(headers: Headers) {
     const { origin, host } = headers;
     const site = headers['sec-fetch-site'] ?? 'none';
     if (
@@ -83,4 +83,4 @@ export class OriginGuard {
 }
 
 const LONGEST_QUOTE = 100;
-const quoted = (value = '(none)'): string => `\`${value.slice(0, LONGEST_QUOTE)}\``;
+const quoted = (value = '(none)') => `\`${value.slice(0, LONGEST_QUOTE)}\``;

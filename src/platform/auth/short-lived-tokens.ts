@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders } from 'node:http';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { RecentMap } from '../../core/request/recent-map.js';
 import { ConfigError, readNamedFile } from '../config/yaml-file.js';
-import { type Principal, type Scope } from './principal.js';
+import type { Principal, Scope } from './principal.js';
 
 /** What every such token begins with, and no API key does. */
 export const TOKEN_PREFIX = 'ek_';
@@ -110,12 +110,12 @@ export class ShortLivedTokens {
     return this.nowMs() < claims.expiresAtMs ? claims : undefined;
   }
 
-  #sign(body: string): string {
+  #sign(body: string) {
     return createHmac('sha256', this.secret).update(body).digest('base64url');
   }
 }
 
-const coveredByInference = ({ scopes }: Principal, scope: Scope): boolean =>
+const coveredByInference = ({ scopes }: Principal, scope: Scope) =>
   scope === 'realtime' && scopes.has('inference');
 
 const NAME = 'switchyard_session';
@@ -143,7 +143,7 @@ export const sessionCookie = (token: string, secure: boolean): string =>
 /** `Set-Cookie` that signs out. */
 export const noSessionCookie = (secure: boolean): string => setCookie('', 0, secure);
 
-const setCookie = (value: string, lifeS: number, secure: boolean): string =>
+const setCookie = (value: string, lifeS: number, secure: boolean) =>
   `${NAME}=${value}; Path=/; Max-Age=${lifeS}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
 
 /** Injection token of the secret (`Buffer`) that this process signs tokens with. */

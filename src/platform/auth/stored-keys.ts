@@ -202,7 +202,7 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
     await this.#refreshing;
   }
 
-  async #refresh(): Promise<void> {
+  async #refresh() {
     await this.#readEnded();
     const version = await this.store.version();
     if (version === this.#version) return;
@@ -212,7 +212,7 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
     this.#changed.next();
   }
 
-  async #readEnded(): Promise<void> {
+  async #readEnded() {
     for (const { sha256, endedAtMs, expiresAtMs } of await this.store.endedSessions(
       this.#endedAtMs - CLOCK_SKEW_MS,
     )) {
@@ -224,7 +224,7 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
       if (expiresAtMs <= nowMs) this.#ended.delete(sha256);
   }
 
-  async #poll(): Promise<void> {
+  async #poll() {
     const nowMs = Date.now();
     if (this.#held.expiredBetween(this.#checkedAtMs, nowMs)) this.#changed.next();
     this.#checkedAtMs = nowMs;

@@ -5,7 +5,7 @@ import { networksAndNames, isLoopback, HostExceptions } from '../http/networks.j
 import { isTenantSetting } from '../metrics/tenant-labels.js';
 import { isSecretSetting } from './effective-settings.js';
 import { type SourcedValue } from './setting-source.js';
-import { type SettingPath, type Settings } from './settings.js';
+import type { SettingPath, Settings } from './settings.js';
 import { ConfigError, type ConfigProblem } from './yaml-file.js';
 
 type Sources = ReadonlyMap<SettingPath, SourcedValue>;
@@ -126,7 +126,7 @@ const KEY = /^[\x21-\x7e]{16,512}$/;
 
 function* badKey({ auth }: Settings, sources: Sources): Generator<Finding> {
   if (auth.key === '') return;
-  const from = (path: SettingPath): string => `${path} (${sources.get(path)!.origin})`;
+  const from = (path: SettingPath) => `${path} (${sources.get(path)!.origin})`;
   if (!KEY.test(auth.key)) {
     yield [
       'auth.key',

@@ -10,7 +10,7 @@ import {
   type SettingPath,
 } from './settings.js';
 import { WORKER_SPEC_VARIABLE } from './worker-spec.js';
-import { type ConfigProblem, type YamlFile } from './yaml-file.js';
+import type { ConfigProblem, YamlFile } from './yaml-file.js';
 
 /** Names the settings file, when it is not `config/switchyard.yaml`. */
 export const CONFIG_FILE_VARIABLE = 'SWITCHYARD_CONFIG';
@@ -72,7 +72,7 @@ const overruled = (name: string, path: SettingPath): ConfigProblem => ({
 });
 
 /** What is no number stays as it is, and is refused with its own words. */
-function millisecondsOf(seconds: string): number | string {
+function millisecondsOf(seconds: string) {
   const ms = Math.round(Number(seconds) * 1000);
   return Number.isFinite(ms) ? ms : seconds;
 }
@@ -97,7 +97,7 @@ export function settingsFromFile(file: YamlFile): SettingSource {
   return source;
 }
 
-function readSection(file: YamlFile, { key, value }: Pair, source: SettingSource): void {
+function readSection(file: YamlFile, { key, value }: Pair, source: SettingSource) {
   const origin = file.originOf(key);
   const section = String(key);
   if (!SECTIONS.includes(section)) {
@@ -117,7 +117,7 @@ function readSetting(
   section: string,
   { key, value }: Pair,
   source: SettingSource,
-): void {
+) {
   const path = `${section}.${String(key)}`;
   const origin = file.originOf(key);
   if (isSettingPath(path))

@@ -152,7 +152,7 @@ function parsed(args: readonly string[]): Values {
   }
 }
 
-const wrong = (message: string): UsageError => new UsageError(message, WORKER_USAGE);
+const wrong = (message: string) => new UsageError(message, WORKER_USAGE);
 
 function specOf(values: Values, environment: NodeJS.ProcessEnv): WorkerSpec {
   const { listen = LISTEN } = values;
@@ -312,7 +312,7 @@ function demandProtection({
   insecure,
   'tls-cert': certFile,
   'token-file': tokenFile,
-}: Values): void {
+}: Values) {
   if (
     insecure ||
     certFile !== undefined ||

@@ -8,7 +8,7 @@ import {
   wholeNumberFrom,
 } from '../../contracts/schema/rules.js';
 import { type FetchRules } from '../http/safe-fetch.js';
-import { type ModelSpec, type RemoteSpec, type ReplicaSpec } from './model-spec.js';
+import type { ModelSpec, RemoteSpec, ReplicaSpec } from './model-spec.js';
 import { inheritedEnvironment } from './process-environment.js';
 import { type Settings } from './settings.js';
 

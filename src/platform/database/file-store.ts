@@ -1,18 +1,13 @@
-import {
-  type Expression,
-  type ExpressionBuilder,
-  type SqlBool,
-  type Kysely,
-} from 'kysely';
+import type { Expression, ExpressionBuilder, SqlBool, Kysely } from 'kysely';
 import { UNFINISHED_STATUSES } from '../../core/jobs/batch-status.js';
-import {
-  type FilePurpose,
-  type JobHolder,
-  type Page,
-  type PageRequest,
-  type StoredFile,
-  type Upload,
-  type UploadPart,
+import type {
+  FilePurpose,
+  JobHolder,
+  Page,
+  PageRequest,
+  StoredFile,
+  Upload,
+  UploadPart,
 } from '../../core/jobs/job.ports.js';
 import {
   DatabaseStore,
@@ -237,7 +232,7 @@ const setPending = (
   db: Kysely<Database>,
   id: string,
   values: Partial<Database['uploads']>,
-): Promise<boolean> =>
+) =>
   hasUpdated(
     db
       .updateTable('uploads')

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type AbortableOperationOptions,
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  type QueryResult,
-  type TransactionSettings,
+import type {
+  AbortableOperationOptions,
+  CompiledQuery,
+  DatabaseConnection,
+  Dialect,
+  Driver,
+  QueryResult,
+  TransactionSettings,
 } from 'kysely';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -109,7 +109,7 @@ class GuardedConnection implements DatabaseConnection {
   }
 }
 
-const innerOf = (connection: DatabaseConnection): DatabaseConnection =>
+const innerOf = (connection: DatabaseConnection) =>
   connection instanceof GuardedConnection ? connection.inner : connection;
 
 class Guard {
@@ -133,7 +133,7 @@ class Guard {
     }
   }
 
-  #mayRetry(error: unknown): boolean {
+  #mayRetry(error: unknown) {
     if (!isLockedSqlite(error)) return false;
     this.#lockedSinceMs ??= performance.now();
     return performance.now() - this.#lockedSinceMs < LOCKED_MS;
@@ -146,7 +146,7 @@ class Guard {
  */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-function assertStorable(parameters: readonly unknown[]): void {
+function assertStorable(parameters: readonly unknown[]) {
   if (!parameters.some(value => typeof value === 'string' && UNSTORABLE.test(value)))
     return;
   throw new DomainError(

@@ -12,7 +12,7 @@ import { snakeCase } from '../config/model-spec.js';
 import { DatabaseStore, recordOf, rowOf } from './database-store.js';
 import { type Database, AUDIT } from './schema.js';
 
-const columnOf = (name: keyof UsageSums | keyof UsageGroup): keyof Database['usage'] =>
+const columnOf = (name: keyof UsageSums | keyof UsageGroup) =>
   name === 'key' ? 'key_id' : (snakeCase(name) as keyof Database['usage']);
 
 /** The table of usage, one row per day, tenant, key and model. */

@@ -95,8 +95,7 @@ export class Networks {
   }
 }
 
-const familyOf = (address: string): 'ipv4' | 'ipv6' =>
-  isIP(address) === 6 ? 'ipv6' : 'ipv4';
+const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /**
  * Networks and names, separated by commas.
@@ -147,7 +146,7 @@ export class HostExceptions {
     return this.#networks.has(address);
   }
 
-  #addHost(entry: string): void {
+  #addHost(entry: string) {
     // The URL parser gives the spelling that a caller's URL is compared in, and refuses
     // what is no host.
     const url = URL.parse(`https://${entry}`);
@@ -160,5 +159,5 @@ export class HostExceptions {
   }
 }
 
-const badEntry = (entry: string): Error =>
+const badEntry = (entry: string) =>
   new Error(`\`${entry}\` is no host, host:port or network such as 10.1.0.0/16`);

@@ -279,7 +279,7 @@ export class SafeFetch {
     }
   }
 
-  #assertAudioMayFollow({ statusCode, headers }: http.IncomingMessage): void {
+  #assertAudioMayFollow({ statusCode, headers }: http.IncomingMessage) {
     if (statusCode !== 200) throw unreachable(`its server answered ${statusCode}`);
     if (WEB_PAGE.test(headers['content-type'] ?? ''))
       throw refusedUrl('it gave a web page, not an audio file');
@@ -296,10 +296,7 @@ export class SafeFetch {
   }
 }
 
-const redirectOf = ({
-  statusCode = 0,
-  headers,
-}: http.IncomingMessage): string | undefined =>
+const redirectOf = ({ statusCode = 0, headers }: http.IncomingMessage) =>
   REDIRECTS.includes(statusCode) ? headers.location : undefined;
 
 /** A resolver that knows the checked addresses only. */
@@ -313,7 +310,7 @@ export const lookupIn =
 /** DNS cannot be interrupted; the wait for it can. */
 function orAborted<T>(work: Promise<T>, stop: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => reject(stop.reason as Error);
+    const abort = () => reject(stop.reason as Error);
     if (stop.aborted) abort();
     stop.addEventListener('abort', abort, { once: true });
     void work

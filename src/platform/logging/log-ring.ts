@@ -18,7 +18,7 @@ export const MAX_LINE_CHARS = 2048;
 export const levelOf = (level: unknown): LogLevel =>
   LOG_LEVELS[Number(level) / 10 - 1] ?? 'info';
 
-const isAtLeast = (line: LogLine, level: LogLevel): boolean =>
+const isAtLeast = (line: LogLine, level: LogLevel) =>
   LOG_LEVELS.indexOf(line.level) >= LOG_LEVELS.indexOf(level);
 
 /** Every pino line has these; they are shown apart or say nothing here. */
@@ -89,7 +89,7 @@ export class LogRing {
     return found.reverse();
   }
 
-  #keep(line: LogLine | string): void {
+  #keep(line: LogLine | string) {
     this.#kept.push(line);
     if (this.#kept.length > this.size) this.#kept.shift();
   }
@@ -138,13 +138,13 @@ export class LogFollower extends Readable {
     done(error);
   }
 
-  #add(line: LogLine): void {
+  #add(line: LogLine) {
     if (this.#waiting.length >= MAX_WAITING) this.#dropped += 1;
     else this.#waiting.push(eventOf(line));
     this.#send();
   }
 
-  #send(): void {
+  #send() {
     while (this.#isAsked && this.#waiting.length > 0)
       this.#isAsked = this.push(this.#waiting.shift());
     if (!this.#isAsked || this.#dropped === 0) return;
@@ -154,4 +154,4 @@ export class LogFollower extends Readable {
   }
 }
 
-const eventOf = (line: LogLine): string => `data: ${JSON.stringify(line)}\n\n`;
+const eventOf = (line: LogLine) => `data: ${JSON.stringify(line)}\n\n`;

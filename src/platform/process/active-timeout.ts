@@ -39,19 +39,19 @@ export class ActiveTimeout {
     return this.#leftMs;
   }
 
-  #wait(): void {
+  #wait() {
     this.#sinceMs = this.nowMs();
     this.#timer = setTimeout(() => this.#waited(), Math.min(this.#sliceMs, this.#leftMs));
   }
 
-  #waited(): void {
+  #waited() {
     this.#charge();
     if (this.#leftMs > 0) return this.#wait();
     this.#timer = undefined;
     this.#end = setImmediate(() => this.onEnd());
   }
 
-  #charge(): void {
+  #charge() {
     this.#leftMs -= Math.min(this.nowMs() - this.#sinceMs, this.#sliceMs);
   }
 }

@@ -39,7 +39,7 @@ function readWavHeader(head: Buffer, fileSize: number): WavHeader | undefined {
   return undefined;
 }
 
-function dataBytes(declared: number, available: number): number {
+function dataBytes(declared: number, available: number) {
   return declared === 0 ? available : Math.min(declared, available);
 }
 
@@ -84,7 +84,7 @@ export async function audioDuration(
   return { seconds: Math.min(seconds, upload.size / LEAST_BYTES_PER_S), known: true };
 }
 
-function wavSeconds(upload: SpooledUpload): number | undefined {
+function wavSeconds(upload: SpooledUpload) {
   const header = readWavHeader(upload.head, upload.size);
   return header && header.byteRate > 0 ? header.dataBytes / header.byteRate : undefined;
 }
@@ -112,4 +112,4 @@ async function headerSeconds(
   }
 }
 
-const isMp4 = (head: Buffer): boolean => head.toString('latin1', 4, 8) === 'ftyp';
+const isMp4 = (head: Buffer) => head.toString('latin1', 4, 8) === 'ftyp';

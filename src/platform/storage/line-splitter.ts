@@ -43,7 +43,7 @@ export class LineSplitter {
     if (this.#held > 0) yield this.#line(0);
   }
 
-  #hold(part: Buffer): void {
+  #hold(part: Buffer) {
     if (part.length === 0) return;
     this.#held += part.length;
     // CR and mark are no part of the line: room for them, so that the limit is exact.

@@ -104,7 +104,7 @@ export class CountedBlobStore implements BlobStore {
     }
   }
 
-  #count(operation: StorageOperation, good: boolean): void {
+  #count(operation: StorageOperation, good: boolean) {
     this.operations.count(this.component, operation, good ? 'success' : 'exhausted');
   }
 }
