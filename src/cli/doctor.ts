@@ -15,7 +15,6 @@ import {
 import { type Diagnosis, diagnosisText, passing, failing } from './shared/diagnosis.js';
 import { resolve, join } from 'node:path';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { type RunCommand, runCommand } from './engines/command.js';
 import { lackingBuildTools, llamaKernels } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import { constants } from 'node:fs';
@@ -129,7 +128,6 @@ const usesEnvironment = ({ command = [] }: ModelSpec, { python }: PythonEnvironm
  */
 async function checkLlamaKernels(
   models: readonly ModelSpec[],
-  run: RunCommand = runCommand,
 ): Promise<readonly Diagnosis[]> {
   if (
     !models.some(
@@ -137,9 +135,9 @@ async function checkLlamaKernels(
     )
   )
     return [];
-  if ((await lackingBuildTools(run)) !== undefined) return [];
+  if ((await lackingBuildTools()) !== undefined) return [];
   const what = 'llama.cpp';
-  if ((await llamaKernels(run)) === 'localBuild')
+  if ((await llamaKernels()) === 'localBuild')
     return [passing(what, 'compiled for this CPU')];
   const detail =
     'prebuilt kernels, which reach 0.65 to 0.8 of kernels compiled for this CPU with several requests';

@@ -28,9 +28,8 @@ export const TEXT = rule('text, not empty', error => z.string(error).min(1, erro
 
 export const FLAG = rule('true or false', error => z.boolean(error));
 
-/** @param unit such as `ms` */
-export const numberFrom = (min: number, max: number, unit = '') =>
-  rule(`a number from ${min} to ${max}${unit && ` ${unit}`}`, error =>
+export const numberFrom = (min: number, max: number) =>
+  rule(`a number from ${min} to ${max}`, error =>
     z.number(error).min(min, error).max(max, error),
   );
 

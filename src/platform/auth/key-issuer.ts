@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs';
+import { Injectable } from '@nestjs/common';
 import { type StoredKey } from '../../core/access/stored-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { timeOrderedId } from '../clock/time-ordered-id.js';
 import { type Settings } from '../config/settings.js';
 import { ConfigError } from '../config/yaml-file.js';
-import { type KeyStore } from '../database/key-store.js';
-import { type KeyRing } from './key-ring.js';
+import { KeyStore } from '../database/key-store.js';
+import { KeyRing } from './key-ring.js';
 import { createApiKey, addApiKey } from './keys-file.js';
 import { KEY_SCOPES } from './principal.js';
-import { type StoredKeys } from './stored-keys.js';
+import { StoredKeys } from './stored-keys.js';
 
 /** Every gateway holds all live keys in memory. */
 const MAX_LIVE_KEYS = 10_000;
@@ -30,6 +31,7 @@ export interface IssuedKey {
  * Makes, rotates and revokes the keys of the database. A change is in effect on this
  * gateway when it resolves.
  */
+@Injectable()
 export class KeyIssuer {
   constructor(
     private readonly store: KeyStore,
@@ -78,7 +80,8 @@ export class KeyIssuer {
    *   ends at once
    * @throws DomainError `key_not_found`, `key_is_from_file`
    */
-  async rotate(id: string, graceMs: number, nowMs = Date.now()): Promise<IssuedKey> {
+  async rotate(id: string, graceMs: number): Promise<IssuedKey> {
+    const nowMs = Date.now();
     const before = await this.#active(id, nowMs);
     const { secret, sha256, prefix } = newSecret();
     const replacedUntilMs = graceMs === 0 ? undefined : nowMs + graceMs;
@@ -89,8 +92,9 @@ export class KeyIssuer {
   }
 
   /** @throws DomainError `key_not_found`, `key_is_from_file` */
-  async revoke(id: string, nowMs = Date.now()): Promise<StoredKey> {
+  async revoke(id: string): Promise<StoredKey> {
     const key = await this.#stored(id);
+    const nowMs = Date.now();
     await this.store.revoke(id, nowMs);
     await this.keys.refresh();
     return { ...key, revokedAtMs: key.revokedAtMs ?? nowMs };

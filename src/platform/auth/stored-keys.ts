@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import {
+  Injectable,
   Logger,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
@@ -9,7 +10,7 @@ import { type StoredKey } from '../../core/access/stored-key.js';
 import { LIMIT_NAMES, type Limits } from '../../core/limits/limit-rules.js';
 import { MAX_TENANT_WEIGHT } from '../../core/queue/request-place.js';
 import { snakeCase } from '../config/model-spec.js';
-import { type KeyStore } from '../database/key-store.js';
+import { KeyStore } from '../database/key-store.js';
 import { keyDigest, type ApiKeyEntry } from './keys-file.js';
 import { KEY_SCOPES, type KeyScope, type Principal } from './principal.js';
 
@@ -135,6 +136,7 @@ const CLOCK_SKEW_MS = 600_000;
  * the console's sessions that were signed out. While the database is away, both stay
  * as they were.
  */
+@Injectable()
 export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(StoredKeys.name);
   readonly #changed = new Subject<void>();
@@ -153,10 +155,7 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
   /** After every reading that found a change, and when a key expired. */
   readonly changed$: Observable<void> = this.#changed.asObservable();
 
-  constructor(
-    private readonly store: KeyStore,
-    private readonly pollMs = POLL_MS,
-  ) {}
+  constructor(private readonly store: KeyStore) {}
 
   /** Also true when all were revoked: revoking a key must let nobody in. */
   get everMade(): boolean {
@@ -170,7 +169,7 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
   /** The schema is up to date by now; no request has come yet. */
   async onApplicationBootstrap(): Promise<void> {
     await this.refresh();
-    this.#timer = setInterval(() => void this.#poll(), this.pollMs).unref();
+    this.#timer = setInterval(() => void this.#poll(), POLL_MS).unref();
   }
 
   async onApplicationShutdown(): Promise<void> {

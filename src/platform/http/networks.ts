@@ -42,12 +42,6 @@ export class TrustedProxies {
   }
 }
 
-const LOOPBACK = new BlockList();
-
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-
-LOOPBACK.addAddress('::1', 'ipv6');
-
 /** `[::1]` is `::1` in a URL and in `Host`. */
 export const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 
@@ -58,16 +52,17 @@ export const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, 
  */
 export function isLoopback(host: string): boolean {
   const address = unbracketed(host);
-  const family = isIP(address);
-  if (family === 0) return host.toLowerCase() === 'localhost';
-  return (
-    !address.includes('%') && LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6')
-  );
+  if (host.toLowerCase() === 'localhost') return true;
+  return !address.includes('%') && LOOPBACK.has(address);
 }
 
 /** Addresses, and networks such as 10.1.0.0/16. */
 export class Networks {
   readonly #list = new BlockList();
+
+  constructor(...entries: readonly string[]) {
+    for (const entry of entries) this.add(entry);
+  }
 
   /** @returns false if the entry is neither */
   add(entry: string): boolean {
@@ -96,6 +91,8 @@ export class Networks {
 }
 
 const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+const LOOPBACK = new Networks('127.0.0.0/8', '::1');
 
 /**
  * Networks and names, separated by commas.

@@ -70,9 +70,8 @@ export class LineSplitter {
 /** The lines of a whole source. */
 export async function* linesOf(
   source: AsyncIterable<Uint8Array>,
-  maxBytes = Infinity,
 ): AsyncGenerator<FileLine> {
-  const splitter = new LineSplitter(maxBytes);
+  const splitter = new LineSplitter(Infinity);
   for await (const chunk of source) yield* splitter.push(chunk);
   yield* splitter.end();
 }
