@@ -1,5 +1,5 @@
 import { type JsonSchema, jsonSchema } from '../contracts/schema/rules.js';
-import { isSecretSetting } from '../platform/config/effective-settings.js';
+import { isSecretSetting } from '../platform/config/setting-source.js';
 import {
   listSchema,
   modelsSchema,

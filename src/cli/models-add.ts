@@ -1,6 +1,11 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../platform/config/load-config.js';
-import { type AddPlan, planAdd, type PlanContext } from './catalogue/add-plan.js';
+import {
+  type AddPlan,
+  planAdd,
+  type PlanContext,
+  PLAN_OPTIONS,
+} from './catalogue/add-plan.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import {
   type EditedFile,
@@ -26,14 +31,7 @@ pocketsphinx, flite and synthetic; a real model keeps its own unless --aliases n
 is there already stays as it is, unless --replace. The gateway loads the model without a restart.`;
 
 const OPTIONS = {
-  '--as <id>': 'id in models.yaml (default: the name)',
-  '--device <device>':
-    'cpu, cuda or vulkan, as far as the model has options for it (default: its first)',
-  '--aliases <names>': 'comma-separated names to take, also from real models',
-  '--no-aliases': 'take no names',
-  '--upstream <url>': 'address of a server that runs elsewhere, up to /v1',
-  '--upstream-model <name>': 'name of the model there',
-  '--replace': 'write the entry of models.yaml anew',
+  ...PLAN_OPTIONS,
   '--token-file <file>':
     'file with the access token of the hub (default: HF_TOKEN, hub.token_file)',
   '-y, --yes': 'do not ask for confirmation',

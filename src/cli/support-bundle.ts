@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { isSecretSetting } from '../platform/config/effective-settings.js';
+import { isSecretSetting } from '../platform/config/setting-source.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { protectSecrets, redacted } from '../platform/config/redaction.js';
 import { productVersion } from '../platform/process/product-version.js';

@@ -6,6 +6,7 @@ import {
   isIncluded,
   MANIFEST_NAME,
   safeFilePath,
+  type PullManifest,
 } from './model-store.js';
 import { HubError } from './hub-error.js';
 import { type HubHttp } from './hub-http.js';
@@ -190,16 +191,6 @@ function digestOf(
   return blobId && size !== undefined ? { hex: blobId, gitSize: size } : undefined;
 }
 
-interface OfferedManifest {
-  readonly revision?: string;
-  readonly files?: readonly {
-    readonly path: string;
-    readonly url?: string;
-    readonly size?: number;
-    readonly sha256?: string;
-  }[];
-}
-
 /**
  * A folder on a plain web server, described by the manifest that `models pull` writes.
  * Any pulled folder can be served.
@@ -208,7 +199,7 @@ function manifestListing(text: string, url: string, sha256?: string): FileListin
   const found = createHash('sha256').update(text).digest('hex');
   if (sha256 !== undefined && found !== sha256.toLowerCase())
     throw new HubError('checksum', `${url} has not the sha256 that was given`);
-  const { revision = 'url', files = [] } = parsed<OfferedManifest>(text, url);
+  const { revision = 'url', files = [] } = parsed<Partial<PullManifest>>(text, url);
   if (files.length === 0) throw new HubError('refused', `${url} names no files`);
   const listed = files.map((file): ListedFile => {
     const path = safeFilePath(file.path);

@@ -35,6 +35,8 @@ export interface ManifestFile {
   /** Unknown until it came, where the source does not say. */
   readonly size?: number | undefined;
   readonly sha256?: string | undefined;
+  /** Where a server that offers the folder has it; absent: beside the manifest. */
+  readonly url?: string;
 }
 
 /**

@@ -51,6 +51,9 @@ export class CheckVerdict extends Error {
   }
 }
 
+export const notJudged = (why: string): CheckVerdict =>
+  new CheckVerdict('not_judged', why);
+
 export function demand(condition: boolean, sentence: string): asserts condition {
   if (!condition) throw new CheckVerdict('fail', sentence);
 }

@@ -11,13 +11,7 @@ import {
 } from '../../contracts/grpc/health.codec.js';
 import { reportProblem } from '../../platform/grpc/report-check.js';
 import { isAlive } from '../../platform/process/is-alive.js';
-import {
-  type CheckContext,
-  demand,
-  CheckVerdict,
-  checkedAnswer,
-  endOf,
-} from './check.js';
+import { type CheckContext, demand, notJudged, checkedAnswer, endOf } from './check.js';
 import {
   type CheckedCall,
   endText,
@@ -68,10 +62,7 @@ export function identity(context: CheckContext): string {
     `its Health reports kind "${kind}"; it must be "${context.kind}"`,
   );
   if (wanted === undefined)
-    throw new CheckVerdict(
-      'not_judged',
-      `--model names the id of models.yaml; it says "${model}"`,
-    );
+    throw notJudged(`--model names the id of models.yaml; it says "${model}"`);
   demand(
     model === wanted,
     `its Health reports model "${model}"; the gateway refuses all but "${wanted}"`,
@@ -156,10 +147,7 @@ export async function drain(context: CheckContext): Promise<string> {
   const { client, samples, options } = context;
   const { pid } = options;
   if (pid === undefined)
-    throw new CheckVerdict(
-      'not_judged',
-      'it begins with SIGTERM: --pid names the process',
-    );
+    throw notJudged('it begins with SIGTERM: --pid names the process');
   const running = client.start(samples.lasting);
   await pause(300);
   process.kill(pid, 'SIGTERM');

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import { SETTING_SOURCES, type SettingSources, sourcesOf } from './effective-settings.js';
+import { SETTING_SOURCES, type SettingSources, sourcesOf } from './setting-source.js';
 import { readModels } from './load-config.js';
 import { type ModelSpec } from './model-spec.js';
 import { SETTINGS, type Settings } from './settings.js';

@@ -176,11 +176,9 @@ function specOf(values: Values, environment: NodeJS.ProcessEnv): WorkerSpec {
 }
 
 /** @throws UsageError */
-function modelOf(
-  { model: id, engine, kind, option }: Values,
-  models: readonly ModelSpec[],
-): ModelSpec {
-  if (engine !== undefined) return writtenModel({ id, engine, kind, options: option });
+function modelOf(values: Values, models: readonly ModelSpec[]): ModelSpec {
+  const { model: id, engine, kind, option } = values;
+  if (engine !== undefined) return writtenModel({ ...values, engine });
   if (kind !== undefined || option !== undefined)
     throw wrong('--kind and --option go with --engine');
   const model = models.find(one => one.id === id);
@@ -191,15 +189,13 @@ function modelOf(
   throw wrong(`--model must be one of ${known}`);
 }
 
-interface WrittenModel {
-  readonly id: string | undefined;
-  readonly engine: string;
-  readonly kind: string | undefined;
-  readonly options: readonly string[] | undefined;
-}
-
 /** A model of the command line, by the rules of models.yaml. @throws UsageError */
-function writtenModel({ id, engine, options = [], ...given }: WrittenModel): ModelSpec {
+function writtenModel({
+  model: id,
+  engine,
+  option = [],
+  ...given
+}: Values & { engine: string }): ModelSpec {
   if (id === undefined)
     throw wrong('--engine needs --model, the id that the gateway knows');
   const kinds = Object.hasOwn(ENGINE_KINDS, engine)
@@ -214,7 +210,7 @@ function writtenModel({ id, engine, options = [], ...given }: WrittenModel): Mod
     engine,
     kind,
     capabilities: [],
-    options: Object.fromEntries(options.map(namedOption)),
+    options: Object.fromEntries(option.map(namedOption)),
   };
   const { models, problems } = modelsFromFile(
     parseYaml(JSON.stringify({ models: [entry] }), 'command line'),

@@ -3,7 +3,6 @@ import {
   type InjectionToken,
   type Provider,
   type DynamicModule,
-  Module,
   type ModuleMetadata,
   type Type,
 } from '@nestjs/common';
@@ -102,26 +101,18 @@ export const eventMetric = <M extends Counter | Histogram>(
   feed: (metric: M, bus: DispatchEventBus) => void,
 ): Provider => fedMetric(name, [DispatchEventBus], feed);
 
-interface MetricsOptions {
-  /** Answers `GET /metrics`. */
-  readonly controller: Type;
-  /** What the controller needs. */
-  readonly imports: NonNullable<ModuleMetadata['imports']>;
-}
-
 /**
  * The table in `registry.ts`, answered by the controller. Imported once, by the root
  * module. prom-client's metrics of the process begin with the first scrape
  * (`allMetricsText`): their clock wakes an idle process 100 times a second.
+ * @param imports what the controller needs
  */
-@Module({})
-export class MetricsModule {
-  static forRoot({ controller, imports }: MetricsOptions): DynamicModule {
-    const prometheus = PrometheusModule.registerAsync({
-      useFactory: () => ({ defaultMetrics: { enabled: false } }),
-      controller,
-      imports: [...imports],
-    });
-    return { module: MetricsModule, imports: [prometheus] };
-  }
-}
+export const metricsModule = (
+  controller: Type,
+  imports: NonNullable<ModuleMetadata['imports']>,
+): DynamicModule =>
+  PrometheusModule.registerAsync({
+    useFactory: () => ({ defaultMetrics: { enabled: false } }),
+    controller,
+    imports,
+  });

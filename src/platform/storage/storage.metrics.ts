@@ -48,12 +48,17 @@ export class CountedBlobStore implements BlobStore {
     bytes: AsyncIterable<Uint8Array>,
     signal?: AbortSignal,
   ): Promise<number> {
-    const source = new WatchedSource(bytes);
-    return this.#counted(
-      'store',
-      this.blobs.write(key, source.bytes(), signal),
-      () => source.failed,
-    );
+    let isSourceBroken = false;
+    const watched = async function* () {
+      try {
+        yield* bytes;
+      } catch (error) {
+        isSourceBroken = true;
+        throw error;
+      }
+    };
+    const writing = this.blobs.write(key, watched(), signal);
+    return this.#counted('store', writing, () => isSourceBroken);
   }
 
   async *read(
@@ -106,20 +111,5 @@ export class CountedBlobStore implements BlobStore {
 
   #count(operation: StorageOperation, good: boolean) {
     this.operations.count(this.component, operation, good ? 'success' : 'exhausted');
-  }
-}
-
-class WatchedSource {
-  failed = false;
-
-  constructor(private readonly source: AsyncIterable<Uint8Array>) {}
-
-  async *bytes(): AsyncGenerator<Uint8Array> {
-    try {
-      yield* this.source;
-    } catch (error) {
-      this.failed = true;
-      throw error;
-    }
   }
 }
