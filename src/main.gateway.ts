@@ -2,8 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import 'reflect-metadata';
 import { createGateway } from './gateway/bootstrap.js';
-import { makeFirstKey, makeFirstStoredKey } from './platform/auth/first-key.js';
-import { KeyIssuer } from './platform/auth/key-issuer.js';
+import {
+  KeyIssuer,
+  makeFirstKey,
+  makeFirstStoredKey,
+} from './platform/auth/key-issuer.js';
 import { assertDataWritable } from './platform/config/cross-checks.js';
 import {
   FIRST_KEYS_ORIGIN,

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { Catalogue } from '../../src/cli/catalogue/catalogue.js';
 import {
+  Catalogue,
   type CatalogueEntry,
   devicesOf,
   engineOf,
   knownBytes,
   languagesOf,
-} from '../../src/cli/catalogue/catalogue-entry.js';
+} from '../../src/cli/catalogue/catalogue.js';
 import { byteText } from '../../src/cli/hub/disk-space.js';
 import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 import { exitRows, program } from '../../src/cli/program.js';

@@ -1,28 +1,164 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { stderr } from 'node:process';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SingleBar } from 'cli-progress';
 import { BATCH_ENDPOINTS, type BatchEndpoint } from '../core/jobs/batch-job.js';
+import { isTerminal } from '../core/jobs/batch-status.js';
+import { COMPLETION_WINDOWS } from '../core/jobs/completion-window.js';
 import {
   parseWholeNumber,
   fileBlob,
   namedValue,
   readablePath,
   repeatable,
+  writablePath,
 } from './shared/arguments.js';
-import {
-  assertAnswered,
-  download,
-  hasEnded,
-  printResults,
-  reportEnd,
-} from './batch-results.js';
-import { rateText, watch } from './batch-progress.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { CliError, usageError } from './shared/cli-error.js';
 import { command, commandGroup } from './shared/command.js';
-import { durationText } from './shared/durations.js';
-import { columns, print, say } from './shared/terminal.js';
-import { createReadStream } from 'node:fs';
-import { basename } from 'node:path';
-import { createInterface } from 'node:readline';
-import { COMPLETION_WINDOWS } from '../core/jobs/completion-window.js';
-import { type GatewayClient } from './shared/gateway-client.js';
+import {
+  table,
+  print,
+  say,
+  MARKS,
+  printJson,
+  ProgressLine,
+  durationText,
+} from './shared/terminal.js';
+import type { GatewayClient, GatewayAnswer } from './shared/gateway-client.js';
+
+type Batch = GatewayAnswer<'/v1/batches/{id}'>;
+
+const hasEnded = ({ status }: Batch) => isTerminal(status);
+
+/**
+ * Writes the result files of a batch, `PREFIX_output.jsonl` and `PREFIX_errors.jsonl`,
+ * whichever there are.
+ * @returns their names. @throws CliError when there is neither
+ */
+async function download(
+  client: GatewayClient,
+  batch: Batch,
+  prefix = batch.id,
+): Promise<readonly string[]> {
+  const files = [];
+  for (const [id, path] of [
+    [batch.output_file_id, `${prefix}_output.jsonl`],
+    [batch.error_file_id, `${prefix}_errors.jsonl`],
+  ] as const) {
+    if (id === null) continue;
+    const target = await writablePath(path);
+    await save(await client.request('get', '/v1/files/{id}/content', { id }), target);
+    files.push(path);
+  }
+  if (files.length > 0) return files;
+  throw new CliError(`${batch.id} is ${batch.status} and has no result files`);
+}
+
+/** The names of the files that were written; with `--json`, the batch with them. */
+function printResults(batch: Batch, files: readonly string[], json: boolean | undefined) {
+  if (json) printJson({ batch, files });
+  else if (files.length > 0) print(files.join('\n'));
+}
+
+/** Whole or not at all. */
+async function save(response: Response, path: string) {
+  const draft = `${path}.part`;
+  try {
+    await pipeline(Readable.fromWeb(response.body!), createWriteStream(draft));
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+/** @throws CliError unless the batch completed and every line was answered */
+function assertAnswered({ id, status, request_counts: counts }: Batch) {
+  if (status !== 'completed' || counts.completed < counts.total)
+    throw new CliError(`${id}: not every line was answered`);
+}
+
+/** Reports how a batch ended, with the errors of one that failed. */
+function reportEnd({ id, status, request_counts: counts, errors }: Batch) {
+  const done = counts.failed > 0 ? MARKS.warn : MARKS.ok;
+  say(
+    `${status === 'completed' ? done : MARKS.fail} ${id} ${status}: ${counts.completed} of ${counts.total} done, ${counts.failed} failed`,
+  );
+  for (const { line, code, message } of errors?.data ?? [])
+    say(`  ${line === null ? '' : `line ${line}: `}${message} [${code}]`);
+}
+
+const POLL_MS = 500;
+const BAR =
+  ' {bar} {percentage}% | {value}/{total} lines | {failed} failed | {rate} | ETA {remaining} | {status}';
+
+/**
+ * Watches a batch to its end: a bar on a terminal, a line per change elsewhere. Ctrl-C
+ * ends the watching, not the batch.
+ */
+async function watch(
+  client: GatewayClient,
+  first: Batch,
+  signal: AbortSignal,
+): Promise<Batch> {
+  const progress = new BatchProgress();
+  try {
+    let batch = first;
+    for (; ; batch = await client.call('get', '/v1/batches/{id}', { id: batch.id })) {
+      progress.show(batch);
+      if (hasEnded(batch)) return batch;
+      await sleep(POLL_MS, undefined, { signal });
+    }
+  } finally {
+    progress.stop();
+  }
+}
+
+/** 0.42 lines/s, 12.3 lines/s; a dash while unknown. */
+const rateText = (rate: number | null) =>
+  rate === null ? '-' : `${Number(rate.toPrecision(3))} lines/s`;
+
+class BatchProgress {
+  readonly #line = new ProgressLine();
+  #bar: SingleBar | undefined;
+
+  show({ request_counts: counts, status, rate_per_s, eta_s }: Batch): void {
+    const { total, failed } = counts;
+    const done = counts.completed + failed;
+    const [rate, remaining] = [rateText(rate_per_s), durationText(eta_s)];
+    if (!stderr.isTTY) {
+      const pace = status === 'in_progress' ? `, ${rate}, ETA ${remaining}` : '';
+      this.#line.show(`${status}: ${done}/${total} lines, ${failed} failed${pace}`);
+    } else if (total > 0) {
+      // While the number of lines is not known, an empty bar would be full.
+      const words = { failed, status, rate, remaining };
+      this.#bar ??= startedBar(total, words);
+      this.#bar.setTotal(total);
+      this.#bar.update(done, words);
+    }
+  }
+
+  stop(): void {
+    this.#bar?.stop();
+    this.#line.clear();
+  }
+}
+
+function startedBar(total: number, words: object): SingleBar {
+  const bar = new SingleBar({
+    format: BAR,
+    hideCursor: true,
+    clearOnComplete: true,
+    stream: stderr,
+  });
+  bar.start(total, 0, words);
+  return bar;
+}
 
 const HELP = `
 Examples:
@@ -94,7 +230,7 @@ async function endpointIn(file: string): Promise<BatchEndpoint> {
   const endpoint = BATCH_ENDPOINTS.find(known => known === url);
   if (endpoint) return endpoint;
   const message = `the first line of ${file} has no \`url\` that a batch can go to; name the endpoint with --endpoint`;
-  throw new CliError(message, EXIT.usage);
+  throw usageError(message);
 }
 
 async function firstLine(path: string): Promise<string> {
@@ -169,9 +305,10 @@ const list = command({
   run: ({ client, options: { limit } }) =>
     client.call('get', '/v1/batches', { query: { limit } }),
   text: ({ data }) =>
-    columns([
+    table(
       ['id', 'status', 'endpoint', 'lines', 'failures', 'rate', 'ETA'],
-      ...data.map(({ request_counts: counts, ...batch }) => [
+      data,
+      ({ request_counts: counts, ...batch }) => [
         batch.id,
         batch.status,
         batch.endpoint,
@@ -179,8 +316,8 @@ const list = command({
         `${counts.failed} failed`,
         rateText(batch.rate_per_s),
         durationText(batch.eta_s),
-      ]),
-    ]),
+      ],
+    ),
 });
 
 export const batchCommand = commandGroup(

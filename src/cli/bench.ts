@@ -1,10 +1,9 @@
 import { parseWholeNumber } from './shared/arguments.js';
 import { CliError } from './shared/cli-error.js';
 import { command, ONE_DOCUMENT, type OptionValues } from './shared/command.js';
-import { msText } from './shared/durations.js';
+import { columns, print, printJson, ProgressLine, msText } from './shared/terminal.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
-import { columns, print, printJson, ProgressLine } from './shared/terminal.js';
 
 /** One answered request. */
 interface Sample {
@@ -81,7 +80,7 @@ async function ran(
   const samples: Sample[] = [];
   const failures: CliError[] = [];
   let left = requests;
-  const caller = async (): Promise<void> => {
+  const caller = async () => {
     while (left-- > 0) {
       try {
         samples.push(await sampleOf(client, load, priority));
@@ -152,9 +151,9 @@ const LOADS: Readonly<
 
 function reportOf(samples: readonly Sample[], seconds: number, unit: string) {
   const times = samples.map(({ ms }) => ms).sort((a, b) => a - b);
-  const at = (share: number): number =>
+  const at = (share: number) =>
     times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? 0;
-  const sum = (field: 'amount' | 'group'): number =>
+  const sum = (field: 'amount' | 'group') =>
     samples.reduce((total, sample) => total + sample[field], 0);
   return {
     answered: samples.length,
@@ -171,12 +170,12 @@ function reportOf(samples: readonly Sample[], seconds: number, unit: string) {
 
 const HEAD = ['model', 'answered', 'p50', 'p90', 'p99', 'requests/s'];
 
-const textOf = (model: string, report: ReturnType<typeof reportOf>): string =>
+const textOf = (model: string, report: ReturnType<typeof reportOf>) =>
   columns([
     [...HEAD, `${report.unit}/s`, 'requests per engine call'],
     [
       model,
-      String(report.answered),
+      report.answered,
       msText(report.p50_ms),
       msText(report.p90_ms),
       msText(report.p99_ms),

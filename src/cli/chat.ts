@@ -2,10 +2,9 @@ import { stderr, stdin, stdout } from 'node:process';
 import { createInterface } from 'node:readline/promises';
 import { text as textOf } from 'node:stream/consumers';
 import { parseNumber, parseWholeNumber } from './shared/arguments.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { CliError, usageError } from './shared/cli-error.js';
 import { command, type OptionValues } from './shared/command.js';
-import { type GatewayClient } from './shared/gateway-client.js';
-import { serverEvents } from './shared/server-events.js';
+import { type GatewayClient, serverEvents } from './shared/gateway-client.js';
 import { type RequestWatch, watched } from './request-watch.js';
 import { MARKS, say } from './shared/terminal.js';
 
@@ -75,14 +74,14 @@ async function chatModel(client: GatewayClient): Promise<string> {
   );
   if (chatting) return chatting.id;
   const hint = 'add a model of kind llm to config/models.yaml, or name one with --model';
-  throw new CliError(`the gateway has no model that can chat; ${hint}`, EXIT.usage);
+  throw usageError(`the gateway has no model that can chat; ${hint}`);
 }
 
 /**
  * A conversation, one question a line. A failed question is reported and the
  * conversation continues.
  */
-async function talk(conversation: Conversation, signal: AbortSignal): Promise<void> {
+async function talk(conversation: Conversation, signal: AbortSignal) {
   const lines = createInterface({
     input: stdin,
     output: stderr,
@@ -107,7 +106,7 @@ async function talk(conversation: Conversation, signal: AbortSignal): Promise<vo
 }
 
 /** From a pipe, the failure is also the exit code of the command. */
-function report(error: unknown): void {
+function report(error: unknown) {
   if (!(error instanceof CliError)) throw error;
   say(`${MARKS.fail} ${error.message}`);
   if (!stdin.isTTY) process.exitCode = error.exitCode;

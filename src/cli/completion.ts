@@ -1,4 +1,4 @@
-import { type Command, type Option } from 'commander';
+import type { Command, Option } from 'commander';
 import { command } from './shared/command.js';
 import { print } from './shared/terminal.js';
 
@@ -43,17 +43,14 @@ function positions(parent: Command, above = ''): readonly Position[] {
   ];
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-const plain = (text: string): string =>
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+const plain = (text: string) =>
   quoted(text.replaceAll(':', '\\:').replaceAll(/\s+/g, ' '));
 
 /**
  * The words typed so far that are commands, as `$at`; bash and zsh both understand it.
  */
-const walk = (
-  all: readonly Position[],
-  typed: string,
-): string => `  local at=switchyard word
+const walk = (all: readonly Position[], typed: string) => `  local at=switchyard word
   for word in ${typed}; do
     case "$at $word" in
       ${deeper(all).join(' | ')}) at="$at $word" ;;
@@ -62,13 +59,10 @@ const walk = (
 
 const deeper = (all: readonly Position[]): readonly string[] =>
   all.slice(1).map(({ words }) => quoted(words));
-const cases = (
-  all: readonly Position[],
-  body: (next: Position['next']) => string,
-): string =>
+const cases = (all: readonly Position[], body: (next: Position['next']) => string) =>
   all.map(({ words, next }) => `    ${quoted(words)}) ${body(next)} ;;`).join('\n');
 
-const bash = (all: readonly Position[]): string => `# bash completion of switchyard
+const bash = (all: readonly Position[]) => `# bash completion of switchyard
 _switchyard() {
 ${walk(all, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}
   local words=''
@@ -79,7 +73,7 @@ ${cases(all, next => `words=${quoted(next.map(({ word }) => word).join(' '))}`)}
 }
 complete -o default -F _switchyard switchyard`;
 
-const zsh = (all: readonly Position[]): string => `#compdef switchyard
+const zsh = (all: readonly Position[]) => `#compdef switchyard
 _switchyard() {
 ${walk(all, '"${words[@]:1:CURRENT-2}"')}
   local -a next
@@ -90,7 +84,7 @@ ${cases(all, next => `next=(${next.map(zshItem).join(' ')})`)}
 }
 _switchyard "$@"`;
 
-const fish = (all: readonly Position[]): string => `# fish completion of switchyard
+const fish = (all: readonly Position[]) => `# fish completion of switchyard
 function __switchyard_at
   set -l at switchyard
   for word in (commandline -opc)[2..]
@@ -103,10 +97,10 @@ function __switchyard_at
 end
 ${all.flatMap(({ words, next }) => next.map(item => fishLine(words, item))).join('\n')}`;
 
-const zshItem = ({ word, about }: Position['next'][number]): string =>
+const zshItem = ({ word, about }: Position['next'][number]) =>
   plain(word) + (about && `':'${plain(about)}`);
 
-function fishLine(words: string, { word, about }: Position['next'][number]): string {
+function fishLine(words: string, { word, about }: Position['next'][number]) {
   const name = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${quoted(word)}`;
   return `complete -c switchyard -n ${quoted(`__switchyard_at ${words}`)} ${name}${about && ` -d ${quoted(about)}`}`;
 }

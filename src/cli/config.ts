@@ -1,39 +1,23 @@
 import { type JsonSchema, jsonSchema } from '../contracts/schema/rules.js';
-import { isSecretSetting } from '../platform/config/effective-settings.js';
+import { isSecretSetting } from '../platform/config/setting-source.js';
 import {
   listSchema,
   modelsSchema,
   settingsSchema,
 } from '../platform/config/file-schemas.js';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
-import { CATALOGUE_ENTRY } from './catalogue/catalogue-entry.js';
+import { CATALOGUE_ENTRY } from './catalogue/catalogue.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
-import { type SettingValue } from '../platform/config/setting-definition.js';
-import {
-  environmentName,
-  settingDefinition,
-  type SettingPath,
-} from '../platform/config/settings.js';
+import { environmentName, settingDefinition } from '../platform/config/settings.js';
 import { problemText } from '../platform/config/yaml-file.js';
 import { command, commandGroup, ONE_DOCUMENT } from './shared/command.js';
-import { columns, MARKS, print, printJson } from './shared/terminal.js';
+import { table, MARKS, print, printJson } from './shared/terminal.js';
 
 /** In place of a key, or of an address that may hold a password. */
 const HIDDEN = '(hidden)';
 
-/** One effective setting as `config:print` shows it. */
-interface ConfigRow {
-  readonly path: SettingPath;
-  readonly value: SettingValue;
-  /** `default`, `config/switchyard.yaml:12` or the variable's name. */
-  readonly origin: string;
-  readonly default: SettingValue;
-  readonly allowed: string;
-  readonly env: string;
-}
-
 /** Every setting in the order of the table, as `config:print` shows it. */
-function configRows({ sources }: LoadedConfig): ConfigRow[] {
+function configRows({ sources }: LoadedConfig) {
   return [...sources].map(([path, { value, origin }]) => ({
     path,
     value: isSecretSetting(path) && value !== '' ? HIDDEN : value,
@@ -45,15 +29,12 @@ function configRows({ sources }: LoadedConfig): ConfigRow[] {
 }
 
 /** Settings that differ from their default are marked with `*`. */
-const configTable = (rows: readonly ConfigRow[]): string =>
-  columns([
-    ['  setting', 'value', 'origin', 'allowed'],
-    ...rows.map(row => [
-      `${row.value === row.default ? ' ' : '*'} ${row.path}`,
-      String(row.value),
-      row.origin,
-      row.allowed,
-    ]),
+const configTable = (rows: ReturnType<typeof configRows>) =>
+  table(['  setting', 'value', 'origin', 'allowed'], rows, row => [
+    `${row.value === row.default ? ' ' : '*'} ${row.path}`,
+    row.value,
+    row.origin,
+    row.allowed,
   ]);
 
 const HELP = `

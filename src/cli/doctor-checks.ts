@@ -15,7 +15,7 @@ import { openNativeLibrary } from '@switchyard/engine-debian/threads/native-libr
 import { byteText } from './hub/disk-space.js';
 import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
-import { type EngineChecks } from './shared/engine-checks.js';
+import { type EngineChecks } from './shared/command.js';
 import { type Diagnosis, failing, passing } from './shared/diagnosis.js';
 
 interface EngineLibrary {

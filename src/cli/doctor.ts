@@ -1,6 +1,6 @@
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
 import { problemText } from '../platform/config/yaml-file.js';
-import { command, ONE_DOCUMENT } from './shared/command.js';
+import { command, ONE_DOCUMENT, type EngineChecks } from './shared/command.js';
 import {
   checkDatabase,
   checkEngineLibraries,
@@ -13,10 +13,8 @@ import {
   checkServer,
 } from './doctor-checks.js';
 import { type Diagnosis, diagnosisText, passing, failing } from './shared/diagnosis.js';
-import { type EngineChecks } from './shared/engine-checks.js';
 import { resolve, join } from 'node:path';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { type RunCommand, runCommand } from './engines/command.js';
 import { lackingBuildTools, llamaKernels } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import { constants } from 'node:fs';
@@ -52,7 +50,7 @@ async function programFile(program: string): Promise<string | undefined> {
   return undefined;
 }
 
-const isProgram = (file: string): Promise<boolean> =>
+const isProgram = (file: string) =>
   Promise.all([access(file, constants.X_OK), stat(file)]).then(
     ([, found]) => found.isFile(),
     () => false,
@@ -84,7 +82,7 @@ async function checkGateway(server: Settings['server']): Promise<readonly Diagno
   }
 }
 
-const asked = ({ host, port }: Settings['server'], what: string): Promise<Response> =>
+const asked = ({ host, port }: Settings['server'], what: string) =>
   fetch(`http://${host}:${port}/admin/v1/${what}`, {
     signal: AbortSignal.timeout(ASK_LIMIT_MS),
   });
@@ -121,10 +119,8 @@ function checkPythonWorkers(
   return [{ what, state: state === 'outdated' ? 'warn' : 'fail', detail, fix }];
 }
 
-const usesEnvironment = (
-  { command = [] }: ModelSpec,
-  { python }: PythonEnvironment,
-): boolean => command.includes(MODULE) && resolve(command[0] ?? '') === python;
+const usesEnvironment = ({ command = [] }: ModelSpec, { python }: PythonEnvironment) =>
+  command.includes(MODULE) && resolve(command[0] ?? '') === python;
 
 /**
  * Compiled kernels are an offer: they need a compiler, which is named when
@@ -132,7 +128,6 @@ const usesEnvironment = (
  */
 async function checkLlamaKernels(
   models: readonly ModelSpec[],
-  run: RunCommand = runCommand,
 ): Promise<readonly Diagnosis[]> {
   if (
     !models.some(
@@ -140,9 +135,9 @@ async function checkLlamaKernels(
     )
   )
     return [];
-  if ((await lackingBuildTools(run)) !== undefined) return [];
+  if ((await lackingBuildTools()) !== undefined) return [];
   const what = 'llama.cpp';
-  if ((await llamaKernels(run)) === 'localBuild')
+  if ((await llamaKernels()) === 'localBuild')
     return [passing(what, 'compiled for this CPU')];
   const detail =
     'prebuilt kernels, which reach 0.65 to 0.8 of kernels compiled for this CPU with several requests';

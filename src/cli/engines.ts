@@ -1,7 +1,7 @@
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_TABLE } from './engines/engine-table.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { usageError } from './shared/cli-error.js';
 import { command, commandGroup, ONE_DOCUMENT } from './shared/command.js';
 import { EMBEDDED_LIBRARIES } from './doctor-checks.js';
 import {
@@ -15,7 +15,7 @@ import {
   removeLlamaKernels,
 } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
-import { columns, MARKS, printJson, ProgressLine, say } from './shared/terminal.js';
+import { table, MARKS, printJson, ProgressLine, say } from './shared/terminal.js';
 
 interface InstallOptions {
   readonly cuda?: boolean | undefined;
@@ -43,15 +43,16 @@ const list = command({
   json: ONE_DOCUMENT,
   run: async () => ({ engines: await listedEngines(environment()) }),
   text: ({ engines }) =>
-    columns([
+    table(
       ['engine', 'version', 'devices', 'serves'],
-      ...engines.map(({ engine, installed, version, kinds, capabilities, devices }) => [
+      engines,
+      ({ engine, installed, version, kinds, capabilities, devices }) => [
         engine,
         installed ? version : 'not installed',
         devices.join(' ') || 'elsewhere',
         [kinds.join(' '), capabilities.join(' ')].filter(Boolean).join(': '),
-      ]),
-    ]),
+      ],
+    ),
 });
 
 const install = command({
@@ -85,8 +86,7 @@ export const enginesCommand = commandGroup('engines', 'engines: list, install', 
 const WORKER =
   "-m, switchyard_worker.ctranslate2, --path, FOLDER, --model, '{model}', --listen, '{host}:{port}'";
 
-const environment = (): PythonEnvironment =>
-  new PythonEnvironment(loadConfig().settings.data.dir);
+const environment = () => new PythonEnvironment(loadConfig().settings.data.dir);
 
 async function listedEngines(python: PythonEnvironment) {
   const isCompiled = (await llamaKernels()) === 'localBuild';
@@ -134,11 +134,10 @@ async function installPackages(
   engine: string,
   { native, prebuilt }: InstallOptions,
   signal: AbortSignal,
-): Promise<void> {
+) {
   if ((native ?? prebuilt) !== undefined && engine !== 'llama-cpp')
-    throw new CliError('--native and --prebuilt are for llama-cpp', EXIT.usage);
-  if (native && prebuilt)
-    throw new CliError('give --native or --prebuilt, not both', EXIT.usage);
+    throw usageError('--native and --prebuilt are for llama-cpp');
+  if (native && prebuilt) throw usageError('give --native or --prebuilt, not both');
   const work = { signal, report: (text: string) => say(`${MARKS.ok} ${text}`) };
   await installEnginePackages(engine, work);
   if (native) await buildLlamaKernels(work);
@@ -148,7 +147,7 @@ async function installPackages(
 async function installPython(
   { cuda = false, python }: InstallOptions,
   signal: AbortSignal,
-): Promise<void> {
+) {
   const place = environment();
   const progress = new ProgressLine();
   try {

@@ -51,7 +51,7 @@ export async function installGpu(part: GpuPart, options: GpuInstall): Promise<vo
  * npm verifies the download and installs it in a folder of its own, where the override of
  * package.json does not apply. The result then replaces the empty package.
  */
-async function installPackage(name: string, options: GpuInstall): Promise<void> {
+async function installPackage(name: string, options: GpuInstall) {
   const { modules = engineModules(), report, dryRun } = options;
   const version = installedVersion('node-llama-cpp', modules);
   if (version === undefined)
@@ -95,8 +95,7 @@ async function downloaded(
   throw new CliError(`npm brought no binaries of ${wanted.replace(/@[^@]+$/, '')}`);
 }
 
-const remove = (path: string): Promise<void> =>
-  rm(path, { recursive: true, force: true });
+const remove = (path: string) => rm(path, { recursive: true, force: true });
 
 interface GpuProbe {
   readonly run?: RunCommand;
@@ -124,7 +123,7 @@ export const CUDA_OF_PACKAGES = '13';
 
 const IMAGE = 'or use the image target cuda';
 
-const cudaFix = (version: string): string =>
+const cudaFix = (version: string) =>
   `apt-get install -y cuda-libraries-${version}-0 libcudnn9-cuda-${version}, from NVIDIA's repository, ${IMAGE}`;
 
 const LLAMA = `
@@ -175,7 +174,7 @@ const NVIDIA_QUERY = [
   '--format=csv,noheader',
 ];
 
-const library = (what: string, found: readonly string[]): Diagnosis =>
+const library = (what: string, found: readonly string[]) =>
   found.length > 0
     ? passing(what, `found: ${found.join(', ')}`)
     : failing(what, 'no library found', cudaFix(CUDA_OF_PACKAGES));
@@ -290,7 +289,7 @@ const install = command({
     const parts: { part: string; steps: readonly string[] }[] = [];
     for (const part of arg.length > 0 ? arg : DEFAULT_PARTS) {
       const steps: string[] = [];
-      const report = (text: string): void => {
+      const report = (text: string) => {
         say(text);
         steps.push(text.trim());
       };

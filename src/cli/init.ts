@@ -5,12 +5,27 @@ import {
   environmentOf,
   launchDirectory,
 } from '../platform/config/process-environment.js';
-import { CliError, EXIT } from './shared/cli-error.js';
-import { command } from './shared/command.js';
-import { firstModelSteps } from './first-model.js';
+import { engineVersion } from './engines/engine-packages.js';
 import { runProgram } from './product-program.js';
-import { ask } from './shared/confirm.js';
-import { MARKS, print, printJson, say } from './shared/terminal.js';
+import { usageError } from './shared/cli-error.js';
+import { command } from './shared/command.js';
+import { MARKS, print, printJson, say, ask } from './shared/terminal.js';
+
+/** Runs on every machine, with packages from npm alone. */
+const FIRST = { engine: 'sherpa-onnx', model: 'sense-voice-small' } as const;
+
+/** What to type where no model is configured yet, up to the first one. */
+function firstModelSteps(): readonly string[] {
+  const engine =
+    engineVersion(FIRST.engine) === undefined
+      ? [`  ${ownName()} engines install ${FIRST.engine}`]
+      : [];
+  return [
+    `  ${ownName()} models starter             # Whisper base, SmolLM2 135M and a voice; or one model:`,
+    ...engine,
+    `  ${ownName()} models add ${FIRST.model}       # or another one: ${ownName()} models search`,
+  ];
+}
 
 const FILES: Readonly<Record<string, string>> = {
   'switchyard.yaml': `# Settings of this gateway; a line left out has its default. Relative paths start at this folder.
@@ -63,7 +78,7 @@ export const initCommand = command({
 });
 
 /** As a command of that folder. @returns its exit code */
-function fetchStarters(cwd: string): Promise<number> {
+function fetchStarters(cwd: string) {
   const env = environmentOf(cwd, 'switchyard.yaml');
   return runProgram('dist/main.cli.js', ['models', 'starter', '--yes'], { cwd, env });
 }
@@ -73,10 +88,7 @@ function write(target: string): readonly string[] {
   const files = Object.keys(FILES).map(name => join(target, name));
   const present = files.find(existsSync);
   if (present !== undefined)
-    throw new CliError(
-      `${present} exists; nothing was written. Name another folder`,
-      EXIT.usage,
-    );
+    throw usageError(`${present} exists; nothing was written. Name another folder`);
   mkdirSync(target, { recursive: true });
   for (const [name, text] of Object.entries(FILES))
     writeFileSync(join(target, name), text, { flag: 'wx' });

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { stdin } from 'node:process';
-import { type Readable, type Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { programFolders } from '../platform/config/process-environment.js';
 import { parseWholeNumber, readablePath } from './shared/arguments.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { CliError, EXIT, usageError } from './shared/cli-error.js';
 import { command, type OptionValues } from './shared/command.js';
 import { GatewayClient, refusal } from './shared/gateway-client.js';
 import { print, ProgressLine, say } from './shared/terminal.js';
@@ -106,7 +106,7 @@ class LiveTranscription {
 
   #committed = false;
 
-  #configure(): void {
+  #configure() {
     const { rate, language, turns } = this.options;
     const input = {
       format: { type: 'audio/pcm', rate },
@@ -119,11 +119,11 @@ class LiveTranscription {
     });
   }
 
-  #event(event: object): void {
+  #event(event: object) {
     this.socket.send(JSON.stringify(event));
   }
 
-  #receive(event: LiveEvent): void {
+  #receive(event: LiveEvent) {
     const { type, item_id: item = '', error } = event;
     switch (type) {
       case 'input_audio_buffer.speech_started':
@@ -143,12 +143,12 @@ class LiveTranscription {
     this.#changed();
   }
 
-  #fail(message: string): void {
+  #fail(message: string) {
     this.#failure ??= new CliError(message);
     this.#changed();
   }
 
-  async #until(holds: () => boolean): Promise<void> {
+  async #until(holds: () => boolean) {
     while (!holds()) {
       if (this.#failure) throw this.#failure;
       await new Promise<void>(resolve => (this.#changed = resolve));
@@ -243,7 +243,7 @@ async function listen(
   audio: AsyncIterable<Buffer>,
   { model, language, raw: rate = RATE, json }: OptionValues<typeof OPTIONS>,
   turns: boolean,
-): Promise<void> {
+) {
   const line = new ProgressLine();
   let spoken = '';
   const live = await LiveTranscription.open(client, { model, rate, turns, language });
@@ -279,13 +279,12 @@ async function played(file: string, raw: number | undefined): Promise<Source> {
 }
 
 function recording(): Source {
-  const installed = (program: string): boolean =>
+  const installed = (program: string) =>
     programFolders().some(folder => existsSync(join(folder, program)));
   const recorder = RECORDERS.find(([program = '']) => installed(program));
   if (recorder) return piped(recorder);
-  throw new CliError(
+  throw usageError(
     'no program records the microphone; install alsa-utils, sox or ffmpeg, or name a file',
-    EXIT.usage,
   );
 }
 

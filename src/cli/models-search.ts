@@ -1,18 +1,18 @@
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_NAMES, MODEL_KINDS } from '../platform/config/model-spec.js';
 import { missingEngine } from './catalogue/add-plan.js';
-import { Catalogue } from './catalogue/catalogue.js';
 import {
+  Catalogue,
   type CatalogueEntry,
   devicesOf,
   engineOf,
   kindOf,
   knownBytes,
   languagesOf,
-} from './catalogue/catalogue-entry.js';
+} from './catalogue/catalogue.js';
 import { byteText } from './hub/disk-space.js';
 import { command, ONE_DOCUMENT, type OptionValues } from './shared/command.js';
-import { columns, print, say } from './shared/terminal.js';
+import { table, print, say } from './shared/terminal.js';
 
 const DEVICES = ['cpu', 'cuda', 'vulkan'];
 const OPTIONS = {
@@ -40,7 +40,7 @@ export const modelsSearchCommand = command({
           unavailable: missingEngine(entry, settings),
         })),
       };
-    if (found.length > 0) return print(table(found));
+    if (found.length > 0) return print(entryTable(found));
     const closest = catalogue.closest(words.join('-')).join(', ');
     return say(
       `no model matches${words.length === 0 ? '' : `; closest names: ${closest}`}`,
@@ -65,26 +65,27 @@ function matches(
 }
 
 /** Without a list of devices, the engine computes on the CPU, or elsewhere. */
-function runsOn(entry: CatalogueEntry): readonly string[] {
+function runsOn(entry: CatalogueEntry) {
   if (devicesOf(entry).length > 0) return devicesOf(entry);
   return engineOf(entry) === 'openai-http' ? DEVICES : ['cpu'];
 }
 
-function table(models: readonly CatalogueEntry[]): string {
-  const size = (entry: CatalogueEntry): string =>
-    knownBytes(entry) === 0
-      ? '?'
-      : `${byteText(knownBytes(entry))}${entry.unverified ? '+' : ''}`;
-  return columns([
+const sizeOf = (entry: CatalogueEntry) =>
+  knownBytes(entry) === 0
+    ? '?'
+    : `${byteText(knownBytes(entry))}${entry.unverified ? '+' : ''}`;
+
+const entryTable = (models: readonly CatalogueEntry[]) =>
+  table(
     ['name', 'kind', 'engine', 'devices', 'size', 'licence', 'what'],
-    ...models.map(entry => [
+    models,
+    entry => [
       entry.name,
       kindOf(entry),
       engineOf(entry),
       devicesOf(entry).join(' ') || '-',
-      size(entry),
-      entry.licence ?? '-',
+      sizeOf(entry),
+      entry.licence,
       entry.summary,
-    ]),
-  ]);
-}
+    ],
+  );

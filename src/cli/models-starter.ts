@@ -4,21 +4,81 @@ import { dirname } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig, startersFile } from '../platform/config/load-config.js';
 import { STAND_INS } from '../platform/config/model-spec.js';
-import { Arrivals } from './arrivals.js';
 import { type AddPlan, missingEngine, planAdd } from './catalogue/add-plan.js';
-import { Catalogue } from './catalogue/catalogue.js';
-import { type CatalogueEntry, engineOf } from './catalogue/catalogue-entry.js';
+import { Catalogue, type CatalogueEntry, engineOf } from './catalogue/catalogue.js';
 import { editModels } from './catalogue/models-document.js';
 import { installEnginePackages } from './engines/engine-packages.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import { HubError } from './hub/hub-error.js';
-import { hubHttp } from './models-pull.js';
+import { hubHttp, pullSource, sourceLine } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
 import { CliError } from './shared/cli-error.js';
 import { command, type Invocation } from './shared/command.js';
-import { confirm } from './shared/confirm.js';
-import { MARKS, say } from './shared/terminal.js';
-import { pullSource, sourceLine } from './source-pull.js';
+import { MARKS, say, onSay, confirm } from './shared/terminal.js';
+import { type GatewayClient } from './shared/gateway-client.js';
+
+const BEAT_MS = 2000;
+
+/**
+ * Shows on the console of a gateway which models are on their way. A gateway that does not
+ * answer or gives no leave misses this, and nothing else.
+ */
+class Arrivals implements Disposable {
+  readonly #arrivals = new Map<
+    string,
+    { line: string; readonly stop: AbortController }
+  >();
+  readonly #beat = setInterval(() => this.#report(), BEAT_MS);
+  #current: string | undefined;
+
+  constructor(
+    private readonly client: GatewayClient,
+    names: readonly string[],
+  ) {
+    for (const name of names)
+      this.#arrivals.set(name, {
+        line: 'waits for its turn',
+        stop: new AbortController(),
+      });
+    onSay(line => {
+      const arrival = this.#current && this.#arrivals.get(this.#current);
+      if (arrival) arrival.line = line.trim();
+    });
+    this.#report();
+  }
+
+  /** Lines that are said from now on belong to this model. @returns the order to stop it */
+  begin(name: string): AbortSignal {
+    this.#current = name;
+    return this.#arrivals.get(name)!.stop.signal;
+  }
+
+  async end(state: 'added' | 'failed', line: string): Promise<void> {
+    const name = this.#current!;
+    const { stop } = this.#arrivals.get(name)!;
+    this.#arrivals.delete(name);
+    if (!stop.signal.aborted) await this.#send(name, state, line);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#beat);
+  }
+
+  #report() {
+    for (const [name, { line, stop }] of this.#arrivals)
+      void this.#send(name, 'running', line).then(state => {
+        if (state === 'cancelled') stop.abort(new CliError('stopped on the console'));
+      });
+  }
+
+  async #send(name: string, state: 'running' | 'added' | 'failed', line: string) {
+    const report = { id: name, body: { state, line } };
+    return this.client
+      .call('post', '/admin/v1/catalogue/{name}/progress', report)
+      .then(addition => addition.state)
+      .catch(() => undefined);
+  }
+}
 
 /** The one with the Python environment first: others may need its pip. */
 const STARTERS = ['whisper-base', 'smollm2-135m-instruct', 'piper-en-joe'];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { editDistance } from '@switchyard/engine-api/nearest-name.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { usageError } from './shared/cli-error.js';
 import { command, ONE_DOCUMENT } from './shared/command.js';
 import { GatewayClient } from './shared/gateway-client.js';
 import { byteText } from './hub/disk-space.js';
@@ -88,7 +88,7 @@ export const modelsVerifyCommand = command({
   async run({ client, arg, options }) {
     const { audio, text, json, beside } = options;
     if ((audio === undefined) !== (text === undefined))
-      throw new CliError('--audio and --text belong together', EXIT.usage);
+      throw usageError('--audio and --text belong together');
     const served = await client.call('get', '/v1/models/{id}', { id: arg });
     const check = CHECKS[served.kind];
     const date = new Date().toISOString().slice(0, 10);
@@ -191,7 +191,7 @@ const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
     };
     let right = 0;
     const said: string[] = [];
-    const textOf = ({ choices: [choice] }: TextReply): string =>
+    const textOf = ({ choices: [choice] }: TextReply) =>
       choice?.text ?? choice?.message?.content ?? '';
     for (const [question, answer] of QUESTIONS) {
       const text = textOf(await ask(question));
@@ -292,14 +292,13 @@ function residentBytes(pid: number | undefined): number {
 
 const wordsOf = (text: string): readonly string[] =>
   text.toLowerCase().match(/[a-z']+/g) ?? [];
-const realTime = (ms: number, seconds: number): string =>
+const realTime = (ms: number, seconds: number) =>
   `${(ms / 1000 / Math.max(seconds, 0.001)).toFixed(3)} × real time`;
 
 /** Of 16 bit samples behind a head of 44 bytes, as the gateway writes it. */
-const wavSeconds = (wav: Buffer): number =>
-  (wav.length - 44) / Math.max(1, wav.readUInt32LE(28));
+const wavSeconds = (wav: Buffer) => (wav.length - 44) / Math.max(1, wav.readUInt32LE(28));
 
-function cosine(a: readonly number[], b: readonly number[]): number {
+function cosine(a: readonly number[], b: readonly number[]) {
   const dot = (x: readonly number[], y: readonly number[]) =>
     x.reduce((sum, value, at) => sum + value * (y[at] ?? 0), 0);
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));

@@ -12,7 +12,7 @@ import {
   type ExitCode,
   InterruptedError,
 } from './shared/cli-error.js';
-import { type EngineChecks } from './shared/engine-checks.js';
+import { commandGroup, type EngineChecks } from './shared/command.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
 import { doctorCommand } from './doctor.js';
@@ -30,13 +30,10 @@ import { modelsRemoveCommand } from './models-remove.js';
 import { modelsSearchCommand } from './models-search.js';
 import { modelsStarterCommand } from './models-starter.js';
 import { modelsVerifyCommand } from './models-verify.js';
-import { logsCommand } from './operate/logs.js';
+import { workersCommand, logsCommand } from './operate/workers.js';
 import { queueCommand, requestsCommand, whyCommand } from './operate/requests.js';
-import { statusCommand } from './operate/status.js';
-import { topCommand } from './operate/top.js';
+import { statusCommand, topCommand } from './operate/status.js';
 import { tenantsCommand, usageCommand } from './operate/usage.js';
-import { workersCommand } from './operate/workers.js';
-import { commandGroup } from './shared/command.js';
 import { speakCommand } from './speak.js';
 import { columns, MARKS, say } from './shared/terminal.js';
 import { transcribeCommand } from './transcribe.js';
@@ -164,7 +161,7 @@ export function exitCodeOf(error: unknown): number {
 const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'code' in error && 'syscall' in error;
 
-function report({ message }: Error, code: ExitCode): ExitCode {
+function report({ message }: Error, code: ExitCode) {
   say(`${MARKS.fail} ${message}`);
   return code;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type GatewayAnswer, type GatewayClient } from './shared/gateway-client.js';
+import type { GatewayClient } from './shared/gateway-client.js';
 import { ProgressLine } from './shared/terminal.js';
 
 const EVERY_MS = 500;
@@ -55,11 +55,11 @@ export class RequestWatch {
       .join(', ');
   }
 
-  #ask(signal?: AbortSignal): Promise<GatewayAnswer<'/v1/requests/{id}'>> {
+  #ask(signal?: AbortSignal) {
     return this.client.call('get', '/v1/requests/{id}', { id: this.id, signal });
   }
 
-  async #look(): Promise<void> {
+  async #look() {
     try {
       const { signal } = this.#stopped;
       const { state, position, model } = await this.#ask(signal);

@@ -6,7 +6,7 @@ import { text as textOf } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { SPEECH_FORMATS } from '../contracts/formats/speech.js';
 import { parseNumber, writablePath } from './shared/arguments.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { CliError, EXIT, usageError } from './shared/cli-error.js';
 import { command } from './shared/command.js';
 import { byteText } from './hub/disk-space.js';
 import { watched } from './request-watch.js';
@@ -45,7 +45,7 @@ export const speakCommand = command({
     const format = options.format ?? formatOf(options.output);
     const output = options.output ?? `speech.${format}`;
     if (json && output === '-')
-      throw new CliError('--json and -o - both go to stdout; name a file', EXIT.usage);
+      throw usageError('--json and -o - both go to stdout; name a file');
     const path = output === '-' ? undefined : await writablePath(output);
     const body = {
       model,

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { isSecretSetting } from '../platform/config/effective-settings.js';
+import { isSecretSetting } from '../platform/config/setting-source.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { protectSecrets, redacted } from '../platform/config/redaction.js';
 import { productVersion } from '../platform/process/product-version.js';
@@ -22,7 +22,7 @@ function tarGz(files: Readonly<Record<string, string>>, mtimeS: number): Buffer 
 
 function entryOf(name: string, content: Buffer, mtimeS: number): Buffer {
   const head = Buffer.alloc(BLOCK);
-  const octal = (value: number, digits: number): string =>
+  const octal = (value: number, digits: number) =>
     `${value.toString(8).padStart(digits, '0')}\0`;
   const fields: readonly (readonly [offset: number, text: string])[] = [
     [0, name],

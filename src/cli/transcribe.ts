@@ -8,9 +8,9 @@ import {
   repeatable,
   writablePath,
 } from './shared/arguments.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { usageError } from './shared/cli-error.js';
 import { command, type OptionValues } from './shared/command.js';
-import { serverEvents } from './shared/server-events.js';
+import { serverEvents } from './shared/gateway-client.js';
 import { watched } from './request-watch.js';
 import { say } from './shared/terminal.js';
 
@@ -65,7 +65,7 @@ export const transcribeCommand = command({
     const route = `/v1/audio/${translate ? 'translations' : 'transcriptions'}`;
     await watched(client, route, { body, priority }, async (response, watch) => {
       let written = '';
-      const write = (text: string): void => {
+      const write = (text: string) => {
         watch.stop();
         written += text;
         if (path === undefined) process.stdout.write(text);
@@ -87,16 +87,12 @@ type Options = OptionValues<typeof OPTIONS>;
 function formatOf({ json, format }: Options): string {
   if (!json || JSON_FORMATS.includes(format)) return format;
   if (format === 'text') return 'json';
-  throw new CliError(
+  throw usageError(
     `--json goes with the formats ${JSON_FORMATS.join(', ')}, not ${format}`,
-    EXIT.usage,
   );
 }
 
-async function copyDeltas(
-  response: Response,
-  write: (text: string) => void,
-): Promise<void> {
+async function copyDeltas(response: Response, write: (text: string) => void) {
   for await (const { type, delta } of serverEvents<{
     readonly type: string;
     readonly delta: string;

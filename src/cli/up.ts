@@ -1,6 +1,6 @@
 import { isPackage } from './engines/engine-packages.js';
 import { parseWholeNumber } from './shared/arguments.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { usageError } from './shared/cli-error.js';
 import { command } from './shared/command.js';
 import { runProgram } from './product-program.js';
 
@@ -31,10 +31,7 @@ export const upCommand = command({
   },
   async run({ options: { port, host, models, dev } }) {
     if (dev && isPackage())
-      throw new CliError(
-        '--dev builds a clone; the npm package is built: switchyard up',
-        EXIT.usage,
-      );
+      throw usageError('--dev builds a clone; the npm package is built: switchyard up');
     const args = dev ? [] : ['--run'];
     if (port !== undefined) args.push('--port', String(port));
     if (host) args.push('--host', host);

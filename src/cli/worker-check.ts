@@ -1,6 +1,6 @@
 import { MODEL_KINDS } from '../platform/config/model-spec.js';
 import { readablePath, parseWholeNumber, repeatable } from './shared/arguments.js';
-import { CliError, EXIT } from './shared/cli-error.js';
+import { usageError } from './shared/cli-error.js';
 import { command, ONE_DOCUMENT, type OptionValues } from './shared/command.js';
 import {
   columns,
@@ -91,8 +91,8 @@ function line({ name, state, detail, ms, guide }: CheckResult): string {
   return `${STATE_MARKS[state]} ${name.padEnd(WIDTH)} ${text}${time}${read}`;
 }
 
-function summary(results: readonly CheckResult[]): string {
-  const count = (state: CheckResult['state']): number =>
+function summary(results: readonly CheckResult[]) {
+  const count = (state: CheckResult['state']) =>
     results.filter(result => result.state === state).length;
   return `${count('pass')} passed, ${count('fail')} failed, ${count('not_judged')} not judged`;
 }
@@ -103,15 +103,13 @@ async function checkOptions(
   options: OptionValues<typeof OPTIONS>,
 ): Promise<CheckOptions> {
   if (address === undefined || !/^(\[[^\]]+\]|[^\s:/]+):\d{1,5}$/.test(address))
-    throw new CliError(
+    throw usageError(
       `the worker must be HOST:PORT, such as 127.0.0.1:9000; got "${address ?? ''}"`,
-      EXIT.usage,
     );
   const unknown = options.only.find(name => CHECKS.every(known => known.name !== name));
   if (unknown !== undefined)
-    throw new CliError(
+    throw usageError(
       `--only ${unknown}: there is no such check; see switchyard worker check --list`,
-      EXIT.usage,
     );
   const { model, kind, voice, pid, tokenFile, ca } = options;
   const remote = {

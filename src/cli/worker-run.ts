@@ -1,5 +1,8 @@
-import { workerSpecOf } from '../platform/config/worker-arguments.js';
-import { WORKER_OPTIONS, type WorkerOption } from '../platform/config/worker-options.js';
+import {
+  workerSpecOf,
+  WORKER_OPTIONS,
+  type WorkerOption,
+} from '../platform/config/worker-arguments.js';
 import { readablePath, repeatable } from './shared/arguments.js';
 import { command, declaredOption } from './shared/command.js';
 import { runProgram } from './product-program.js';

@@ -1,9 +1,8 @@
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { AccessGuard } from '../platform/auth/access-hooks.js';
+import { AccessGuard, OriginGuard } from '../platform/auth/access-hooks.js';
 import { Authenticator } from '../platform/auth/authenticator.js';
 import { ForwardedUsers } from '../platform/auth/forwarded-users.js';
-import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { type Settings } from '../platform/config/settings.js';
 import { answersPreflight, CrossOrigins } from '../platform/http/allowed-hosts.js';
 import { unroutable } from './http/http-error.js';

@@ -2,12 +2,12 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import { ClockModule } from '../platform/clock/clock.module.js';
 import { AuthModule } from '../platform/auth/auth.module.js';
 import { ConfigModule, type ReadModels } from '../platform/config/config.module.js';
-import { type SettingSources } from '../platform/config/effective-settings.js';
+import { type SettingSources } from '../platform/config/setting-source.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { EventsModule } from '../platform/events/events.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
-import { MetricsModule } from '../platform/metrics/metrics.module.js';
+import { metricsModule } from '../platform/metrics/metric-provider.js';
 import { TracingModule } from '../platform/tracing/tracing.module.js';
 import { AdminAccessModule } from './admin/access.module.js';
 import { AdminModule } from './admin/admin.module.js';
@@ -51,7 +51,7 @@ export class GatewayModule {
         EventsModule,
         TracingModule.forService('switchyard-gateway'),
         LoggingModule.forRoot({ ...settings.logging, bindings: { role: 'gateway' } }),
-        MetricsModule.forRoot({ controller: MetricsController, imports: [JobsModule] }),
+        metricsModule(MetricsController, [JobsModule]),
         LimitsModule,
         HttpModule,
         RequestsModule,

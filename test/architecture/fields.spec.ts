@@ -41,7 +41,7 @@ import { parseEmbedding } from '../../src/gateway/text/completions.controller.js
 import { TOKEN_PARSERS } from '../../src/gateway/text/tokens.controller.js';
 import { parseRerank } from '../../src/gateway/text/rerank/rerank.controller.js';
 import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generation.js';
-import { ModelList } from '../../src/platform/config/model-list.js';
+import { ModelList } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { tokenAnswer } from '../../src/worker/generation/continuous-generator.js';

@@ -7,7 +7,7 @@ import { CUDA_OF_PACKAGES } from '../../src/cli/gpu.js';
 import { modelsFromFile } from '../../src/platform/config/models-file.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
 import { environmentName, SETTING_PATHS } from '../../src/platform/config/settings.js';
-import { WORKER_USAGE } from '../../src/platform/config/worker-options.js';
+import { WORKER_USAGE } from '../../src/platform/config/worker-arguments.js';
 import { parseYaml } from '../../src/platform/config/yaml-file.js';
 import { METRICS } from '../../src/platform/metrics/registry.js';
 import {

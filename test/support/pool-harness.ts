@@ -18,7 +18,7 @@ import {
 } from '../../src/gateway/worker-pool/worker-task.js';
 import { type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
 import { ProcessClock } from '../../src/platform/clock/clock.module.js';
-import { ModelList } from '../../src/platform/config/model-list.js';
+import { ModelList } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';
 import { workerEnvironment } from '../../src/platform/config/worker-spec.js';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type OnApplicationShutdown } from '@nestjs/common';
 import { probePauses } from '../../core/jobs/reachability.js';
-import { internalTokens } from '../../platform/auth/internal-tokens.js';
+import { internalTokens } from '../../platform/auth/short-lived-tokens.js';
 import { type ProcessorLink } from '../../platform/config/processor-link.js';
 import { requiresKeys, type Settings } from '../../platform/config/settings.js';
 import { ConfigError, placed, readYamlFile } from '../../platform/config/yaml-file.js';

@@ -3,7 +3,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type OutboxEntry } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { HostExceptions } from '../../platform/http/host-exceptions.js';
+import { HostExceptions } from '../../platform/http/networks.js';
 import { postWebhook, WebhookSignature } from '../../platform/webhooks/webhook-post.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
 import { WebhookOutbox } from '../../platform/database/webhook-outbox.js';

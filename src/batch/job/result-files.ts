@@ -7,7 +7,7 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { fileBlobKey, mayBeNamed } from '../../platform/storage/blob-keys.js';
-import { hashed } from '../../platform/storage/hashed.js';
+import { hashed } from '../../platform/storage/durable-files.js';
 import { type JobLease, LeaseLost } from '../lease/job-lease.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { StoreMetrics } from '../observe/job.metrics.js';

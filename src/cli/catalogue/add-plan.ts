@@ -3,32 +3,34 @@ import { join } from 'node:path';
 import { type ModelSpec, STAND_INS } from '../../platform/config/model-spec.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { type Settings } from '../../platform/config/settings.js';
-import { CliError, EXIT } from '../shared/cli-error.js';
-import { readManifest, type PullManifest } from '../hub/model-folder.js';
+import { type OptionValues } from '../shared/command.js';
+import { CliError, usageError } from '../shared/cli-error.js';
+import {
+  findingsOf,
+  ModelStore,
+  readManifest,
+  type PullManifest,
+} from '../hub/model-store.js';
 import {
   type ModelSource,
   parseSource,
   sourceText,
   suggestedName,
 } from '../hub/model-source.js';
-import { findingsOf, ModelStore } from '../hub/model-store.js';
 import { engineVersion, PACKAGED_ENGINES } from '../engines/engine-packages.js';
-import { type CatalogueEntry, engineOf } from './catalogue-entry.js';
-import { modelEntry } from './model-entry.js';
+import { type CatalogueEntry, engineOf, modelEntry } from './catalogue.js';
 
-interface PlanOptions {
-  readonly as?: string | undefined;
-  readonly device?: string | undefined;
-  /**
-   * Names to take from whoever has them; false: none. Otherwise those of the catalogue,
-   * as far as they are free.
-   */
-  readonly aliases?: string | boolean | undefined;
-  readonly upstream?: string | undefined;
-  readonly upstreamModel?: string | undefined;
-  /** An entry of that id is written anew. */
-  readonly replace?: boolean | undefined;
-}
+/** How the entry is made: by `models add`, whose help shows them. */
+export const PLAN_OPTIONS = {
+  '--as <id>': 'id in models.yaml (default: the name)',
+  '--device <device>':
+    'cpu, cuda or vulkan, as far as the model has options for it (default: its first)',
+  '--aliases <names>': 'comma-separated names to take, also from real models',
+  '--no-aliases': 'take no names',
+  '--upstream <url>': 'address of a server that runs elsewhere, up to /v1',
+  '--upstream-model <name>': 'name of the model there',
+  '--replace': 'write the entry of models.yaml anew',
+} as const;
 
 export interface PlannedSource {
   readonly source: ModelSource;
@@ -63,7 +65,7 @@ export interface PlanContext {
 /** @throws CliError for what cannot be added as it is asked for; nothing was done */
 export async function planAdd(
   entry: CatalogueEntry,
-  options: PlanOptions,
+  options: Partial<OptionValues<typeof PLAN_OPTIONS>>,
   context: PlanContext,
 ): Promise<AddPlan> {
   const { settings, models } = context;
@@ -124,9 +126,8 @@ function takenAliases(
   const aliases = names.filter(alias => {
     if (models.some(model => model.id === alias)) {
       if (named)
-        throw new CliError(
+        throw usageError(
           `${alias} is the id of a model, so it cannot be an alias of ${id}`,
-          EXIT.usage,
         );
       return false;
     }
@@ -162,7 +163,7 @@ async function planSource(
   return { source: wanted, folder, files, packages, present };
 }
 
-const repositoryOf = (source: ModelSource): string =>
+const repositoryOf = (source: ModelSource) =>
   source.kind === 'url' ? sourceText(source) : source.repository;
 
 /** Every file that is wanted was pulled, and is as it was then. */

@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { Catalogue } from './catalogue.js';
-import { isUnverified } from './catalogue-entry.js';
+import { Catalogue, isUnverified } from './catalogue.js';
 
 const DIGEST = '0'.repeat(64);
 const catalogueOf = (files: string, member: string) => `catalogue:

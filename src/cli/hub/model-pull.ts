@@ -2,10 +2,9 @@ import { mkdir, rm } from 'node:fs/promises';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { REAL_TIMING, type RetryTiming } from '../../platform/http/retry-after.js';
 import { demandSpace, writing } from './disk-space.js';
-import { digestFile, sha256Of } from './file-digest.js';
-import { type DownloadContext, FileDownload } from './file-download.js';
-import { type ListedFile, listFiles, type ListingRequest } from './file-listing.js';
 import {
+  digestFile,
+  sha256Of,
   lockFolder,
   type ManifestFile,
   placeInside,
@@ -14,7 +13,9 @@ import {
   safeFilePath,
   sizeOnDisk,
   writeManifest,
-} from './model-folder.js';
+} from './model-store.js';
+import { type DownloadContext, FileDownload } from './file-download.js';
+import { type ListedFile, listFiles, type ListingRequest } from './file-listing.js';
 import { HubError } from './hub-error.js';
 import { sourceText } from './model-source.js';
 import { type Mirror, PackageMirror } from './package-mirror.js';
@@ -141,7 +142,7 @@ const less = <T extends { readonly path: string }>(
   others: readonly { readonly path: string }[],
 ): readonly T[] => files.filter(({ path }) => !others.some(other => other.path === path));
 
-function expected({ listed, present }: SurveyedFile): ManifestFile {
+function expected({ listed, present }: SurveyedFile) {
   const { path, size, digest } = listed;
   return present ?? { path, size, sha256: sha256Of(digest) };
 }
@@ -172,7 +173,7 @@ async function announce(
   surveyed: readonly SurveyedFile[],
   { folder, mirror }: PullRequest,
   { observe, freeBytes }: PullContext,
-): Promise<void> {
+) {
   let [bytes, presentBytes, missing]: [number | undefined, number, number] = [0, 0, 0];
   for (const { listed, present, partial } of surveyed) {
     const size = present?.size ?? listed.size;
@@ -198,7 +199,7 @@ async function bringAll(
   const signal = AbortSignal.any([context.signal, failed.signal]);
   const packages = mirror && new PackageMirror(mirror, folder, { ...context, signal });
   const waiting = [...surveyed.entries()];
-  const lane = async (): Promise<void> => {
+  const lane = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const [index, file] = next;
       brought[index] = await bring(file, { ...context, signal }, packages);

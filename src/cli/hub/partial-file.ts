@@ -1,8 +1,13 @@
 import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { demandSpace, writing } from './disk-space.js';
-import { digestFile, FileDigest } from './file-digest.js';
-import { PARTIAL_SUFFIX, readJson, sizeOnDisk } from './model-folder.js';
+import {
+  digestFile,
+  FileDigest,
+  PARTIAL_SUFFIX,
+  readJson,
+  sizeOnDisk,
+} from './model-store.js';
 import { type ListedFile } from './file-listing.js';
 
 /**
@@ -124,7 +129,7 @@ export class PartialFile {
     await handle?.close();
   }
 
-  async #open(flags: 'w' | 'a'): Promise<void> {
+  async #open(flags: 'w' | 'a') {
     this.#handle = await writing(this.#path, () => this.openFile(this.#path, flags));
   }
 }

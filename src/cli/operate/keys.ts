@@ -1,19 +1,19 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import {
+  addApiKey,
   KEY_LIMIT_NAMES,
   keyLimit,
   type KeyLimits,
-} from '../../platform/auth/api-key.js';
-import { addApiKey } from '../../platform/auth/keys-file.js';
+} from '../../platform/auth/keys-file.js';
 import { KEY_SCOPES } from '../../platform/auth/principal.js';
 import { loadConfig } from '../../platform/config/load-config.js';
 import { launchDirectory } from '../../platform/config/process-environment.js';
 import { parseWholeNumber } from '../shared/arguments.js';
-import { CliError, EXIT } from '../shared/cli-error.js';
+import { usageError } from '../shared/cli-error.js';
 import { command, commandGroup, type OptionValues } from '../shared/command.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
-import { columns, print, printJson, say } from '../shared/terminal.js';
+import { table, print, printJson, say } from '../shared/terminal.js';
 
 const DEFAULT_FILE = 'data/keys.yaml';
 const ONLY_IN_DATABASE = {
@@ -87,11 +87,11 @@ const create = command({
   },
 });
 
-function createInFile(options: OptionValues<typeof OPTIONS>): void {
+function createInFile(options: OptionValues<typeof OPTIONS>) {
   const { tenant, scope, limit, file, json } = options;
   for (const [name, flag] of Object.entries(ONLY_IN_DATABASE))
     if (options[name as keyof typeof ONLY_IN_DATABASE] !== undefined)
-      throw new CliError(`a keys file has no ${flag}; leave out --file`, EXIT.usage);
+      throw usageError(`a keys file has no ${flag}; leave out --file`);
   const configured =
     typeof file === 'string'
       ? resolve(launchDirectory(), file)
@@ -131,21 +131,21 @@ const list = command({
   gateway: true,
   run: ({ client }) => client.call('get', '/admin/v1/keys'),
   text: ({ data }) =>
-    data.length === 0
-      ? 'no keys'
-      : columns([
-          ['id', 'name', 'tenant', 'scopes', 'models', 'source', 'state', 'last used'],
-          ...data.map(key => [
-            key.id,
-            key.name,
-            key.tenant,
-            key.scopes.join(' '),
-            key.models?.join(' ') ?? 'all',
-            key.source,
-            stateOf(key),
-            dateText(key.last_used_at),
-          ]),
-        ]),
+    table(
+      ['id', 'name', 'tenant', 'scopes', 'models', 'source', 'state', 'last used'],
+      data,
+      key => [
+        key.id,
+        key.name,
+        key.tenant,
+        key.scopes.join(' '),
+        key.models?.join(' ') ?? 'all',
+        key.source,
+        stateOf(key),
+        dateText(key.last_used_at),
+      ],
+      'no keys',
+    ),
 });
 
 const revoke = command({
@@ -183,13 +183,13 @@ export const keysCommand = commandGroup(
   [create, list, revoke, rotate],
 );
 
-function stateOf({ revoked_at: revoked, expires_at: expires }: Key): string {
+function stateOf({ revoked_at: revoked, expires_at: expires }: Key) {
   if (revoked !== null) return `revoked ${dateText(revoked)}`;
   if (expires === null) return 'valid';
   return `${expires * 1000 < Date.now() ? 'expired' : 'until'} ${dateText(expires)}`;
 }
 
-const dateText = (seconds: number | null): string =>
+const dateText = (seconds: number | null) =>
   seconds === null
     ? '-'
     : new Date(seconds * 1000).toISOString().slice(0, 16).replace('T', ' ');

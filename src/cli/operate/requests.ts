@@ -1,9 +1,8 @@
 import { command, commandGroup } from '../shared/command.js';
 import { parseWholeNumber } from '../shared/arguments.js';
-import { CliError, EXIT } from '../shared/cli-error.js';
-import { msText } from '../shared/durations.js';
+import { CliError, EXIT, usageError } from '../shared/cli-error.js';
+import { table, msText } from '../shared/terminal.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
-import { columns } from '../shared/terminal.js';
 
 type RequestPage = GatewayAnswer<'/admin/v1/requests'>;
 type ExplainedRequest = GatewayAnswer<'/admin/v1/requests/{id}/explain'>;
@@ -38,26 +37,28 @@ const list = command({
     client.call('get', '/admin/v1/requests', {
       query: { model, tenant, state, priority, limit },
     }),
-  text: page => (page.data.length === 0 ? 'no requests' : requestTable(page)),
+  text: requestTable,
 });
 
 function requestTable({ total, data }: RequestPage): string {
-  const table = columns([
+  const rows = table(
     ['id', 'model', 'tenant', 'priority', 'state', 'place', 'waited', 'worker', 'error'],
-    ...data.map(request => [
+    data,
+    request => [
       request.request_id,
-      request.model ?? '-',
-      request.tenant ?? '-',
+      request.model,
+      request.tenant,
       request.priority,
       request.state,
-      String(request.position ?? '-'),
+      request.position,
       msText(request.waited_ms),
-      request.worker ?? '-',
-      request.code ?? '-',
-    ]),
-  ]);
+      request.worker,
+      request.code,
+    ],
+    'no requests',
+  );
   const more = total - data.length;
-  return more > 0 ? `${table}\n${more} more; see --limit` : table;
+  return more > 0 ? `${rows}\n${more} more; see --limit` : rows;
 }
 
 const show = command({
@@ -71,8 +72,8 @@ const show = command({
     client.call('get', '/admin/v1/requests/{id}', { id, query: { tenant } }),
   text: request => {
     const ahead = request.ahead?.map(({ tenant, requests }) => `${tenant} ${requests}`);
-    const table = requestTable({ total: 1, data: [request] });
-    return `${table}\n${explained(request, ahead?.join(', '))}`;
+    const row = requestTable({ total: 1, data: [request] });
+    return `${row}\n${explained(request, ahead?.join(', '))}`;
   },
 });
 
@@ -87,7 +88,7 @@ function explained(
   return linesOf(explanation, ahead && `ahead: ${ahead}`, times.join(', '));
 }
 
-const linesOf = (...lines: readonly (string | undefined)[]): string =>
+const linesOf = (...lines: readonly (string | undefined)[]) =>
   lines.filter(Boolean).join('\n');
 
 const CHANGES = {
@@ -95,11 +96,7 @@ const CHANGES = {
   one_more_worker: 'with one more worker',
 };
 
-const countsText = ({
-  requests,
-  own,
-  by,
-}: NonNullable<ExplainedRequest['ahead']>): string =>
+const countsText = ({ requests, own, by }: NonNullable<ExplainedRequest['ahead']>) =>
   requests === 0
     ? '0'
     : `${requests}, ${own} of its tenant; by ${Object.entries(by)
@@ -152,9 +149,8 @@ const cancel = command({
   async run({ client, arg: id, options: { model, tenant, state, priority, all } }) {
     const body = { model, tenant, state, priority, all };
     if (id === undefined && Object.values(body).every(value => value === undefined))
-      throw new CliError(
+      throw usageError(
         'name a request, choose with --model, --tenant, --state or --priority, or say --all',
-        EXIT.usage,
       );
     const { cancelled } =
       id === undefined
@@ -191,10 +187,7 @@ const priority = command({
     const ids = arg.slice(0, -1);
     const wanted = PRIORITIES.find(one => one === arg.at(-1));
     if (ids.length === 0 || wanted === undefined)
-      throw new CliError(
-        'name at least one request, and then realtime or batch',
-        EXIT.usage,
-      );
+      throw usageError('name at least one request, and then realtime or batch');
     const data: RequestPage['data'] = [];
     for (const id of ids)
       data.push(
@@ -222,19 +215,20 @@ export const queueCommand = command({
   gateway: true,
   run: ({ client }) => client.call('get', '/admin/v1/queue'),
   text({ models, total, bounds, accepting }) {
-    const table = columns([
+    const rows = table(
       ['model', 'realtime', 'batch', 'running', 'oldest wait'],
-      ...models.map(model => [
+      models,
+      model => [
         model.model,
-        String(model.realtime),
-        String(model.batch),
-        String(model.running),
+        model.realtime,
+        model.batch,
+        model.running,
         msText(model.oldest_wait_ms),
-      ]),
-    ]);
+      ],
+    );
     const used = `${total.realtime + total.batch} of ${bounds.max_requests} places are taken`;
     const each = `${bounds.max_requests_per_model} per model`;
     const end = accepting ? '' : '; the gateway drains and accepts no requests';
-    return `${table}\n${used} (${each})${end}`;
+    return `${rows}\n${used} (${each})${end}`;
   },
 });

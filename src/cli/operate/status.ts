@@ -1,7 +1,10 @@
+import { stdin, stdout } from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseNumber, parseWholeNumber } from '../shared/arguments.js';
+import { CliError } from '../shared/cli-error.js';
 import { command } from '../shared/command.js';
-import { durationText, msText } from '../shared/durations.js';
+import { table, MARKS, dim, print, durationText, msText } from '../shared/terminal.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
-import { columns, MARKS } from '../shared/terminal.js';
 
 export type Status = GatewayAnswer<'/admin/v1/status'>;
 
@@ -19,7 +22,7 @@ export const statusCommand = command({
   text: statusText,
 });
 
-export function statusText({
+function statusText({
   gateway,
   bottleneck,
   models,
@@ -35,7 +38,7 @@ export function statusText({
       ({ name, state, text }) => `${MARKS.warn} ${name} ${state}${text && `: ${text}`}`,
     ),
     '',
-    columns([MODEL_HEAD, ...models.map(modelRow)]),
+    table(MODEL_HEAD, models, modelRow),
     '',
     `dependencies  ${dependencies.map(({ name, state }) => `${name} ${state}`).join(', ') || '-'}`,
     `batches       ${batches ? `${batches.running} running, ${batches.waiting} waiting` : 'unknown'}`,
@@ -55,13 +58,13 @@ const MODEL_HEAD =
     ',',
   );
 
-const modelRow = (model: Status['models'][number]): readonly string[] => [
+const modelRow = (model: Status['models'][number]) => [
   model.id,
   model.state,
-  String(model.waiting.realtime),
-  String(model.waiting.batch),
-  model.oldest_wait_ms > 0 ? msText(model.oldest_wait_ms) : '-',
-  String(model.in_flight),
+  model.waiting.realtime,
+  model.waiting.batch,
+  msText(model.oldest_wait_ms || null),
+  model.in_flight,
   `${model.workers.ready}/${model.workers.total}`,
   `${model.slots.free}/${model.slots.total}`,
   model.rates.arrived_per_s.toFixed(1),
@@ -69,3 +72,85 @@ const modelRow = (model: Status['models'][number]): readonly string[] => [
   model.rates.failed_per_s.toFixed(1),
   model.rates.refused_per_s.toFixed(1),
 ];
+
+/** The alternate screen without a cursor, and back. */
+const ENTER = '\u001b[?1049h\u001b[?25l';
+const LEAVE = '\u001b[?25h\u001b[?1049l';
+
+export const topCommand = command({
+  name: 'top',
+  about: 'the status of a gateway, refreshed on a full screen; q ends it',
+  examples: ['top', 'top --interval 5', 'top --count 60 --json > minute.jsonl'],
+  gateway: true,
+  options: {
+    '-i, --interval <seconds>': ['time between refreshes', parseNumber(0.1, 3600), 1],
+    '-n, --count <number>': [
+      'end after so many (default: no end; 1 without a terminal)',
+      parseWholeNumber(1),
+    ],
+  },
+  json: 'one JSON document per line and refresh',
+  async run({ client, signal, options: { interval, count, json } }) {
+    const status = async () => {
+      const now = await client.call('get', '/admin/v1/status');
+      return json ? JSON.stringify(now) : statusText(now);
+    };
+    const screen = json ? undefined : Screen.open();
+    const stop = screen ? AbortSignal.any([signal, screen.quit]) : signal;
+    try {
+      for (let left = count ?? (screen ? Infinity : 1); left > 0; left--) {
+        if (screen) screen.show(await status().catch(unreachable));
+        else print(await status());
+        if (left > 1) await sleep(interval * 1000, undefined, { signal: stop });
+      }
+    } catch (error) {
+      if (!screen?.quit.aborted) throw error;
+    } finally {
+      screen?.close();
+    }
+  },
+});
+
+/** A gateway that restarts is shown as such; the next refresh may find it. */
+function unreachable(error: unknown) {
+  if (error instanceof CliError) return error.message;
+  throw error;
+}
+
+class Screen {
+  readonly #quit = new AbortController();
+
+  /** Undefined without a terminal. */
+  static open(): Screen | undefined {
+    if (!stdout.isTTY || !stdin.isTTY) return undefined;
+    const screen = new Screen();
+    stdout.write(ENTER);
+    stdin.setRawMode(true).on('data', screen.#key).resume();
+    return screen;
+  }
+
+  /** Aborted by q. */
+  get quit(): AbortSignal {
+    return this.#quit.signal;
+  }
+
+  show(text: string): void {
+    const lines = [...text.split('\n').slice(0, stdout.rows - 2), '', dim('q quits')];
+    const cut = lines.map(line =>
+      line.length > stdout.columns ? line.slice(0, stdout.columns) : line,
+    );
+    stdout.write(`\u001b[H${cut.map(line => `${line}\u001b[K`).join('\n')}\u001b[J`);
+  }
+
+  close(): void {
+    stdin.off('data', this.#key).setRawMode(false).pause();
+    stdout.write(LEAVE);
+  }
+
+  /** A raw terminal sends Ctrl-C as a character. */
+  readonly #key = (chunk: Buffer) => {
+    const key = chunk.toString();
+    if (key === 'q') this.#quit.abort();
+    if (key === '\u0003') process.kill(process.pid, 'SIGINT');
+  };
+}

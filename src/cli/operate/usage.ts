@@ -1,5 +1,5 @@
 import { command } from '../shared/command.js';
-import { columns } from '../shared/terminal.js';
+import { table } from '../shared/terminal.js';
 
 const GROUPS = ['day', 'tenant', 'key', 'model'] as const;
 const SUMS = [
@@ -37,17 +37,18 @@ export const usageCommand = command({
       query: { from, to, group_by: groupBy, tenant },
     }),
   text({ data, has_more: isCut }) {
-    if (data.length === 0) return 'no usage in these days';
     const groups = GROUPS.filter(name => data[0]?.[name] !== undefined);
-    const table = columns([
+    const rows = table(
       [...groups, ...SUMS.map(name => name.replace('_', ' ')), 'device s'],
-      ...data.map(row => [
+      data,
+      row => [
         ...groups.map(name => row[name] ?? ''),
-        ...SUMS.map(name => String(Math.round(row[name]))),
+        ...SUMS.map(name => Math.round(row[name])),
         (row.device_ms / 1000).toFixed(1),
-      ]),
-    ]);
-    return isCut ? `${table}\nThere are more rows: ask for fewer days or groups.` : table;
+      ],
+      'no usage in these days',
+    );
+    return isCut ? `${rows}\nThere are more rows: ask for fewer days or groups.` : rows;
   },
 });
 
@@ -58,17 +59,17 @@ export const tenantsCommand = command({
   gateway: true,
   run: ({ client }) => client.call('get', '/admin/v1/tenants'),
   text: ({ data }) =>
-    data.length === 0
-      ? 'no tenants'
-      : columns([
-          ['tenant', 'keys', 'requests', 'audio s', 'input tokens', 'output tokens'],
-          ...data.map(({ id, keys, usage_today: used }) => [
-            id,
-            String(keys),
-            String(used.requests),
-            String(Math.round(used.audio_s)),
-            String(used.input_tokens),
-            String(used.output_tokens),
-          ]),
-        ]),
+    table(
+      ['tenant', 'keys', 'requests', 'audio s', 'input tokens', 'output tokens'],
+      data,
+      ({ id, keys, usage_today: used }) => [
+        id,
+        keys,
+        used.requests,
+        Math.round(used.audio_s),
+        used.input_tokens,
+        used.output_tokens,
+      ],
+      'no tenants',
+    ),
 });

@@ -1,7 +1,57 @@
+import { parseWholeNumber } from '../shared/arguments.js';
 import { command, commandGroup } from '../shared/command.js';
-import { type GatewayAnswer } from '../shared/gateway-client.js';
-import { columns } from '../shared/terminal.js';
-import { workerLogsCommand } from './logs.js';
+import { type GatewayAnswer, serverEvents } from '../shared/gateway-client.js';
+import { table, print } from '../shared/terminal.js';
+
+type Log = GatewayAnswer<'/admin/v1/logs'>;
+
+const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+const LINES = {
+  '-n, --lines <count>': ['how many of the last lines', parseWholeNumber(1), 200],
+} as const;
+
+export const logsCommand = command({
+  name: 'logs',
+  about: 'the last lines of the gateway’s own log; -f follows it',
+  examples: ['logs', 'logs -f --level warn', 'logs --lines 50 --json'],
+  gateway: true,
+  options: {
+    ...LINES,
+    '--level <level>': ['this level and above', LEVELS, 'info'],
+    '-f, --follow': 'go on with new lines until Ctrl-C',
+  },
+  json: 'one JSON document; with --follow one per line',
+  async run({ client, options: { lines, level, follow, json } }) {
+    const query = { lines, level };
+    if (!follow) return client.call('get', '/admin/v1/logs', { query });
+    const headers = { accept: 'text/event-stream' };
+    const response = await client.request('get', '/admin/v1/logs', { query, headers });
+    for await (const event of serverEvents<Log['data'][number]>(response))
+      print(json ? JSON.stringify(event) : lineOf(event));
+    return undefined;
+  },
+  text: textOf,
+});
+
+const workerLogsCommand = command({
+  name: 'logs',
+  about: 'the last lines that a worker of this gateway wrote',
+  arg: ['<id>'],
+  examples: ['workers logs whisper-0', 'workers logs whisper-0 --lines 20'],
+  gateway: true,
+  options: LINES,
+  run: ({ client, arg: id, options: { lines } }) =>
+    client.call('get', '/admin/v1/workers/{id}/log', { id, query: { lines } }),
+  text: textOf,
+});
+
+function textOf({ data }: Log) {
+  return data.length === 0 ? 'no lines' : data.map(lineOf).join('\n');
+}
+
+/** Control characters of other programs stay out of this terminal. */
+const lineOf = ({ at, level, text }: Log['data'][number]) =>
+  `${new Date(at * 1000).toISOString()} ${level.padEnd(5)} ${text.replaceAll(/\p{Cc}/gu, ' ')}`;
 
 const list = command({
   name: 'list',
@@ -12,7 +62,7 @@ const list = command({
   ],
   gateway: true,
   run: ({ client }) => client.call('get', '/admin/v1/workers'),
-  text: ({ data }) => (data.length === 0 ? 'no workers' : workerTable(data)),
+  text: ({ data }) => workerTable(data),
 });
 
 const act = (name: 'drain' | 'resume' | 'restart', about: string, notes = '') =>
@@ -48,19 +98,20 @@ export const workersCommand = commandGroup(
   ],
 );
 
-function workerTable(workers: GatewayAnswer<'/admin/v1/workers'>['data']): string {
-  const rows = workers.map(worker => [
-    worker.id,
-    worker.model,
-    worker.drained ? `${worker.state}, drained` : worker.state,
-    worker.device ?? '-',
-    `${worker.slots.in_use}/${worker.slots.total}`,
-    String(worker.restarts),
-    worker.address ?? '-',
-    worker.problem ?? '',
-  ]);
-  return columns([
+function workerTable(workers: GatewayAnswer<'/admin/v1/workers'>['data']) {
+  return table(
     ['worker', 'model', 'state', 'device', 'slots', 'restarts', 'address', 'problem'],
-    ...rows,
-  ]);
+    workers,
+    worker => [
+      worker.id,
+      worker.model,
+      worker.drained ? `${worker.state}, drained` : worker.state,
+      worker.device,
+      `${worker.slots.in_use}/${worker.slots.total}`,
+      worker.restarts,
+      worker.address,
+      worker.problem ?? '',
+    ],
+    'no workers',
+  );
 }

@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { launchDirectory } from '../../platform/config/process-environment.js';
-import { CliError, EXIT } from './cli-error.js';
+import { usageError } from './cli-error.js';
 
 /** An option that may be repeated: a list, empty without it. */
 export const repeatable = (about: string) =>
@@ -15,13 +15,11 @@ export const repeatable = (about: string) =>
   ] as const;
 
 /** Parser of a number from `min` to `max`. */
-export const parseNumber =
-  (min: number, max: number) =>
-  (text: string): number => {
-    const value = text.trim() === '' ? NaN : Number(text);
-    if (value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`must be a number from ${min} to ${max}`);
-  };
+export const parseNumber = (min: number, max: number) => (text: string) => {
+  const value = text.trim() === '' ? NaN : Number(text);
+  if (value >= min && value <= max) return value;
+  throw new InvalidArgumentError(`must be a number from ${min} to ${max}`);
+};
 
 /** Parser of a whole number from `min` to `max`. */
 export const parseWholeNumber =
@@ -36,7 +34,7 @@ export const parseWholeNumber =
 /** Splits `name=value`. @throws CliError exit code 2, naming `option` */
 export function namedValue(option: string, text: string): [name: string, value: string] {
   const at = text.indexOf('=');
-  if (at < 1) throw new CliError(`${option} ${text}: must be name=value`, EXIT.usage);
+  if (at < 1) throw usageError(`${option} ${text}: must be name=value`);
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
@@ -77,6 +75,6 @@ async function accessible(
     await access(checked, mode);
     return path;
   } catch (cause) {
-    throw new CliError(`${problem}: ${(cause as Error).message}`, EXIT.usage, { cause });
+    throw usageError(`${problem}: ${(cause as Error).message}`, cause);
   }
 }

@@ -38,6 +38,10 @@ export class CliError extends Error {
   }
 }
 
+/** Nothing was tried: the command is not used as it should be, or is configured wrongly. */
+export const usageError = (message: string, cause?: unknown): CliError =>
+  new CliError(message, EXIT.usage, { cause });
+
 /** Ctrl-C or SIGTERM. */
 export class InterruptedError extends Error {
   constructor() {

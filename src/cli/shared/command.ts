@@ -1,8 +1,20 @@
 import { Argument, Command, Option } from 'commander';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { type EngineCheck } from '../../platform/config/models-file.js';
 import { EXIT, InterruptedError } from './cli-error.js';
-import { type EngineChecks } from './engine-checks.js';
 import { GatewayClient, GATEWAY_OPTIONS } from './gateway-client.js';
 import { print, printJson } from './terminal.js';
+
+/** What the engines say about models; passed in by the program, which has them. */
+export interface EngineChecks {
+  /** Options of the engine that it refuses. */
+  readonly objections: EngineCheck;
+  /**
+   * What the files of a model take, such as memory.
+   * @throws Error that says what is missing
+   */
+  readonly checkFiles: (model: ModelSpec) => string | undefined;
+}
 
 export const ONE_DOCUMENT = 'one JSON document';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
@@ -82,7 +94,7 @@ interface CommandSpec<Options, Arg, Answer> {
 export class Invocation<Options, Arg> {
   readonly #stopped = new AbortController();
   #isInterruptible = false;
-  readonly #stop = (): void => this.#stopped.abort(new InterruptedError());
+  readonly #stop = () => this.#stopped.abort(new InterruptedError());
 
   constructor(
     readonly command: Command,
@@ -180,7 +192,7 @@ function declared<Options, Arg extends ArgumentSpec>({
   return made.addHelpText('after', spec.help ?? examples(spec));
 }
 
-function argumentOf([flags, about = '', reading, initial]: ArgumentSpec): Argument {
+function argumentOf([flags, about = '', reading, initial]: ArgumentSpec) {
   const argument = new Argument(flags, about);
   if (Array.isArray(reading)) argument.choices(reading as readonly string[]);
   return initial === undefined ? argument : argument.default(initial);

@@ -1,14 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
 import { ownName } from '@switchyard/engine-api/own-name.js';
+import { type paths } from '../../../console/src/api/schema.js';
+import { loadConfig } from '../../platform/config/load-config.js';
 import {
   gatewayFromEnvironment,
   GATEWAY_VARIABLES,
   launchDirectory,
 } from '../../platform/config/process-environment.js';
-import { loadConfig } from '../../platform/config/load-config.js';
-import { type paths } from '../../../console/src/api/schema.js';
-import { CliError, EXIT, type ExitCode } from './cli-error.js';
+import { CliError, EXIT, type ExitCode, usageError } from './cli-error.js';
 
 interface GatewayClientOptions {
   readonly url?: string;
@@ -120,11 +122,11 @@ export class GatewayClient {
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-const filled = (path: string, id: string): string =>
+const filled = (path: string, id: string) =>
   path.replace(/\{\w+\}/, encodeURIComponent(id));
 
 /** `?a=1&b=2` */
-function search(query: NonNullable<GatewayRequest['query']>): string {
+function search(query: NonNullable<GatewayRequest['query']>) {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const text = new URLSearchParams(given as [string, string][]).toString();
   return text && `?${text}`;
@@ -150,13 +152,12 @@ function gatewayUrl(
 
 function httpUrl(url: string, name: string): string {
   if (URL.canParse(url) && /^https?:/.test(url)) return url;
-  throw new CliError(
+  throw usageError(
     `${name} must be an http or https address such as http://127.0.0.1:8080; got "${url}"`,
-    EXIT.usage,
   );
 }
 
-function configuredUrl(): string {
+function configuredUrl() {
   const { host, port } = loadConfig().settings.server;
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
@@ -166,9 +167,7 @@ function readKey(file: string): string {
   try {
     return readFileSync(resolve(launchDirectory(), file), 'utf8').trim();
   } catch (error) {
-    throw new CliError(`--key-file: ${(error as Error).message}`, EXIT.usage, {
-      cause: error,
-    });
+    throw usageError(`--key-file: ${(error as Error).message}`, error);
   }
 }
 
@@ -190,5 +189,37 @@ function errorText(body: string, { status, headers }: Response): string {
     return `${error.message} ${error.code ? `[${error.code}] ` : ''}${where}`;
   } catch {
     return `the gateway answered ${status}: ${body.slice(0, 200)} ${where}`;
+  }
+}
+
+/**
+ * Yields the JSON of every `data:` line of a server-sent event stream, until `[DONE]`.
+ * @throws CliError for an `error` event, and when the stream does not end with `[DONE]`
+ */
+export async function* serverEvents<T>(response: Response): AsyncGenerator<T> {
+  for await (const line of linesOf(response)) {
+    if (!line.startsWith('data:')) continue;
+    const data = line.slice('data:'.length).trim();
+    if (data === '[DONE]') return;
+    const event = JSON.parse(data) as T & { error?: { message?: string; code?: string } };
+    if (event.error) {
+      const { message = 'the gateway reported an error', code } = event.error;
+      throw new CliError(code ? `${message} [${code}]` : message);
+    }
+    yield event as Awaited<T>;
+  }
+  throw new CliError('the gateway ended the answer early; the output is incomplete');
+}
+
+/** Ends early where the connection breaks. */
+async function* linesOf({ body }: Response): AsyncGenerator<string> {
+  const lines = createInterface({
+    input: Readable.fromWeb(body ?? new ReadableStream()),
+    crlfDelay: Infinity,
+  });
+  try {
+    yield* lines;
+  } catch {
+    // The caller reports that the end is missing.
   }
 }

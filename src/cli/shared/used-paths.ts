@@ -35,7 +35,7 @@ export function usedPaths(
     });
 }
 
-const isPath = (option: string, value: string): boolean =>
+const isPath = (option: string, value: string) =>
   value !== '' &&
   !value.includes('://') &&
   (NAMES_A_PLACE.test(option) || isAbsolute(value) || /^\.\.?\//.test(value));

@@ -6,19 +6,13 @@ import {
   streamAudioMessage,
   streamConfigMessage,
 } from '../../contracts/grpc/call.codec.js';
-import {
-  type TranscribeStreamRequest,
-  type TranscribeStreamResponse,
+import type {
+  TranscribeStreamRequest,
+  TranscribeStreamResponse,
 } from '../../contracts/grpc/stt.codec.js';
 import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
-import {
-  checkedAnswer,
-  type CheckContext,
-  demand,
-  endOf,
-  CheckVerdict,
-} from './check.js';
-import { file, judgeTranscript, upload, wavFile } from './transcription-samples.js';
+import { checkedAnswer, type CheckContext, demand, endOf, notJudged } from './check.js';
+import { file, judgeTranscript, upload, wavFile } from './samples.js';
 import { type CheckedCall, endText, type Sample } from './worker-client.js';
 import { ERROR_REGISTRY, isErrorCode } from '../../contracts/errors/error-registry.js';
 import { startGroup } from './health-checks.js';
@@ -34,7 +28,7 @@ export async function answer({ client, samples }: CheckContext): Promise<string>
 }
 
 /** Members of the groups that are sent here. */
-const membersOf = (context: CheckContext): number =>
+const membersOf = (context: CheckContext) =>
   Math.max(3, Math.min(8, context.report.maxBatch));
 
 export async function group(context: CheckContext): Promise<string> {
@@ -78,8 +72,7 @@ export async function badItem(context: CheckContext): Promise<string> {
 export async function trailers({ client, kind, samples }: CheckContext): Promise<string> {
   const end = await endOf(client.start(samples.broken), 'a bad request');
   const { code, param = '' } = end.trailers;
-  if (end.code === status.OK)
-    throw new CheckVerdict('not_judged', 'no request fails here');
+  if (end.code === status.OK) throw notJudged('no request fails here');
   demand(
     code !== undefined,
     `a bad request ended with ${endText(end)}, without the trailer switchyard-code`,
@@ -196,8 +189,7 @@ const liveStream: Sample<TranscribeStreamResponse> = {
 };
 
 export async function stream(context: CheckContext): Promise<string> {
-  if (context.report.streams === 0)
-    throw new CheckVerdict('not_judged', 'its Health offers no live streams');
+  if (context.report.streams === 0) throw notJudged('its Health offers no live streams');
   const call = context.client.start(liveStream);
   const finals = () =>
     call.messages.flatMap(({ event }) =>

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { slotCredits, slotOverdraft } from '../../core/dispatch/worker-slots.js';
-import { type CheckContext, demand, endOf, CheckVerdict } from './check.js';
+import { type CheckContext, demand, endOf, CheckVerdict, notJudged } from './check.js';
 import { type CallEnd, type CheckedCall, endText } from './worker-client.js';
 
 /** Of so many Cancels a busy machine answers one in time. */
@@ -66,10 +66,7 @@ export async function cancel(context: CheckContext): Promise<string> {
     if (await judgeEnd(call)) late += 1;
   }
   if (times.length === 0)
-    throw new CheckVerdict(
-      'not_judged',
-      'each request was answered before its Cancel arrived',
-    );
+    throw notJudged('each request was answered before its Cancel arrived');
   const bestMs = Math.round(Math.min(...times));
   demand(
     bestMs <= cancelLimitMs,
@@ -125,13 +122,9 @@ export async function deadline({ client, kind, samples }: CheckContext): Promise
   let most = before;
   for (; !call.hasEnded; await pause(20)) most = Math.max(most, await inFlight());
   const { code } = await call.ended;
-  if (code === status.OK)
-    throw new CheckVerdict('not_judged', 'the request was answered before its deadline');
+  if (code === status.OK) throw notJudged('the request was answered before its deadline');
   if (most === before)
-    throw new CheckVerdict(
-      'not_judged',
-      'its Health shows no request in_flight while one runs',
-    );
+    throw notJudged('its Health shows no request in_flight while one runs');
   const untilMs = performance.now() + 10_000;
   for (; (await inFlight()) > before; await pause(50))
     demand(

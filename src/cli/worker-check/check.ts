@@ -1,6 +1,6 @@
 import { status } from '@grpc/grpc-js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { type ModelKind, type RemoteSpec } from '../../platform/config/model-spec.js';
+import type { ModelKind, RemoteSpec } from '../../platform/config/model-spec.js';
 import {
   type CallEnd,
   type CheckedCall,
@@ -50,6 +50,9 @@ export class CheckVerdict extends Error {
     super(sentence);
   }
 }
+
+export const notJudged = (why: string): CheckVerdict =>
+  new CheckVerdict('not_judged', why);
 
 export function demand(condition: boolean, sentence: string): asserts condition {
   if (!condition) throw new CheckVerdict('fail', sentence);

@@ -15,8 +15,14 @@ import {
 } from './audio-checks.js';
 import { cancel, deadline, slots, unknownCancel } from './cancel-checks.js';
 import { type CheckContext, type CheckOptions, CheckVerdict, within } from './check.js';
-import { drain, pings } from './connection-checks.js';
-import { busyHealth, health, identity, standardHealth } from './health-checks.js';
+import {
+  busyHealth,
+  health,
+  identity,
+  standardHealth,
+  drain,
+  pings,
+} from './health-checks.js';
 import { checkSamples } from './samples.js';
 import { WorkerClient } from './worker-client.js';
 

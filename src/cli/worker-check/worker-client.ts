@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { type EventEmitter } from 'node:events';
 import { type CallOptions, Metadata, status, type StatusObject } from '@grpc/grpc-js';
-import {
-  type CallEnvelope,
-  type CallGroup,
-  type CancelResponse,
+import type {
+  CallEnvelope,
+  CallGroup,
+  CancelResponse,
 } from '../../contracts/grpc/call.codec.js';
-import {
-  type HealthCheckResponse,
-  type HealthResponse,
+import type {
+  HealthCheckResponse,
+  HealthResponse,
 } from '../../contracts/grpc/health.codec.js';
 import { failureTrailers } from '../../contracts/grpc/status.codec.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { channelSecurity } from '../../platform/grpc/channel-security.js';
 import { WorkerChannel } from '../../platform/grpc/worker-channel.js';
-import { type ModelKind, type RemoteSpec } from '../../platform/config/model-spec.js';
+import type { ModelKind, RemoteSpec } from '../../platform/config/model-spec.js';
 import { SETTINGS_TABLE } from '../../platform/config/settings.js';
 import { maxMessageBytes } from '../../platform/config/worker-spec.js';
 
@@ -87,7 +87,7 @@ export class CheckedCall<M> {
     if (!this.hasEnded) this.#raw.cancel();
   }
 
-  get #flooded(): boolean {
+  get #flooded() {
     return this.messages.length >= MAX_MESSAGES || this.#bytes >= MAX_BYTES;
   }
 
@@ -108,7 +108,7 @@ export class CheckedCall<M> {
     };
   }
 
-  #take(message: M): void {
+  #take(message: M) {
     if (this.#flooded) return;
     this.messages.push(message);
     this.#bytes += bytesOf(message);

@@ -1,4 +1,4 @@
-import { type DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
+import type { DomainError, ErrorCode } from '../../core/errors/domain-error.js';
 
 /**
  * Every error code that a caller can receive, with HTTP status, OpenAI `type`, and

@@ -128,7 +128,7 @@ export const chatLogprobs = (tokens: readonly DrawnToken[]): object => ({
   refusal: null,
 });
 
-const completionToken = (bytes: Buffer): string => nameOf(bytes, 'bytes:');
+const completionToken = (bytes: Buffer) => nameOf(bytes, 'bytes:');
 
 /** OpenAI's `choices[].logprobs` of a completion. */
 export const completionLogprobs = (tokens: readonly DrawnToken[]): object => ({

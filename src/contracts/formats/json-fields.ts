@@ -59,7 +59,7 @@ export const withJsonFields = (
 ): Buffer => Buffer.concat(new JsonFields(fields).pieces(json));
 
 /** @param start the object without its closing brace */
-const isEmptyObject = (start: Buffer): boolean =>
+const isEmptyObject = (start: Buffer) =>
   start.length < 64 && start.toString('utf8').trim() === '{';
 
 /** `withJsonFields` of the object in the field `name`, which is there. */

@@ -19,7 +19,7 @@ export interface FormFrame {
  */
 export function formFrame(fields: readonly FormField[], filename?: string): FormFrame {
   const boundary = `switchyard-${randomUUID()}`;
-  const header = (name: string): string =>
+  const header = (name: string) =>
     `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`;
   const parts = fields.map(([name, value]) => `${header(name)}\r\n\r\n${value}\r\n`);
   if (filename !== undefined)
@@ -39,5 +39,5 @@ const FILE_TYPE = 'Content-Type: application/octet-stream';
  * As browsers do it (WHATWG "multipart/form-data encoding algorithm"): a name cannot end
  * its own quotes or line.
  */
-const quoted = (text: string): string =>
+const quoted = (text: string) =>
   text.replace(/\r/g, '%0D').replace(/\n/g, '%0A').replace(/"/g, '%22');

@@ -1,9 +1,9 @@
 import { SSE_CONTENT_TYPE, SSE_DONE, sseData } from './server-sent-event.js';
-import {
-  type Transcript,
-  type TranscriptSegment,
-  type TranscriptTask,
-  type TokenLogprob,
+import type {
+  Transcript,
+  TranscriptSegment,
+  TranscriptTask,
+  TokenLogprob,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { durationUsage, transcriptTokenUsage } from './generation-body.js';
 import { languageName } from './language-name.js';
@@ -169,7 +169,7 @@ export function timestamp(seconds: number, separator: ',' | '.'): string {
 }
 
 /** A cue's text must not contain the arrow that separates its times. */
-function cueText(text: string): string {
+function cueText(text: string) {
   return text.trim().replaceAll('-->', '->');
 }
 

@@ -113,11 +113,11 @@ function insideUnion(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return inside.map(one => ({ ...one, path: [...issue.path, ...one.path] }));
 }
 
-const startsWith = (path: readonly unknown[], start: readonly unknown[]): boolean =>
+const startsWith = (path: readonly unknown[], start: readonly unknown[]) =>
   start.every((key, depth) => path[depth] === key);
 
 /** Of a single value; others say what several fields are to each other. */
-const isRule = ({ code, message }: z.core.$ZodIssue): boolean =>
+const isRule = ({ code, message }: z.core.$ZodIssue) =>
   code === 'custom' ? message.startsWith('must be ') : code !== 'unrecognized_keys';
 
 function problemsOf(issue: z.core.$ZodIssue, object: unknown): FieldProblem[] {
@@ -147,7 +147,7 @@ function unknownName(path: FieldPath, name: string, known: string): FieldProblem
   return { path: [...path, name], message: `no such field${near}`, unknown: true };
 }
 
-const valueAt = (object: unknown, path: FieldPath): unknown =>
+const valueAt = (object: unknown, path: FieldPath) =>
   path.reduce(
     (value, key) =>
       (value as Readonly<Record<string, unknown>> | null | undefined)?.[key],

@@ -28,9 +28,8 @@ export const TEXT = rule('text, not empty', error => z.string(error).min(1, erro
 
 export const FLAG = rule('true or false', error => z.boolean(error));
 
-/** @param unit such as `ms` */
-export const numberFrom = (min: number, max: number, unit = '') =>
-  rule(`a number from ${min} to ${max}${unit && ` ${unit}`}`, error =>
+export const numberFrom = (min: number, max: number) =>
+  rule(`a number from ${min} to ${max}`, error =>
     z.number(error).min(min, error).max(max, error),
   );
 
@@ -63,7 +62,7 @@ export const listOf = <S extends z.ZodType>(item: S, items: string, least = 0) =
   });
 
 /** For one word where a list of such words is due. */
-const nearestChoice = (word: unknown, item: z.ZodType): string =>
+const nearestChoice = (word: unknown, item: z.ZodType) =>
   typeof word === 'string' && item instanceof z.ZodLiteral
     ? didYouMean(word, [...item.values].map(String))
     : '';
@@ -130,7 +129,7 @@ export const optional = <S extends z.ZodType>(schema: S): z.ZodOptional<S> =>
 
 /** Absent and `null` stand for `fallback`. */
 export const defaulted = <S extends z.ZodType>(schema: S, fallback: z.output<S>) =>
-  schema.nullish().transform((value): z.output<S> => value ?? fallback);
+  schema.nullish().transform(value => value ?? fallback);
 
 /** Absent and `null` are `null`. */
 export const orNull = <S extends z.ZodType>(schema: S) =>

@@ -6,7 +6,7 @@ import { knownPrincipalOf } from '../../platform/auth/access-hooks.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { AuditStore } from '../../platform/database/audit-store.js';
+import { AuditStore } from '../../platform/database/usage-store.js';
 
 const READING = ['GET', 'HEAD', 'OPTIONS'];
 /**

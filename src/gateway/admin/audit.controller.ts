@@ -14,7 +14,7 @@ import {
 import { type AuditEntry } from '../../core/access/audit-entry.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
-import { AuditStore } from '../../platform/database/audit-store.js';
+import { AuditStore } from '../../platform/database/usage-store.js';
 
 @Strict()
 class AuditQueryDto {

@@ -33,7 +33,7 @@ import {
   KEY_LIMIT_NAMES,
   LIMITS_RULE,
   SETTING_KEY_ID,
-} from '../../platform/auth/api-key.js';
+} from '../../platform/auth/keys-file.js';
 import { type NewKey } from '../../platform/auth/key-issuer.js';
 import { KEY_SCOPES, type KeyScope } from '../../platform/auth/principal.js';
 

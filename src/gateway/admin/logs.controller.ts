@@ -14,8 +14,12 @@ import {
   type ViewOf,
 } from '../http/openapi/view.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { LogFollower } from '../../platform/logging/log-follower.js';
-import { LOG_LEVELS, type LogLevel, LogRing } from '../../platform/logging/log-ring.js';
+import {
+  LOG_LEVELS,
+  type LogLevel,
+  LogRing,
+  LogFollower,
+} from '../../platform/logging/log-ring.js';
 import { GATEWAY_LOG } from '../../platform/logging/logging.module.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';

@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type ModelChanges, ModelList } from '../../platform/config/model-list.js';
+import { type ModelChanges, ModelList } from '../../platform/config/config.module.js';
 import { ConfigError } from '../../platform/config/yaml-file.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';

@@ -17,7 +17,7 @@ import {
   SOURCE_KINDS,
   settingSourceOf,
   type SettingSources,
-} from '../../platform/config/effective-settings.js';
+} from '../../platform/config/setting-source.js';
 import { type SettingValue } from '../../platform/config/setting-definition.js';
 import {
   environmentName,

@@ -3,7 +3,7 @@ import { Answers } from '../http/openapi/route.decorator.js';
 import { type UsageSums } from '../../core/access/usage-row.js';
 import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { KEY_LIMITS } from '../../platform/auth/api-key.js';
+import { KEY_LIMITS } from '../../platform/auth/keys-file.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';

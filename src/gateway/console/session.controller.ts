@@ -28,15 +28,15 @@ import {
   bearerToken,
   type SignedIn,
 } from '../../platform/auth/authenticator.js';
-import { OriginGuard } from '../../platform/auth/origin-guard.js';
+import { OriginGuard } from '../../platform/auth/access-hooks.js';
 import { KEY_SCOPES, type Principal } from '../../platform/auth/principal.js';
 import {
+  TOKEN_PREFIX,
   noSessionCookie,
   SESSION_LIFE_S,
   sessionCookie,
   sessionToken,
-} from '../../platform/auth/session-cookie.js';
-import { TOKEN_PREFIX } from '../../platform/auth/short-lived-tokens.js';
+} from '../../platform/auth/short-lived-tokens.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 

@@ -15,9 +15,9 @@ import {
 } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
-import { OriginGuard } from '../../platform/auth/origin-guard.js';
+import { OriginGuard } from '../../platform/auth/access-hooks.js';
 import { demandScope } from '../../platform/auth/principal.js';
-import { sessionToken } from '../../platform/auth/session-cookie.js';
+import { sessionToken } from '../../platform/auth/short-lived-tokens.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { HealthService, type HealthSummary } from './health.service.js';
 

@@ -18,10 +18,9 @@ import {
   storedRequestBlobOf,
 } from '../../platform/storage/blob-keys.js';
 import { GARBAGE_BLOBS } from './shared/counted-blobs.js';
-import { FileStore } from '../../platform/database/file-store.js';
+import { FileStore, UploadStore } from '../../platform/database/file-store.js';
 import { JobStore } from '../../platform/database/job-store.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
-import { UploadStore } from '../../platform/database/upload-store.js';
 
 /** The rows that blobs of one kind belong to. */
 interface NamingRows {

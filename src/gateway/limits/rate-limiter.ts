@@ -22,7 +22,7 @@ import {
 import { type RequestKey, requestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SlotMap } from '../../core/request/slot-map.js';
-import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
+import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ModelList } from '../../platform/config/model-list.js';
+import { ModelList } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { ModelCatalog } from './model-catalog.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PASSED_ON } from '../../contracts/openai/field-types.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { ModelList } from '../../platform/config/model-list.js';
+import { ModelList } from '../../platform/config/config.module.js';
 import { isPattern, type ModelSpec } from '../../platform/config/model-spec.js';
 
 export interface CatalogEntry {

@@ -4,7 +4,7 @@ import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
-import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
+import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';

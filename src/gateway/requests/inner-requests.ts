@@ -10,7 +10,7 @@ import { type DomainError } from '../../core/errors/domain-error.js';
 import { followCaller } from '../inference/disconnect-watch.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { type Principal } from '../../platform/auth/principal.js';
-import { INTERNAL_KEY_ID } from '../../platform/auth/internal-tokens.js';
+import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 
 const MARK_HEADER = 'x-switchyard-inner';
 const CALLER_HEADER = 'x-switchyard-inner-caller';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
-import { ModelList } from '../../platform/config/model-list.js';
+import { ModelList } from '../../platform/config/config.module.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type WorkerOrder } from '../worker-pool/pooled-worker-options.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';

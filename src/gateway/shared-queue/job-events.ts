@@ -8,7 +8,7 @@ import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
 import { Admission } from '../../core/queue/admission.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { ModelList } from '../../platform/config/model-list.js';
+import { ModelList } from '../../platform/config/config.module.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { ModelQueues } from './model-queues.js';
 

@@ -6,7 +6,7 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
-import { WaitBudget } from '../../platform/process/wait-budget.js';
+import { WaitBudget } from '../../platform/process/active-timeout.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 import { PayloadBlobs } from './payload-blobs.js';

@@ -10,7 +10,7 @@ import { queueUnavailable } from '../../platform/http/passing-errors.js';
 import {
   sharedQueueAccess,
   type SharedQueueAccess,
-} from '../../platform/config/shared-queue-access.js';
+} from '../../platform/config/worker-spec.js';
 import { RedisLink } from '../../platform/redis/redis.module.js';
 
 /**

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { type Placement } from '../../core/request/scheduled-request.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { differs } from '../../platform/config/model-list.js';
+import { differs } from '../../platform/config/config.module.js';
 import {
   type AddressResolver,
   AddressWatch,

@@ -7,7 +7,7 @@ import {
   type WorkerHealthReport,
 } from '../../contracts/grpc/health.codec.js';
 import { type ModelKind } from '../../platform/config/model-spec.js';
-import { WaitBudget } from '../../platform/process/wait-budget.js';
+import { WaitBudget } from '../../platform/process/active-timeout.js';
 import {
   type TrackedCall,
   type WorkerChannel,

@@ -22,7 +22,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { type Lease } from '../../core/dispatch/lease.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { ModelList } from '../../platform/config/model-list.js';
+import { ModelList } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type LogRing } from '../../platform/logging/log-ring.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';

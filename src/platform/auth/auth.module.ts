@@ -5,25 +5,20 @@ import { DatabaseModule } from '../database/database.module.js';
 import { AllowedHosts, CrossOrigins } from '../http/allowed-hosts.js';
 import { TrustedProxies } from '../http/networks.js';
 import { Authenticator, FailedAttempts } from './authenticator.js';
-import { TOKEN_SECRET, tokenSecret } from './internal-tokens.js';
+import { ShortLivedTokens, TOKEN_SECRET, tokenSecret } from './short-lived-tokens.js';
 import { KeyIssuer } from './key-issuer.js';
 import { KeyRing } from './key-ring.js';
 import { IssuerTokens } from './issuer-tokens.js';
-import { OriginGuard } from './origin-guard.js';
-import { ShortLivedTokens } from './short-lived-tokens.js';
+import { OriginGuard } from './access-hooks.js';
 import { StoredKeys } from './stored-keys.js';
-import { KeyStore } from '../database/key-store.js';
 
 /** Keys, tokens and origins; global, because every entry point uses them. */
 @Global()
 @Module({
   imports: [DatabaseModule],
   providers: [
-    {
-      provide: StoredKeys,
-      inject: [KeyStore],
-      useFactory: (store: KeyStore) => new StoredKeys(store),
-    },
+    StoredKeys,
+    KeyIssuer,
     {
       provide: KeyRing,
       inject: [SETTINGS, StoredKeys],
@@ -34,12 +29,6 @@ import { KeyStore } from '../database/key-store.js';
           stored,
           anonymous: settings.auth.allowAnonymous,
         }),
-    },
-    {
-      provide: KeyIssuer,
-      inject: [KeyStore, StoredKeys, KeyRing],
-      useFactory: (store: KeyStore, stored: StoredKeys, ring: KeyRing) =>
-        new KeyIssuer(store, stored, ring),
     },
     {
       provide: TOKEN_SECRET,

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Authenticator } from './authenticator.js';
-import { INTERNAL_KEY_ID, InternalTokens } from './internal-tokens.js';
+import {
+  ShortLivedTokens,
+  INTERNAL_KEY_ID,
+  InternalTokens,
+} from './short-lived-tokens.js';
 import { KeyRing } from './key-ring.js';
 import { ANYBODY } from './principal.js';
-import { ShortLivedTokens } from './short-lived-tokens.js';
 
 describe('a server that asks for no keys', () => {
   const tokens = new ShortLivedTokens(randomBytes(32));

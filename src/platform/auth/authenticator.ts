@@ -1,19 +1,20 @@
-import { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
+import { RecentMap } from '../../core/request/recent-map.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { TrustedProxies, listed } from '../http/networks.js';
-import { keyDigest } from './api-key.js';
-import { INTERNAL_KEY_ID } from './internal-tokens.js';
-import { KeyRing } from './key-ring.js';
-import { isIssuersKeyId, IssuerTokens } from './issuer-tokens.js';
-import { ANYBODY, type Principal } from './principal.js';
-import { sessionToken } from './session-cookie.js';
+import { keyDigest } from './keys-file.js';
 import {
   type ShortLivedToken,
   ShortLivedTokens,
   type TokenGrant,
+  INTERNAL_KEY_ID,
+  sessionToken,
 } from './short-lived-tokens.js';
+import { KeyRing } from './key-ring.js';
+import { isIssuersKeyId, IssuerTokens } from './issuer-tokens.js';
+import { ANYBODY, type Principal } from './principal.js';
 import { StoredKeys } from './stored-keys.js';
 
 /**
@@ -62,6 +63,7 @@ function handshakeToken(auth: unknown, headers: IncomingHttpHeaders): string | u
 }
 
 const MINUTE_MS = 60_000;
+const MAX_ADDRESSES = 10_000;
 
 /**
  * Wrong keys by address. It never rejects a valid key: keys are 256 random bits and
@@ -69,14 +71,10 @@ const MINUTE_MS = 60_000;
  * behind the same proxy. Addresses are bounded; the eldest are forgotten first.
  */
 export class FailedAttempts {
-  readonly #paidMs = new Map<string, number>();
+  readonly #paidMs = new RecentMap<number>(MAX_ADDRESSES);
 
   /** @param perMinute 0 = unlimited */
-  constructor(
-    private readonly perMinute: number,
-    private readonly nowMs: () => number = () => performance.now(),
-    private readonly maxAddresses = 10_000,
-  ) {}
+  constructor(private readonly perMinute: number) {}
 
   /**
    * What this failure is answered with: itself, or `rate_limit_exceeded` once there
@@ -90,15 +88,11 @@ export class FailedAttempts {
     )
       return error;
     const rate: CellRate = { limit: this.perMinute, periodMs: MINUTE_MS };
-    const nowMs = this.nowMs();
+    const nowMs = performance.now();
     const paidMs = this.#paidMs.get(address) ?? 0;
     const retryAfterMs = waitMs(rate, paidMs, 1, nowMs);
     if (retryAfterMs > 0) return tooMany(retryAfterMs);
-    this.#paidMs.delete(address);
-    this.#paidMs.set(address, take(rate, paidMs, 1, nowMs));
-    const eldest = this.#paidMs.keys().next();
-    if (this.#paidMs.size > this.maxAddresses && !eldest.done)
-      this.#paidMs.delete(eldest.value);
+    this.#paidMs.add(address, take(rate, paidMs, 1, nowMs));
     return error;
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Networks, networksAndNames } from '../http/networks.js';
 import { type Caller } from './authenticator.js';
-import { INTERNAL_KEY_ID } from './internal-tokens.js';
+import { INTERNAL_KEY_ID } from './short-lived-tokens.js';
 import { type Principal } from './principal.js';
 
 const USER_HEADER = 'x-openwebui-user-id';
@@ -51,7 +51,7 @@ export class ForwardedUsers {
    * The gateway's requests to itself carry their tenant; without keys there
    * are no tenants.
    */
-  #trusts({ keyId }: Principal, address: string): boolean {
+  #trusts({ keyId }: Principal, address: string) {
     if (keyId === undefined || keyId === INTERNAL_KEY_ID) return false;
     return this.#keys.has(keyId) || this.#networks.hasPeer(address);
   }

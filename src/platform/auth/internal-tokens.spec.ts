@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { INTERNAL_KEY_ID, InternalTokens, internalTokens } from './internal-tokens.js';
-import { ShortLivedTokens } from './short-lived-tokens.js';
+import {
+  ShortLivedTokens,
+  INTERNAL_KEY_ID,
+  InternalTokens,
+  internalTokens,
+} from './short-lived-tokens.js';
 
 const SECRET = Buffer.alloc(32, 7);
 const HANDED = SECRET.toString('base64');

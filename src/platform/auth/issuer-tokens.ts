@@ -79,27 +79,27 @@ export class IssuerKeys {
     }
   };
 
-  get #ageMs(): number {
+  get #ageMs() {
     return this.#nowMs() - (this.#known?.atMs ?? -Infinity);
   }
 
-  get #coolsDown(): boolean {
+  get #coolsDown() {
     return this.#nowMs() - this.#triedAtMs < COOL_DOWN_MS;
   }
 
-  #keys(): KeySet {
+  #keys() {
     if (this.#known && this.#ageMs < STALE_MS) return this.#known.keys;
     throw issuerUnavailable();
   }
 
   /** Never rejects: the keys stay as they were. */
-  async #refresh(): Promise<void> {
+  async #refresh() {
     if (this.#coolsDown && !this.#fetching) return;
     this.#fetching ??= this.#load().finally(() => (this.#fetching = undefined));
     await this.#fetching;
   }
 
-  async #load(): Promise<void> {
+  async #load() {
     this.#triedAtMs = this.#nowMs();
     try {
       const url =
@@ -129,7 +129,7 @@ export class IssuerKeys {
     return keys;
   }
 
-  async #json(url: string): Promise<unknown> {
+  async #json(url: string) {
     const bytes = await this.#fetch.bytes(url, new AbortController().signal);
     return parseBoundedJson(bytes.toString('utf8'));
   }
@@ -142,7 +142,7 @@ function keySet(document: unknown): JSONWebKeySet {
   return { keys };
 }
 
-function hostOf(url: string): string {
+function hostOf(url: string) {
   const { protocol, hostname, port } = new URL(url);
   return `${hostname}:${port || (protocol === 'http:' ? '80' : '443')}`;
 }
@@ -252,7 +252,7 @@ function words(claim: unknown): readonly unknown[] {
   return Array.isArray(claim) ? claim : typeof claim === 'string' ? claim.split(' ') : [];
 }
 
-const listed = (text: string): string[] => text.split(',').map(part => part.trim());
+const listed = (text: string) => text.split(',').map(part => part.trim());
 
 const rejected = (why: string): DomainError =>
   new DomainError('invalid_api_key', `The token of the issuer is not accepted: ${why}.`);

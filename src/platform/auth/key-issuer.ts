@@ -1,12 +1,16 @@
+import { existsSync } from 'node:fs';
+import { Injectable } from '@nestjs/common';
 import { type StoredKey } from '../../core/access/stored-key.js';
-import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { timeOrderedId } from '../clock/time-ordered-id.js';
-import { createApiKey } from './api-key.js';
-import { type KeyRing } from './key-ring.js';
+import { type Settings } from '../config/settings.js';
+import { ConfigError } from '../config/yaml-file.js';
+import { KeyStore } from '../database/key-store.js';
+import { KeyRing } from './key-ring.js';
+import { createApiKey, addApiKey } from './keys-file.js';
 import { KEY_SCOPES } from './principal.js';
-import { type StoredKeys } from './stored-keys.js';
-import { type KeyStore } from '../database/key-store.js';
+import { StoredKeys } from './stored-keys.js';
 
 /** Every gateway holds all live keys in memory. */
 const MAX_LIVE_KEYS = 10_000;
@@ -27,6 +31,7 @@ export interface IssuedKey {
  * Makes, rotates and revokes the keys of the database. A change is in effect on this
  * gateway when it resolves.
  */
+@Injectable()
 export class KeyIssuer {
   constructor(
     private readonly store: KeyStore,
@@ -75,7 +80,8 @@ export class KeyIssuer {
    *   ends at once
    * @throws DomainError `key_not_found`, `key_is_from_file`
    */
-  async rotate(id: string, graceMs: number, nowMs = Date.now()): Promise<IssuedKey> {
+  async rotate(id: string, graceMs: number): Promise<IssuedKey> {
+    const nowMs = Date.now();
     const before = await this.#active(id, nowMs);
     const { secret, sha256, prefix } = newSecret();
     const replacedUntilMs = graceMs === 0 ? undefined : nowMs + graceMs;
@@ -86,8 +92,9 @@ export class KeyIssuer {
   }
 
   /** @throws DomainError `key_not_found`, `key_is_from_file` */
-  async revoke(id: string, nowMs = Date.now()): Promise<StoredKey> {
+  async revoke(id: string): Promise<StoredKey> {
     const key = await this.#stored(id);
+    const nowMs = Date.now();
     await this.store.revoke(id, nowMs);
     await this.keys.refresh();
     return { ...key, revokedAtMs: key.revokedAtMs ?? nowMs };
@@ -126,3 +133,46 @@ function newSecret() {
 
 const notFound = (id: string, why = 'does not exist'): DomainError =>
   new DomainError('key_not_found', `The key ${id} ${why}.`);
+
+/**
+ * Makes the file with one key that may do everything, unless it is there already.
+ * @returns the text for the operator, the key included: it is stored nowhere. @throws
+ *   ConfigError when it cannot be
+ * written
+ */
+export function makeFirstKey({ server, auth }: Settings): string | undefined {
+  if (existsSync(auth.keysFile)) return undefined;
+  return announcement(server.host, newKey(auth.keysFile).key, auth.keysFile);
+}
+
+/**
+ * The same in a database that gateways share and that has no keys. @throws what
+ * the database throws
+ */
+export async function makeFirstStoredKey(
+  { server }: Settings,
+  issuer: KeyIssuer,
+): Promise<string | undefined> {
+  const made = await issuer.createFirst();
+  return made && announcement(server.host, made.secret, 'the database');
+}
+
+const announcement = (host: string, key: string, place: string) =>
+  `No API keys are configured and the server listens on ${host}, so it made one. It is not shown again:
+
+  ${key}
+
+Clients send it as \`Authorization: Bearer KEY\`. Its hash is in ${place}; \`switchyard keys create\` adds more.
+`;
+
+function newKey(file: string) {
+  try {
+    return addApiKey(file, { tenant: DEFAULT_TENANT, scopes: KEY_SCOPES });
+  } catch (error) {
+    const { code = (error as Error).message } = error as NodeJS.ErrnoException;
+    const message =
+      `cannot be written (${code}), and the server listens beyond loopback without API keys. Name a keys file in ` +
+      'auth.keys_file, or set auth.allow_anonymous: true when access is controlled elsewhere';
+    throw new ConfigError([{ origin: file, message }]);
+  }
+}

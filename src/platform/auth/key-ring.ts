@@ -3,11 +3,9 @@ import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/c
 import { EMPTY, merge, type Observable, Subject } from 'rxjs';
 import { type Limits } from '../../core/limits/limit-rules.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type ApiKeyEntry, keyDigest, settingKey } from './api-key.js';
-import { type HeldKey, HeldKeys, isExpired } from './held-keys.js';
-import { readKeysFile } from './keys-file.js';
+import { readKeysFile, type ApiKeyEntry, keyDigest, settingKey } from './keys-file.js';
+import { type StoredKeys, type HeldKey, HeldKeys, isExpired } from './stored-keys.js';
 import { type Principal } from './principal.js';
-import { type StoredKeys } from './stored-keys.js';
 
 /**
  * Polled, not subscribed to: mounted secrets are swapped by moving links, which
@@ -135,11 +133,11 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  #get(keyId: string): HeldKey | undefined {
+  #get(keyId: string) {
     return this.#held.get(keyId) ?? this.options.stored?.held.get(keyId);
   }
 
-  readonly #onStat = (now: Stats, before: Stats): void => {
+  readonly #onStat = (now: Stats, before: Stats) => {
     if (now.mtimeMs !== before.mtimeMs || now.ino !== before.ino) this.reload();
   };
 }

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConfigError } from '../config/yaml-file.js';
-import { keyDigest } from './api-key.js';
+import { addApiKey, parseKeys, readKeysFile, keyDigest } from './keys-file.js';
 import { KeyRing } from './key-ring.js';
-import { addApiKey, parseKeys, readKeysFile } from './keys-file.js';
 
 const HASH = keyDigest('sk-any');
 

@@ -26,7 +26,7 @@ export function timeOrderedId(prefix: string, nowMs: number): string {
   return prefix + timeDigits + counter.toString(16).padStart(4, '0') + randomHex();
 }
 
-function startMs(ms: number): void {
+function startMs(ms: number) {
   lastMs = ms;
   timeDigits = ms.toString(16).padStart(TIME_DIGITS, '0');
   counter = 0;

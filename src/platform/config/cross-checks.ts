@@ -1,15 +1,11 @@
 import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { wrongHosts, CrossOrigins } from '../http/allowed-hosts.js';
-import { networksAndNames, isLoopback } from '../http/networks.js';
-import { HostExceptions } from '../http/host-exceptions.js';
+import { networksAndNames, isLoopback, HostExceptions } from '../http/networks.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
-import { isSecretSetting } from './effective-settings.js';
-import { type SourcedValue } from './setting-source.js';
-import { type SettingPath, type Settings } from './settings.js';
+import { type SettingSources, isSecretSetting } from './setting-source.js';
+import type { SettingPath, Settings } from './settings.js';
 import { ConfigError, type ConfigProblem } from './yaml-file.js';
-
-type Sources = ReadonlyMap<SettingPath, SourcedValue>;
 
 /** @param from the setting that it was caused by; default: the one that is wrong */
 type Finding = readonly [path: SettingPath, message: string, from?: SettingPath];
@@ -20,7 +16,7 @@ type Finding = readonly [path: SettingPath, message: string, from?: SettingPath]
  */
 export const crossProblems = (
   settings: Settings,
-  sources: Sources,
+  sources: SettingSources,
   directory: string,
 ): readonly ConfigProblem[] =>
   [...findings(settings, sources, directory)].map(([path, message, from = path]) => ({
@@ -32,7 +28,7 @@ export const crossProblems = (
 
 function* findings(
   settings: Settings,
-  sources: Sources,
+  sources: SettingSources,
   directory: string,
 ): Generator<Finding> {
   yield* contradictions(sources);
@@ -87,7 +83,7 @@ const NOT_ABOVE: readonly (readonly [
   ],
 ];
 
-function* contradictions(sources: Sources): Generator<Finding> {
+function* contradictions(sources: SettingSources): Generator<Finding> {
   for (const [lower, upper, why] of NOT_ABOVE) {
     const low = sources.get(lower)!;
     const { value: most } = sources.get(upper)!;
@@ -112,7 +108,7 @@ const LISTS: readonly (readonly [path: SettingPath, parse: (text: string) => unk
     ['auth.forwarded_users_from', networksAndNames],
   ];
 
-function* badLists(sources: Sources): Generator<Finding> {
+function* badLists(sources: SettingSources): Generator<Finding> {
   for (const [path, parse] of LISTS) {
     try {
       parse(String(sources.get(path)!.value));
@@ -125,9 +121,9 @@ function* badLists(sources: Sources): Generator<Finding> {
 /** At least as hard to guess as 64 random bits, and fit for a header. */
 const KEY = /^[\x21-\x7e]{16,512}$/;
 
-function* badKey({ auth }: Settings, sources: Sources): Generator<Finding> {
+function* badKey({ auth }: Settings, sources: SettingSources): Generator<Finding> {
   if (auth.key === '') return;
-  const from = (path: SettingPath): string => `${path} (${sources.get(path)!.origin})`;
+  const from = (path: SettingPath) => `${path} (${sources.get(path)!.origin})`;
   if (!KEY.test(auth.key)) {
     yield [
       'auth.key',
@@ -187,7 +183,7 @@ function isSecureUrl(text: string): boolean {
 
 function* badRedis(
   { queue, redis, inference }: Settings,
-  sources: Sources,
+  sources: SettingSources,
 ): Generator<Finding> {
   if (redis.url !== '' && !/^rediss?:\/\/[^/\s]/.test(redis.url)) {
     yield [
@@ -245,7 +241,7 @@ function nearestExisting(path: string): string {
  * that starts does so.
  * @throws ConfigError
  */
-export function assertDataWritable(sources: Sources): void {
+export function assertDataWritable(sources: SettingSources): void {
   const { value, origin } = sources.get('data.dir')!;
   const folder = resolve(String(value));
   try {

@@ -2,7 +2,16 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isLoopback } from '../http/networks.js';
 import { crossProblems } from './cross-checks.js';
-import { isSecretSetting } from './effective-settings.js';
+import {
+  CONFIG_FILE_VARIABLE,
+  DEFAULT_ORIGIN,
+  settingsFromEnvironment,
+  settingsFromFile,
+  SettingSource,
+  type SettingSources,
+  type SourcedValue,
+  isSecretSetting,
+} from './setting-source.js';
 import { type ModelSpec } from './model-spec.js';
 import {
   type EngineCheck,
@@ -11,14 +20,6 @@ import {
   withStarters,
 } from './models-file.js';
 import { protectSecrets } from './redaction.js';
-import {
-  CONFIG_FILE_VARIABLE,
-  DEFAULT_ORIGIN,
-  settingsFromEnvironment,
-  settingsFromFile,
-  SettingSource,
-  type SourcedValue,
-} from './setting-source.js';
 import {
   SETTING_PATHS,
   settingDefinition,
@@ -34,7 +35,7 @@ export interface LoadedConfig {
   /**
    * Effective value and origin (`default`, `file:line` or the variable) of each setting.
    */
-  readonly sources: ReadonlyMap<SettingPath, SourcedValue>;
+  readonly sources: SettingSources;
   /** What starts but probably is not meant. */
   readonly warnings: readonly ConfigProblem[];
 }

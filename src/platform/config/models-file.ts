@@ -244,7 +244,7 @@ const NO_VOICES =
   'a speech model without `voices`: clients must send the voice names of the engine, not alloy or echo';
 
 /** Voice names pass through `openai-http` as they are; every other engine has its own. */
-const speaksBlindly = ({ kind, engine, voices }: ModelSpec): boolean =>
+const speaksBlindly = ({ kind, engine, voices }: ModelSpec) =>
   kind === 'tts' && engine !== 'openai-http' && Object.keys(voices).length === 0;
 
 /**

@@ -30,29 +30,26 @@ export const inheritedEnvironment = (
   );
 
 /** Where programs without a path are looked for. */
-export const programFolders = (
-  environment: NodeJS.ProcessEnv = process.env,
-): readonly string[] => (environment.PATH ?? '').split(delimiter);
+export const programFolders = (): readonly string[] =>
+  (process.env.PATH ?? '').split(delimiter);
 
 /**
  * OpenTelemetry is configured by its own variables; without this one nothing is traced.
  */
-export const tracingWanted = (environment: NodeJS.ProcessEnv = process.env): boolean =>
-  (environment.OTEL_EXPORTER_OTLP_ENDPOINT ??
-    environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ??
+export const tracingWanted = (): boolean =>
+  (process.env.OTEL_EXPORTER_OTLP_ENDPOINT ??
+    process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ??
     '') !== '';
 
 /** The part of the traces that begin here which is recorded, 0 to 1 (1). */
-export const tracedShare = (environment: NodeJS.ProcessEnv = process.env): number =>
-  Number(environment.OTEL_TRACES_SAMPLER_ARG || 1);
+export const tracedShare = (): number => Number(process.env.OTEL_TRACES_SAMPLER_ARG || 1);
 
 /**
  * Where the person stood who typed the command: names of files on the command line start
  * there. npm runs its scripts in the package's folder and keeps the other one in
  * INIT_CWD, which our launcher does as well.
  */
-export const launchDirectory = (environment: NodeJS.ProcessEnv = process.env): string =>
-  environment.INIT_CWD ?? process.cwd();
+export const launchDirectory = (): string => process.env.INIT_CWD ?? process.cwd();
 
 /** For a command of another folder and its settings file. */
 export const environmentOf = (folder: string, config: string): NodeJS.ProcessEnv => ({
@@ -70,21 +67,17 @@ export const GATEWAY_VARIABLES = {
   key: 'SWITCHYARD_API_KEY',
 } as const;
 
-export const gatewayFromEnvironment = (environment: NodeJS.ProcessEnv = process.env) => ({
-  url: environment[GATEWAY_VARIABLES.url] || undefined,
-  key: environment[GATEWAY_VARIABLES.key] || undefined,
+export const gatewayFromEnvironment = () => ({
+  url: process.env[GATEWAY_VARIABLES.url] || undefined,
+  key: process.env[GATEWAY_VARIABLES.key] || undefined,
 });
 
 /** Access token of the hub, under the name that its own programs use. */
-export const hubToken = (
-  environment: NodeJS.ProcessEnv = process.env,
-): string | undefined => environment.HF_TOKEN || undefined;
+export const hubToken = (): string | undefined => process.env.HF_TOKEN || undefined;
 
 /** Values of variables that hold secrets, to be removed from what leaves this machine. */
-export const secretValues = (
-  environment: NodeJS.ProcessEnv = process.env,
-): readonly string[] =>
-  Object.entries(environment).flatMap(([name, value = '']) =>
+export const secretValues = (): readonly string[] =>
+  Object.entries(process.env).flatMap(([name, value = '']) =>
     value.length >= 6 &&
     (SECRET_VARIABLES.has(name) || /(KEY|TOKEN|SECRET|PASSWORD)$/.test(name))
       ? [value]

@@ -48,31 +48,21 @@ export interface ProcessorLink {
   readonly tokenSecret?: string;
 }
 
-/** For the environment of the child. */
-const processorLinkVariable = (link: ProcessorLink): Record<string, string> => ({
-  [PROCESSOR_LINK_VARIABLE]: JSON.stringify(link),
-});
-
 /**
  * Everything that the gateway was started with, so that both read the same settings; a
  * debugger's port cannot be shared.
  */
-export function processorEnvironment(
-  link: ProcessorLink,
-  base: NodeJS.ProcessEnv = process.env,
-): NodeJS.ProcessEnv {
-  const { NODE_OPTIONS: _own, ...shared } = base;
-  return { ...shared, ...processorLinkVariable(link) };
+export function processorEnvironment(link: ProcessorLink): NodeJS.ProcessEnv {
+  const { NODE_OPTIONS: _own, ...shared } = process.env;
+  return { ...shared, [PROCESSOR_LINK_VARIABLE]: JSON.stringify(link) };
 }
 
 /**
  * Undefined without a gateway as parent. The variable is forgotten, so that nothing
  * started later inherits it.
  */
-export function takeProcessorLink(
-  environment: NodeJS.ProcessEnv = process.env,
-): ProcessorLink | undefined {
-  const text = environment[PROCESSOR_LINK_VARIABLE];
-  delete environment[PROCESSOR_LINK_VARIABLE];
+export function takeProcessorLink(): ProcessorLink | undefined {
+  const text = process.env[PROCESSOR_LINK_VARIABLE];
+  delete process.env[PROCESSOR_LINK_VARIABLE];
   return text === undefined ? undefined : (JSON.parse(text) as ProcessorLink);
 }

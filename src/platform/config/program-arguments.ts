@@ -44,21 +44,13 @@ ${SETTINGS_HELP}`;
  * Whether a program without options shall run: `--help` prints its usage instead. @throws
  * UsageError for any other word
  */
-export function shallRun(
-  usage: string,
-  args: readonly string[] = process.argv.slice(2),
-): boolean {
-  const { help } = parsed(usage, args);
-  if (help) process.stdout.write(`${usage}\n`);
-  return !help;
-}
-
-function parsed(usage: string, args: readonly string[]): { help?: boolean } {
+export function shallRun(usage: string): boolean {
   try {
-    return parseArgs({
-      args: [...args],
+    const { help } = parseArgs({
       options: { help: { type: 'boolean', short: 'h' } },
     }).values;
+    if (help) process.stdout.write(`${usage}\n`);
+    return !help;
   } catch (error) {
     throw new UsageError((error as Error).message, usage);
   }

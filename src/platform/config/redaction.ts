@@ -89,13 +89,13 @@ export function redacted(text: string): string {
 }
 
 /** A usual word is removed only where it is one. */
-const withoutSecret = (text: string, secret: string): string =>
+const withoutSecret = (text: string, secret: string) =>
   text.replaceAll(
     /^[a-z]+$/i.test(secret) ? new RegExp(`(?<!\\w)${secret}(?!\\w)`, 'g') : secret,
     MASK,
   );
 
-function masked(found: string, before: string, quote: unknown): string {
+function masked(found: string, before: string, quote: unknown) {
   if (found.endsWith('}')) return `${before}${String(quote)}${MASK}${String(quote)}`;
   const name = /^-*([\w.-]+)/.exec(before)?.[1] ?? '';
   return PLACE_NAME.test(name) && !before.endsWith('://') ? found : before + MASK;

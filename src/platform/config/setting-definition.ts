@@ -42,8 +42,8 @@ function row<V extends SettingValue>(
   return { rule, default: value, help, allowed: allowedBy(rule), fromText };
 }
 
-const asText = (raw: string): string => raw;
-const asNumber = (raw: string): number => (raw === '' ? NaN : Number(raw));
+const asText = (raw: string) => raw;
+const asNumber = (raw: string) => (raw === '' ? NaN : Number(raw));
 export const TRUTH: Readonly<Record<string, boolean>> = { true: true, false: false };
 const ANY_TEXT = checked<string>(value => typeof value === 'string', 'text', {
   type: 'string',

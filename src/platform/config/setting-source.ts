@@ -1,5 +1,5 @@
-import { isMap, isScalar, type Pair } from 'yaml';
 import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
+import { isMap, isScalar, type Pair } from 'yaml';
 import { GATEWAY_VARIABLES } from './process-environment.js';
 import { PROCESSOR_LINK_VARIABLE } from './processor-link.js';
 import { settingValue, type SettingValue } from './setting-definition.js';
@@ -8,6 +8,8 @@ import {
   SETTING_PATHS,
   settingDefinition,
   type SettingPath,
+  settingAt,
+  type Settings,
 } from './settings.js';
 import { WORKER_SPEC_VARIABLE } from './worker-spec.js';
 import { type ConfigProblem, type YamlFile } from './yaml-file.js';
@@ -72,7 +74,7 @@ const overruled = (name: string, path: SettingPath): ConfigProblem => ({
 });
 
 /** What is no number stays as it is, and is refused with its own words. */
-function millisecondsOf(seconds: string): number | string {
+function millisecondsOf(seconds: string) {
   const ms = Math.round(Number(seconds) * 1000);
   return Number.isFinite(ms) ? ms : seconds;
 }
@@ -97,7 +99,7 @@ export function settingsFromFile(file: YamlFile): SettingSource {
   return source;
 }
 
-function readSection(file: YamlFile, { key, value }: Pair, source: SettingSource): void {
+function readSection(file: YamlFile, { key, value }: Pair, source: SettingSource) {
   const origin = file.originOf(key);
   const section = String(key);
   if (!SECTIONS.includes(section)) {
@@ -117,7 +119,7 @@ function readSetting(
   section: string,
   { key, value }: Pair,
   source: SettingSource,
-): void {
+) {
   const path = `${section}.${String(key)}`;
   const origin = file.originOf(key);
   if (isSettingPath(path))
@@ -159,3 +161,43 @@ export class SettingSource {
     }
   }
 }
+
+/** Injection token of the `SettingSources`. */
+export const SETTING_SOURCES = Symbol('SETTING_SOURCES');
+
+/** Effective value and origin of each setting. */
+export type SettingSources = ReadonlyMap<SettingPath, SourcedValue>;
+
+/** `argument`: given by the program that started this one. */
+export const SOURCE_KINDS = ['default', 'file', 'environment', 'argument'] as const;
+
+/** What kind of origin `default`, `FILE:LINE:COLUMN` or the name of a variable is. */
+export function settingSourceOf(origin: string): (typeof SOURCE_KINDS)[number] {
+  if (origin === ARGUMENT_ORIGIN) return 'argument';
+  if (/:\d+:\d+$/.test(origin)) return 'file';
+  return /^[A-Z][A-Z0-9_]*$/.test(origin) ? 'environment' : 'default';
+}
+
+const ARGUMENT_ORIGIN = 'argument';
+
+/** Sources of settings that were not read from file and environment. */
+export const sourcesOf = (settings: Settings): SettingSources =>
+  new Map(
+    SETTING_PATHS.map(path => {
+      const value = settingAt(settings, path);
+      return [
+        path,
+        {
+          value,
+          origin:
+            value === settingDefinition(path).default ? DEFAULT_ORIGIN : ARGUMENT_ORIGIN,
+        },
+      ];
+    }),
+  );
+
+/** A key, and addresses that usually hold a password. */
+const SECRETS: readonly SettingPath[] = ['auth.key', 'database.url', 'redis.url'];
+
+/** Its value is never shown. */
+export const isSecretSetting = (path: SettingPath): boolean => SECRETS.includes(path);

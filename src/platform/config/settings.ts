@@ -1,6 +1,5 @@
-import { BATCH_SETTINGS } from './batch-settings.js';
+import { BATCH_SETTINGS, RESPONSE_SETTINGS } from './batch-settings.js';
 import { camelCase } from './model-spec.js';
-import { RESPONSE_SETTINGS } from './response-settings.js';
 import { SERVER_SETTINGS } from './server-settings.js';
 import {
   bytes,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { sharedQueueAccess } from './shared-queue-access.js';
+import { sharedQueueAccess } from './worker-spec.js';
 import { settingsFrom } from './settings.js';
 
 describe('sharedQueueAccess', () => {

@@ -6,7 +6,6 @@ import { type EngineName, modelOn, type ModelSpec } from './model-spec.js';
 import { modelsFromFile } from './models-file.js';
 import { UsageError } from './program-arguments.js';
 import { type Settings } from './settings.js';
-import { WORKER_OPTIONS, WORKER_USAGE } from './worker-options.js';
 import {
   type BridgedWorker,
   fetchRules,
@@ -18,6 +17,112 @@ import {
   workerSpec,
 } from './worker-spec.js';
 import { parseYaml, problemText } from './yaml-file.js';
+
+/** An option of a worker that is started by hand. */
+export interface WorkerOption {
+  readonly type: 'string' | 'boolean';
+  /** What stands behind it. */
+  readonly value?: string;
+  readonly multiple?: true;
+  readonly help: string;
+}
+
+/** `node dist/main.worker.js` and `switchyard worker run` both take these. */
+export const WORKER_OPTIONS = {
+  model: {
+    type: 'string',
+    value: 'ID',
+    help: 'which model of models.yaml to compute; with --engine, its id',
+  },
+  listen: {
+    type: 'string',
+    value: 'HOST:PORT',
+    help: 'where to listen; default 127.0.0.1:9000, port 0 takes any free one',
+  },
+  engine: {
+    type: 'string',
+    value: 'NAME',
+    help: 'engine of a model that is not in the models.yaml here: --kind and --option take the place of the entry',
+  },
+  kind: {
+    type: 'string',
+    value: 'KIND',
+    help: 'with --engine: stt, tts, llm or embedding; default: the only one of the engine',
+  },
+  option: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME=VALUE',
+    help: "with --engine: one of the engine's options, such as modelDir=/models/whisper",
+  },
+  source: {
+    type: 'string',
+    value: 'WAY',
+    help:
+      'pull: files, speech and embeddings from the Redis of redis.url, as any worker of the queue; push: only what ' +
+      'gateways send; default: as queue.driver says',
+  },
+  device: {
+    type: 'string',
+    value: 'NAME',
+    help: 'handed to the engine as its option device, such as cuda:1',
+  },
+  id: { type: 'string', value: 'NAME', help: 'its name in logs; default ID@HOST:PORT' },
+  'tls-cert': {
+    type: 'string',
+    value: 'FILE',
+    help: 'certificate chain (PEM): the worker speaks TLS',
+  },
+  'tls-key': { type: 'string', value: 'FILE', help: 'its key' },
+  'tls-client-ca': {
+    type: 'string',
+    value: 'FILE',
+    help: 'take only clients whose certificate one of these signed',
+  },
+  'token-file': {
+    type: 'string',
+    value: 'FILE',
+    help: 'take only calls with this bearer token',
+  },
+  insecure: {
+    type: 'boolean',
+    help: 'listen beyond loopback without TLS and token: only in a network without other machines',
+  },
+} as const satisfies Readonly<Record<string, WorkerOption>>;
+
+const INDENT = 24;
+const WIDTH = 118;
+
+export const WORKER_USAGE = `node dist/main.worker.js --model ID [options]
+
+Runs one worker by hand, for a gateway elsewhere: its models.yaml names this one under \`addresses\`. The model's engine
+and options come from models.yaml here, or from the command line; limits from config/switchyard.yaml here.
+
+${Object.entries<WorkerOption>({
+  ...WORKER_OPTIONS,
+  help: { type: 'boolean', help: 'this text' },
+})
+  .map(([name, { value, multiple, help }]) =>
+    row(
+      `  --${name}${value === undefined ? '' : ` ${value}`}`,
+      multiple ? `${help}; may be repeated` : help,
+    ),
+  )
+  .join('\n')}`;
+
+/** The text beside the option, broken into lines. */
+function row(option: string, text: string): string {
+  const lines = text.split(' ').reduce<string[]>(
+    (done, word) => {
+      const line = `${done.at(-1)} ${word}`;
+      return line.length <= WIDTH - INDENT
+        ? [...done.slice(0, -1), line]
+        : [...done, ` ${word}`];
+    },
+    [''],
+  );
+  return `${option.padEnd(INDENT - 1)}${lines.join(`\n${' '.repeat(INDENT - 1)}`)}`;
+}
 
 const OPTIONS = { ...WORKER_OPTIONS, help: { type: 'boolean', short: 'h' } } as const;
 
@@ -47,7 +152,7 @@ function parsed(args: readonly string[]): Values {
   }
 }
 
-const wrong = (message: string): UsageError => new UsageError(message, WORKER_USAGE);
+const wrong = (message: string) => new UsageError(message, WORKER_USAGE);
 
 function specOf(values: Values, environment: NodeJS.ProcessEnv): WorkerSpec {
   const { listen = LISTEN } = values;
@@ -71,11 +176,9 @@ function specOf(values: Values, environment: NodeJS.ProcessEnv): WorkerSpec {
 }
 
 /** @throws UsageError */
-function modelOf(
-  { model: id, engine, kind, option }: Values,
-  models: readonly ModelSpec[],
-): ModelSpec {
-  if (engine !== undefined) return writtenModel({ id, engine, kind, options: option });
+function modelOf(values: Values, models: readonly ModelSpec[]): ModelSpec {
+  const { model: id, engine, kind, option } = values;
+  if (engine !== undefined) return writtenModel({ ...values, engine });
   if (kind !== undefined || option !== undefined)
     throw wrong('--kind and --option go with --engine');
   const model = models.find(one => one.id === id);
@@ -86,15 +189,13 @@ function modelOf(
   throw wrong(`--model must be one of ${known}`);
 }
 
-interface WrittenModel {
-  readonly id: string | undefined;
-  readonly engine: string;
-  readonly kind: string | undefined;
-  readonly options: readonly string[] | undefined;
-}
-
 /** A model of the command line, by the rules of models.yaml. @throws UsageError */
-function writtenModel({ id, engine, options = [], ...given }: WrittenModel): ModelSpec {
+function writtenModel({
+  model: id,
+  engine,
+  option = [],
+  ...given
+}: Values & { engine: string }): ModelSpec {
   if (id === undefined)
     throw wrong('--engine needs --model, the id that the gateway knows');
   const kinds = Object.hasOwn(ENGINE_KINDS, engine)
@@ -109,7 +210,7 @@ function writtenModel({ id, engine, options = [], ...given }: WrittenModel): Mod
     engine,
     kind,
     capabilities: [],
-    options: Object.fromEntries(options.map(namedOption)),
+    options: Object.fromEntries(option.map(namedOption)),
   };
   const { models, problems } = modelsFromFile(
     parseYaml(JSON.stringify({ models: [entry] }), 'command line'),
@@ -207,7 +308,7 @@ function demandProtection({
   insecure,
   'tls-cert': certFile,
   'token-file': tokenFile,
-}: Values): void {
+}: Values) {
   if (
     insecure ||
     certFile !== undefined ||

@@ -149,4 +149,4 @@ function nodeAt(start: unknown, path: FieldPath, atKey = false): unknown {
   return node;
 }
 
-const keyOf = (key: unknown): unknown => (isScalar(key) ? key.value : key);
+const keyOf = (key: unknown) => (isScalar(key) ? key.value : key);

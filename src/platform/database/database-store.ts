@@ -1,16 +1,16 @@
-import {
-  type DeleteResult,
-  type ExpressionBuilder,
-  type ExpressionWrapper,
-  type FilterObject,
-  type Kysely,
-  type SqlBool,
-  type UpdateResult,
-  type Insertable,
+import type {
+  DeleteResult,
+  ExpressionBuilder,
+  ExpressionWrapper,
+  FilterObject,
+  Kysely,
+  SqlBool,
+  UpdateResult,
+  Insertable,
 } from 'kysely';
-import { type Page, type PageRequest } from '../../core/jobs/job.ports.js';
+import type { Page, PageRequest } from '../../core/jobs/job.ports.js';
 import { type OpenDatabase } from './open-database.js';
-import { type Database, type Columns, type ColumnType, type TableOf } from './schema.js';
+import type { Database, Columns, ColumnType, TableOf } from './schema.js';
 import { camelCase } from '../config/model-spec.js';
 
 /**
@@ -83,7 +83,7 @@ export abstract class DatabaseStore {
 /** Every column has that value. */
 export const equals =
   <T extends keyof Database>(values: Readonly<FilterObject<Database, T>>) =>
-  (row: ExpressionBuilder<Database, T>): ExpressionWrapper<Database, T, SqlBool> =>
+  (row: ExpressionBuilder<Database, T>) =>
     row.and(values);
 
 /** Whether an update found its row. */

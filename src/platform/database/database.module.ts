@@ -10,14 +10,12 @@ import { sql } from 'kysely';
 import { SETTINGS, type Settings } from '../config/settings.js';
 import { DATABASE_PING } from './database-store.js';
 import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';
-import { AuditStore } from './audit-store.js';
-import { FileStore } from './file-store.js';
+import { UsageStore, AuditStore } from './usage-store.js';
+import { FileStore, UploadStore } from './file-store.js';
 import { JobStore } from './job-store.js';
 import { KeyStore } from './key-store.js';
 import { ResponseRecordStore } from './response-store.js';
 import { StoredRequestStore } from './stored-request-store.js';
-import { UploadStore } from './upload-store.js';
-import { UsageStore } from './usage-store.js';
 import { WebhookOutbox } from './webhook-outbox.js';
 
 const DATABASE = Symbol('DATABASE');

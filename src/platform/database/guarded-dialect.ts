@@ -1,12 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import {
-  type AbortableOperationOptions,
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  type Driver,
-  type QueryResult,
-  type TransactionSettings,
+import type {
+  AbortableOperationOptions,
+  CompiledQuery,
+  DatabaseConnection,
+  Dialect,
+  Driver,
 } from 'kysely';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -23,94 +21,47 @@ const PAUSES = { firstMs: 2, longestMs: 50 };
  * `storage_unavailable` (503, to be tried again) or `storage_full`. What a query itself
  * did wrong passes as it is.
  */
-export function guarded(inner: Dialect): Dialect {
-  return {
-    createAdapter: () => inner.createAdapter(),
-    createIntrospector: db => inner.createIntrospector(db),
-    createQueryCompiler: () => inner.createQueryCompiler(),
-    createDriver: () => new GuardedDriver(inner.createDriver()),
-  };
+export function guarded(dialect: Dialect): Dialect {
+  const create = dialect.createDriver.bind(dialect);
+  return Object.assign(dialect, { createDriver: () => guardDriver(create()) });
 }
 
-class GuardedDriver implements Driver {
-  readonly #guard = new Guard();
-
-  constructor(private readonly inner: Driver) {}
-
-  init(options?: AbortableOperationOptions): Promise<void> {
-    return this.inner.init(options);
-  }
-
-  acquireConnection(options?: AbortableOperationOptions): Promise<DatabaseConnection> {
-    return this.#guard.run(
-      async () =>
-        new GuardedConnection(await this.inner.acquireConnection(options), this.#guard),
-    );
-  }
-
-  /**
-   * A `begin` that timed out may still be executed: what the connection wrote later would
-   * look committed and be rolled back. The roll-back ends that transaction, or fails,
-   * which discards the connection.
-   */
-  async beginTransaction(
-    connection: DatabaseConnection,
-    settings: TransactionSettings,
-  ): Promise<void> {
-    const inner = innerOf(connection);
+/** Drivers run everything, the steps of transactions included, as queries. */
+function guardDriver(driver: Driver): Driver {
+  const guard = new Guard();
+  const known = new WeakSet<DatabaseConnection>();
+  const acquire = driver.acquireConnection.bind(driver);
+  const begin = driver.beginTransaction.bind(driver);
+  driver.acquireConnection = async options => {
+    const connection = await guard.run(() => acquire(options));
+    if (!known.has(connection)) guardConnection(connection, guard);
+    known.add(connection);
+    return connection;
+  };
+  // A `begin` that timed out may still be executed: what the connection wrote later would
+  // look committed and be rolled back. The roll-back ends that transaction, or fails,
+  // which discards the connection.
+  driver.beginTransaction = async (connection, settings) => {
     try {
-      await this.#guard.run(() => this.inner.beginTransaction(inner, settings));
+      await begin(connection, settings);
     } catch (error) {
-      await this.inner.rollbackTransaction(inner).catch(() => undefined);
+      await driver.rollbackTransaction(connection).catch(() => undefined);
       throw error;
     }
-  }
-
-  commitTransaction(connection: DatabaseConnection): Promise<void> {
-    return this.#guard.run(() => this.inner.commitTransaction(innerOf(connection)));
-  }
-
-  rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    return this.#guard.run(() => this.inner.rollbackTransaction(innerOf(connection)));
-  }
-
-  releaseConnection(
-    connection: DatabaseConnection,
-    options?: AbortableOperationOptions,
-  ): Promise<void> {
-    return this.inner.releaseConnection(innerOf(connection), options);
-  }
-
-  destroy(options?: AbortableOperationOptions): Promise<void> {
-    return this.inner.destroy(options);
-  }
+  };
+  return driver;
 }
 
-class GuardedConnection implements DatabaseConnection {
-  constructor(
-    readonly inner: DatabaseConnection,
-    private readonly guard: Guard,
-  ) {}
-
-  async executeQuery<R>(
+function guardConnection(connection: DatabaseConnection, guard: Guard) {
+  const execute = connection.executeQuery.bind(connection);
+  connection.executeQuery = async <R>(
     query: CompiledQuery,
     options?: AbortableOperationOptions,
-  ): Promise<QueryResult<R>> {
+  ) => {
     assertStorable(query.parameters);
-    return this.guard.run(() => this.inner.executeQuery<R>(query, options));
-  }
-
-  streamQuery<R>(
-    query: CompiledQuery,
-    chunkSize: number,
-    options?: AbortableOperationOptions,
-  ): AsyncIterableIterator<QueryResult<R>> {
-    return this.inner.streamQuery<R>(query, chunkSize, options);
-  }
+    return guard.run(() => execute<R>(query, options));
+  };
 }
-
-const innerOf = (connection: DatabaseConnection): DatabaseConnection =>
-  connection instanceof GuardedConnection ? connection.inner : connection;
 
 class Guard {
   /**
@@ -133,7 +84,7 @@ class Guard {
     }
   }
 
-  #mayRetry(error: unknown): boolean {
+  #mayRetry(error: unknown) {
     if (!isLockedSqlite(error)) return false;
     this.#lockedSinceMs ??= performance.now();
     return performance.now() - this.#lockedSinceMs < LOCKED_MS;
@@ -146,7 +97,7 @@ class Guard {
  */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-function assertStorable(parameters: readonly unknown[]): void {
+function assertStorable(parameters: readonly unknown[]) {
   if (!parameters.some(value => typeof value === 'string' && UNSTORABLE.test(value)))
     return;
   throw new DomainError(

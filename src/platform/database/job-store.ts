@@ -1,5 +1,5 @@
 import { type Transaction } from 'kysely';
-import { type BatchJob, type RequestCounts } from '../../core/jobs/batch-job.js';
+import type { BatchJob, RequestCounts } from '../../core/jobs/batch-job.js';
 import {
   BATCH_STATUSES,
   type BatchStatus,
@@ -8,13 +8,13 @@ import {
   UNFINISHED_STATUSES,
   mayBecome,
 } from '../../core/jobs/batch-status.js';
-import {
-  type JobChange,
-  type LeasedJob,
-  type Page,
-  type PageRequest,
-  type UpdateOutcome,
-  type OutboxEntry,
+import type {
+  JobChange,
+  LeasedJob,
+  Page,
+  PageRequest,
+  UpdateOutcome,
+  OutboxEntry,
 } from '../../core/jobs/job.ports.js';
 import { type TenantShare } from '../../core/jobs/tenant-share.js';
 import {
@@ -67,7 +67,7 @@ async function announce(
   { id, webhook }: BatchJob,
   type: OutboxEntry['type'],
   nowMs: number,
-): Promise<void> {
+) {
   await transaction
     .insertInto('webhook_outbox')
     .values({

@@ -1,9 +1,5 @@
 import { type Kysely } from 'kysely';
-import {
-  type EndedSession,
-  type NewSecret,
-  type StoredKey,
-} from '../../core/access/stored-key.js';
+import type { EndedSession, NewSecret, StoredKey } from '../../core/access/stored-key.js';
 import { DatabaseStore, hasUpdated, recordOf, rowOf } from './database-store.js';
 import { API_KEYS, type Database, ENDED_SESSIONS } from './schema.js';
 

@@ -1,8 +1,4 @@
-import {
-  type ColumnDefinitionBuilder,
-  type CreateTableBuilder,
-  type Kysely,
-} from 'kysely';
+import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely';
 import { type Migration } from 'kysely/migration';
 import {
   API_KEYS,
@@ -130,7 +126,7 @@ function added(table: string, column: string, type: 'text' | 'bigint'): Step {
   };
 }
 
-async function createVersion(db: Kysely<unknown>): Promise<void> {
+async function createVersion(db: Kysely<unknown>) {
   await db.schema
     .createTable('api_key_version')
     .ifNotExists()
@@ -150,7 +146,7 @@ type NewTable = CreateTableBuilder<string, string>;
 function created(
   name: string,
   columns: Columns,
-  constrain = (table: NewTable): NewTable => table,
+  constrain = (table: NewTable) => table,
 ): Step {
   return async db => {
     let table: NewTable = db.schema.createTable(name).ifNotExists();
@@ -163,7 +159,7 @@ function created(
   };
 }
 
-const isNumber = (type: ColumnType): boolean => /^(bigint|flag|counter)/.test(type);
+const isNumber = (type: ColumnType) => /^(bigint|flag|counter)/.test(type);
 
 function constrained(
   column: ColumnDefinitionBuilder,

@@ -99,7 +99,7 @@ class NodeSqliteDialect extends SqliteDialect {
   readonly #open: () => Promise<NodeSqlite>;
 
   constructor(file: string) {
-    const open = (): Promise<NodeSqlite> => Promise.resolve(new NodeSqlite(file));
+    const open = () => Promise.resolve(new NodeSqlite(file));
     super({ database: open });
     this.#open = open;
   }
@@ -204,8 +204,7 @@ export function connectDatabase(url: string): OpenDatabase {
   return { db, dialect, url };
 }
 
-const open = (dialect: Dialect): Kysely<Database> =>
-  new Kysely<Database>({ dialect: guarded(dialect) });
+const open = (dialect: Dialect) => new Kysely<Database>({ dialect: guarded(dialect) });
 
 /**
  * Brings the schema up to date. Two processes may do so at the same time: the later one
@@ -241,7 +240,7 @@ const CORRECT =
 async function migrateWith(
   db: Kysely<Database>,
   migrations: Readonly<Record<string, Migration>>,
-): Promise<void> {
+) {
   const migrator = new Migrator({
     db,
     provider: { getMigrations: () => Promise.resolve(migrations) },

@@ -1,13 +1,13 @@
-import { type Kysely, type Transaction } from 'kysely';
-import {
-  type OpenResponseStatus,
-  type ResponseAppend,
-  type ResponseEventGroup,
-  type ResponseProgress,
-  type ResponseRecord,
-  type ResponseRef,
-  type ResponseRun,
-  type StoredResponseStatus,
+import type { Kysely, Transaction } from 'kysely';
+import type {
+  OpenResponseStatus,
+  ResponseAppend,
+  ResponseEventGroup,
+  ResponseProgress,
+  ResponseRecord,
+  ResponseRef,
+  ResponseRun,
+  StoredResponseStatus,
 } from '../../core/request/response-record.js';
 import {
   DatabaseStore,
@@ -185,7 +185,7 @@ export class ResponseRecordStore extends DatabaseStore {
       .where('status', 'in', OPEN)
       .groupBy('status')
       .execute();
-    const countOf = (wanted: OpenResponseStatus): number =>
+    const countOf = (wanted: OpenResponseStatus) =>
       Number(rows.find(({ status }) => status === wanted)?.count ?? 0);
     return { queued: countOf('queued'), in_progress: countOf('in_progress') };
   }
@@ -297,7 +297,7 @@ const removeEvents = (db: Kysely<Database>, { tenant, id }: ResponseRef) =>
     .where(equals({ tenant, response_id: id }))
     .execute();
 
-const orderOf = ({ tenant, id }: ResponseRef): string => JSON.stringify([tenant, id]);
+const orderOf = ({ tenant, id }: ResponseRef) => JSON.stringify([tenant, id]);
 
 const groupOf = (
   { tenant, id }: ResponseRef,

@@ -5,16 +5,16 @@ import {
   sql,
   type SqlBool,
 } from 'kysely';
-import {
-  type EndOutcome,
-  type StoredAttempt,
-  type StoredEnd,
-  type StoredEnding,
-  type StoredLease,
-  type StoredRef,
-  type StoredRequest,
-  type NewStoredRequest,
-  type Opened,
+import type {
+  EndOutcome,
+  StoredAttempt,
+  StoredEnd,
+  StoredEnding,
+  StoredLease,
+  StoredRef,
+  StoredRequest,
+  NewStoredRequest,
+  Opened,
 } from '../../core/request/stored-request.js';
 import { DatabaseStore, equals, hasUpdated, recordOf, rowOf } from './database-store.js';
 import { COUNTED_REQUESTS, type Database } from './schema.js';

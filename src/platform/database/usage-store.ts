@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { type AuditEntry } from '../../core/access/audit-entry.js';
 import {
   USAGE_SUMS,
   type UsageGroup,
@@ -8,10 +9,10 @@ import {
   type UsageSums,
 } from '../../core/access/usage-row.js';
 import { snakeCase } from '../config/model-spec.js';
-import { DatabaseStore } from './database-store.js';
-import { type Database } from './schema.js';
+import { DatabaseStore, recordOf, rowOf } from './database-store.js';
+import { type Database, AUDIT } from './schema.js';
 
-const columnOf = (name: keyof UsageSums | keyof UsageGroup): keyof Database['usage'] =>
+const columnOf = (name: keyof UsageSums | keyof UsageGroup) =>
   name === 'key' ? 'key_id' : (snakeCase(name) as keyof Database['usage']);
 
 /** The table of usage, one row per day, tenant, key and model. */
@@ -104,4 +105,42 @@ function sumsOf(
     ...Object.fromEntries(groups),
     ...Object.fromEntries(sums),
   } as Partial<UsageGroup> & UsageSums;
+}
+
+/** The audit log. Ids grow with time: newest first is by descending id. */
+export class AuditStore extends DatabaseStore {
+  async add(entry: AuditEntry): Promise<void> {
+    await this.db
+      .insertInto('audit')
+      .values(rowOf(AUDIT, { ...entry, keyId: entry.key }))
+      .execute();
+  }
+
+  /** Newest first. @param after id of the entry before the first */
+  async list({
+    limit,
+    after,
+  }: {
+    limit: number;
+    after?: string;
+  }): Promise<readonly AuditEntry[]> {
+    const rows = await this.db
+      .selectFrom('audit')
+      .selectAll()
+      .$if(after !== undefined, query => query.where('id', '<', after!))
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.map(row => {
+      const { keyId: key, ...entry } = recordOf<AuditEntry & { readonly keyId: string }>(
+        AUDIT,
+        row,
+      );
+      return { ...entry, key };
+    });
+  }
+
+  async removeBefore(atMs: number): Promise<void> {
+    await this.db.deleteFrom('audit').where('at_ms', '<', atMs).execute();
+  }
 }

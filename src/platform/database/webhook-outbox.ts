@@ -46,7 +46,7 @@ export class WebhookOutbox extends DatabaseStore {
       .execute();
   }
 
-  async #remove(id: string): Promise<void> {
+  async #remove(id: string) {
     await this.db.deleteFrom('webhook_outbox').where('id', '=', id).execute();
   }
 }

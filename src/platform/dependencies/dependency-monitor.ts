@@ -1,6 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import { WaitBudget } from '../process/wait-budget.js';
+import { WaitBudget } from '../process/active-timeout.js';
 
 export const DEPENDENCIES = ['redis', 'database', 'blobs'] as const;
 export type DependencyName = (typeof DEPENDENCIES)[number];
@@ -89,7 +89,7 @@ export class DependencyMonitor implements OnApplicationShutdown {
     if (watched) this.#enter(name, watched, error);
   }
 
-  async #look(name: DependencyName, watched: Watched): Promise<void> {
+  async #look(name: DependencyName, watched: Watched) {
     if (watched.pending >= MOST_PENDING) return;
     watched.pending += 1;
     const probed = this.#probe(watched);
@@ -107,11 +107,11 @@ export class DependencyMonitor implements OnApplicationShutdown {
   }
 
   /** A probe that throws is one that rejects. */
-  async #probe({ probe }: Watched): Promise<void> {
+  async #probe({ probe }: Watched) {
     await probe.probe();
   }
 
-  #enter(name: DependencyName, watched: Watched, error?: Error): void {
+  #enter(name: DependencyName, watched: Watched, error?: Error) {
     const checkedMs = Date.now();
     const status = error ? 'down' : 'up';
     const before = watched.state;

@@ -3,13 +3,13 @@ import { type Gauge } from 'prom-client';
 import { metricProvider } from '../metrics/metric-provider.js';
 import { DependencyMonitor } from './dependency-monitor.js';
 
-function readUp(gauge: Gauge, monitor: DependencyMonitor): void {
+function readUp(gauge: Gauge, monitor: DependencyMonitor) {
   for (const [dependency, { status }] of monitor.states()) {
     if (status !== 'unknown') gauge.set({ dependency }, status === 'up' ? 1 : 0);
   }
 }
 
-function readAge(gauge: Gauge, monitor: DependencyMonitor): void {
+function readAge(gauge: Gauge, monitor: DependencyMonitor) {
   for (const [dependency, { checkedMs }] of monitor.states()) {
     if (checkedMs !== undefined)
       gauge.set({ dependency }, Math.max(0, Date.now() - checkedMs) / 1000);

@@ -7,7 +7,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { config as rxjsConfig, type Observable, Subject, type Subscription } from 'rxjs';
-import { type DispatchEvent, type EventOf } from '../../core/dispatch/dispatch-event.js';
+import type { DispatchEvent, EventOf } from '../../core/dispatch/dispatch-event.js';
 
 /**
  * What happened to requests, in order (D-23). Metrics, logs and the live feed subscribe
@@ -59,7 +59,7 @@ export class DispatchEventBus implements OnModuleInit, OnApplicationShutdown {
     for (const subject of this.#byType.values()) subject.complete();
   }
 
-  #report(error: unknown): void {
+  #report(error: unknown) {
     this.#logger.error(
       { err: error },
       'a subscriber threw; the others and the emitter went on',

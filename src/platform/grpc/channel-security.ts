@@ -5,7 +5,7 @@ import {
   InterceptingCall,
   type Interceptor,
 } from '@grpc/grpc-js';
-import { type RemoteSpec, type RemoteTls } from '../config/model-spec.js';
+import type { RemoteSpec, RemoteTls } from '../config/model-spec.js';
 
 /**
  * How the connections to a model's workers are protected; created each time the
@@ -43,14 +43,14 @@ export const knownAs = (
   host: string | undefined,
 ): ChannelSecurity => ({ ...security, serverName: security.serverName ?? host });
 
-function tlsCredentials({ caFile, certFile, keyFile }: RemoteTls): ChannelCredentials {
+function tlsCredentials({ caFile, certFile, keyFile }: RemoteTls) {
   const read = (file: string | undefined): Buffer | null =>
     file === undefined ? null : readFileSync(file);
   return credentials.createSsl(read(caFile), read(keyFile), read(certFile));
 }
 
 /** Editors end files with a newline; no token does. */
-function readSecret(file: string): string {
+function readSecret(file: string) {
   const token = readFileSync(file, 'utf8').trim();
   if (token === '') throw new Error(`${file} holds no token`);
   return token;

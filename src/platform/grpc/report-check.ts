@@ -72,7 +72,7 @@ export function whyNotReady(report: WorkerHealthReport): string | undefined {
   return isUp(report) ? undefined : `its Health reports that it is ${report.state}`;
 }
 
-const isUp = ({ state }: WorkerHealthReport): boolean => state === 'ready';
+const isUp = ({ state }: WorkerHealthReport) => state === 'ready';
 
 function identityProblem(
   { model, kind }: WorkerHealthReport,
@@ -131,8 +131,8 @@ function limitProblem(
   );
 }
 
-const wrong = (field: string, value: string, allowed: string): string =>
+const wrong = (field: string, value: string, allowed: string) =>
   `its Health reports ${field} ${value}; it must be ${allowed}`;
 
-const shown = (text: string): string =>
+const shown = (text: string) =>
   JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);

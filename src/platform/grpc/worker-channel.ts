@@ -67,7 +67,7 @@ export class ConnectionDrops {
     });
   };
 
-  #watch(state: connectivityState): void {
+  #watch(state: connectivityState) {
     if (state === connectivityState.SHUTDOWN) return;
     this.channel.watchConnectivityState(state, Infinity, () => {
       if (state === connectivityState.READY) this.#drops += 1;
@@ -213,7 +213,7 @@ export class WorkerChannel {
     this.retire();
   }
 
-  #closeWhenDrained(): void {
+  #closeWhenDrained() {
     if (this.#retired && this.#calls.size === 0) this.#channel.close();
   }
 }

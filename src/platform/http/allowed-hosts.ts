@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isLoopback, unbracketed, listed } from './networks.js';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const METHODS = 'GET, POST, DELETE';
 
@@ -64,7 +64,7 @@ function exactOrigin(text: string): string {
  * As a browser or a web view sends it. URL knows the origins of the web's own schemes
  * only: those of others are `null` to it.
  */
-function serialized({ origin, protocol, host }: URL): string | undefined {
+function serialized({ origin, protocol, host }: URL) {
   if (origin !== 'null') return origin;
   return host === '' ? undefined : `${protocol}//${host}`;
 }
@@ -112,4 +112,4 @@ export class AllowedHosts {
 export const wrongHosts = (value: string): readonly string[] =>
   listed(value).filter(host => !HOST.test(host));
 
-const bare = (host: string): string => unbracketed(host).toLowerCase();
+const bare = (host: string) => unbracketed(host).toLowerCase();

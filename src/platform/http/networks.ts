@@ -1,5 +1,5 @@
-import { BlockList, isIP } from 'node:net';
 import { type IncomingHttpHeaders } from 'node:http';
+import { BlockList, isIP } from 'node:net';
 
 /** Entries of a text with commas, without blanks. */
 export const listed = (text: string): readonly string[] =>
@@ -42,12 +42,6 @@ export class TrustedProxies {
   }
 }
 
-const LOOPBACK = new BlockList();
-
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-
-LOOPBACK.addAddress('::1', 'ipv6');
-
 /** `[::1]` is `::1` in a URL and in `Host`. */
 export const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
 
@@ -58,16 +52,17 @@ export const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, 
  */
 export function isLoopback(host: string): boolean {
   const address = unbracketed(host);
-  const family = isIP(address);
-  if (family === 0) return host.toLowerCase() === 'localhost';
-  return (
-    !address.includes('%') && LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6')
-  );
+  if (host.toLowerCase() === 'localhost') return true;
+  return !address.includes('%') && LOOPBACK.has(address);
 }
 
 /** Addresses, and networks such as 10.1.0.0/16. */
 export class Networks {
   readonly #list = new BlockList();
+
+  constructor(...entries: readonly string[]) {
+    for (const entry of entries) this.add(entry);
+  }
 
   /** @returns false if the entry is neither */
   add(entry: string): boolean {
@@ -95,8 +90,9 @@ export class Networks {
   }
 }
 
-const familyOf = (address: string): 'ipv4' | 'ipv6' =>
-  isIP(address) === 6 ? 'ipv6' : 'ipv4';
+const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+const LOOPBACK = new Networks('127.0.0.0/8', '::1');
 
 /**
  * Networks and names, separated by commas.
@@ -113,3 +109,52 @@ export function networksAndNames(text: string): {
     throw new Error(`\`${wrong}\` is no network such as 10.1.0.0/16 or 2001:db8::/32`);
   return { networks, names: new Set(names) };
 }
+
+const ALWAYS_OPEN = ['80', '443'];
+
+/** What `fetch.allow_hosts` adds to the public Internet's ports 80 and 443. */
+export class HostExceptions {
+  readonly #hosts = new Set<string>();
+  readonly #networks = new Networks();
+
+  /**
+   * Entries, separated by commas: `host` (its addresses may be private), `host:port`
+   * (that port too), or `10.1.0.0/16` (every name that leads there).
+   * @throws Error naming the entry that is none of them.
+   */
+  constructor(text: string) {
+    for (const entry of listed(text)) {
+      if (!entry.includes('/')) this.#addHost(entry);
+      else if (!this.#networks.add(entry)) throw badEntry(entry);
+    }
+  }
+
+  /** @param port as in a URL, never empty */
+  isPortOpen(hostname: string, port: string): boolean {
+    return ALWAYS_OPEN.includes(port) || this.#hosts.has(`${hostname}:${port}`);
+  }
+
+  isHostTrusted(hostname: string, port: string): boolean {
+    const usual = ALWAYS_OPEN.includes(port) && this.#hosts.has(hostname);
+    return usual || this.#hosts.has(`${hostname}:${port}`);
+  }
+
+  isAddressTrusted(address: string): boolean {
+    return this.#networks.has(address);
+  }
+
+  #addHost(entry: string) {
+    // The URL parser gives the spelling that a caller's URL is compared in, and refuses
+    // what is no host.
+    const url = URL.parse(`https://${entry}`);
+    if (url === null || url.host === '' || url.username !== '' || /[?#@\s\\]/.test(entry))
+      throw badEntry(entry);
+    const port = /:(\d+)$/.exec(entry)?.[1];
+    this.#hosts.add(
+      port === undefined ? url.hostname : `${url.hostname}:${Number(port)}`,
+    );
+  }
+}
+
+const badEntry = (entry: string) =>
+  new Error(`\`${entry}\` is no host, host:port or network such as 10.1.0.0/16`);

@@ -1,4 +1,4 @@
-import { DomainError } from '../../core/errors/domain-error.js';
+import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { spreadHint } from '../../core/errors/retry-hint.js';
 
 /** Another replica answers at once, a lone server after a restart of a few seconds. */
@@ -12,7 +12,7 @@ const STORAGE_MS = 5000;
 const ISSUER_MS = 30_000;
 
 const passing = (
-  code: PassingCode,
+  code: ErrorCode,
   message: string,
   afterMs: number,
   cause?: unknown,
@@ -21,9 +21,6 @@ const passing = (
     retryAfterMs: spreadHint(afterMs, Math.random),
     cause,
   });
-
-type PassingCode =
-  'shutting_down' | 'storage_unavailable' | 'queue_unavailable' | 'issuer_unavailable';
 
 /** A new one for every caller, as the others here: each gets its own time. */
 export const shuttingDown = (): DomainError =>

@@ -32,7 +32,7 @@ export function retryAfterMs(
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
 }
 
-function numberIn(header: string | readonly string[] | undefined): number | undefined {
+function numberIn(header: string | readonly string[] | undefined) {
   if (typeof header !== 'string' || !/^\d+(\.\d+)?$/.test(header.trim()))
     return undefined;
   return Number(header);

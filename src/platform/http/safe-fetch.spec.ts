@@ -14,7 +14,7 @@ import {
   fetchTarget,
   type ResolveHost,
 } from './safe-fetch.js';
-import { HostExceptions } from './host-exceptions.js';
+import { HostExceptions } from './networks.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -56,18 +56,18 @@ export class LogOutput implements DestinationStream {
     }
   }
 
-  #next(): void {
+  #next() {
     const data = this.#take();
     this.#current = data.length > 0 ? data : undefined;
     if (this.#current) this.#write(this.#current);
   }
 
-  #write(data: Buffer): void {
+  #write(data: Buffer) {
     this.#current = data;
     this.file.write(data, (error, written) => this.#written(data, error, written));
   }
 
-  #written(data: Buffer, error: NodeJS.ErrnoException | null, written: number): void {
+  #written(data: Buffer, error: NodeJS.ErrnoException | null, written: number) {
     if (error && !isBusy(error)) return this.#break();
     if (error) return void setTimeout(() => this.#write(data), RETRY_MS).unref();
     if (written < data.length) this.#write(data.subarray(written));
@@ -86,7 +86,7 @@ export class LogOutput implements DestinationStream {
     return Buffer.from(text + note);
   }
 
-  #break(): void {
+  #break() {
     this.#isBroken = true;
     this.#current = undefined;
     this.#lines = [];
@@ -94,12 +94,12 @@ export class LogOutput implements DestinationStream {
   }
 }
 
-const droppedLine = (lines: number): string => {
+const droppedLine = (lines: number) => {
   const msg = `${lines} log lines were dropped: standard output was not read in time.`;
   return `${JSON.stringify({ level: 40, time: Date.now(), pid: process.pid, msg })}\n`;
 };
 
-const isBusy = (error: unknown): boolean => {
+const isBusy = (error: unknown) => {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EAGAIN' || code === 'EBUSY';
 };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LogFollower } from './log-follower.js';
-import { LogRing, MAX_LINE_CHARS, pinoLine } from './log-ring.js';
+import { LogRing, MAX_LINE_CHARS, pinoLine, LogFollower } from './log-ring.js';
 
 const line = (text: string, level: 'info' | 'warn' = 'info') => ({ at: 1, level, text });
 

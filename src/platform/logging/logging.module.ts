@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
-import { type DestinationStream, type LoggerOptions } from 'pino';
+import type { DestinationStream, LoggerOptions } from 'pino';
 import type pinoPretty from 'pino-pretty';
 import { redacted } from '../config/redaction.js';
 import { type Settings } from '../config/settings.js';
@@ -83,7 +83,7 @@ const quietFramework: NonNullable<LoggerOptions['hooks']>['logMethod'] = functio
 export const GATEWAY_LOG = Symbol('GATEWAY_LOG');
 const KEPT_LINES = 2000;
 
-const isPretty = (pretty: LogOptions['pretty']): boolean =>
+const isPretty = (pretty: LogOptions['pretty']) =>
   pretty === 'true' || (pretty === 'auto' && process.stdout.isTTY);
 
 /**

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 /**
  * Probes and scrapes come every few seconds and say nothing: kept off the log and
@@ -31,7 +31,7 @@ export function logRequests(fastify: FastifyInstance): void {
 }
 
 /** A caller's mistake concerns the caller; only our own failures are errors here. */
-function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply): void {
+function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply) {
   const { statusCode: status, writableEnded } = reply.raw;
   const line = {
     requestId: request.id,

@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type InjectionToken, type Provider } from '@nestjs/common';
-import { getToken } from '@willsoto/nestjs-prometheus';
+import {
+  type InjectionToken,
+  type Provider,
+  type DynamicModule,
+  type ModuleMetadata,
+  type Type,
+} from '@nestjs/common';
+import { getToken, PrometheusModule } from '@willsoto/nestjs-prometheus';
 import { Counter, Gauge, Histogram, register } from 'prom-client';
 import { DispatchEventBus } from '../events/events.module.js';
 import { type MetricDefinition, type MetricName, METRICS } from './registry.js';
@@ -94,3 +100,19 @@ export const eventMetric = <M extends Counter | Histogram>(
   name: MetricName,
   feed: (metric: M, bus: DispatchEventBus) => void,
 ): Provider => fedMetric(name, [DispatchEventBus], feed);
+
+/**
+ * The table in `registry.ts`, answered by the controller. Imported once, by the root
+ * module. prom-client's metrics of the process begin with the first scrape
+ * (`allMetricsText`): their clock wakes an idle process 100 times a second.
+ * @param imports what the controller needs
+ */
+export const metricsModule = (
+  controller: Type,
+  imports: NonNullable<ModuleMetadata['imports']>,
+): DynamicModule =>
+  PrometheusModule.registerAsync({
+    useFactory: () => ({ defaultMetrics: { enabled: false } }),
+    controller,
+    imports,
+  });

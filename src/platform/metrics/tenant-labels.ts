@@ -57,7 +57,7 @@ export class TenantLabels {
       this.#counts.set(tenant, (this.#counts.get(tenant) ?? 0) + 1);
   }
 
-  #decide(): void {
+  #decide() {
     const counts = this.#counts;
     // A stable sort: of two with as many requests, the one that is named stays.
     const ranking = [...new Set([...this.#named, ...counts.keys()])].sort(
@@ -70,7 +70,7 @@ export class TenantLabels {
     this.#sinceMs = this.nowMs();
   }
 
-  #drop(tenant: string): void {
+  #drop(tenant: string) {
     this.#named.delete(tenant);
     this.onDropped(tenant);
   }

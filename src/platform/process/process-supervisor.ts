@@ -148,7 +148,7 @@ export class ProcessSupervisor {
     return this.#stopped;
   }
 
-  #spawn(): void {
+  #spawn() {
     const { args } = this.options;
     this.#starts += 1;
     this.#readyAtMs = undefined;
@@ -164,7 +164,7 @@ export class ProcessSupervisor {
       );
   }
 
-  #run(args: readonly string[]): void {
+  #run(args: readonly string[]) {
     const { what, command, env, log, foreign } = this.options;
     this.#process = new SupervisedProcess({
       command,
@@ -184,7 +184,7 @@ export class ProcessSupervisor {
     this.#events?.onStarted?.();
   }
 
-  #onSlow(): void {
+  #onSlow() {
     const { startTimeoutMs, unready } = this.options;
     const why = unready?.();
     this.kill(
@@ -192,7 +192,7 @@ export class ProcessSupervisor {
     );
   }
 
-  #onMessage(message: ProcessMessage): void {
+  #onMessage(message: ProcessMessage) {
     this.#events?.onMessage(message);
     if (message.type === 'ready') this.ready();
   }
@@ -205,7 +205,7 @@ export class ProcessSupervisor {
     this.#events?.onReady();
   }
 
-  #onExit(exit: ProcessExit): void {
+  #onExit(exit: ProcessExit) {
     clearTimeout(this.#timer);
     const isRestart = this.#isRestarting;
     this.#isRestarting = false;
@@ -220,7 +220,7 @@ export class ProcessSupervisor {
     else this.#restartLater(exit);
   }
 
-  #restartLater(exit: ProcessExit): void {
+  #restartLater(exit: ProcessExit) {
     const { what, backoff, log } = this.options;
     if (
       this.#readyAtMs !== undefined &&
@@ -235,7 +235,7 @@ export class ProcessSupervisor {
     this.#timer = setTimeout(() => this.#spawn(), restartInMs);
   }
 
-  #terminate(process: SupervisedProcess): void {
+  #terminate(process: SupervisedProcess) {
     process.terminate();
     const { stopGraceMs } = this.options;
     this.#timer = setTimeout(

@@ -5,9 +5,9 @@ import {
   Module,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { type Redis, type RedisOptions } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import { SETTINGS, type Settings } from '../config/settings.js';
-import { WaitBudget } from '../process/wait-budget.js';
+import { WaitBudget } from '../process/active-timeout.js';
 
 /**
  * How long a connection may take to close. Of one that Redis closed before, ioredis
@@ -79,7 +79,7 @@ export class RedisLink implements OnApplicationShutdown {
   }
 
   /** One line when it goes and one when it is back; ioredis reports every attempt. */
-  #watch(client: Redis): void {
+  #watch(client: Redis) {
     this.#clients.push(client);
     let away = false;
     client.on('error', (error: Error) => {
@@ -102,7 +102,7 @@ export class RedisLink implements OnApplicationShutdown {
  * hold the password of a refused login. A subscription that failed is made when Redis is
  * ready; the client repeats only those that succeeded.
  */
-function handleRejections(client: Redis): void {
+function handleRejections(client: Redis) {
   const send = client.sendCommand.bind(client);
   client.sendCommand = (command, stream) => {
     command.promise.catch(() => {
@@ -118,7 +118,7 @@ function handleRejections(client: Redis): void {
  * In place of ioredis' `commandTimeout`, which ends commands that were answered while
  * this process was late.
  */
-function limitCommands(client: Redis, timeoutMs: number): void {
+function limitCommands(client: Redis, timeoutMs: number) {
   const send = client.sendCommand.bind(client);
   client.sendCommand = (command, stream) => {
     const budget = new WaitBudget(timeoutMs, () => new Error('Command timed out'));
@@ -162,7 +162,7 @@ export class RedisProbe {
 const untilConnected = (redis: Redis): Promise<void> =>
   new Promise(resolve => {
     const timer = setTimeout(resolve, ANSWER_MS).unref();
-    const done = (): void => {
+    const done = () => {
       clearTimeout(timer);
       redis.off('ready', done).off('close', done);
       resolve();

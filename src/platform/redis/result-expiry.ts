@@ -124,7 +124,7 @@ export class ResultExpiry {
     base: string,
     jobId: string,
     { ms, unlist }: { ms: number; unlist: boolean },
-  ): Promise<void> {
+  ) {
     const keys = [`${base}${jobId}`, ...Object.keys(SETS).map(set => `${base}${set}`)];
     await this.redis.eval(
       EXPIRE,

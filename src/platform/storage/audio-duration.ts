@@ -1,24 +1,17 @@
 import { type IOptions } from 'music-metadata';
 import { type SpooledUpload } from './spool.js';
 
-/** What a WAV header says; undefined fields make the duration unknown. */
-interface WavHeader {
-  readonly byteRate: number;
-  /** Bytes of samples, as far as the file really holds them. */
-  readonly dataBytes: number;
-}
-
 const CHUNK_HEADER = 8;
 const FMT_BYTES = 16;
 
 /**
- * Reads `fmt ` and `data` of a RIFF/WAVE file from its first bytes; undefined when it is
- * none, or the chunks are not there.
+ * Seconds by `fmt ` and `data` of a RIFF/WAVE file, out of its first bytes; undefined when
+ * it is none, or the chunks are not there.
  *
  * Streamed WAV (ffmpeg through a pipe) declares 0 or 0xFFFFFFFF bytes of data: then the
  * rest of the file is data.
  */
-function readWavHeader(head: Buffer, fileSize: number): WavHeader | undefined {
+function wavSeconds({ head, size }: SpooledUpload): number | undefined {
   if (
     head.toString('latin1', 0, 4) !== 'RIFF' ||
     head.toString('latin1', 8, 12) !== 'WAVE'
@@ -30,7 +23,7 @@ function readWavHeader(head: Buffer, fileSize: number): WavHeader | undefined {
     const declared = head.readUInt32LE(at + 4);
     const body = at + CHUNK_HEADER;
     if (id === 'data')
-      return { byteRate, dataBytes: dataBytes(declared, fileSize - body) };
+      return byteRate > 0 ? dataBytes(declared, size - body) / byteRate : undefined;
     if (id === 'fmt ' && body + FMT_BYTES <= head.length)
       byteRate = head.readUInt32LE(body + 8);
     // Chunks are padded to even sizes.
@@ -39,9 +32,9 @@ function readWavHeader(head: Buffer, fileSize: number): WavHeader | undefined {
   return undefined;
 }
 
-function dataBytes(declared: number, available: number): number {
-  return declared === 0 ? available : Math.min(declared, available);
-}
+/** As far as the file really holds them. */
+const dataBytes = (declared: number, available: number) =>
+  declared === 0 ? available : Math.min(declared, available);
 
 interface AudioDuration {
   readonly seconds: number;
@@ -84,11 +77,6 @@ export async function audioDuration(
   return { seconds: Math.min(seconds, upload.size / LEAST_BYTES_PER_S), known: true };
 }
 
-function wavSeconds(upload: SpooledUpload): number | undefined {
-  const header = readWavHeader(upload.head, upload.size);
-  return header && header.byteRate > 0 ? header.dataBytes / header.byteRate : undefined;
-}
-
 async function headerSeconds(
   upload: SpooledUpload,
   filename: string,
@@ -112,4 +100,4 @@ async function headerSeconds(
   }
 }
 
-const isMp4 = (head: Buffer): boolean => head.toString('latin1', 4, 8) === 'ftyp';
+const isMp4 = (head: Buffer) => head.toString('latin1', 4, 8) === 'ftyp';

@@ -1,8 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import {
-  type JobValue,
-  type StoredJobValue,
-} from '../../contracts/queue-jobs/job-result.js';
+import type { JobValue, StoredJobValue } from '../../contracts/queue-jobs/job-result.js';
 import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { bornAtMs } from '../clock/time-ordered-id.js';

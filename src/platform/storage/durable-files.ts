@@ -1,3 +1,4 @@
+import { type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 
 export const isAbsent = (error: unknown): boolean =>
@@ -19,5 +20,16 @@ export async function syncFolder(path: string): Promise<void> {
     await folder?.sync();
   } finally {
     await folder?.close();
+  }
+}
+
+/** Passes the bytes on and adds them to the digest. */
+export async function* hashed(
+  source: AsyncIterable<Uint8Array>,
+  digest: Hash,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    digest.update(chunk);
+    yield chunk;
   }
 }

@@ -70,7 +70,7 @@ export class FsBlobStore implements BlobStore {
    * Folders that hold nothing any more would use up inodes for ever. One that a writer
    * fills meanwhile stays.
    */
-  async #removeEmptied(emptied: string): Promise<void> {
+  async #removeEmptied(emptied: string) {
     for (
       let folder = emptied;
       folder.startsWith(this.folder + sep);
@@ -115,7 +115,7 @@ export class FsBlobStore implements BlobStore {
     for (const key of keys) yield* this.read(key);
   }
 
-  #path(key: string): string {
+  #path(key: string) {
     return join(this.folder, checkKey(key));
   }
 }
@@ -144,7 +144,7 @@ async function writeDurably(
  * The folder of the target may be removed as empty between making it and moving into it:
  * then it is made again.
  */
-async function moveInto(draft: string, target: string): Promise<void> {
+async function moveInto(draft: string, target: string) {
   for (let attempt = 1; ; attempt += 1) {
     await mkdir(dirname(target), { recursive: true, mode: 0o700 }).catch(retriable);
     const failure = await rename(draft, target).then(() => undefined, retriable);
@@ -154,7 +154,7 @@ async function moveInto(draft: string, target: string): Promise<void> {
 }
 
 /** `mkdir` says ENOTDIR of a folder that is removed while it looks at it. */
-function retriable(error: unknown): unknown {
+function retriable(error: unknown) {
   if (isAbsent(error) || (error as NodeJS.ErrnoException).code === 'ENOTDIR')
     return error;
   throw error;

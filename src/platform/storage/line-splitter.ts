@@ -43,7 +43,7 @@ export class LineSplitter {
     if (this.#held > 0) yield this.#line(0);
   }
 
-  #hold(part: Buffer): void {
+  #hold(part: Buffer) {
     if (part.length === 0) return;
     this.#held += part.length;
     // CR and mark are no part of the line: room for them, so that the limit is exact.
@@ -70,9 +70,8 @@ export class LineSplitter {
 /** The lines of a whole source. */
 export async function* linesOf(
   source: AsyncIterable<Uint8Array>,
-  maxBytes = Infinity,
 ): AsyncGenerator<FileLine> {
-  const splitter = new LineSplitter(maxBytes);
+  const splitter = new LineSplitter(Infinity);
   for await (const chunk of source) yield* splitter.push(chunk);
   yield* splitter.end();
 }

@@ -159,7 +159,7 @@ export class S3BlobStore implements BlobStore {
     for (const key of keys) yield* this.read(key);
   }
 
-  #at(key: string): { Bucket: string; Key: string } {
+  #at(key: string) {
     return { Bucket: this.options.bucket, Key: this.options.prefix + checkKey(key) };
   }
 }

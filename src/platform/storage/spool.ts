@@ -96,13 +96,13 @@ export class SpooledUpload {
     return (this.#disposal ??= this.#free());
   }
 
-  #held(): Buffer | string {
+  #held() {
     if (this.#content === undefined)
       throw new Error('the upload was disposed before it was read');
     return this.#content;
   }
 
-  async #free(): Promise<void> {
+  async #free() {
     const { path } = this;
     this.#content = undefined;
     if (path === undefined) return;
@@ -181,7 +181,7 @@ export class SpoolWriter {
     await unlink(this.path).catch(() => undefined);
   }
 
-  async #spill(): Promise<void> {
+  async #spill() {
     const gathered = Buffer.concat(this.#chunks);
     this.#chunks = [];
     this.#head = Buffer.from(gathered.subarray(0, HEAD_BYTES));
@@ -202,7 +202,7 @@ export function fileTooLarge(maxBytes: number): DomainError {
   );
 }
 
-const onDisk = <T>(operation: Promise<T>): Promise<T> =>
+const onDisk = <T>(operation: Promise<T>) =>
   orStorageFull(operation, 'There is no room to store the upload.');
 
 /**
@@ -260,7 +260,7 @@ export class Spool implements OnModuleInit {
  * Files carry the id of the process that made them, so that two gateways can share
  * a data folder.
  */
-function isLeftover(name: string): boolean {
+function isLeftover(name: string) {
   const pid = Number(/^(\d+)-[0-9a-f-]+\.upload$/.exec(name)?.[1]);
   return Number.isInteger(pid) && (pid === process.pid || !isAlive(pid));
 }

@@ -4,8 +4,7 @@ import { storageUnavailable } from '../http/passing-errors.js';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
-const isFull = (cause: unknown): boolean =>
-  FULL.has((cause as NodeJS.ErrnoException).code ?? '');
+const isFull = (cause: unknown) => FULL.has((cause as NodeJS.ErrnoException).code ?? '');
 
 /** @throws DomainError `storage_full` when the disk is; else what `operation` throws. */
 export async function orStorageFull<T>(
@@ -110,7 +109,7 @@ export const isFullDatabase = (error: unknown): boolean =>
   (error as { code?: unknown } | null)?.code === SQLSTATE_FULL;
 
 /** Extended codes carry the plain one in their low byte. */
-function sqliteCode(error: unknown): number | undefined {
+function sqliteCode(error: unknown) {
   const { errcode } = (error ?? {}) as { errcode?: unknown };
   return typeof errcode === 'number' ? errcode & 0xff : undefined;
 }

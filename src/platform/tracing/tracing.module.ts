@@ -50,7 +50,7 @@ export async function startTracing(service: string): Promise<Tracing> {
   });
   // For engines, which Nest does not build.
   trace.setGlobalTracerProvider(provider);
-  const close = (): Promise<void> => {
+  const close = () => {
     trace.disable();
     return provider.shutdown();
   };

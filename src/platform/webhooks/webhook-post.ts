@@ -3,7 +3,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { ConfigError, readNamedFile } from '../config/yaml-file.js';
 import { lookupIn, fetchTarget, resolveBySystem } from '../http/safe-fetch.js';
-import { type HostExceptions } from '../http/host-exceptions.js';
+import { type HostExceptions } from '../http/networks.js';
 
 const PREFIX = 'whsec_';
 

@@ -14,7 +14,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
-import { HostExceptions } from '../../platform/http/host-exceptions.js';
+import { HostExceptions } from '../../platform/http/networks.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { postWebhook, WebhookSignature } from '../../platform/webhooks/webhook-post.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';

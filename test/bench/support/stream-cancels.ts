@@ -16,7 +16,7 @@ import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handl
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { builtWorkerLaunch } from '../../../src/gateway/worker-pool/worker-roster.js';
 import { ProcessClock } from '../../../src/platform/clock/clock.module.js';
-import { ModelList } from '../../../src/platform/config/model-list.js';
+import { ModelList } from '../../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';

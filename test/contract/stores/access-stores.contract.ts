@@ -3,9 +3,11 @@ import { type AuditEntry } from '../../../src/core/access/audit-entry.js';
 import { type StoredKey } from '../../../src/core/access/stored-key.js';
 import { type UsageRow } from '../../../src/core/access/usage-row.js';
 import { NOW_MS } from './batch-fixtures.js';
-import { type AuditStore } from '../../../src/platform/database/audit-store.js';
+import {
+  type UsageStore,
+  type AuditStore,
+} from '../../../src/platform/database/usage-store.js';
 import { type KeyStore } from '../../../src/platform/database/key-store.js';
-import { type UsageStore } from '../../../src/platform/database/usage-store.js';
 
 const aKey = (id: string, change: Partial<StoredKey> = {}): StoredKey => ({
   ...{

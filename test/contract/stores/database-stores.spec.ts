@@ -20,13 +20,11 @@ import { fileStoreContract } from './file-store.contract.js';
 import { responseStoreContract } from './response-store.contract.js';
 import { keptRequestStoreContract } from './stored-request-store.contract.js';
 import { jobStoreContract } from './job-store.contract.js';
-import { AuditStore } from '../../../src/platform/database/audit-store.js';
-import { FileStore } from '../../../src/platform/database/file-store.js';
+import { UsageStore, AuditStore } from '../../../src/platform/database/usage-store.js';
+import { FileStore, UploadStore } from '../../../src/platform/database/file-store.js';
 import { KeyStore } from '../../../src/platform/database/key-store.js';
 import { ResponseRecordStore } from '../../../src/platform/database/response-store.js';
 import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
-import { UploadStore } from '../../../src/platform/database/upload-store.js';
-import { UsageStore } from '../../../src/platform/database/usage-store.js';
 import { WebhookOutbox } from '../../../src/platform/database/webhook-outbox.js';
 
 const TABLES = [

@@ -1,9 +1,11 @@
 import { beforeEach, expect, it } from '@jest/globals';
 import { type Upload } from '../../../src/core/jobs/job.ports.js';
 import { batchJob, NOW_MS, storedFile, TENANT } from './batch-fixtures.js';
-import { type FileStore } from '../../../src/platform/database/file-store.js';
+import {
+  type FileStore,
+  type UploadStore,
+} from '../../../src/platform/database/file-store.js';
 import { type JobStore } from '../../../src/platform/database/job-store.js';
-import { type UploadStore } from '../../../src/platform/database/upload-store.js';
 
 export interface FileStores {
   readonly files: FileStore;

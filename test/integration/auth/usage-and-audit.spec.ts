@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SessionActivity } from '../../../src/gateway/realtime/session/session-activity.js';
 import {
+  ShortLivedTokens,
   InternalTokens,
   TOKEN_SECRET,
-} from '../../../src/platform/auth/internal-tokens.js';
-import { ShortLivedTokens } from '../../../src/platform/auth/short-lived-tokens.js';
+} from '../../../src/platform/auth/short-lived-tokens.js';
 import { scraped } from '../../support/scheduler-harness.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';

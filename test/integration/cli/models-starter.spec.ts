@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
-import { ModelList } from '../../../src/platform/config/model-list.js';
+import { ModelList } from '../../../src/platform/config/config.module.js';
 import { HubServer } from '../../support/hub-server.js';
 import { pcmWav } from '../../support/pcm-wav.js';
 import { GatewayRig, sourceLaunch } from '../api/gateway-rig.js';

@@ -12,8 +12,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type RunCommand } from '../../../src/cli/engines/command.js';
-import { PYTHON_MIN } from '../../../src/cli/engines/python.js';
-import { PythonEnvironment } from '../../../src/cli/engines/python-environment.js';
+import {
+  PythonEnvironment,
+  PYTHON_MIN,
+} from '../../../src/cli/engines/python-environment.js';
 import { fakeCommands, fakePython } from '../../support/fake-commands.js';
 
 const OPTIONS = { cuda: false, report: () => undefined };

@@ -1,8 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { WebSocket } from 'ws';
-import { type KeyLimits } from '../../../src/platform/auth/api-key.js';
-import { addApiKey } from '../../../src/platform/auth/keys-file.js';
+import { addApiKey, type KeyLimits } from '../../../src/platform/auth/keys-file.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';

@@ -12,9 +12,12 @@ import {
   type WorkerAnnouncement,
 } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { type SharedQueueAccess } from '../../../src/platform/config/shared-queue-access.js';
+import {
+  type PullRules,
+  pullRules,
+  type SharedQueueAccess,
+} from '../../../src/platform/config/worker-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
-import { type PullRules, pullRules } from '../../../src/platform/config/worker-spec.js';
 import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { pause } from '../../support/waiting.js';

@@ -8,7 +8,7 @@ import { type Page } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { fetchTarget, resolveBySystem } from '../../../platform/http/safe-fetch.js';
-import { HostExceptions } from '../../../platform/http/host-exceptions.js';
+import { HostExceptions } from '../../../platform/http/networks.js';
 import {
   contextAfter,
   traceparentOf,

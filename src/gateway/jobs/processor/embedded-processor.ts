@@ -17,7 +17,7 @@ import {
   type GatewayMessage,
   type ProcessorMessage,
 } from '../../../platform/config/processor-link.js';
-import { TOKEN_SECRET } from '../../../platform/auth/internal-tokens.js';
+import { TOKEN_SECRET } from '../../../platform/auth/short-lived-tokens.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { ProcessLog } from '../../../platform/process/process-log.js';
 import { ProcessSupervisor } from '../../../platform/process/process-supervisor.js';

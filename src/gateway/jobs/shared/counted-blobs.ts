@@ -1,10 +1,10 @@
 import { type Provider } from '@nestjs/common';
 import { type BlobStore } from '../../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../../platform/storage/blob.module.js';
-import { CountedBlobStore } from '../../../platform/storage/counted-blob-store.js';
 import {
   type StorageComponent,
   StorageOperations,
+  CountedBlobStore,
 } from '../../../platform/storage/storage.metrics.js';
 
 /**

@@ -15,14 +15,13 @@ import { DomainError } from '../../../core/errors/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
-import { hashed } from '../../../platform/storage/hashed.js';
+import { hashed } from '../../../platform/storage/durable-files.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
 import { fileBytes, readFileForm } from '../files/file-form.js';
 import { FileWriter, type WrittenBytes } from '../files/file-writer.js';
 import { limitsOf } from '../files/measured-bytes.js';
-import { FileStore } from '../../../platform/database/file-store.js';
-import { UploadStore } from '../../../platform/database/upload-store.js';
+import { FileStore, UploadStore } from '../../../platform/database/file-store.js';
 
 /** An upload that is not completed within an hour is forgotten, as OpenAI's. */
 const LIFETIME_MS = 3_600_000;
