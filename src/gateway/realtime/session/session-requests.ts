@@ -10,7 +10,7 @@ import { ModelCatalog } from '../../models/model-catalog.js';
 import { speechWork, parseSpeech } from '../../audio/parse-speech.js';
 import { SpeechStream } from '../../audio/speech-stream.js';
 import { InferenceService } from '../../inference/inference.service.js';
-import { type SpokenText } from './effect.js';
+import { type SpokenText } from './session-actions.js';
 
 /** Speech on its way. */
 export interface Speech {
