@@ -302,7 +302,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
 
   speak(request: SpokenText): void {
     const { tenant, terms } = this.wanted.owner;
-    const speech = this.services.requests.speak(request, tenant, terms);
+    const speech = this.services.speak(request, tenant, terms);
     const { items } = this.#core.recognition;
     const response = new SpokenResponse(request, speech, this.#outbox, items);
     this.#response = response;
