@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { pause } from '../../../platform/clock/pause.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { type LogEntry } from './audio-log.js';
@@ -168,10 +168,8 @@ export class RecogniserStreams {
     worthWaiting: (error: DomainError) => boolean,
   ): Promise<DomainError | undefined> {
     const { signal } = this.#ended;
-    const pause = (ms: number): Promise<void> =>
-      sleep(ms, undefined, { signal }).catch(() => undefined);
     const endMs = performance.now() + this.options.recoveryMs;
-    if (afterMs > 0) await pause(afterMs);
+    if (afterMs > 0) await pause(afterMs, signal);
     for (let failures = 1; !signal.aborted; failures += 1) {
       const pauseMs = backoffMs(failures, PAUSES);
       try {
@@ -181,7 +179,7 @@ export class RecogniserStreams {
         const failure = error as DomainError;
         if (performance.now() + pauseMs > endMs || !worthWaiting(failure)) return failure;
       }
-      await pause(pauseMs);
+      await pause(pauseMs, signal);
     }
     return undefined;
   }
