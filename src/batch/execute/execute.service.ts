@@ -91,8 +91,7 @@ class JobExecution implements SendingJob {
     try {
       const { input } = this;
       const outcome = await this.sender.attempt({ claim, lane, ticket, input, signal });
-      if (outcome.kind === 'result')
-        this.log.append({ index: ticket.index, ...outcome.result });
+      if (outcome.kind !== 'again') this.log.append({ index: ticket.index, ...outcome });
       else if (this.#stop.reason === undefined)
         lane.retryAt(
           { ...ticket, tried: outcome.tried },
