@@ -1,4 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { pause } from '../../platform/clock/pause.js';
 import { InputLines } from '../job/input-lines.js';
 import { type JobPlan } from '../job/job-plan.js';
 import { type ClaimedJob } from '../job/claimed-job.js';
@@ -14,7 +15,6 @@ import { LineSender } from './line-sender.js';
 import { LogShipping } from './log-shipping.js';
 import { TargetResolver } from './target-resolver.js';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { urgency } from '../../core/jobs/fair-share.js';
 
 /** Stops a job for an error that no line caused, for example of a disk or store. */
@@ -78,10 +78,7 @@ class JobExecution implements SendingJob {
     await this.#until(() => this.#inFlight === 0 || this.#stop.reason !== 'preempted');
     const timer = new AbortController();
     const idle = this.#until(() => this.#inFlight === 0 || this.#stop.reason === 'lost');
-    const grace = sleep(graceMs(), undefined, { signal: timer.signal }).catch(
-      () => undefined,
-    );
-    await Promise.race([idle, grace]);
+    await Promise.race([idle, pause(graceMs(), timer.signal)]);
     timer.abort();
     this.#abort.abort();
     await this.#until(() => this.#inFlight === 0);
@@ -94,8 +91,7 @@ class JobExecution implements SendingJob {
     try {
       const { input } = this;
       const outcome = await this.sender.attempt({ claim, lane, ticket, input, signal });
-      if (outcome.kind === 'result')
-        this.log.append({ index: ticket.index, ...outcome.result });
+      if (outcome.kind !== 'again') this.log.append({ index: ticket.index, ...outcome });
       else if (this.#stop.reason === undefined)
         lane.retryAt(
           { ...ticket, tried: outcome.tried },

@@ -11,6 +11,8 @@ export type Answer =
       readonly body: Buffer;
       /** The target's own id of the request, else the one that was sent. */
       readonly requestId: string;
+      /** `error.code` of what says that the target is away. */
+      readonly code?: string;
       readonly retryAfterMs?: number;
       readonly shouldRetry?: boolean;
     }
@@ -36,9 +38,24 @@ export function answerOf({ status, headers, body }: Response, sentId: string): A
     contentType: headers['content-type'] ?? '',
     body,
     requestId: String(headers['x-request-id'] ?? sentId),
+    code: status === 503 || status === 502 ? codeIn(body) : undefined,
     retryAfterMs: retryAfterMs(headers, Date.now()),
     shouldRetry: should === 'true' ? true : should === 'false' ? false : undefined,
   };
+}
+
+/** Larger bodies are not parsed. */
+const MAX_ERROR_BYTES = 16_384;
+
+/** `error.code` of OpenAI's error envelope. */
+function codeIn(body: Buffer): string | undefined {
+  if (body.length > MAX_ERROR_BYTES) return undefined;
+  try {
+    const { error } = JSON.parse(body.toString()) as { error?: { code?: unknown } };
+    return typeof error?.code === 'string' ? error.code : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Errors before any byte was sent: the request was not executed. */

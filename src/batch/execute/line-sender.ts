@@ -15,10 +15,11 @@ import { type Answer } from './line-reply.js';
 import { type LineResult, resultOf, unanswered } from './line-result.js';
 import { type LineTarget, type LineRequest } from './line-target.js';
 import {
+  askedMs,
   failureCauseOf,
   isGood,
   isOverloaded,
-  type Verdict,
+  type NextAttempt,
   verdictOn,
 } from './line-verdict.js';
 import { TargetResolver } from './target-resolver.js';
@@ -77,9 +78,7 @@ export interface Attempt {
   readonly signal: AbortSignal;
 }
 
-export type AttemptOutcome =
-  | { readonly kind: 'result'; readonly result: LineResult }
-  | Extract<Verdict, { kind: 'again' }>;
+export type AttemptOutcome = LineResult | NextAttempt;
 
 /** Makes one attempt at one line: read, send, decide. */
 @Injectable()
@@ -102,7 +101,7 @@ export class LineSender {
     } catch (error) {
       if (!(error instanceof LineProblem)) throw error;
       const { code, message, param } = error;
-      return result(unanswered(parts.customIdJson, code, message, param));
+      return unanswered(parts.customIdJson, code, message, param);
     }
   }
 
@@ -121,7 +120,7 @@ export class LineSender {
     const answer = await target.exchange({ ...request, requestId, owner: job, signal });
     this.metrics.attempted(model, (performance.now() - startedMs) / 1000);
     this.#updateGate(lane, target, answer);
-    const verdict = verdictOn(answer, {
+    const again = verdictOn(answer, {
       tried: ticket.tried,
       limits: target.spec.retries,
       answers: gate.answers,
@@ -129,14 +128,14 @@ export class LineSender {
       nowMs: Date.now(),
       deadlineMs: job.expiresAtMs,
     });
-    if (verdict.kind === 'again') {
+    if (again) {
       this.metrics.retried(model, reasonOf(answer));
-      return verdict;
+      return again;
     }
     const { files } = this;
     const settled = await resultOf(answer, { claim, parts, wantsBase64, files });
     this.metrics.settled(model, settled.kind === 'O', settled.usage);
-    return result(settled);
+    return settled;
   }
 
   /** @throws LineProblem */
@@ -164,7 +163,7 @@ export class LineSender {
    */
   #updateGate({ gate, model }: LineLane, target: LineTarget, answer: Answer): void {
     const nowMs = performance.now();
-    const waitMs = answer.kind === 'answer' ? answer.retryAfterMs : undefined;
+    const waitMs = askedMs(answer);
     if (failureCauseOf(answer) === 'away') {
       if (answer.kind === 'answer') gate.overloaded(nowMs);
       if (target.isReachable(nowMs)) return;
@@ -181,8 +180,6 @@ export class LineSender {
     else if (isGood(answer)) gate.succeeded();
   }
 }
-
-const result = (line: LineResult): AttemptOutcome => ({ kind: 'result', result: line });
 
 const reasonOf = (answer: Answer): string =>
   answer.kind === 'answer'

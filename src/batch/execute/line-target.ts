@@ -7,7 +7,7 @@ import { Reachability, probePauses } from '../../core/jobs/reachability.js';
 import { type RetryLimits } from '../../core/jobs/retry-policy.js';
 import { TRACE_LINK_HEADER } from '../../platform/tracing/tracing.module.js';
 import { type Answer, LineReply, OpenReplies } from './line-reply.js';
-import { failureCauseOf } from './line-verdict.js';
+import { askedMs, failureCauseOf } from './line-verdict.js';
 
 interface TargetTls {
   readonly insecureSkipVerify: boolean;
@@ -74,10 +74,7 @@ class TargetAddress {
 
   received(answer: Answer): void {
     if (failureCauseOf(answer) === 'away')
-      this.reachability.failed(
-        performance.now(),
-        answer.kind === 'answer' ? answer.retryAfterMs : 0,
-      );
+      this.reachability.failed(performance.now(), askedMs(answer));
     else if (answer.kind !== 'transport') this.reachability.returned();
   }
 }

@@ -1,6 +1,5 @@
 import {
   type AttemptCount,
-  type AttemptFailure,
   causeOf,
   type FailureCause,
   isOverload,
@@ -9,10 +8,12 @@ import {
 } from '../../core/jobs/retry-policy.js';
 import { type Answer } from './line-reply.js';
 
-/** What happens to a line after one attempt. */
-export type Verdict =
-  | { readonly kind: 'settle' }
-  | { readonly kind: 'again'; readonly tried: AttemptCount; readonly afterMs: number };
+/** The line is sent once more. */
+export interface NextAttempt {
+  readonly kind: 'again';
+  readonly tried: AttemptCount;
+  readonly afterMs: number;
+}
 
 interface VerdictContext {
   readonly tried: AttemptCount;
@@ -36,29 +37,30 @@ export const isOverloaded = (answer: Answer): boolean =>
     : answer.kind === 'transport' && answer.cause === 'timeout';
 
 /** @returns undefined if the attempt succeeded, or a retry would fail as well */
-export function failureCauseOf(answer: Answer): FailureCause | undefined {
-  const failure = failureOf(answer);
-  return failure && causeOf(failure);
-}
+export const failureCauseOf = (answer: Answer): FailureCause | undefined =>
+  isGood(answer) || answer.kind === 'too_large' ? undefined : causeOf(answer);
 
-/** Decides whether a line settles or is retried. */
-export function verdictOn(answer: Answer, context: VerdictContext): Verdict {
+/** What the target asked for. */
+export const askedMs = (answer: Answer): number | undefined =>
+  answer.kind === 'answer' ? answer.retryAfterMs : undefined;
+
+/** Decides whether a line is retried; undefined: it settles. */
+export function verdictOn(
+  answer: Answer,
+  context: VerdictContext,
+): NextAttempt | undefined {
   const { tried, limits, answers, nowMs, deadlineMs } = context;
-  const failure = failureOf(answer);
-  if (!failure) return { kind: 'settle' };
-  const cause = isBrokenByLine(failure, context) ? 'line' : causeOf(failure);
+  const cause = isBrokenByLine(answer, context) ? 'line' : failureCauseOf(answer);
+  if (!cause) return undefined;
   const count = {
     ...tried,
     failed: tried.failed + (cause === 'line' || cause === 'final' ? 1 : 0),
     busy: tried.busy + (cause === 'busy' ? 1 : 0),
-    ...(isLost(failure) && { lostAt: answers }),
+    ...(isLost(answer) && { lostAt: answers }),
   };
-  const askedMs = failure.kind === 'status' ? (failure.retryAfterMs ?? 0) : 0;
   const clock = { nowMs, deadlineMs, random: Math.random };
-  const decision = retryAfter({ cause, askedMs }, count, limits, clock);
-  return decision.retry
-    ? { kind: 'again', tried: count, afterMs: decision.afterMs }
-    : { kind: 'settle' };
+  const afterMs = retryAfter({ cause, askedMs: askedMs(answer) }, count, limits, clock);
+  return afterMs === undefined ? undefined : { kind: 'again', tried: count, afterMs };
 }
 
 /**
@@ -67,31 +69,9 @@ export function verdictOn(answer: Answer, context: VerdictContext): Verdict {
  * target again and again until the deadline.
  */
 const isBrokenByLine = (
-  failure: AttemptFailure,
+  answer: Answer,
   { tried: { lostAt = Infinity }, isProbe, answers }: VerdictContext,
-): boolean => isLost(failure) && (isProbe || answers > lostAt);
+): boolean => isLost(answer) && (isProbe || answers > lostAt);
 
-const isLost = (failure: AttemptFailure): boolean =>
-  failure.kind === 'transport' && failure.cause === 'lost';
-
-function failureOf(answer: Answer): AttemptFailure | undefined {
-  if (isGood(answer) || answer.kind === 'too_large') return undefined;
-  if (answer.kind === 'transport') return { kind: 'transport', cause: answer.cause };
-  const { status, retryAfterMs, shouldRetry } = answer;
-  const code = status === 503 || status === 502 ? codeIn(answer.body) : undefined;
-  return { kind: 'status', status, code, retryAfterMs, shouldRetry };
-}
-
-/** Larger bodies are not parsed. */
-const MAX_ERROR_BYTES = 16_384;
-
-/** `error.code` of OpenAI's error envelope. */
-function codeIn(body: Buffer): string | undefined {
-  if (body.length > MAX_ERROR_BYTES) return undefined;
-  try {
-    const { error } = JSON.parse(body.toString()) as { error?: { code?: unknown } };
-    return typeof error?.code === 'string' ? error.code : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const isLost = (answer: Answer): boolean =>
+  answer.kind === 'transport' && answer.cause === 'lost';

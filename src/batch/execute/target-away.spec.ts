@@ -91,7 +91,7 @@ async function runBatch(absence: () => Answer) {
           { ...ticket, tried: outcome.tried },
           performance.now() + outcome.afterMs,
         );
-      (outcome.result.kind === 'O' ? good : bad).push(performance.now());
+      (outcome.kind === 'O' ? good : bad).push(performance.now());
     },
   };
   new LineDispatcher({ concurrency: 100, inflightBytes: 1_000_000 }).add(job);

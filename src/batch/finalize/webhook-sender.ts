@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import { pause } from '../../platform/clock/pause.js';
 import { type OutboxEntry } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -59,9 +59,7 @@ export class WebhookSender {
       await this.#round(signature).catch((error: unknown) =>
         this.#logger.warn({ err: error }, 'the webhook outbox does not respond'),
       );
-      await sleep(this.settings.batch.pollMs, undefined, { signal }).catch(
-        () => undefined,
-      );
+      await pause(this.settings.batch.pollMs, signal);
     }
   }
 

@@ -84,13 +84,10 @@ class PlanDraft {
   }
 }
 
-interface InputLimits {
-  readonly maxLines: number;
-  readonly maxLineBytes: number;
-  readonly maxModels: number;
-}
-
-export interface InputRules extends InputLimits {
+export interface InputRules extends Pick<
+  Settings['batch'],
+  'maxLines' | 'maxLineBytes' | 'maxModels'
+> {
   readonly endpoint: BatchEndpoint;
   /**
    * True: invalid lines are reported and the others sent. False: one invalid line
@@ -304,11 +301,9 @@ export class IngestService {
       JSON.stringify({ tenant: job.tenant, id: job.id }),
     );
     const check = new InputCheck({
+      ...this.settings.batch,
       endpoint: job.endpoint,
       lenient: (job.metadata.validation ?? this.settings.batch.validation) === 'lenient',
-      maxLines: this.settings.batch.maxLines,
-      maxLineBytes: this.settings.batch.maxLineBytes,
-      maxModels: this.settings.batch.maxModels,
     });
     try {
       await this.traces.step('storage.Retrieve', file.blobKey, () =>

@@ -1,3 +1,4 @@
+import { pause } from '../../platform/clock/pause.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import {
   type JobChange,
@@ -5,7 +6,6 @@ import {
   type UpdateOutcome,
 } from '../../core/jobs/job.ports.js';
 import { type JobStore } from '../../platform/database/job-store.js';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How long lines in flight may finish: `batch.grace_ms`, or less at shutdown. */
 export class LineGrace {
@@ -93,7 +93,7 @@ export class JobStop {
     const unlisten = this.listen(() => {
       if (this.handsOver) wake.abort();
     });
-    await sleep(ms, undefined, { signal: wake.signal }).catch(() => undefined);
+    await pause(ms, wake.signal);
     unlisten();
   }
 }

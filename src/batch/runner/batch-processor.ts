@@ -1,4 +1,5 @@
 import { Injectable, Logger, Inject } from '@nestjs/common';
+import { pause } from '../../platform/clock/pause.js';
 import {
   type GatewayMessage,
   type ProcessorMessage,
@@ -14,7 +15,6 @@ import { StoreMetrics } from '../observe/job.metrics.js';
 import { LeftoverFolders } from '../recovery/leftover-folders.js';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { JobSupervisor } from './job-supervisor.js';
 import { JobStore } from '../../platform/database/job-store.js';
@@ -83,9 +83,7 @@ export class ClaimLoop {
       if (this.supervisor.size >= this.settings.batch.jobs) await this.#preempt();
       this.#quietLooks = this.supervisor.size === 0 ? this.#quietLooks + 1 : 0;
       const polls = isWoken && this.#quietLooks >= QUIET_LOOKS ? QUIET_POLLS : 1;
-      await sleep(polls * this.settings.batch.pollMs, undefined, {
-        signal: this.#alarm.signal,
-      }).catch(() => undefined);
+      await pause(polls * this.settings.batch.pollMs, this.#alarm.signal);
     }
   }
 

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { Inject, Injectable, Logger } from '@nestjs/common';
+import { pause } from '../../platform/clock/pause.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type LeasedJob } from '../../core/jobs/job.ports.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
@@ -136,7 +136,7 @@ export class JobSupervisor {
   async #overdue(work: ClaimedJob, done: AbortSignal): Promise<Ending | undefined> {
     const { lease } = work;
     while (!done.aborted) {
-      await sleep(CHECK_MS, undefined, { signal: done }).catch(() => undefined);
+      await pause(CHECK_MS, done);
       const byMs = finalizeDeadlineMs(lease.job, this.settings.batch);
       if (done.aborted || lease.isLost || this.#stopping || Date.now() < byMs) continue;
       const ending = await this.runner.endOverdue(work).catch((error: unknown) => {

@@ -3,7 +3,7 @@ import { backoffMs } from '@switchyard/engine-api/backoff.js';
 /** How one attempt at a line ended without a 2xx answer. */
 export type AttemptFailure =
   | {
-      readonly kind: 'status';
+      readonly kind: 'answer';
       readonly status: number;
       /** `error.code` of the answer. */
       readonly code?: string;
@@ -49,9 +49,6 @@ export interface AttemptCount {
  */
 export type FailureCause = 'away' | 'busy' | 'line' | 'final';
 
-type RetryDecision =
-  { readonly retry: true; readonly afterMs: number } | { readonly retry: false };
-
 /**
  * Without 408 and 504: after a timeout the work may still run, and would be done twice.
  */
@@ -59,7 +56,6 @@ const CAUSED_BY_LINE = new Set([409, 425, 500]);
 /** Codes of 503 that concern the line, not the target. */
 const LINE_CODES = new Set(['worker_lost', 'gateway_lost']);
 const QUEUE_TIMEOUT = 'queue_timeout';
-const STOP: RetryDecision = { retry: false };
 
 /** 429 or 5xx: fewer concurrent lines should be sent. */
 export const isOverload = ({ status }: { readonly status: number }): boolean =>
@@ -83,6 +79,7 @@ function causeOfUnavailable(code: string): FailureCause {
  * When a line is retried. If its target is unreachable: at once, since the gate decides.
  * Otherwise after back-off, not before `Retry-After`, and never after the deadline.
  * @param count attempts so far, this one included
+ * @returns milliseconds; undefined: never
  */
 export function retryAfter(
   { cause, askedMs = 0 }: { readonly cause: FailureCause; readonly askedMs?: number },
@@ -93,12 +90,12 @@ export function retryAfter(
     readonly deadlineMs: number;
     readonly random: () => number;
   },
-): RetryDecision {
-  if (cause === 'final' || count.failed >= limits.attempts) return STOP;
-  if (cause === 'away') return { retry: true, afterMs: 0 };
-  if (limits.busyAttempts > 0 && count.busy >= limits.busyAttempts) return STOP;
+): number | undefined {
+  if (cause === 'final' || count.failed >= limits.attempts) return undefined;
+  if (cause === 'away') return 0;
+  if (limits.busyAttempts > 0 && count.busy >= limits.busyAttempts) return undefined;
   const tries = count.failed + count.busy;
   const backoff = { firstMs: limits.initialMs, longestMs: limits.maxMs };
   const afterMs = Math.max(askedMs, backoffMs(tries, backoff, clock.random));
-  return clock.nowMs + afterMs < clock.deadlineMs ? { retry: true, afterMs } : STOP;
+  return clock.nowMs + afterMs < clock.deadlineMs ? afterMs : undefined;
 }

@@ -8,6 +8,7 @@ import {
   numberField,
   partialListView,
   textField,
+  unixSeconds,
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
@@ -45,7 +46,7 @@ const AuditListDto = partialListView('AuditListDto', AuditEntryDto, 'Newest firs
 
 const auditEntryDto = (entry: AuditEntry): ViewOf<typeof AuditEntryDto> => ({
   id: entry.id,
-  at: Math.floor(entry.atMs / 1000),
+  at: unixSeconds(entry.atMs),
   actor: { tenant: entry.tenant, key: entry.key || null },
   action: entry.action,
   target: entry.target || null,

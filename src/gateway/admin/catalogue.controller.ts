@@ -11,6 +11,7 @@ import {
   numberField,
   optionalField,
   textField,
+  unixSeconds,
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
@@ -141,5 +142,5 @@ const additionDto = ({
   ...addition
 }: ModelAddition): ViewOf<typeof ModelAdditionDto> => ({
   ...addition,
-  started_at: Math.floor(startedMs / 1000),
+  started_at: unixSeconds(startedMs),
 });

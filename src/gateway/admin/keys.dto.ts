@@ -22,6 +22,7 @@ import {
   numberField,
   partialListView,
   textField,
+  secondsOrNull,
   view,
   type ViewOf,
   viewWith,
@@ -164,9 +165,6 @@ export const ApiKeyListDto = partialListView(
   'Those of the keys file or auth.key, then those of the database, newest first.',
 );
 
-const seconds = (ms: number | undefined): number | null =>
-  ms === undefined ? null : Math.floor(ms / 1000);
-
 export const storedKeyDto = (key: StoredKey): ViewOf<typeof ApiKeyDto> => ({
   object: 'api_key',
   id: key.id,
@@ -178,10 +176,10 @@ export const storedKeyDto = (key: StoredKey): ViewOf<typeof ApiKeyDto> => ({
   default_priority: key.defaultPriority ?? null,
   prefix: key.prefix,
   source: 'database',
-  created_at: seconds(key.createdAtMs),
-  expires_at: seconds(key.expiresAtMs),
-  last_used_at: seconds(key.lastUsedAtMs),
-  revoked_at: seconds(key.revokedAtMs),
+  created_at: secondsOrNull(key.createdAtMs),
+  expires_at: secondsOrNull(key.expiresAtMs),
+  last_used_at: secondsOrNull(key.lastUsedAtMs),
+  revoked_at: secondsOrNull(key.revokedAtMs),
 });
 
 export const fixedKeyDto = ({

@@ -8,6 +8,7 @@ import {
   numberField,
   optionalField,
   textField,
+  unixSeconds,
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
@@ -54,7 +55,7 @@ const adminModelDto = (model: ModelView): ViewOf<typeof AdminModelDto> => ({
   starts_on_request: model.startsOnRequest,
   idle_unload_s: model.idleUnloadS,
   running: model.running,
-  last_used: Math.floor((Date.now() - model.idleMs) / 1000),
+  last_used: unixSeconds(Date.now() - model.idleMs),
   workers: model.workers.map(workerDto),
 });
 

@@ -21,7 +21,7 @@ export class OpenAiExceptionFilter implements ExceptionFilter {
     const http = host.switchToHttp();
     const request = http.getRequest<FastifyRequest>();
     const reply = http.getResponse<FastifyReply>();
-    const error = toDomainError(thrown, { method: request.method, url: request.url });
+    const error = toDomainError(thrown, request);
     this.#log(error);
     if (reply.raw.headersSent) {
       // The status was sent already: only a closed connection can still show that the

@@ -45,11 +45,7 @@ export function fastifyOptions({ server }: Settings) {
     routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
-      sendError(
-        toDomainError(error, { method: request.method, url: request.url }),
-        request,
-        reply,
-      ),
+      sendError(toDomainError(error, request), request, reply),
     multipart: multipartOptions(),
   };
 }

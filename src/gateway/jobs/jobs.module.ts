@@ -2,11 +2,7 @@ import { Module } from '@nestjs/common';
 import { DatabaseModule } from '../../platform/database/database.module.js';
 import { BlobModule } from '../../platform/storage/blob.module.js';
 import { BatchesController } from './batches/batches.controller.js';
-import {
-  BatchesService,
-  BatchTraces,
-  WebhookAddress,
-} from './batches/batches.service.js';
+import { BatchesService } from './batches/batches.service.js';
 import { FailedLines } from './batches/failed-lines.js';
 import { COUNTED_BLOBS } from './shared/counted-blobs.js';
 import { DISK_METRICS } from './disk.metrics.js';
@@ -33,7 +29,6 @@ import { UploadsService } from './uploads/uploads.service.js';
     { provide: PROCESSOR_LAUNCH, useValue: builtProcessorLaunch },
     ...COUNTED_BLOBS,
     ...DISK_METRICS,
-    BatchTraces,
     BatchesService,
     EmbeddedProcessor,
     FailedLines,
@@ -41,7 +36,6 @@ import { UploadsService } from './uploads/uploads.service.js';
     FileWriter,
     GarbageCollector,
     UploadsService,
-    WebhookAddress,
   ],
   exports: [EmbeddedProcessor],
 })

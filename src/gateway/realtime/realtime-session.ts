@@ -16,20 +16,21 @@ import { type StreamHandle } from '../worker-pool/stream-handle.js';
 import { type JournaledSession, type SessionJournal } from './journal/session-journal.js';
 import { type SessionJournals } from './journal/session-journals.js';
 import {
+  type JournalAudio,
   secretDigest,
   type SessionPast,
   type SessionState,
 } from './journal/session-state.js';
 import {
-  carryOut,
-  type Effect,
-  type Effects,
+  type HushReason,
+  type SessionActions,
   type SpokenText,
-} from './session/effect.js';
+} from './session/session-actions.js';
 import { RecogniserStreams } from './session/recogniser-streams.js';
 import { type ClientSocket } from '../websockets/client-socket.js';
 import { type NewSession, SessionCore } from './session/session-core.js';
 import { SessionOutbox } from './session/session-outbox.js';
+import { type SessionFact } from './session/session-activity.js';
 import { type SessionServices } from './session/session-services.js';
 import { demandTranscribing } from './session/session-settings.js';
 import { SpokenResponse } from './session/spoken-response.js';
@@ -51,9 +52,9 @@ export interface SessionHost {
 
 /**
  * One live session through all its connections, until one of its ends. What happens is
- * handed to its core; the effects that come back are carried out here.
+ * handed to its core, which tells what to do about it.
  */
-export class RealtimeSession implements JournaledSession {
+export class RealtimeSession implements JournaledSession, SessionActions {
   readonly #logger = new Logger(RealtimeSession.name);
   readonly id: string;
   /** Unix seconds. */
@@ -99,7 +100,7 @@ export class RealtimeSession implements JournaledSession {
     this.#expiresAtMs = Date.now() + lifeMs;
     this.#limits = limits;
     this.owner = wanted.owner;
-    this.#core = new SessionCore(wanted, services, {
+    this.#core = new SessionCore(wanted, services, this, {
       id: this.id,
       resume: { secret: this.#secret, window_seconds: limits.resumeWindowMs / 1000 },
       expiresAt: Math.floor(this.#expiresAtMs / 1000),
@@ -109,7 +110,7 @@ export class RealtimeSession implements JournaledSession {
       recoveryMs: limits.recoveryMs,
       open: () => this.#openStream(),
       slotExpected: error => this.#slotExpected(error),
-      run: effects => this.#run(effects),
+      run: act => this.#run(act),
     });
     this.#journal = host.journals.open(this, adopted?.session);
     this.#outbox = new SessionOutbox(this.#core, {
@@ -169,8 +170,7 @@ export class RealtimeSession implements JournaledSession {
    * for its client.
    */
   restore(): void {
-    if (this.#core.recognition.begun)
-      void this.#streams.reconnect({ afterMs: 0, report: true });
+    if (this.#core.recognition.begun) void this.#streams.reconnect(0, true);
     this.#detached();
   }
 
@@ -180,8 +180,8 @@ export class RealtimeSession implements JournaledSession {
    */
   begin(socket: ClientSocket, createdType: string, ignored: readonly string[]): void {
     this.#attach(socket);
-    this.#send({ type: createdType, session: this.#core.view });
-    if (ignored.length > 0) this.#send(ignoredWarning(ignored));
+    this.send({ type: createdType, session: this.#core.view });
+    if (ignored.length > 0) this.send(ignoredWarning(ignored));
   }
 
   /**
@@ -205,7 +205,7 @@ export class RealtimeSession implements JournaledSession {
     old?.close(CLOSE.policyViolation, 'resumed by another connection');
     for (const json of missed) socket.send(json);
     this.#attach(socket);
-    this.#send({
+    this.send({
       type: 'session.resumed',
       session: this.#core.view,
       audio_received_ms: this.receivedMs,
@@ -214,7 +214,7 @@ export class RealtimeSession implements JournaledSession {
 
   /** Sends the error and ends. */
   fail(error: DomainError, code: CloseCode): void {
-    this.#send(errorEvent(error));
+    this.send(errorEvent(error));
     void this.end(code, error.code);
   }
 
@@ -234,7 +234,7 @@ export class RealtimeSession implements JournaledSession {
     flushMs = FLUSH_MS,
     closeMs?: number,
   ): Promise<void> {
-    this.#send(warningEvent('session_ending', reason));
+    this.send(warningEvent('session_ending', reason));
     this.#response?.cancel('client_cancelled');
     await this.#streams.flush(flushMs);
     await this.#outbox.settled();
@@ -259,9 +259,9 @@ export class RealtimeSession implements JournaledSession {
   }
 
   /** A defect ends the session. */
-  #run(effects: Effects): void {
+  #run(act: () => void): void {
     try {
-      carryOut(effects, effect => this.#do(effect));
+      act();
     } catch (error) {
       this.#logger.error(error, `session ${this.id} failed`);
       this.fail(
@@ -271,41 +271,38 @@ export class RealtimeSession implements JournaledSession {
     }
   }
 
-  #do(effect: Effect): void {
-    switch (effect.type) {
-      case 'send':
-        return this.#outbox.send(effect.event);
-      case 'open':
-        return this.#streams.open();
-      case 'reconnect':
-        return void this.#streams.reconnect(effect);
-      case 'audio':
-        void this.#streams.pump();
-        return this.#journal?.audio(effect.audio);
-      case 'slow_down':
-        return this.#socket?.pauseFor(effect.ms);
-      case 'speak':
-        return this.#speak(effect.request);
-      case 'hush':
-        return this.#response?.cancel(effect.reason);
-      case 'count':
-        return this.services.activity.emit({
-          type: effect.fact,
-          ms: effect.ms,
-          model: this.#model,
-        });
-      case 'recognised':
-        return this.#charge(effect.seconds);
-      case 'fail':
-        return this.fail(effect.error, effect.code);
-      case 'end':
-        return void this.end(effect.code, effect.reason);
-    }
+  send(event: ServerEvent): void {
+    if (!this.#ended) this.#outbox.send(event);
   }
 
-  #speak(request: SpokenText): void {
+  open(): void {
+    this.#streams.open();
+  }
+
+  reconnect(afterMs: number, report: boolean): void {
+    void this.#streams.reconnect(afterMs, report);
+  }
+
+  audio(audio: JournalAudio): void {
+    void this.#streams.pump();
+    this.#journal?.audio(audio);
+  }
+
+  slowDown(ms: number): void {
+    this.#socket?.pauseFor(ms);
+  }
+
+  hush(reason: HushReason): void {
+    this.#response?.cancel(reason);
+  }
+
+  count(fact: SessionFact, ms = 0): void {
+    this.services.activity.emit({ type: fact, ms, model: this.#model });
+  }
+
+  speak(request: SpokenText): void {
     const { tenant, terms } = this.wanted.owner;
-    const speech = this.services.requests.speak(request, tenant, terms);
+    const speech = this.services.speak(request, tenant, terms);
     const { items } = this.#core.recognition;
     const response = new SpokenResponse(request, speech, this.#outbox, items);
     this.#response = response;
@@ -315,7 +312,7 @@ export class RealtimeSession implements JournaledSession {
     });
   }
 
-  #charge(audioSeconds: number): void {
+  recognised(audioSeconds: number): void {
     const { tenant, terms } = this.owner;
     this.wanted.ticket?.charge({ audioSeconds });
     if (!this.services.streams(this.#model)) return; // Counted as requests.
@@ -355,8 +352,9 @@ export class RealtimeSession implements JournaledSession {
     this.#outbox.attach(socket);
     socket.listen({
       text: message =>
-        this.#received(socket, this.#core.text(message, performance.now())),
-      binary: data => this.#received(socket, this.#core.binary(data, performance.now())),
+        this.#received(socket, () => this.#core.text(message, performance.now())),
+      binary: data =>
+        this.#received(socket, () => this.#core.binary(data, performance.now())),
       gone: closed => this.#gone(socket, closed),
     });
   }
@@ -383,18 +381,14 @@ export class RealtimeSession implements JournaledSession {
    * Messages of a connection that was replaced are ignored: the new connection
    * sends them again.
    */
-  #received(socket: ClientSocket, effects: Effects): void {
+  #received(socket: ClientSocket, act: () => void): void {
     if (this.#ended || socket !== this.#socket) return;
     this.#idle?.refresh();
-    this.#run(effects);
+    this.#run(act);
     void this.#streams.pump();
   }
 
   #expire(reason: string): void {
     void this.leave(CLOSE.normal, `session_expired: ${reason}`);
-  }
-
-  #send(event: ServerEvent): void {
-    if (!this.#ended) this.#outbox.send(event);
   }
 }

@@ -1,6 +1,14 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import {
+  Injectable,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { type Subscription } from 'rxjs';
 import { CLOSE } from '../../contracts/realtime/realtime-event.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { Authenticator } from '../../platform/auth/authenticator.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
@@ -14,16 +22,29 @@ import { SessionServices } from './session/session-services.js';
  * with the process.
  */
 @Injectable()
-export class RealtimeSessions implements OnModuleDestroy, SessionHost {
+export class RealtimeSessions
+  implements OnModuleInit, OnModuleDestroy, OnApplicationShutdown, SessionHost
+{
   readonly #sessions = new Map<string, RealtimeSession>();
   readonly #releasing = new Set<RealtimeSession>();
   #closing = false;
+  #keyChanges: Subscription | undefined;
 
   constructor(
     private readonly services: SessionServices,
     readonly journals: SessionJournals,
     private readonly grace: ShutdownGrace,
+    private readonly keys: KeyRing,
+    private readonly authenticator: Authenticator,
   ) {}
+
+  onModuleInit(): void {
+    this.#keyChanges = this.keys.changed$.subscribe(() => this.#endWithdrawn());
+  }
+
+  onApplicationShutdown(): void {
+    this.#keyChanges?.unsubscribe();
+  }
 
   /**
    * @throws DomainError `shutting_down`, `queue_full` when there are too many sessions.
@@ -127,14 +148,18 @@ export class RealtimeSessions implements OnModuleDestroy, SessionHost {
     return oldest !== undefined;
   }
 
-  /** Ends the sessions whose key was withdrawn, connected or not. */
-  endWithdrawn(isCurrent: (owner: Principal) => boolean): void {
+  /**
+   * Ends sessions with the key that opened them, or with the key of their short-lived
+   * token, connected or not.
+   */
+  #endWithdrawn(): void {
     const withdrawn = new DomainError(
       'invalid_api_key',
       'The API key of this session was withdrawn.',
     );
     for (const session of [...this.#sessions.values()])
-      if (!isCurrent(session.owner)) session.fail(withdrawn, CLOSE.policyViolation);
+      if (!this.authenticator.isCurrent(session.owner))
+        session.fail(withdrawn, CLOSE.policyViolation);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
 import { Inject } from '@nestjs/common';
 import {
@@ -6,16 +7,40 @@ import {
   WebSocketGateway,
 } from '@nestjs/websockets';
 import { type WebSocket } from 'ws';
+import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import { errorEvent, CLOSE } from '../../contracts/realtime/realtime-event.js';
+import {
+  defaultSession,
+  type SessionConfig,
+} from '../../contracts/realtime/session-config.js';
+import { type Dialect } from '../../contracts/realtime/session-view.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { Authenticator } from '../../platform/auth/authenticator.js';
-import { demandScope } from '../../platform/auth/principal.js';
+import {
+  Authenticator,
+  bearerToken,
+  subprotocolToken,
+} from '../../platform/auth/authenticator.js';
+import {
+  demandModel,
+  demandScope,
+  type Principal,
+} from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { RateLimiter, type Ticket } from '../limits/rate-limiter.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { ClientSocket } from '../websockets/client-socket.js';
 import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
 import { type WebSocketEndpoint } from '../websockets/websocket-endpoint.js';
+import { ClientSecrets } from './client-secrets.js';
+import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';
-import { ClientSocket } from '../websockets/client-socket.js';
-import { type AdmittedClient, SessionHandshake } from './session-handshake.js';
+import { resolveSession } from './session/session-settings.js';
+
+interface AdmittedClient {
+  readonly principal: Principal;
+  /** Its place in `limits.concurrent_requests`; released by the session. */
+  readonly ticket?: Ticket;
+}
 
 /** Live sessions: `GET /v1/realtime` as a WebSocket. */
 @WebSocketGateway<WebSocketGatewayOptions>({
@@ -33,7 +58,9 @@ export class RealtimeGateway
   constructor(
     private readonly authenticator: Authenticator,
     private readonly sessions: RealtimeSessions,
-    private readonly handshake: SessionHandshake,
+    private readonly secrets: ClientSecrets,
+    private readonly catalog: ModelCatalog,
+    private readonly limits: RateLimiter,
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
@@ -47,7 +74,7 @@ export class RealtimeGateway
     const socket = new ClientSocket(webSocket, { pingIntervalMs, maxBufferedBytes });
     const client = this.#admitted.get(request)!;
     try {
-      await this.handshake.open(socket, request, client);
+      await this.#open(socket, request, client);
     } catch (error) {
       client.ticket?.leave();
       const known =
@@ -67,8 +94,110 @@ export class RealtimeGateway
     const principal = await this.authenticator.authenticateUpgrade(request);
     demandScope(principal, 'realtime');
     this.sessions.demandRoom();
-    const ticket = await this.handshake.admit(request, principal);
+    // A new session counts as a request while it lives; a resumed one was counted already.
+    const ticket = queryOf(request).has('session_id')
+      ? undefined
+      : await this.limits.enter(principal, `realtime-${randomUUID()}`);
     this.#admitted.set(request, { principal, ticket });
     return () => ticket?.leave();
   }
+
+  /**
+   * Starts or resumes the session. @throws DomainError about the query; the socket has
+   * no session then.
+   */
+  async #open(
+    socket: ClientSocket,
+    request: IncomingMessage,
+    { principal, ticket }: AdmittedClient,
+  ): Promise<void> {
+    const query = queryOf(request);
+    const id = query.get('session_id');
+    if (id !== null) {
+      const session = await this.#found(socket, id, secretOf(query), principal);
+      return session.resume(socket, query.get('last_event_id') ?? '', principal);
+    }
+    const dialect = dialectOf(request);
+    const ignored = new IgnoredFields(this.settings.compat.strict);
+    const config = this.#config(query, request, ignored);
+    if (principal.terms?.models)
+      demandModel(principal.terms, this.catalog.getOfKind(config.model, 'stt').id);
+    const created =
+      dialect === 'older' && query.get('intent') === 'transcription'
+        ? 'transcription_session'
+        : 'session';
+    this.sessions
+      .create({ config, dialect, owner: principal, ticket })
+      .begin(socket, `${created}.created`, ignored.paths);
+  }
+
+  /** The client is not read until the session is found. */
+  async #found(
+    socket: ClientSocket,
+    ...wanted: Parameters<RealtimeSessions['findAnywhere']>
+  ): Promise<RealtimeSession> {
+    socket.pause();
+    try {
+      return await this.sessions.findAnywhere(...wanted);
+    } finally {
+      socket.resume();
+    }
+  }
+
+  #config(
+    query: URLSearchParams,
+    { headers }: IncomingMessage,
+    ignored: IgnoredFields,
+  ): SessionConfig {
+    const prepared = this.secrets.sessionOf(
+      bearerToken(headers) ?? subprotocolToken(headers) ?? '',
+    );
+    const base = prepared ?? defaultSession(this.settings.realtime.transcriptionModel);
+    rejectOthers(query);
+    const model = query.get('model');
+    if (model === null) return base;
+    return resolveSession(
+      { ...base, model },
+      { catalog: this.catalog, ignored, path: 'query' },
+    );
+  }
+}
+
+const queryOf = ({ url }: IncomingMessage): URLSearchParams =>
+  new URL(url ?? '', 'http://localhost').searchParams;
+
+function secretOf(query: URLSearchParams): string {
+  const secret = query.get('session_secret');
+  if (secret !== null) return secret;
+  const param = 'session_secret';
+  throw new DomainError(
+    'missing_required_parameter',
+    '`session_secret` is required: see `resume` in `session.created`.',
+    { param },
+  );
+}
+
+function rejectOthers(query: URLSearchParams): void {
+  const intent = query.get('intent');
+  if (intent !== null && intent !== 'transcription')
+    throw new DomainError('invalid_value', '`intent` must be transcription.', {
+      param: 'intent',
+    });
+  if (query.has('call_id'))
+    throw new DomainError(
+      'unsupported_parameter',
+      '`call_id` cannot be used: this server has no calls.',
+      {
+        param: 'call_id',
+      },
+    );
+}
+
+/** `OpenAI-Beta: realtime=v1`, or the subprotocol that browsers send instead. */
+function dialectOf({ headers }: IncomingMessage): Dialect {
+  const beta = String(headers['openai-beta'] ?? '');
+  const protocols = headers['sec-websocket-protocol'] ?? '';
+  return beta.includes('realtime=v1') || protocols.includes('openai-beta.realtime-v1')
+    ? 'older'
+    : 'ga';
 }

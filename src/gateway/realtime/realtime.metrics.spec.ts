@@ -54,7 +54,7 @@ describe('metrics of live sessions', () => {
       'recovered',
       'failed',
     ] as const) {
-      activity.emit({ type, model: 'stt' });
+      activity.emit({ type, model: 'stt', ms: 0 });
     }
     expect(await metricValues('stt_vad_events_total')).toEqual({
       'stt speech_started': 2,

@@ -13,11 +13,8 @@ import { SessionActivity } from './session/session-activity.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { RealtimeGateway } from './realtime.gateway.js';
 import { realtimeMetricProviders } from './realtime.metrics.js';
-import { SessionHandshake } from './session-handshake.js';
 import { SessionServices } from './session/session-services.js';
 import { AdminSessionsController } from './sessions.controller.js';
-import { SessionRequests } from './session/session-requests.js';
-import { WithdrawnKeys } from './withdrawn-keys.js';
 
 /**
  * Live speech in, live speech out: `/v1/realtime`. Streams never queue; spoken answers go
@@ -36,14 +33,11 @@ import { WithdrawnKeys } from './withdrawn-keys.js';
   controllers: [ClientSecretsController, AdminSessionsController],
   providers: [
     RealtimeGateway,
-    SessionHandshake,
     RealtimeSessions,
     SessionServices,
     SessionJournals,
-    WithdrawnKeys,
     SessionActivity,
     ClientSecrets,
-    SessionRequests,
     ...realtimeMetricProviders,
   ],
   exports: [SessionActivity],

@@ -31,7 +31,7 @@ class MistakenSender {
       requestId: id,
       bodyJson: '{}',
     });
-    return { kind: 'result', result: { kind: 'O', line } };
+    return { kind: 'O', line };
   }
 }
 

@@ -9,6 +9,7 @@ import {
   numberField,
   optionalField,
   textField,
+  unixSeconds,
   view,
 } from '../../http/openapi/view.js';
 import { PrometheusAlerts } from './prometheus-alerts.js';
@@ -51,7 +52,7 @@ export class AdminAlertsController {
       configured: this.alerts.configured,
       data: data.map(({ sinceMs, runbook, ...alert }) => ({
         ...alert,
-        since: Math.floor(sinceMs / 1000),
+        since: unixSeconds(sinceMs),
         runbook_url: runbook,
       })),
       problem,

@@ -3,6 +3,7 @@ import { KeyRing } from '../../../platform/auth/key-ring.js';
 import { GatewayIdentity } from '../../../platform/clock/clock.module.js';
 import { productVersion } from '../../../platform/process/product-version.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
+import { unixSeconds } from '../../http/openapi/view.js';
 import { GatewayStatus } from './gateway-status.js';
 import { StatusDto } from './status.dto.js';
 
@@ -29,7 +30,7 @@ export class AdminStatusController {
     return {
       id,
       version: this.#version,
-      started_at: Math.floor(startedAtMs / 1000),
+      started_at: unixSeconds(startedAtMs),
       uptime_s: Math.floor((Date.now() - startedAtMs) / 1000),
       draining,
       keys: this.ring.state,

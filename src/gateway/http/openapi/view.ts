@@ -120,6 +120,9 @@ export const constantField = (value: string): ViewField<string> => choiceField([
 /** Times of answers are whole seconds. */
 export const unixSeconds = (ms: number): number => Math.floor(ms / 1000);
 
+export const secondsOrNull = (ms: number | undefined): number | null =>
+  ms === undefined ? null : unixSeconds(ms);
+
 /** The same as OpenAI's document has it: not as the only choice, but as an example. */
 export const objectField = (value: string): ViewField<string> =>
   textField({ example: value });

@@ -15,6 +15,7 @@ import {
   numberField,
   objectField,
   openAiPageView,
+  secondsOrNull,
   textField,
   unixSeconds,
   view,
@@ -141,9 +142,6 @@ export function batchView(job: BatchJob, nowMs: number): ViewOf<typeof BatchDto>
     webhook: job.webhook ?? null,
   };
 }
-
-const secondsOrNull = (ms: number | undefined): number | null =>
-  ms === undefined ? null : unixSeconds(ms);
 
 const usageView = ({
   inputTokens,

@@ -20,76 +20,10 @@ import { type BatchParams, newJob, isSameBatch } from './batch-params.js';
 import { FailedLines } from './failed-lines.js';
 import { JobStore } from '../../../platform/database/job-store.js';
 
-/**
- * Rejects webhooks at creation if they cannot be signed, or if their address is not
- * public. The sender checks again, since DNS can change.
- */
-@Injectable()
-export class WebhookAddress {
-  readonly #exceptions: HostExceptions;
-
-  constructor(@Inject(SETTINGS) private readonly settings: Settings) {
-    this.#exceptions = new HostExceptions(settings.batch.webhookAllowHosts);
-  }
-
-  /** @throws DomainError `webhook_refused` */
-  async check(url: string): Promise<void> {
-    if (this.settings.batch.webhookSecretFile === '')
-      throw refused(
-        'this server has no secret to sign webhooks (`batch.webhook_secret_file`)',
-      );
-    const parsed = URL.parse(url);
-    if (!parsed) throw refused('it is not a URL');
-    try {
-      await fetchTarget(parsed, {
-        exceptions: this.#exceptions,
-        resolve: resolveBySystem,
-      });
-    } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
-      throw refused(error.message.replace(/^[^:]*: (.*)\.$/, '$1'));
-    }
-  }
-}
-
 const refused = (why: string): DomainError =>
   new DomainError('webhook_refused', `\`webhook.url\` is rejected: ${why}.`, {
     param: 'webhook.url',
   });
-
-/**
- * The API's span of a batch's trace: child of the caller's span, parent of the
- * processor's `process-batch`.
- */
-@Injectable()
-export class BatchTraces {
-  constructor(@Inject(TRACER) private readonly tracer: Tracer) {}
-
-  /**
-   * @param caller the request's `traceparent`. @param create receives the `traceparent`
-   *   to store in the job
-   */
-  async created(
-    caller: string | undefined,
-    create: (traceparent: string | undefined) => Promise<BatchJob>,
-  ): Promise<BatchJob> {
-    const span = this.tracer.startSpan('create-batch', {}, contextAfter(caller));
-    try {
-      const job = await create(traceparentOf(span.spanContext()));
-      span.setAttributes({
-        'batch.id': job.id,
-        'tenant.id': job.tenant,
-        'file.id': job.inputFileId,
-      });
-      return job;
-    } catch (error) {
-      span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message });
-      throw error;
-    } finally {
-      span.end();
-    }
-  }
-}
 
 /** What a request to create a batch says besides its body. */
 interface CreateContext {
@@ -105,24 +39,46 @@ interface CreateContext {
  */
 @Injectable()
 export class BatchesService {
+  readonly #webhookHosts: HostExceptions;
+
   constructor(
     private readonly jobs: JobStore,
     private readonly files: FilesService,
-    private readonly webhooks: WebhookAddress,
     private readonly failedLines: FailedLines,
     private readonly processor: EmbeddedProcessor,
-    private readonly traces: BatchTraces,
-  ) {}
+    @Inject(SETTINGS) private readonly settings: Settings,
+    @Inject(TRACER) private readonly tracer: Tracer,
+  ) {
+    this.#webhookHosts = new HostExceptions(settings.batch.webhookAllowHosts);
+  }
 
   /**
    * With a known idempotency key, returns the existing batch. @throws DomainError if
    * that one differs
    */
-  create(tenant: string, params: BatchParams, context: CreateContext): Promise<BatchJob> {
-    const { idempotencyKey, terms } = context;
-    return this.traces.created(context.traceparent, traceparent =>
-      this.#create(tenant, { ...params, terms, traceparent }, idempotencyKey),
-    );
+  async create(
+    tenant: string,
+    params: BatchParams,
+    { traceparent: caller, terms, idempotencyKey }: CreateContext,
+  ): Promise<BatchJob> {
+    // Child of the caller's span, parent of the processor's `process-batch`.
+    const span = this.tracer.startSpan('create-batch', {}, contextAfter(caller));
+    const traceparent = traceparentOf(span.spanContext());
+    try {
+      const order = { ...params, terms, traceparent };
+      const job = await this.#create(tenant, order, idempotencyKey);
+      span.setAttributes({
+        'batch.id': job.id,
+        'tenant.id': job.tenant,
+        'file.id': job.inputFileId,
+      });
+      return job;
+    } catch (error) {
+      span.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message });
+      throw error;
+    } finally {
+      span.end();
+    }
   }
 
   async #create(
@@ -131,7 +87,7 @@ export class BatchesService {
     idempotencyKey: string | undefined,
   ): Promise<BatchJob> {
     await this.#checkInput(tenant, params.inputFileId);
-    if (params.webhook) await this.webhooks.check(params.webhook.url);
+    if (params.webhook) await this.#checkWebhook(params.webhook.url);
     const { job, created } = await this.jobs.create(
       newJob(tenant, params, Date.now()),
       idempotencyKey,
@@ -194,6 +150,28 @@ export class BatchesService {
       webhook,
     };
     return this.create(tenant, params, { ...context, idempotencyKey: undefined });
+  }
+
+  /**
+   * A webhook is rejected at once if it cannot be signed, or if its address is not public.
+   * The sender checks again, since DNS can change. @throws DomainError `webhook_refused`
+   */
+  async #checkWebhook(url: string): Promise<void> {
+    if (this.settings.batch.webhookSecretFile === '')
+      throw refused(
+        'this server has no secret to sign webhooks (`batch.webhook_secret_file`)',
+      );
+    const parsed = URL.parse(url);
+    if (!parsed) throw refused('it is not a URL');
+    try {
+      await fetchTarget(parsed, {
+        exceptions: this.#webhookHosts,
+        resolve: resolveBySystem,
+      });
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      throw refused(error.message.replace(/^[^:]*: (.*)\.$/, '$1'));
+    }
   }
 
   async #checkInput(tenant: string, id: string): Promise<void> {

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { pause } from '../../../platform/clock/pause.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { type LogEntry } from './audio-log.js';
-import { type Effect, type Effects } from './effect.js';
 import { PAUSES, type Recognition } from './recognition.js';
 
 interface StreamOptions {
@@ -16,7 +15,8 @@ interface StreamOptions {
   open(): StreamHandle;
   /** After `open` failed for the first stream: a slot will be free soon. */
   slotExpected(error: DomainError): boolean;
-  run(this: void, effects: Effects): void;
+  /** A defect in it ends the session. */
+  run(this: void, act: () => void): void;
 }
 
 /**
@@ -61,18 +61,14 @@ export class RecogniserStreams {
     } catch (error) {
       if (!(error instanceof DomainError) || !this.options.slotExpected(error))
         throw error;
-      void this.reconnect({ afterMs: 0, report: false }, failure =>
-        this.options.slotExpected(failure),
-      );
+      void this.reconnect(0, false, failure => this.options.slotExpected(failure));
     }
   }
 
   /** Opens another stream as soon as a worker has a slot. Never rejects. */
   async reconnect(
-    {
-      afterMs,
-      report,
-    }: Pick<Extract<Effect, { type: 'reconnect' }>, 'afterMs' | 'report'>,
+    afterMs: number,
+    report: boolean,
     worthWaiting: (error: DomainError) => boolean = () => true,
   ): Promise<void> {
     const { recognition } = this;
@@ -82,8 +78,8 @@ export class RecogniserStreams {
     const failure = await this.#connected(afterMs, worthWaiting);
     this.#reconnecting = false;
     if (this.#ended.signal.aborted) return;
-    if (failure) run(recognition.giveUp(failure));
-    else if (report) run(recognition.recovered());
+    if (failure) run(() => recognition.giveUp(failure));
+    else if (report) run(() => recognition.recovered());
   }
 
   /** Sends what is due, one after the other. */
@@ -172,10 +168,8 @@ export class RecogniserStreams {
     worthWaiting: (error: DomainError) => boolean,
   ): Promise<DomainError | undefined> {
     const { signal } = this.#ended;
-    const pause = (ms: number): Promise<void> =>
-      sleep(ms, undefined, { signal }).catch(() => undefined);
     const endMs = performance.now() + this.options.recoveryMs;
-    if (afterMs > 0) await pause(afterMs);
+    if (afterMs > 0) await pause(afterMs, signal);
     for (let failures = 1; !signal.aborted; failures += 1) {
       const pauseMs = backoffMs(failures, PAUSES);
       try {
@@ -185,7 +179,7 @@ export class RecogniserStreams {
         const failure = error as DomainError;
         if (performance.now() + pauseMs > endMs || !worthWaiting(failure)) return failure;
       }
-      await pause(pauseMs);
+      await pause(pauseMs, signal);
     }
     return undefined;
   }
@@ -204,7 +198,7 @@ export class RecogniserStreams {
     const { run } = this.options;
     try {
       for await (const event of handle.receiveEvents())
-        run(recognition.heard(event, handle === this.#closing, performance.now()));
+        run(() => recognition.heard(event, handle === this.#closing, performance.now()));
       recognition.closed();
     } catch (error) {
       if (handle === this.#handle) this.#lost(error as DomainError);
@@ -213,6 +207,6 @@ export class RecogniserStreams {
 
   #lost(error: DomainError): void {
     this.#handle = undefined;
-    this.options.run(this.recognition.lost(error));
+    this.options.run(() => this.recognition.lost(error));
   }
 }

@@ -1,11 +1,7 @@
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 import { bytesPerSecond } from '../../../contracts/realtime/audio-format.js';
-import {
-  type ServerEvent,
-  warningEvent,
-  CLOSE,
-} from '../../../contracts/realtime/realtime-event.js';
+import { warningEvent, CLOSE } from '../../../contracts/realtime/realtime-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
@@ -16,8 +12,8 @@ import {
   type JournalAudio,
 } from '../journal/session-state.js';
 import { AudioLog } from './audio-log.js';
-import { counted, type Effects, send } from './effect.js';
 import { decodeG711 } from './g711.js';
+import { type SessionActions } from './session-actions.js';
 import { inSession, TrailingFinal } from './stream-events.js';
 import { type SessionServices } from './session-services.js';
 import { TranscriptItems } from './transcript-items.js';
@@ -123,7 +119,7 @@ const COMMIT_TOLERANCE_S = 0.05;
 export class Recognition {
   readonly items: TranscriptItems;
   readonly #log = new AudioLog();
-  readonly #times = new UtteranceTimes();
+  readonly #times: UtteranceTimes;
   readonly #pace: InputPace;
   readonly #limits: Settings['realtime'];
   #receivedBytes = 0;
@@ -143,11 +139,14 @@ export class Recognition {
   constructor(
     public config: SessionConfig,
     services: SessionServices,
+    private readonly session: SessionActions,
     adopted?: AdoptedSession,
   ) {
     this.#limits = services.settings.realtime;
     this.#pace = new InputPace(this.#limits.maxAheadMs);
+    this.#times = new UtteranceTimes((fact, ms) => session.count(fact, ms));
     this.items = new TranscriptItems(
+      event => session.send(event),
       spoken => services.written(spoken, this.config),
       adopted?.state.items,
     );
@@ -195,9 +194,9 @@ export class Recognition {
     return 2 * this.config.format.sampleRate;
   }
 
-  *audio(frame: Buffer, nowMs: number): Effects {
+  audio(frame: Buffer, nowMs: number): void {
     if (frame.length === 0) return;
-    if (!this.begun) yield { type: 'open' };
+    if (!this.begun) this.session.open();
     const { format } = this.config;
     this.#receivedBytes += frame.length;
     this.#uncommittedBytes += frame.length;
@@ -206,12 +205,12 @@ export class Recognition {
       format.encoding === 'pcm16'
         ? this.#samples(frame)
         : decodeG711(frame, format.encoding);
-    if (pcm.length > 0) yield { type: 'audio', audio: this.#log.append(pcm) };
-    yield* this.#keepPace((1000 * frame.length) / bytesPerSecond(format), nowMs);
+    if (pcm.length > 0) this.session.audio(this.#log.append(pcm));
+    this.#keepPace((1000 * frame.length) / bytesPerSecond(format), nowMs);
   }
 
   /** @throws DomainError `input_audio_buffer_commit_empty` */
-  *commit(nowMs: number): Effects {
+  commit(nowMs: number): void {
     if (this.#uncommittedBytes === 0)
       throw new DomainError(
         'input_audio_buffer_commit_empty',
@@ -222,17 +221,17 @@ export class Recognition {
     this.#log.commit();
     // With voice activity only speech is an item; speech that is not detected yet is
     // announced when it is.
-    if (this.#inUtterance) yield* sent(this.items.commit());
+    if (this.#inUtterance) this.items.commit();
   }
 
   /** Discards the current utterance. */
-  *clear(): Effects {
+  clear(): void {
     if (this.#uncommittedBytes > 0 && this.#inUtterance) {
       this.items.clear();
       this.#log.commit();
     }
     this.#uncommittedBytes = 0;
-    yield send({ type: 'input_audio_buffer.cleared' });
+    this.session.send({ type: 'input_audio_buffer.cleared' });
   }
 
   get #inUtterance(): boolean {
@@ -262,9 +261,8 @@ export class Recognition {
   }
 
   /** @param closing the stream gets nothing more */
-  *heard(event: StreamEvent, closing: boolean, nowMs: number): Effects {
-    for (const due of this.#trailing.before(event, closing))
-      yield* this.#result(due, nowMs);
+  heard(event: StreamEvent, closing: boolean, nowMs: number): void {
+    for (const due of this.#trailing.before(event, closing)) this.#result(due, nowMs);
   }
 
   /** The stream has ended as it should. */
@@ -274,21 +272,20 @@ export class Recognition {
   }
 
   /** The stream died, was refused, or could not be opened. */
-  *lost(error: DomainError): Effects {
+  lost(error: DomainError): void {
     // Its slot belongs to another gateway, or to a stream that is ending. No audio was
     // taken, so it is no attempt.
     if (error.code === 'queue_full') {
       this.#refusals += 1;
       const afterMs = backoffMs(this.#refusals, PAUSES);
-      if (this.#refusals > MAX_REFUSALS) yield* this.giveUp(error);
-      else yield { type: 'reconnect', afterMs, report: false };
-      return;
+      if (this.#refusals > MAX_REFUSALS) return this.giveUp(error);
+      return this.session.reconnect(afterMs, false);
     }
     const report = errorDefinition(error).retry === 'later';
     this.#attempts += 1;
-    if (!report) yield* this.#forget(error);
-    if (this.#attempts > MAX_ATTEMPTS) yield* this.giveUp(error);
-    else yield { type: 'reconnect', afterMs: 0, report };
+    if (!report) this.#forget(error);
+    if (this.#attempts > MAX_ATTEMPTS) this.giveUp(error);
+    else this.session.reconnect(0, report);
   }
 
   /** The next stream gets everything since the last completed segment. */
@@ -297,34 +294,34 @@ export class Recognition {
   }
 
   /** Another worker continues from the last completed segment. */
-  *recovered(): Effects {
-    yield counted('recovered');
+  recovered(): void {
+    this.session.count('recovered');
     const message =
       'A recogniser died and was replaced; it gets the audio since the last completed segment again.';
-    yield send(warningEvent('worker_replaced', message));
+    this.session.send(warningEvent('worker_replaced', message));
   }
 
   /** Nothing gets an answer from here on. */
-  *giveUp(error: DomainError): Effects {
-    yield* sent(this.items.fail(error));
-    yield counted('failed');
+  giveUp(error: DomainError): void {
+    this.items.fail(error);
+    this.session.count('failed');
     const later = errorDefinition(error).retry === 'later';
     const code = later ? CLOSE.tryAgainLater : CLOSE.internalError;
-    yield { type: 'fail', error, code };
+    this.session.fail(error, code);
   }
 
   /** The engine failed on this audio: it is not replayed. */
-  *#forget(error: DomainError): Effects {
+  #forget(error: DomainError): void {
     this.#log.completed(Infinity);
-    const failed = this.items.fail(error);
+    const { pending } = this.items;
+    this.items.fail(error);
     this.#finals = this.items.next;
-    yield* sent(failed);
-    if (failed.length > 0) return;
+    if (pending) return;
     const message = `Audio since the last segment was not recognised: ${error.message}`;
-    yield send(warningEvent('audio_lost', message));
+    this.session.send(warningEvent('audio_lost', message));
   }
 
-  *#result(result: StreamEvent, nowMs: number): Effects {
+  #result(result: StreamEvent, nowMs: number): void {
     const event = inSession(result, this.#utterance, this.#startS);
     this.#refusals = 0;
     if (result.type === 'final') {
@@ -334,13 +331,12 @@ export class Recognition {
       this.#completed(result.end);
     }
     if (event.type === 'speech_started' || event.type === 'speech_stopped')
-      yield counted(event.type);
-    for (const { kind, ms } of this.#times.receive(event, nowMs)) yield counted(kind, ms);
-    yield* sent(this.items.receive(event));
-    if (event.type === 'final')
-      yield { type: 'recognised', seconds: event.end - event.start };
+      this.session.count(event.type);
+    this.#times.receive(event, nowMs);
+    this.items.receive(event);
+    if (event.type === 'final') this.session.recognised(event.end - event.start);
     if (event.type === 'speech_started' && this.config.turnDetection?.interruptResponse)
-      yield { type: 'hush', reason: 'turn_detected' };
+      this.session.hush('turn_detected');
   }
 
   /** @param endS second of the stream */
@@ -358,25 +354,19 @@ export class Recognition {
   }
 
   /** Faster than real time, or than the recogniser: slowed, then warned, then closed. */
-  *#keepPace(audioMs: number, nowMs: number): Effects {
+  #keepPace(audioMs: number, nowMs: number): void {
     const backlogMs = (1000 * this.#log.waitingBytes) / this.#bytesPerSecond;
     const { pauseMs, lost } = this.#pace.received(audioMs, backlogMs, nowMs);
-    if (lost === 'client')
-      yield { type: 'fail', error: tooFast(), code: CLOSE.policyViolation };
-    if (lost === 'recogniser')
-      yield { type: 'fail', error: tooSlow(), code: CLOSE.tryAgainLater };
-    if (lost || pauseMs <= 0) return;
-    yield { type: 'slow_down', ms: pauseMs };
+    if (lost === 'client') return this.session.fail(tooFast(), CLOSE.policyViolation);
+    if (lost === 'recogniser') return this.session.fail(tooSlow(), CLOSE.tryAgainLater);
+    if (pauseMs <= 0) return;
+    this.session.slowDown(pauseMs);
     if (this.#warnedTooFast) return;
     this.#warnedTooFast = true;
     const aheadS = this.#limits.maxAheadMs / 1000;
     const message = `More than ${aheadS} s ahead of real time or of the recogniser: reading is slowed.`;
-    yield send(warningEvent('input_too_fast', message));
+    this.session.send(warningEvent('input_too_fast', message));
   }
-}
-
-function* sent(events: readonly ServerEvent[]): Effects {
-  for (const event of events) yield send(event);
 }
 
 const tooFast = (): DomainError =>

@@ -9,12 +9,19 @@ export type ActivityEvent =
       readonly audioSeconds: number;
     })
   | {
-      readonly type: 'first_text' | 'final_delay';
+      readonly type: SessionFact;
       readonly model: string;
+      /** Of what takes time. */
       readonly ms: number;
-    }
-  | { readonly type: 'speech_started' | 'speech_stopped'; readonly model: string }
-  | { readonly type: 'recovered' | 'failed'; readonly model: string };
+    };
+
+export type SessionFact =
+  | 'first_text'
+  | 'final_delay'
+  | 'speech_started'
+  | 'speech_stopped'
+  | 'recovered'
+  | 'failed';
 
 interface SessionOwner {
   readonly tenant: string;

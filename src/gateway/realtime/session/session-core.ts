@@ -21,8 +21,8 @@ import { DomainError } from '../../../core/errors/domain-error.js';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { type Ticket } from '../../limits/rate-limiter.js';
 import { type AdoptedSession } from '../journal/session-state.js';
-import { type Effects, send } from './effect.js';
 import { Recognition } from './recognition.js';
+import { type SessionActions } from './session-actions.js';
 import { type SessionServices } from './session-services.js';
 import { demandSameFormat, needsNewStream, updatedSession } from './session-settings.js';
 import { newItemId } from './transcript-items.js';
@@ -63,7 +63,7 @@ export interface NewSession {
 }
 
 /**
- * What the messages of a client do: each has effects, or is answered with an error event.
+ * What the messages of a client do: each is acted on, or answered with an error event.
  * Synchronous; times in milliseconds of one clock.
  */
 export class SessionCore {
@@ -79,10 +79,11 @@ export class SessionCore {
   constructor(
     { config, dialect, adopted }: NewSession,
     private readonly services: SessionServices,
+    private readonly session: SessionActions,
     private readonly facts: SessionFacts,
   ) {
     this.dialect = dialect;
-    this.recognition = new Recognition(config, services, adopted?.session);
+    this.recognition = new Recognition(config, services, session, adopted?.session);
   }
 
   get config(): SessionConfig {
@@ -93,31 +94,30 @@ export class SessionCore {
     return sessionView(this.config, this.facts, this.dialect);
   }
 
-  *text(message: string, nowMs: number): Effects {
+  text(message: string, nowMs: number): void {
     const ignored = new IgnoredFields(this.services.settings.compat.strict);
     let eventId: string | undefined;
     try {
       const envelope = openEnvelope(message);
       eventId = envelope.eventId;
-      yield* this.#act(readClientEvent(envelope, ignored), nowMs);
-      yield* warn(ignored);
+      this.#act(readClientEvent(envelope, ignored), nowMs);
+      this.#warn(ignored);
     } catch (error) {
-      yield* this.#mistake(error, eventId, nowMs);
+      this.#mistake(error, eventId, nowMs);
     }
   }
 
-  *binary(data: Buffer, nowMs: number): Effects {
+  binary(data: Buffer, nowMs: number): void {
     const container = this.recognition.begun ? undefined : containerOf(data);
     if (container !== undefined) {
       const message = `Binary frames are raw audio in the session's format; this is ${container}.`;
       const error = new DomainError('invalid_audio', message);
-      yield { type: 'fail', error, code: CLOSE.unsupportedData };
-      return;
+      return this.session.fail(error, CLOSE.unsupportedData);
     }
     try {
-      yield* this.#append(data, nowMs);
+      this.#append(data, nowMs);
     } catch (error) {
-      yield* this.#mistake(error, undefined, nowMs);
+      this.#mistake(error, undefined, nowMs);
     }
   }
 
@@ -127,16 +127,16 @@ export class SessionCore {
   }
 
   /** Bad input is recoverable; nothing but bad input is abuse. */
-  *#mistake(error: unknown, eventId: string | undefined, nowMs: number): Effects {
+  #mistake(error: unknown, eventId: string | undefined, nowMs: number): void {
     if (!(error instanceof DomainError)) throw error;
-    yield send(errorEvent(error, eventId));
+    this.session.send(errorEvent(error, eventId));
     this.#mistakesMs.push(nowMs);
     if (this.#mistakesMs.length <= MOST_MISTAKES) return;
     if (nowMs - this.#mistakesMs.shift()! < MISTAKES_WITHIN_MS)
-      yield { type: 'end', code: CLOSE.policyViolation, reason: 'too many bad events' };
+      void this.session.end(CLOSE.policyViolation, 'too many bad events');
   }
 
-  #act(event: ClientEvent, nowMs: number): Effects {
+  #act(event: ClientEvent, nowMs: number): void {
     switch (event.type) {
       case 'session.update':
         return this.#update(event.session, 'session.updated');
@@ -158,7 +158,7 @@ export class SessionCore {
     }
   }
 
-  *#update(value: unknown, answer: string): Effects {
+  #update(value: unknown, answer: string): void {
     const { config: current, dialect } = this;
     const { catalog, settings } = this.services;
     const ignored = new IgnoredFields(settings.compat.strict);
@@ -166,26 +166,26 @@ export class SessionCore {
     if (this.recognition.begun) demandSameFormat(next, current, dialect);
     this.recognition.config = next;
     if (needsNewStream(current, next)) this.recognition.reopen();
-    yield send({ type: answer, session: this.view });
-    yield* warn(ignored);
+    this.session.send({ type: answer, session: this.view });
+    this.#warn(ignored);
   }
 
   /**
    * Without a slot for its first audio the session ends; the client is asked
    * to retry later.
    */
-  *#append(audio: Buffer, nowMs: number): Effects {
+  #append(audio: Buffer, nowMs: number): void {
     try {
-      yield* this.recognition.audio(audio, nowMs);
+      this.recognition.audio(audio, nowMs);
     } catch (error) {
       if (!(error instanceof DomainError) || errorDefinition(error).retry !== 'later')
         throw error;
-      yield { type: 'fail', error, code: CLOSE.tryAgainLater };
+      this.session.fail(error, CLOSE.tryAgainLater);
     }
   }
 
   /** A text that the next response speaks. @throws DomainError `queue_full` */
-  *#add(text: string, id: string = newItemId()): Effects {
+  #add(text: string, id: string = newItemId()): void {
     if (this.#texts.length >= MAX_ITEMS)
       throw new DomainError(
         'queue_full',
@@ -194,15 +194,15 @@ export class SessionCore {
     this.#texts.push(text);
     const item = { ...userItem(id, null), content: [{ type: 'input_text', text }] };
     const about = { previous_item_id: this.recognition.items.follow(id), item };
-    yield send({ type: 'conversation.item.added', ...about });
-    yield send({ type: 'conversation.item.done', ...about });
+    this.session.send({ type: 'conversation.item.added', ...about });
+    this.session.send({ type: 'conversation.item.done', ...about });
   }
 
   /**
    * @throws DomainError when one is being spoken, and about the text, the voice
    *   or the model.
    */
-  *#respond({ text: given, voice, metadata }: SpeechFields): Effects {
+  #respond({ text: given, voice, metadata }: SpeechFields): void {
     if (this.#responseId !== undefined)
       throw new DomainError(
         'conversation_already_has_active_response',
@@ -217,16 +217,13 @@ export class SessionCore {
       );
     const id = `resp_${randomBytes(12).toString('hex')}`;
     const { speed, voice: usual } = this.config;
-    yield {
-      type: 'speak',
-      request: { id, text, voice: voice ?? usual, speed, metadata },
-    };
+    this.session.speak({ id, text, voice: voice ?? usual, speed, metadata });
     this.#responseId = id;
     if (given === undefined) this.#texts = [];
   }
 
   /** @throws DomainError `response_cancel_not_active` */
-  *#cancel(responseId: string | undefined): Effects {
+  #cancel(responseId: string | undefined): void {
     const active = this.#responseId;
     if (active === undefined || (responseId !== undefined && responseId !== active))
       throw new DomainError(
@@ -234,12 +231,12 @@ export class SessionCore {
         'No such response is being spoken.',
         { param: 'response_id' },
       );
-    yield { type: 'hush', reason: 'client_cancelled' };
+    this.session.hush('client_cancelled');
   }
-}
 
-function* warn({ paths }: IgnoredFields): Effects {
-  if (paths.length > 0) yield send(ignoredWarning(paths));
+  #warn({ paths }: IgnoredFields): void {
+    if (paths.length > 0) this.session.send(ignoredWarning(paths));
+  }
 }
 
 /** The container format of a first binary frame; undefined: it looks like raw audio. */

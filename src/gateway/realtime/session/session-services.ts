@@ -1,21 +1,54 @@
+import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
+import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
+import { type KeyTerms } from '../../../core/access/key-terms.js';
+import { RequestPriority } from '../../../core/request/request-priority.js';
+import { type Settlement } from '../../../core/request/settlement.js';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { parseSpeech, speechWork } from '../../audio/parse-speech.js';
+import { SpeechStream } from '../../audio/speech-stream.js';
+import { InferenceService } from '../../inference/inference.service.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
 import { WrittenForm } from '../../written-form/written-form.js';
 import { SessionActivity } from './session-activity.js';
-import { SessionRequests } from './session-requests.js';
+import { type SpokenText } from './session-actions.js';
 import { UtteranceStream } from './utterance-stream.js';
 
-/** What every live session uses. */
+/** Speech on its way. */
+export interface Speech {
+  /** PCM s16le mono at 24 kHz; destroyed with the error when the synthesis fails. */
+  readonly audio: Readable;
+  /** Never rejects. */
+  readonly settled: Promise<Settlement>;
+  cancel(): void;
+}
+
+/** What a session says in one utterance, for a model without live streams. */
+interface UtteranceOrder {
+  readonly id: string;
+  readonly model: string;
+  /** A whole file. */
+  readonly wav: Buffer;
+  readonly durationS: number;
+  readonly language: string;
+  readonly prompt: string;
+  readonly owner: Principal;
+}
+
+/**
+ * What every live session uses. Its requests go through the scheduler at REALTIME priority
+ * and are counted as those of HTTP are: speech output, and utterances for models without
+ * live streams.
+ */
 @Injectable()
 export class SessionServices {
   constructor(
     readonly catalog: ModelCatalog,
-    readonly requests: SessionRequests,
+    private readonly inference: InferenceService,
     readonly activity: SessionActivity,
     @Inject(SETTINGS) readonly settings: Settings,
     private readonly pool: WorkerPoolService,
@@ -46,7 +79,7 @@ export class SessionServices {
         voiceActivity: turnDetection ?? undefined,
         interim: this.#interim(model),
         recognise: (wav, durationS, name) =>
-          this.requests.recognise({
+          this.#recognise({
             ...{ id: `${sessionId}.${name}`, model, wav, durationS },
             ...{ language, prompt, owner },
           }),
@@ -88,5 +121,53 @@ export class SessionServices {
       languages: language === '' ? languages : [language],
     };
     return this.writtenForm.ahead(order)?.(spoken) ?? spoken;
+  }
+
+  /**
+   * @throws DomainError about the text, the voice or the model, or
+   *   `queue_full`, `shutting_down`.
+   */
+  speak(
+    { id, text, voice, speed }: SpokenText,
+    tenant: string,
+    terms: KeyTerms | undefined,
+  ): Speech {
+    const body = {
+      model: this.settings.realtime.speechModel,
+      input: text,
+      voice,
+      speed,
+      response_format: 'pcm',
+    };
+    const params = parseSpeech(body, this.catalog, this.settings.compat);
+    const output = new SpeechStream(this.settings.speech.maxBufferedBytes);
+    const caller = { id, tenant, terms, priority: RequestPriority.REALTIME };
+    const speech = this.inference.start(caller, speechWork(params, output), { output });
+    const settled = speech.settled.then(({ settlement }) => settlement);
+    return { audio: output.audio, settled, cancel: () => speech.cancel('client') };
+  }
+
+  /** @throws DomainError, such as `queue_full` */
+  #recognise({ id, model, wav, durationS, owner, ...fields }: UtteranceOrder) {
+    const { tenant, terms } = owner;
+    const caller = { id, tenant, terms, priority: RequestPriority.REALTIME };
+    const audio = {
+      size: wav.length,
+      bytes: () => Promise.resolve(wav),
+      chunks: () => Readable.from([wav]),
+      dispose: () => Promise.resolve(),
+    };
+    const file = {
+      kind: 'transcribe',
+      audio,
+      durationS,
+      filename: 'utterance.wav',
+    } as const;
+    const request = this.inference.start(caller, {
+      ...{ model, bytes: wav.length, audioDurationS: durationS },
+      payload: { ...PLAIN_TRANSCRIPTION, ...fields, ...file },
+    });
+    const transcript = request.answer('transcript').then(({ reply }) => reply.transcript);
+    return { transcript, cancel: () => request.cancel('client') };
   }
 }

@@ -1,9 +1,9 @@
 import { assistantItem } from '../../../contracts/realtime/realtime-event.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { type HushReason, type SpokenText } from './effect.js';
+import { type HushReason, type SpokenText } from './session-actions.js';
 import { type SessionOutbox } from './session-outbox.js';
-import { type Speech } from './session-requests.js';
+import { type Speech } from './session-services.js';
 import { newItemId, type TranscriptItems } from './transcript-items.js';
 
 type Ending =

@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
-import {
-  errorEvent,
-  type ServerEvent,
-  userItem,
-} from '../../../contracts/realtime/realtime-event.js';
+import { errorEvent, userItem } from '../../../contracts/realtime/realtime-event.js';
 import { type DomainError } from '../../../core/errors/domain-error.js';
 import { type ItemsState } from '../journal/session-state.js';
+import { type SessionActions } from './session-actions.js';
 
 const SPACELESS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
 
@@ -119,6 +116,7 @@ export class TranscriptItems {
    *   are never revised
    */
   constructor(
+    private readonly send: SessionActions['send'],
     private readonly written: (spoken: string) => string = spoken => spoken,
     state?: ItemsState,
   ) {
@@ -158,9 +156,9 @@ export class TranscriptItems {
   }
 
   /** The client committed: the item is announced at once. */
-  commit(): ServerEvent[] {
+  commit(): void {
     const utterance = this.#next;
-    return this.#commit(utterance, this.#item(utterance));
+    this.#commit(utterance, this.#item(utterance));
   }
 
   /** The client cleared: the current utterance is discarded. */
@@ -177,7 +175,7 @@ export class TranscriptItems {
     return previous;
   }
 
-  receive(event: StreamEvent): ServerEvent[] {
+  receive(event: StreamEvent): void {
     const item = this.#item(event.utterance);
     switch (event.type) {
       case 'speech_started':
@@ -185,7 +183,8 @@ export class TranscriptItems {
       case 'speech_stopped':
         return this.#stopped(item, event);
       case 'partial':
-        return item.discarded ? [] : this.#delta(item, item.text.partial(event.text));
+        if (!item.discarded) this.#delta(item, item.text.partial(event.text));
+        return;
       case 'final':
         return this.#final(item, event);
     }
@@ -197,12 +196,12 @@ export class TranscriptItems {
   }
 
   /** The open utterances get no final. */
-  fail(error: DomainError): ServerEvent[] {
-    const events: ServerEvent[] = [];
+  fail(error: DomainError): void {
     for (const [utterance, item] of this.#open) {
       this.#finals = Math.max(this.#finals, utterance + 1);
       if (item.discarded) continue;
-      events.push(...this.#commit(utterance, item), {
+      this.#commit(utterance, item);
+      this.send({
         type: `${PREFIX}.failed`,
         item_id: item.id,
         content_index: 0,
@@ -211,54 +210,49 @@ export class TranscriptItems {
     }
     this.#next = Math.max(this.#next, this.#finals);
     this.#open.clear();
-    return events;
   }
 
-  #started(item: TranscriptItem, at: number): ServerEvent[] {
+  #started(item: TranscriptItem, at: number): void {
     // A replacement worker detects the same speech start again.
-    if (item.started || item.discarded) return [];
+    if (item.started || item.discarded) return;
     item.started = true;
-    return [
-      {
-        type: 'input_audio_buffer.speech_started',
-        audio_start_ms: milliseconds(at),
-        item_id: item.id,
-      },
-    ];
+    this.send({
+      type: 'input_audio_buffer.speech_started',
+      audio_start_ms: milliseconds(at),
+      item_id: item.id,
+    });
   }
 
   #stopped(
     item: TranscriptItem,
     { utterance, at }: { utterance: number; at: number },
-  ): ServerEvent[] {
-    if (item.stopped || item.discarded) return [];
+  ): void {
+    if (item.stopped || item.discarded) return;
     item.stopped = true;
-    const event = {
+    this.send({
       type: 'input_audio_buffer.speech_stopped',
       audio_end_ms: milliseconds(at),
       item_id: item.id,
-    };
-    return [event, ...this.#commit(utterance, item)];
+    });
+    this.#commit(utterance, item);
   }
 
-  #final(
-    item: TranscriptItem,
-    event: Extract<StreamEvent, { type: 'final' }>,
-  ): ServerEvent[] {
+  #final(item: TranscriptItem, event: Extract<StreamEvent, { type: 'final' }>): void {
     const { utterance, text, start, end } = event;
     this.#open.delete(utterance);
     this.#finals = utterance + 1;
     // Silence that was not committed, such as the end of a stream, has no events.
     const unannounced = !item.started && !item.committed && text === '';
-    const events = item.discarded || unannounced ? [] : this.#commit(utterance, item);
+    const silent = item.discarded || unannounced;
+    if (!silent) this.#commit(utterance, item);
     this.#next = Math.max(this.#next, this.#finals);
-    if (item.discarded || unannounced) return [];
+    if (silent) return;
     const about = { item_id: item.id, content_index: 0 };
     const usage = { type: 'duration', seconds: milliseconds(end - start) / 1000 };
     const transcript = this.written(text);
-    events.push(...this.#delta(item, item.text.final(text)));
+    this.#delta(item, item.text.final(text));
     if (text !== '') {
-      events.push({
+      this.send({
         type: `${PREFIX}.segment`,
         ...about,
         id: `seg_${this.#segments}`,
@@ -270,31 +264,27 @@ export class TranscriptItems {
       });
       this.#segments += 1;
     }
-    events.push({ type: `${PREFIX}.completed`, ...about, transcript, usage });
-    return events;
+    this.send({ type: `${PREFIX}.completed`, ...about, transcript, usage });
   }
 
-  #delta({ id }: TranscriptItem, delta: string): ServerEvent[] {
-    return delta === ''
-      ? []
-      : [{ type: `${PREFIX}.delta`, item_id: id, content_index: 0, delta }];
+  #delta({ id }: TranscriptItem, delta: string): void {
+    if (delta !== '')
+      this.send({ type: `${PREFIX}.delta`, item_id: id, content_index: 0, delta });
   }
 
-  #commit(utterance: number, item: TranscriptItem): ServerEvent[] {
-    if (item.committed) return [];
+  #commit(utterance: number, item: TranscriptItem): void {
+    if (item.committed) return;
     item.committed = true;
     this.#next = Math.max(this.#next, utterance + 1);
     const previous = this.follow(item.id);
     const about = { previous_item_id: previous, item: userItem(item.id, null) };
-    return [
-      {
-        type: 'input_audio_buffer.committed',
-        previous_item_id: previous,
-        item_id: item.id,
-      },
-      { type: 'conversation.item.added', ...about },
-      { type: 'conversation.item.done', ...about },
-    ];
+    this.send({
+      type: 'input_audio_buffer.committed',
+      previous_item_id: previous,
+      item_id: item.id,
+    });
+    this.send({ type: 'conversation.item.added', ...about });
+    this.send({ type: 'conversation.item.done', ...about });
   }
 
   #item(utterance: number): TranscriptItem {

@@ -1,9 +1,5 @@
 import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
-
-interface UtteranceTiming {
-  readonly kind: 'first_text' | 'final_delay';
-  readonly ms: number;
-}
+import { type SessionActions } from './session-actions.js';
 
 /** Arrival times stored: five minutes at ten a second. */
 const MARKS = 3000;
@@ -20,6 +16,8 @@ export class UtteranceTimes {
   #endedMs: number | undefined;
   #spoken = false;
 
+  constructor(private readonly count: SessionActions['count']) {}
+
   /** Audio up to second `endS` of the session has arrived. */
   arrived(endS: number, nowMs: number): void {
     const last = this.#marks.at(-1);
@@ -32,14 +30,14 @@ export class UtteranceTimes {
     this.#endedMs ??= nowMs;
   }
 
-  receive(event: StreamEvent, nowMs: number): UtteranceTiming[] {
+  receive(event: StreamEvent, nowMs: number): void {
     switch (event.type) {
       case 'speech_started':
         this.#fromS = event.at;
-        return [];
+        return;
       case 'speech_stopped':
         this.#endedMs = this.#arrivalOf(event.at, nowMs);
-        return [];
+        return;
       case 'partial':
         return this.#firstText(nowMs);
       case 'final':
@@ -47,22 +45,18 @@ export class UtteranceTimes {
     }
   }
 
-  #firstText(nowMs: number): UtteranceTiming[] {
-    if (this.#spoken) return [];
+  #firstText(nowMs: number): void {
+    if (this.#spoken) return;
     this.#spoken = true;
-    return [{ kind: 'first_text', ms: nowMs - this.#arrivalOf(this.#fromS, nowMs) }];
+    this.count('first_text', nowMs - this.#arrivalOf(this.#fromS, nowMs));
   }
 
-  #final(endS: number, text: string, nowMs: number): UtteranceTiming[] {
-    const first = text === '' ? [] : this.#firstText(nowMs);
-    const delay =
-      this.#endedMs === undefined
-        ? []
-        : [{ kind: 'final_delay', ms: nowMs - this.#endedMs } as const];
+  #final(endS: number, text: string, nowMs: number): void {
+    if (text !== '') this.#firstText(nowMs);
+    if (this.#endedMs !== undefined) this.count('final_delay', nowMs - this.#endedMs);
     this.#fromS = endS;
     this.#spoken = false;
     this.#endedMs = undefined;
-    return [...first, ...delay];
   }
 
   /** The first mark at or after `seconds`. */
