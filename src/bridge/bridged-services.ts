@@ -4,6 +4,7 @@ import {
   type CallEnvelope,
   encodeExecution,
   encodeStreamEvent,
+  type StreamConfig,
 } from '../contracts/grpc/call.codec.js';
 import {
   type EmbedCallFields,
@@ -47,11 +48,7 @@ import {
 } from '../worker/execution/long-transcription.service.js';
 import { ExternalWorker } from './external-worker.js';
 import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
-import {
-  type ConfigMessage,
-  type StreamConversation,
-  StreamService,
-} from '../worker/grpc/stream.service.js';
+import { type StreamConversation, StreamService } from '../worker/grpc/stream.service.js';
 import { type ModelKind } from '../platform/config/model-spec.js';
 import { EmbeddingService } from '../worker/execution/embedding.service.js';
 
@@ -68,7 +65,7 @@ class BridgedStreams {
    * DomainError or the abort's error
    */
   async serve(
-    config: ConfigMessage,
+    config: StreamConfig,
     conversation: StreamConversation,
     signal: AbortSignal,
   ): Promise<void> {

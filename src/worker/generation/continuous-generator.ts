@@ -5,7 +5,6 @@ import { cancelledError, type EngineInfo } from '@switchyard/engine-api/engine.j
 import {
   demandTokens,
   type GenerateItem,
-  type GenerationActivity,
   type GenerationEvent,
   type TextGenerator,
   type TokenItem,
@@ -22,6 +21,7 @@ import {
 import { type GenerationFields, parseGenerationParams } from './generation-params.js';
 import { z } from 'zod';
 import { type TokenForm } from '../../contracts/formats/generation-body.js';
+import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import {
   missingField,
   readObject,

@@ -3,6 +3,7 @@ import {
   type GenerationEnd,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type GenerationEvent } from '../engines/text-generator.js';
 import { type AnswerWriter } from './answer-writer.js';
@@ -325,9 +326,7 @@ export class RunningAnswer implements ChoiceListener {
     const { form } = this.#options;
     if (reason === 'empty_prompt') {
       const param = form === 'chat' ? 'messages' : 'prompt';
-      return new DomainError('invalid_value', `\`${param}\` comes to no tokens.`, {
-        param,
-      });
+      return invalidField(param, `\`${param}\` comes to no tokens.`);
     }
     return contextExceeded({ form, promptTokens: prompt.length, tokens, limit });
   }

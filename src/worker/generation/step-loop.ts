@@ -14,7 +14,7 @@ import {
   type GenerationOptions,
   GenerationScheduler,
 } from '../../core/iteration/generation-scheduler.js';
-import { type GenerationActivity } from '../engines/text-generator.js';
+import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import { type LiveSequence, SequenceEvents } from './sequence-events.js';
 import {
   type Drawn,

@@ -4,6 +4,7 @@ import {
 } from '../../contracts/grpc/call.codec.js';
 import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type EngineCapability, type EngineInfo } from '@switchyard/engine-api/engine.js';
 
@@ -38,7 +39,7 @@ export function assertLanguage({ languages }: EngineInfo, language: string): voi
   if (language === '' || languages.length === 0) return;
   if (languages.some(known => baseOf(known) === baseOf(language))) return;
   const message = `\`language\` must be one the model recognises (${languages.join(', ')}); got "${language}".`;
-  throw new DomainError('invalid_value', message, { param: 'options.language' });
+  throw invalidField('options.language', message);
 }
 
 export const wrongKind = ({ kind, model }: QueueJob, does: string): DomainError =>
