@@ -275,7 +275,7 @@ class BridgedEmbedding {
     const { body, inputs, form } = call;
     return this.calls.perform<'embeddings'>(
       call,
-      { kind: 'embed', body, inputs, ...(form && { form }) },
+      { kind: 'embed', body, inputs, form },
       signal,
     );
   }

@@ -5,7 +5,6 @@ import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { boundedText, type FfmpegProcess, startFfmpeg } from './ffmpeg-process.js';
 import { bytesOf, SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
-import { WorkLine } from '../lifecycle/work-line.js';
 import { Resampler } from './resampler.js';
 
 /**
@@ -22,7 +21,7 @@ const SLICE = 4096;
 export class SpeechOutput {
   readonly #encoder: SpeechEncoder;
   readonly #resampler: Resampler | undefined;
-  readonly #written = new WorkLine();
+  #written: Promise<void> = Promise.resolve();
 
   constructor(encoder: SpeechEncoder, sampleRate: number) {
     this.#encoder = encoder;
@@ -35,7 +34,9 @@ export class SpeechOutput {
    */
   write(samples: Int16Array): void {
     const taken = samples.slice();
-    this.#written.add(() => this.#encode(taken));
+    this.#written = this.#written.then(() => this.#encode(taken));
+    // finish() reports it; until then nothing handles a rejection.
+    this.#written.catch(() => undefined);
   }
 
   /**
@@ -43,7 +44,7 @@ export class SpeechOutput {
    * or was aborted.
    */
   async finish(): Promise<void> {
-    await this.#written.done();
+    await this.#written;
     if (this.#resampler) await this.#encoder.write(this.#resampler.flush());
     await this.#encoder.finish();
   }

@@ -27,20 +27,32 @@ import {
 } from '../../contracts/openai/read-tools.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import {
+  type Grammar,
   type GrammarTool,
   type TextBackendInfo,
 } from '@switchyard/engine-api/text-backend.port.js';
 
-export interface ToolFields {
-  /** The answer has to be calls of these. */
-  readonly forced?: { readonly tools: readonly GrammarTool[]; readonly named: boolean };
-  /** In OpenAI's form, for the template. */
-  readonly tools: readonly unknown[];
+/** What is looked for in an answer that may call tools. */
+export interface WantedTools {
+  /** False: the answer ends after the first call. */
   readonly parallel: boolean;
   /** Names of those that take one text. */
   readonly custom: readonly string[];
   /** `TOOL/PARAMETER` of those that are texts, where a form does not tell. */
   readonly texts: readonly string[];
+  /**
+   * One function was named: as with OpenAI, the answer ends with `stop`,
+   * not with `tool_calls`.
+   */
+  readonly named?: true;
+}
+
+interface ChatTools {
+  /** In OpenAI's form. */
+  readonly template: readonly unknown[];
+  readonly wanted: WantedTools;
+  /** The answer has to be calls. */
+  readonly grammar?: Grammar;
 }
 
 export const TOOL_FIELDS = {
@@ -54,7 +66,7 @@ export const TOOL_FIELDS = {
 export function toolsOf(
   body: z.output<z.ZodObject<typeof TOOL_FIELDS>>,
   info: TextBackendInfo,
-): ToolFields | undefined {
+): ChatTools | undefined {
   const parallel = body.parallel_tool_calls;
   // What is ignored here was reported by the gateway.
   const {
@@ -67,19 +79,26 @@ export function toolsOf(
   if (usable.length === 0 || choice === 'none') return undefined;
   const custom = usable.flatMap(({ name, tool }) => (tool.type === 'custom' ? name : []));
   const texts = usable.flatMap(textParameters);
-  const fields = { tools: usable.map(functionInChat), parallel, custom, texts };
-  if (choice === 'auto') return fields;
+  const template = usable.map(functionInChat);
+  const wanted = { parallel, custom, texts };
+  if (choice === 'auto') return { template, wanted };
   if (!info.grammar)
     throw unsupportedField(
       'tool_choice',
       'this model decides by itself; auto and none are known',
     );
+  const grammar = (tools: readonly CallableTool[], several: boolean): Grammar => ({
+    type: 'tool_calls',
+    tools: tools.map(inGrammar),
+    several,
+    form: info.toolForm,
+  });
   if (choice === 'required')
-    return { ...fields, forced: { tools: usable.map(inGrammar), named: false } };
+    return { template, wanted, grammar: grammar(usable, parallel) };
   return {
-    ...fields,
-    parallel: false,
-    forced: { tools: [inGrammar(choice)], named: true },
+    template,
+    wanted: { ...wanted, parallel: false, named: true },
+    grammar: grammar([choice], false),
   };
 }
 
@@ -92,8 +111,11 @@ function textParameters({ name, tool }: CallableTool): readonly string[] {
 }
 
 function inGrammar({ name, tool, path }: CallableTool): GrammarTool {
-  const parameters = parametersOf(tool);
-  return { name, path: `${path}.function.parameters`, ...(parameters && { parameters }) };
+  return {
+    name,
+    path: `${path}.function.parameters`,
+    parameters: parametersOf(tool) ?? undefined,
+  };
 }
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;

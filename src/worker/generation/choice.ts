@@ -6,10 +6,15 @@ import {
   type Sampling,
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
-import { type AnswerReader, PlainReader, type ReaderOptions } from './answer-reader.js';
+import {
+  type AnswerReader,
+  joined,
+  PlainReader,
+  type ReaderOptions,
+} from './answer-reader.js';
 import { HarmonyReader } from './harmony-reader.js';
 import { type ToolCall } from './tool-call-reader.js';
-import { type WantedTools } from './generation-params.js';
+import { type WantedTools } from './chat-messages.js';
 
 /** What a step added to a choice. */
 export interface ChoiceOutput {
@@ -140,11 +145,11 @@ export class Choice implements LiveSequence {
 
   #withCalls({ text: drawn, tokens }: Piece, last: boolean): ChoiceOutput {
     const parts = [this.#reader.take(drawn), ...(last ? [this.#reader.flush()] : [])];
-    const calls = parts.flatMap(part => part.calls);
+    const { content: text, reasoning, calls } = joined(parts);
     return {
-      text: parts.map(({ content }) => content).join(''),
+      text,
       tokens,
-      reasoning: parts.map(({ reasoning }) => reasoning).join(''),
+      reasoning,
       calls: this.#options.tools?.parallel ? calls : calls.slice(0, 1),
     };
   }

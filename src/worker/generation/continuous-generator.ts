@@ -131,7 +131,12 @@ export class ContinuousGenerator implements TextGenerator {
     const { rows, device, revision, chat } = backend.info;
     const line = Math.max(1, Math.round(rows * LINE_SHARE));
     return {
-      ...{ engine, device, revision, maxBatch: 1, streams: 0, languages: [] },
+      engine,
+      device,
+      revision,
+      maxBatch: 1,
+      streams: 0,
+      languages: [],
       maxConcurrent: rows + line,
       overdraft: line,
       capabilities: [
@@ -198,14 +203,18 @@ export class ContinuousGenerator implements TextGenerator {
     if (item.signal.aborted) throw cancelledError(item.requestId);
     const { requestId, form } = item;
     return new RunningAnswer({
-      ...{ requestId, form, loop, sinceMs, nowMs: this.#nowMs },
+      requestId,
+      form,
+      loop,
+      sinceMs,
+      nowMs: this.#nowMs,
       writer: this.#writer(item, wanted),
       sequences: this.#sequences(item, wanted, prompts, sinceMs),
       window: this.info.maxConcurrent,
       choice: {
         stop: wanted.stop,
         begun: wanted.begun.map(token => ({ token, bytes: backend.bytesOf(token) })),
-        ...(wanted.tools && { tools: wanted.tools }),
+        tools: wanted.tools,
         thinking: this.#thinking(form, prompts[0]!, wanted.begun.length),
         toolForm: form === 'chat' ? backend.info.toolForm : undefined,
       },
@@ -259,25 +268,19 @@ export class ContinuousGenerator implements TextGenerator {
   ): TextSequence[][] {
     // With a share of 1 aged work is REALTIME, in order of arrival.
     const priorityClass = agingShare === 1 ? CLASSES.realtime : CLASSES[priority];
-    const shared = {
-      priorityClass,
-      agingShare,
-      arrivalMs,
-      tenant,
-      tenantWeight,
-      salt: tenant,
-    };
     const seeds = Array.from({ length: n }, (_, choice) => (seed + choice) % 2 ** 32);
     const begunTokens = begun.length;
     return prompts.map(prompt => {
       // The tokens of an answer that is continued count as its own.
-      const most = {
-        maxTokens:
-          this.#fitting(form, prompt.length - begunTokens, maxTokens) - begunTokens,
-      };
+      const most = this.#fitting(form, prompt.length - begunTokens, maxTokens);
       return seeds.map(own => ({
-        ...shared,
-        ...most,
+        priorityClass,
+        agingShare,
+        arrivalMs,
+        tenant,
+        tenantWeight,
+        salt: tenant,
+        maxTokens: most - begunTokens,
         prompt,
         begunTokens,
         sampling: { ...sampling, seed: own },
@@ -307,15 +310,17 @@ export class ContinuousGenerator implements TextGenerator {
 function defaults({ info, memory }: TextBackend, targetMs: number): SchedulingOptions {
   const { rows, stepTokens, contextTokens } = info;
   return {
-    ...{ maxRows: rows, maxContext: contextTokens, headroomTokens: memory.blockTokens },
-    ...{
-      classWidthMs: 30_000,
-      maxPreemptions: 2,
-      maxOvertakes: 8,
-      backoffMs: 50,
-      pauseGraceMs: 2000,
-    },
+    maxRows: rows,
+    maxContext: contextTokens,
+    headroomTokens: memory.blockTokens,
+    classWidthMs: 30_000,
+    maxPreemptions: 2,
+    maxOvertakes: 8,
+    backoffMs: 50,
+    pauseGraceMs: 2000,
     budget: { minTokens: rows, maxTokens: stepTokens, targetMs },
-    ...{ outputWeight: 2, idleWaitMs: 50, loadWaitMs: 5 },
+    outputWeight: 2,
+    idleWaitMs: 50,
+    loadWaitMs: 5,
   };
 }

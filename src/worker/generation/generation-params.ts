@@ -21,8 +21,8 @@ import {
   chatMessages,
   MESSAGES,
   TOOL_FIELDS,
-  type ToolFields,
   toolsOf,
+  type WantedTools,
 } from './chat-messages.js';
 import { SAMPLING_FIELDS, samplingOf } from './sampling-fields.js';
 import {
@@ -31,19 +31,6 @@ import {
   type Sampling,
   type TextBackendInfo,
 } from '@switchyard/engine-api/text-backend.port.js';
-
-export interface WantedTools {
-  readonly parallel: boolean;
-  /** Names of those that take one text. */
-  readonly custom: readonly string[];
-  /** `TOOL/PARAMETER` of those that are texts. */
-  readonly texts: readonly string[];
-  /**
-   * One function was named: as with OpenAI, the answer ends with `stop`,
-   * not with `tool_calls`.
-   */
-  readonly named?: true;
-}
 
 /** What a body of chat or completions asks for, checked. */
 export interface GenerationFields {
@@ -159,12 +146,12 @@ export function parseGenerationParams(
     includeUsage: body.stream_options?.include_usage ?? false,
     tokenIds: body.return_token_ids,
     begun,
-    ...(body.seed !== undefined && { seed: body.seed }),
+    seed: body.seed,
     ...rest,
     sampling: {
       ...sampling,
-      ...(grammar && { grammar }),
-      ...(logprobs !== undefined && { logprobs }),
+      grammar: grammar ?? sampling.grammar,
+      logprobs,
     },
   };
 }
@@ -183,21 +170,20 @@ function chatFields(sent: Raw, info: TextBackendInfo): FormFields {
   const { top_logprobs: top, logprobs } = body;
   if (top !== undefined && !logprobs)
     throw wrongField('top_logprobs', top, 'needs `logprobs` to be true');
-  const maxTokens = body.max_completion_tokens ?? body.max_tokens;
   const tools = toolsOf(body, info);
-  const variables = templateVariables(body);
   const prompt: Prompt = {
     type: 'chat',
     messages: chatMessages(body.messages),
-    ...(tools && { tools: tools.tools }),
-    ...(variables && { variables }),
+    tools: tools?.template,
+    variables: templateVariables(body),
   };
   return {
     body,
     prompts: [prompt],
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(logprobs && { logprobs: top ?? 0 }),
-    ...(tools && wantedTools(tools, info.toolForm)),
+    maxTokens: body.max_completion_tokens ?? body.max_tokens,
+    logprobs: logprobs ? (top ?? 0) : undefined,
+    tools: tools?.wanted,
+    grammar: tools?.grammar,
   };
 }
 
@@ -212,19 +198,6 @@ function templateVariables({
     // Templates that know no effort know this.
     ...(effort === 'none' && { enable_thinking: false }),
     ...named,
-  };
-}
-
-function wantedTools(
-  { forced, tools: _, ...wanted }: ToolFields,
-  form: TextBackendInfo['toolForm'],
-): Pick<FormFields, 'tools' | 'grammar'> {
-  if (forced === undefined) return { tools: wanted };
-  const { tools, named } = forced;
-  const several = wanted.parallel;
-  return {
-    tools: named ? { ...wanted, named } : wanted,
-    grammar: { type: 'tool_calls', tools, several, ...(form && { form }) },
   };
 }
 
@@ -249,7 +222,7 @@ function completionFields(sent: Raw): FormFields {
     body,
     prompts: promptsOf(prompt),
     maxTokens,
-    ...(logprobs !== undefined && { logprobs }),
+    logprobs,
   };
 }
 

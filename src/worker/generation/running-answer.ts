@@ -16,36 +16,32 @@ import {
 import { type StepLoop } from './step-loop.js';
 import { type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
 
-interface EventBufferOptions {
-  /** Events that wait for a slow reader; from then on `onFull`, until `low` are left. */
-  readonly high: number;
-  readonly low: number;
-  readonly onFull: () => void;
-  readonly onRoom: () => void;
-}
+/** Chunks that wait for a slow reader until its sequences pause, and when they go on. */
+const HIGH_CHUNKS = 64;
+const LOW_CHUNKS = 16;
 
 /**
  * What was made and not yet asked for. It never refuses: whoever fills it is told to
  * stop, and may bring a little more.
  */
 class EventBuffer<T> implements AsyncIterable<T> {
-  readonly #options: EventBufferOptions;
   readonly #waiting: T[] = [];
   #isFull = false;
   #end: { readonly error?: Error } | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(options: EventBufferOptions) {
-    this.#options = options;
-  }
+  constructor(
+    private readonly onFull: () => void,
+    private readonly onRoom: () => void,
+  ) {}
 
   push(...events: readonly T[]): void {
     if (this.#end) return;
     this.#waiting.push(...events);
     this.#wake();
-    if (this.#isFull || this.#waiting.length < this.#options.high) return;
+    if (this.#isFull || this.#waiting.length < HIGH_CHUNKS) return;
     this.#isFull = true;
-    this.#options.onFull();
+    this.onFull();
   }
 
   /** After what waits; with `error`, instead of it. The first end counts. */
@@ -76,18 +72,15 @@ class EventBuffer<T> implements AsyncIterable<T> {
   }
 
   #tellRoom(): void {
-    if (!this.#isFull || this.#waiting.length > this.#options.low) return;
+    if (!this.#isFull || this.#waiting.length > LOW_CHUNKS) return;
     this.#isFull = false;
-    this.#options.onRoom();
+    this.onRoom();
   }
 }
 
-interface TooLong {
+interface TooLong extends Pick<SubmitRefusal, 'tokens' | 'limit'> {
   readonly form: 'chat' | 'completion';
   readonly promptTokens: number;
-  /** Prompt and answer. */
-  readonly tokens: number;
-  readonly limit: number;
 }
 
 /** What can never fit, in OpenAI's words: clients look for them. */
@@ -106,11 +99,6 @@ export function contextExceeded({
   const message = `This model's maximum context length is ${limit} tokens. However, ${asked}.`;
   return new DomainError('context_length_exceeded', message, { param });
 }
-
-/** Chunks that wait for a slow reader until its sequences pause, and when they go on. */
-const HIGH_CHUNKS = 64;
-
-const LOW_CHUNKS = 16;
 
 interface AnswerOptions {
   readonly requestId: string;
@@ -171,11 +159,10 @@ export class RunningAnswer implements ChoiceListener {
       );
     this.#waiting = this.#all.filter(one => this.#isFirst(one)).reverse();
     this.over = new Promise(resolve => (this.#end = resolve));
-    this.events = new EventBuffer<GenerationEvent>({
-      ...{ high: HIGH_CHUNKS, low: LOW_CHUNKS },
-      onFull: () => this.#pause(),
-      onRoom: () => this.#resume(),
-    });
+    this.events = new EventBuffer<GenerationEvent>(
+      () => this.#pause(),
+      () => this.#resume(),
+    );
   }
 
   start(): void {
@@ -296,12 +283,7 @@ export class RunningAnswer implements ChoiceListener {
     this.#push(this.#options.writer.close(usage));
     const finishReasons = this.#all.map(({ index }) => this.#finishReasons.get(index)!);
     const firstTokenMs = this.#firstTokenMs;
-    this.events.push({
-      type: 'done',
-      usage,
-      finishReasons,
-      ...(firstTokenMs !== undefined && { firstTokenMs }),
-    });
+    this.events.push({ type: 'done', usage, finishReasons, firstTokenMs });
   }
 
   #pause(): void {

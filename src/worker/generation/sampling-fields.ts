@@ -181,7 +181,7 @@ export function samplingOf(
     ...(biases.length > 0 && {
       logitBias: new Map(biases.map(([token, bias]) => [Number(token), bias])),
     }),
-    ...(grammar && { grammar }),
+    grammar,
   };
 }
 

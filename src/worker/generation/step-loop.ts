@@ -182,10 +182,14 @@ export class StepLoop {
   get activity(): GenerationActivity {
     const { running, waiting, stepTokens, strandedTokens } = this.#scheduler;
     const { decodeCalls, memory } = this.#backend;
-    const steps = { running, waiting, stepTokens, decodeCalls, strandedTokens };
     return {
-      ...steps,
-      ...{ freeBlocks: memory.available, blocks: memory.blocks },
+      running,
+      waiting,
+      stepTokens,
+      decodeCalls,
+      strandedTokens,
+      freeBlocks: memory.available,
+      blocks: memory.blocks,
       ...this.#counts,
     };
   }

@@ -55,7 +55,7 @@ export class EmbeddingWork implements JobWork {
       kind: 'embeddings',
       vectors: vectors.toString('base64'),
       dimensions,
-      ...(usage && { usage }),
+      usage,
     } as const;
     return { value, execution };
   }

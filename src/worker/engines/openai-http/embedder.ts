@@ -113,7 +113,7 @@ export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
         const answer = parsed(await textOf(body, LARGEST_ANSWER_BYTES), modelId);
         const read = isRerank ? scoresIn : embeddingIn;
         const usage = usageIn(answer.usage);
-        return { ...read(answer, { modelId, inputs }), ...(usage && { usage }) };
+        return { ...read(answer, { modelId, inputs }), usage };
       },
     });
   }

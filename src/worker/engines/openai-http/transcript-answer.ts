@@ -39,9 +39,9 @@ export function transcriptIn(
     durationS,
     segments: segments.length > 0 ? segments.map(segmentOf) : wholeText(text, durationS),
     words: context.wordTimestamps ? wordsIn(answer, segments) : [],
-    ...(Array.isArray(answer.logprobs) && {
-      logprobs: listOf(answer.logprobs).map(tokenOf),
-    }),
+    logprobs: Array.isArray(answer.logprobs)
+      ? listOf(answer.logprobs).map(tokenOf)
+      : undefined,
   };
 }
 

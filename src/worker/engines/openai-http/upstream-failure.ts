@@ -149,9 +149,9 @@ const refusal = (code: ErrorCode, { status, problem }: AnswerStatus): DomainErro
     code,
     `The upstream refuses the request: ${problem.message || `status ${status}`}`,
     {
-      ...(problem.param !== undefined && { param: problem.param }),
+      param: problem.param,
       // One of ours was judged already: it is `code`, or means something else here.
-      ...(!isErrorCode(problem.code) && { foreignCode: problem.code }),
+      foreignCode: isErrorCode(problem.code) ? undefined : problem.code,
     },
   );
 

@@ -44,7 +44,7 @@ export class UpstreamGeneration {
     return {
       type: 'done',
       finishReasons: !this.#isChoices && reasons.length === 0 ? [''] : reasons,
-      ...(this.#usage && { usage: this.#usage }),
+      usage: this.#usage,
     };
   }
 
