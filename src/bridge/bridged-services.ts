@@ -120,10 +120,6 @@ async function sendDown(
 /** Upload pieces, as gateways send them. */
 const PIECE_BYTES = 65_536;
 
-type Called = CallEnvelope & { readonly tenant?: string };
-
-type Kind = WorkerReply['kind'];
-
 /**
  * Requests of this process as calls of the worker behind it: envelope and group go
  * through as they came.
@@ -136,8 +132,8 @@ class BridgedCalls {
    * @throws DomainError the worker's own failure, or the abort's error when the
    *   worker has stopped
    */
-  async perform<K extends Kind>(
-    { requestId, priority, group, tenant }: Called,
+  async perform<K extends WorkerReply['kind']>(
+    { requestId, priority, group, tenant }: CallEnvelope & { readonly tenant?: string },
     payload: WorkerTask,
     signal: AbortSignal,
   ): Promise<Extract<WorkerReply, { kind: K }>> {

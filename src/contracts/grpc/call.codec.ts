@@ -98,14 +98,8 @@ export interface CallGroup {
   readonly agingShare?: number;
 }
 
-/** How one request was computed; milliseconds on the worker's clock. */
-export interface CallExecution {
-  readonly prepMs: number;
-  readonly readyWaitMs: number;
-  readonly deviceMs: number;
-  readonly batchSize: number;
-  /** Names the engine call; empty when the worker reports none. */
-  readonly batchId: string;
+/** How one request was computed. `batchId` is empty when the worker reports none. */
+export interface CallExecution extends Readonly<Omit<Execution, 'shareMs'>> {
   /** Its part of the device's time; absent: `deviceMs` divided by `batchSize`. */
   readonly shareMs?: number;
 }

@@ -180,8 +180,8 @@ class FfmpegEncoder implements SpeechEncoder {
     this.#input.end();
     const end = await this.#process.ended;
     if (this.#signal.aborted) throw abortError(this.#signal);
-    if (!end.started) throw end.error;
-    if (end.exitCode === 0) return;
+    if (end instanceof DomainError) throw end;
+    if (end === 0) return;
     const [reason = 'ffmpeg gave no reason'] = this.#complaint().split('\n');
     throw new DomainError('engine_failed', `The speech could not be encoded: ${reason}`);
   }

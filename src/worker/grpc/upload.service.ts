@@ -38,7 +38,7 @@ export class UploadService {
     conversation: Conversation,
     signal: AbortSignal,
   ): Promise<void> {
-    await using file = await ReceivedFile.open({ maxBytes: this.spec.uploadLimitBytes });
+    await using file = await ReceivedFile.open(this.spec.uploadLimitBytes);
     const { audio } = start;
     const byUrl = !Buffer.isBuffer(audio);
     const pieces = byUrl

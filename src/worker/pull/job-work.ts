@@ -62,14 +62,15 @@ export interface JobAnswer {
  * Runs a job through the same stages as a gRPC call: one implementation per
  * kind of engine.
  */
-export interface JobWork {
+export abstract class JobWork {
   /**
    * @param envelope id, priority and group as a call would carry them
    * @throws DomainError the job's own failure, or the abort's error once the
    *   work has stopped
    */
-  perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer>;
+  abstract perform(
+    job: QueueJob,
+    envelope: CallEnvelope,
+    signal: AbortSignal,
+  ): Promise<JobAnswer>;
 }
-
-/** Injection token of the `JobWork` of this process. */
-export const JOB_WORK = Symbol('JOB_WORK');

@@ -12,7 +12,7 @@ import { JobIntake } from './job-intake.js';
 import { JobRunner } from './job-runner.js';
 import { LockKeeper } from './lock-keeper.js';
 import { QueuedAudio } from './queued-audio.js';
-import { JOB_WORK } from './job-work.js';
+import { JobWork } from './job-work.js';
 import { sharedQueueOf, PullConnections } from './pull-connections.js';
 import { PullFeed } from './pull-feed.js';
 import { PullLoop } from './pull-loop.js';
@@ -40,9 +40,9 @@ const EVERY_KIND = [
 ];
 
 const KINDS = {
-  stt: [QueuedAudio, { provide: JOB_WORK, useClass: RecognitionWork }],
-  tts: [{ provide: JOB_WORK, useClass: SpeechWork }],
-  embedding: [{ provide: JOB_WORK, useClass: EmbeddingWork }],
+  stt: [QueuedAudio, { provide: JobWork, useClass: RecognitionWork }],
+  tts: [{ provide: JobWork, useClass: SpeechWork }],
+  embedding: [{ provide: JobWork, useClass: EmbeddingWork }],
 } as const;
 
 /**

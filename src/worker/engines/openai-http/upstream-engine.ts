@@ -16,24 +16,17 @@ import { Upstream } from './upstream.js';
 const LONGEST_PROBE_MS = 5000;
 const LONGEST_LIST_BYTES = 1_048_576;
 
-interface ProbeResult {
-  /**
-   * What ran, as far as the upstream tells: `whisper-large-v3
-   * (2024-05-01) at gpu-7:8000`.
-   */
-  readonly revision: string;
-  readonly warning?: string;
-}
-
 /**
  * One look at `GET /models`. An upstream that is away, or that has no such route, is no
  * reason not to start: the worker would only restart for ever. It is ready as soon as
  * the upstream answers.
+ * @returns as revision what ran, as far as the upstream tells: `whisper-large-v3
+ *   (2024-05-01) at gpu-7:8000`
  */
 async function probe(
   upstream: Upstream,
   { baseUrl, model, timeoutMs }: OpenAiHttpOptions,
-): Promise<ProbeResult> {
+): Promise<{ readonly revision: string; readonly warning?: string }> {
   const { host } = new URL(baseUrl);
   const revision = `${model} at ${host}`;
   try {
