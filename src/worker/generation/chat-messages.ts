@@ -25,7 +25,7 @@ import {
   parametersOf,
   usableTools,
 } from '../../contracts/openai/read-tools.js';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import {
   type Grammar,
   type GrammarTool,
@@ -123,8 +123,6 @@ const MOST_MESSAGES = 100_000;
 const MOST_CALLS = 1000;
 const NAME = textUpTo(128);
 
-type Message = Readonly<Record<string, unknown>>;
-
 export const MESSAGES = defaulted(objectsUpTo(MOST_MESSAGES, OBJECT), []);
 
 const MESSAGE = z.looseObject({
@@ -156,12 +154,12 @@ const REFUSAL_PART = z.object({ refusal: defaulted(ANY_TEXT, '') });
  * are joined, and `developer` is the `system` that it replaced. What a template cannot
  * show, such as an image, is refused.
  */
-export function chatMessages(messages: readonly Message[]): readonly Message[] {
+export function chatMessages(messages: readonly Fields[]): readonly Fields[] {
   if (messages.length === 0) throw missingField('messages');
   return messages.map((message, index) => chatMessage(message, `messages[${index}]`));
 }
 
-function chatMessage(raw: Message, path: string): Message {
+function chatMessage(raw: Fields, path: string): Fields {
   const message = readObject(MESSAGE, raw, path);
   const { role, tool_calls: calls } = message;
   const content = contentOf(message.content ?? undefined, `${path}.content`);
@@ -177,7 +175,7 @@ function chatMessage(raw: Message, path: string): Message {
 }
 
 /** A call as templates know it: of a function, whatever it was. */
-function callIn(call: Message, path: string): Message {
+function callIn(call: Fields, path: string): Fields {
   if (call.type !== 'custom') {
     readObject(FUNCTION_CALL, call, path);
     return call;

@@ -116,18 +116,16 @@ const LINE_SHARE = 1 / 4;
  */
 export class ContinuousGenerator implements TextGenerator {
   readonly kind = 'llm';
-  readonly #options: ContinuousOptions;
   readonly #nowMs: () => number;
   #loop: StepLoop | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(options: ContinuousOptions) {
-    this.#options = options;
+  constructor(private readonly options: ContinuousOptions) {
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
   get info(): EngineInfo {
-    const { backend, engine } = this.#options;
+    const { backend, engine } = this.options;
     const { rows, device, revision, chat } = backend.info;
     const line = Math.max(1, Math.round(rows * LINE_SHARE));
     return {
@@ -151,7 +149,7 @@ export class ContinuousGenerator implements TextGenerator {
   }
 
   async load(): Promise<void> {
-    const { backend, scheduling } = this.#options;
+    const { backend, scheduling } = this.options;
     await backend.load();
     this.#loop = new StepLoop(
       backend,
@@ -169,7 +167,7 @@ export class ContinuousGenerator implements TextGenerator {
   async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
     const { form } = item;
     if (form === 'tokenize' || form === 'detokenize') {
-      yield* tokenAnswer({ ...item, form }, this.#options.backend);
+      yield* tokenAnswer({ ...item, form }, this.options.backend);
       return;
     }
     const answer = await this.#answer(item);
@@ -189,7 +187,7 @@ export class ContinuousGenerator implements TextGenerator {
   async #answer(asked: GenerateItem): Promise<RunningAnswer> {
     const item = demandTokens(asked);
     const sinceMs = this.#nowMs();
-    const { backend } = this.#options;
+    const { backend } = this.options;
     const loop = this.#loop;
     if (!loop || this.#closed)
       throw new DomainError('shutting_down', 'The engine is not running.');
@@ -223,7 +221,7 @@ export class ContinuousGenerator implements TextGenerator {
 
   /** Where the answer to a chat stands: some templates open the thoughts in the prompt. */
   #thinking(form: TokenItem['form'], prompt: readonly number[], begun: number) {
-    const { backend } = this.#options;
+    const { backend } = this.options;
     if (form !== 'chat' || !backend.info.thinks) return undefined;
     const end = prompt.slice(0, prompt.length - begun).slice(-OPENING_TOKENS);
     const text = Buffer.concat(end.map(token => backend.bytesOf(token))).toString();
@@ -236,7 +234,7 @@ export class ContinuousGenerator implements TextGenerator {
     prompts,
     begun,
   }: GenerationFields): Promise<readonly (readonly number[])[]> {
-    const { backend } = this.#options;
+    const { backend } = this.options;
     await backend.check({ ...sampling, seed: 0 });
     const known = await backend.encode({ type: 'tokens', tokens: begun });
     return Promise.all(
@@ -249,7 +247,7 @@ export class ContinuousGenerator implements TextGenerator {
     wanted: GenerationFields,
   ): ChunkWriter | WholeWriter {
     const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
-    const { model } = this.#options.backend.info;
+    const { model } = this.options.backend.info;
     const options = {
       head: { form, id, created: Math.floor(Date.now() / 1000), model },
       logprobs: wanted.sampling.logprobs !== undefined,
@@ -294,7 +292,7 @@ export class ContinuousGenerator implements TextGenerator {
    * @throws DomainError
    */
   #fitting(form: TokenItem['form'], promptTokens: number, wanted?: number): number {
-    const { info, memory } = this.#options.backend;
+    const { info, memory } = this.options.backend;
     const limit = Math.min(info.contextTokens, memory.capacity + 1);
     const tokens = promptTokens + (wanted ?? 1);
     if (tokens > limit) throw contextExceeded({ form, promptTokens, tokens, limit });
@@ -303,7 +301,7 @@ export class ContinuousGenerator implements TextGenerator {
 
   async #close(): Promise<void> {
     await this.#loop?.stop();
-    await this.#options.backend.close();
+    await this.options.backend.close();
   }
 }
 

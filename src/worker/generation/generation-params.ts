@@ -13,7 +13,7 @@ import {
   unserved,
   wholeNumberFrom,
 } from '../../contracts/schema/rules.js';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type TokenItem } from '../engines/text-generator.js';
@@ -76,7 +76,7 @@ const isTextOnly = (value: unknown): boolean =>
   !Array.isArray(value) || value.every(modality => modality === 'text');
 
 /** Of a template: plain values, few of them. */
-const VARIABLES = z.custom<Raw>(
+const VARIABLES = z.custom<Fields>(
   value =>
     isObject(value) &&
     Object.keys(value).length <= MOST_VARIABLES &&
@@ -120,8 +120,6 @@ const COMPLETION = z.object(
 );
 
 type PromptField = string | readonly number[] | readonly (string | readonly number[])[];
-type Raw = Readonly<Record<string, unknown>>;
-
 /**
  * @throws DomainError for the first field that cannot be honoured; unknown
  *   fields are ignored.
@@ -130,7 +128,7 @@ export function parseGenerationParams(
   { form, body: json }: Pick<TokenItem, 'form' | 'body'>,
   info: TextBackendInfo,
 ): GenerationFields {
-  const given = parsed(json) as Raw;
+  const given = parsed(json) as Fields;
   const own = Object.entries(info.sampling ?? {}).filter(([name]) => given[name] == null);
   const sent = { ...given, ...Object.fromEntries(own) };
   const { body, logprobs, grammar, ...rest } =
@@ -165,7 +163,7 @@ interface FormFields extends Pick<GenerationFields, 'prompts' | 'maxTokens' | 't
   readonly grammar?: Grammar;
 }
 
-function chatFields(sent: Raw, info: TextBackendInfo): FormFields {
+function chatFields(sent: Fields, info: TextBackendInfo): FormFields {
   const body = readObject(CHAT, sent);
   const { top_logprobs: top, logprobs } = body;
   if (top !== undefined && !logprobs)
@@ -191,7 +189,7 @@ function chatFields(sent: Raw, info: TextBackendInfo): FormFields {
 function templateVariables({
   chat_template_kwargs: named,
   reasoning_effort: effort,
-}: z.output<typeof CHAT>): Raw | undefined {
+}: z.output<typeof CHAT>): Fields | undefined {
   if (named === undefined && effort === undefined) return undefined;
   return {
     ...(effort !== undefined && { reasoning_effort: effort }),
@@ -212,7 +210,7 @@ function begunOf(tokens: unknown, most: number): readonly number[] {
   );
 }
 
-function completionFields(sent: Raw): FormFields {
+function completionFields(sent: Fields): FormFields {
   const body = readObject(COMPLETION, sent);
   const { echo, best_of: bestOf, n, prompt, max_tokens: maxTokens, logprobs } = body;
   if (echo) throw unsupportedField('echo', 'prompts are not told again');

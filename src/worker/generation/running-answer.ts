@@ -128,7 +128,6 @@ export class RunningAnswer implements ChoiceListener {
   readonly events: EventBuffer<GenerationEvent>;
   /** Resolves when nothing of it is in the scheduler any more. */
   readonly over: Promise<void>;
-  readonly #options: AnswerOptions;
   readonly #all: readonly Choice[];
   /** Choices of each prompt. */
   readonly #n: number;
@@ -148,8 +147,7 @@ export class RunningAnswer implements ChoiceListener {
   #failure: Error | undefined;
   #end: () => void = () => undefined;
 
-  constructor(options: AnswerOptions) {
-    this.#options = options;
+  constructor(private readonly options: AnswerOptions) {
     const { sequences, choice } = options;
     this.#n = sequences[0]?.length ?? 0;
     this.#all = sequences
@@ -176,7 +174,7 @@ export class RunningAnswer implements ChoiceListener {
     this.#fail(
       new DomainError(
         'request_cancelled',
-        `Request ${this.#options.requestId} was cancelled.`,
+        `Request ${this.options.requestId} was cancelled.`,
       ),
       reason,
     );
@@ -189,7 +187,7 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   said(choice: Choice, said: ChoiceOutput): void {
-    const { writer, nowMs, sinceMs } = this.#options;
+    const { writer, nowMs, sinceMs } = this.options;
     this.#firstTokenMs ??= nowMs() - sinceMs;
     this.#push(writer.said(choice, said));
     if (choice.tokens > 0) this.#callSiblings(choice);
@@ -205,10 +203,10 @@ export class RunningAnswer implements ChoiceListener {
 
   #finished(choice: Choice, reason: string): void {
     const isCall =
-      reason === 'stop' && choice.calls > 0 && !this.#options.choice.tools?.named;
+      reason === 'stop' && choice.calls > 0 && !this.options.choice.tools?.named;
     const finishReason = isCall ? 'tool_calls' : reason;
     this.#finishReasons.set(choice.index, finishReason);
-    this.#push(this.#options.writer.ended(choice, finishReason));
+    this.#push(this.options.writer.ended(choice, finishReason));
     this.#callSiblings(choice);
   }
 
@@ -227,7 +225,7 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   #fill(): void {
-    while (!this.#failure && this.#here.size < this.#options.window) {
+    while (!this.#failure && this.#here.size < this.options.window) {
       const next = this.#waiting.pop();
       if (next === undefined) return;
       this.#submit(next);
@@ -236,11 +234,11 @@ export class RunningAnswer implements ChoiceListener {
 
   #submit(choice: Choice): void {
     if (choice.over) return choice.ended({ type: 'finished', reason: choice.over });
-    if (this.#isStarted) choice.arrivalMs = this.#options.nowMs();
-    const refusal = this.#options.loop.submit(choice);
+    if (this.#isStarted) choice.arrivalMs = this.options.nowMs();
+    const refusal = this.options.loop.submit(choice);
     if (refusal) return this.#fail(this.#refused(choice, refusal), 'consumer_gone');
     this.#here.add(choice);
-    if (this.#paused) this.#options.loop.pause(choice);
+    if (this.#paused) this.options.loop.pause(choice);
   }
 
   #push(said: readonly object[]): void {
@@ -255,7 +253,7 @@ export class RunningAnswer implements ChoiceListener {
     if (this.#failure) return;
     this.#failure = error;
     this.events.clear();
-    for (const choice of [...this.#here]) this.#options.loop.cancel(choice, reason);
+    for (const choice of [...this.#here]) this.options.loop.cancel(choice, reason);
   }
 
   #endIfOver(): void {
@@ -280,7 +278,7 @@ export class RunningAnswer implements ChoiceListener {
       ),
       cachedTokens: this.#cachedTokens,
     };
-    this.#push(this.#options.writer.close(usage));
+    this.#push(this.options.writer.close(usage));
     const finishReasons = this.#all.map(({ index }) => this.#finishReasons.get(index)!);
     const firstTokenMs = this.#firstTokenMs;
     this.events.push({ type: 'done', usage, finishReasons, firstTokenMs });
@@ -288,16 +286,16 @@ export class RunningAnswer implements ChoiceListener {
 
   #pause(): void {
     this.#paused = true;
-    for (const choice of this.#here) this.#options.loop.pause(choice);
+    for (const choice of this.#here) this.options.loop.pause(choice);
   }
 
   #resume(): void {
     this.#paused = false;
-    for (const choice of this.#here) this.#options.loop.resume(choice);
+    for (const choice of this.#here) this.options.loop.resume(choice);
   }
 
   #errorOf(end: Exclude<GenerationEnd, { type: 'finished' }>): Error {
-    const { requestId } = this.#options;
+    const { requestId } = this.options;
     if (end.type === 'failed') return end.error;
     if (end.type === 'deadline')
       return new DomainError('inference_timeout', `Request ${requestId} took too long.`);
@@ -305,7 +303,7 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   #refused({ prompt }: Choice, { reason, tokens, limit }: SubmitRefusal): Error {
-    const { form } = this.#options;
+    const { form } = this.options;
     if (reason === 'empty_prompt') {
       const param = form === 'chat' ? 'messages' : 'prompt';
       return invalidField(param, `\`${param}\` comes to no tokens.`);

@@ -1,4 +1,4 @@
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import {
   type RecognizedTranscript,
   type RecognizedSegment,
@@ -14,8 +14,6 @@ interface AnswerContext {
   readonly durationS: number;
   readonly wordTimestamps: boolean;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * `verbose_json` or `json` of a transcription as a transcript; undefined when it is

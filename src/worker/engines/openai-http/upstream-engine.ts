@@ -8,7 +8,7 @@ import {
   type ItemOutcome,
   succeeded,
 } from '@switchyard/engine-api/engine.js';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { textOf } from './upstream-exchange.js';
 import { Upstream } from './upstream.js';
@@ -49,14 +49,12 @@ async function probe(
   }
 }
 
-type Listed = Readonly<Record<string, unknown>>;
-
-function madeOn({ created }: Listed): string {
+function madeOn({ created }: Fields): string {
   if (typeof created !== 'number' || !(created > 0 && created < 1e11)) return '';
   return ` (${new Date(created * 1000).toISOString().slice(0, 10)})`;
 }
 
-function names(listed: readonly Listed[]): string {
+function names(listed: readonly Fields[]): string {
   const ids = listed.map(({ id }) => String(id));
   if (ids.length === 0) return '';
   return `; it lists ${ids.slice(0, 10).join(', ')}${ids.length > 10 ? ', …' : ''}`;
