@@ -1,3 +1,6 @@
+/** What JSON calls an object, its values not looked at yet. */
+export type Fields = Readonly<Record<string, unknown>>;
+
 /** An object that is not a list. */
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+export const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

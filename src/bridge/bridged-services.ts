@@ -4,6 +4,7 @@ import {
   type CallEnvelope,
   encodeExecution,
   encodeStreamEvent,
+  type StreamConfig,
 } from '../contracts/grpc/call.codec.js';
 import {
   type EmbedCallFields,
@@ -47,11 +48,7 @@ import {
 } from '../worker/execution/long-transcription.service.js';
 import { ExternalWorker } from './external-worker.js';
 import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
-import {
-  type ConfigMessage,
-  type StreamConversation,
-  StreamService,
-} from '../worker/grpc/stream.service.js';
+import { type StreamConversation, StreamService } from '../worker/grpc/stream.service.js';
 import { type ModelKind } from '../platform/config/model-spec.js';
 import { EmbeddingService } from '../worker/execution/embedding.service.js';
 
@@ -68,7 +65,7 @@ class BridgedStreams {
    * DomainError or the abort's error
    */
   async serve(
-    config: ConfigMessage,
+    config: StreamConfig,
     conversation: StreamConversation,
     signal: AbortSignal,
   ): Promise<void> {
@@ -123,10 +120,6 @@ async function sendDown(
 /** Upload pieces, as gateways send them. */
 const PIECE_BYTES = 65_536;
 
-type Called = CallEnvelope & { readonly tenant?: string };
-
-type Kind = WorkerReply['kind'];
-
 /**
  * Requests of this process as calls of the worker behind it: envelope and group go
  * through as they came.
@@ -139,8 +132,8 @@ class BridgedCalls {
    * @throws DomainError the worker's own failure, or the abort's error when the
    *   worker has stopped
    */
-  async perform<K extends Kind>(
-    { requestId, priority, group, tenant }: Called,
+  async perform<K extends WorkerReply['kind']>(
+    { requestId, priority, group, tenant }: CallEnvelope & { readonly tenant?: string },
     payload: WorkerTask,
     signal: AbortSignal,
   ): Promise<Extract<WorkerReply, { kind: K }>> {
@@ -278,7 +271,7 @@ class BridgedEmbedding {
     const { body, inputs, form } = call;
     return this.calls.perform<'embeddings'>(
       call,
-      { kind: 'embed', body, inputs, ...(form && { form }) },
+      { kind: 'embed', body, inputs, form },
       signal,
     );
   }

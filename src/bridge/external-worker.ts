@@ -165,12 +165,10 @@ export class ExternalWorker implements EngineBase {
     const exited = Promise.withResolvers<void>();
     this.#exited = exited.promise;
     this.#process = new SupervisedProcess({
-      ...{
-        command: program,
-        args,
-        env: { ...inheritedEnvironment(), ...this.#bridged.env },
-        foreign: true,
-      },
+      command: program,
+      args,
+      env: { ...inheritedEnvironment(), ...this.#bridged.env },
+      foreign: true,
       onMessage: () => undefined,
       onLine: (stream, line) => log.line(stream, line),
       onExit: exit => {

@@ -22,7 +22,6 @@ import { UploadService } from './grpc/upload.service.js';
 import { WorkerDrain } from './lifecycle/worker-drain.js';
 import { WORKER_LOG } from './lifecycle/worker-log.js';
 import { PullReadiness, WorkerState } from './lifecycle/worker-state.js';
-import { PullJournal } from './pull/crash-markers.js';
 import { pullProviders } from './pull/pull-providers.js';
 
 interface WorkerParts {
@@ -37,6 +36,7 @@ const EVERY_WORKER: Provider[] = [
   WorkerState,
   PullReadiness,
   WorkerDrain,
+  BatchJournal,
   InFlightCalls,
   HealthReporter,
 ];
@@ -54,10 +54,6 @@ export class WorkerModule {
         { provide: WORKER_SPEC, useValue: spec },
         { provide: ENGINE, useValue: engine },
         { provide: WORKER_LOG, useValue: log },
-        {
-          provide: BatchJournal,
-          useValue: spec.sharedQueue ? new PullJournal(log) : new BatchJournal(log),
-        },
         ...EVERY_WORKER,
         ...kind.providers,
         ...pullProviders(spec, engine.kind),

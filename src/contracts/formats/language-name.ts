@@ -17,7 +17,7 @@ let tags: ReadonlyMap<string, string> | undefined;
  * The tag of a language by its English name (`English` → `en`); undefined for what is no
  * name of one.
  */
-function languageTag(name: string) {
+export function languageTag(name: string): string | undefined {
   tags ??= tagsByName();
   return tags.get(name.toLowerCase());
 }

@@ -7,24 +7,12 @@ import {
 } from './generated/switchyard/v1/common.js';
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import {
+  type StreamConfig,
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
-  type VoiceActivity,
 } from './generated/switchyard/v1/stt.js';
 
-/** What a live stream is to listen for; its first message. */
-export interface StreamConfig {
-  /** Names the call for Cancel; unique among the calls of a worker. */
-  readonly sessionId: string;
-  /** BCP-47; empty: detect, or the model's only language. */
-  readonly language: string;
-  readonly prompt: string;
-  /** Hz of the PCM s16le that follows. */
-  readonly sampleRate: number;
-  readonly partials: boolean;
-  /** Absent: utterances end with a commit only. */
-  readonly voiceActivity?: VoiceActivity;
-}
+export { type StreamConfig };
 
 /**
  * What a live stream reports: the engine's events and, with voice activity, where speech
@@ -110,14 +98,8 @@ export interface CallGroup {
   readonly agingShare?: number;
 }
 
-/** How one request was computed; milliseconds on the worker's clock. */
-export interface CallExecution {
-  readonly prepMs: number;
-  readonly readyWaitMs: number;
-  readonly deviceMs: number;
-  readonly batchSize: number;
-  /** Names the engine call; empty when the worker reports none. */
-  readonly batchId: string;
+/** How one request was computed. `batchId` is empty when the worker reports none. */
+export interface CallExecution extends Readonly<Omit<Execution, 'shareMs'>> {
   /** Its part of the device's time; absent: `deviceMs` divided by `batchSize`. */
   readonly shareMs?: number;
 }

@@ -1,6 +1,7 @@
 import { MAX_TENANT_WEIGHT } from '../../core/queue/request-place.js';
 import { type RequestForm } from '../formats/generation-body.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
+import { invalidField } from '../schema/field-problems.js';
 import {
   type CallEnvelope,
   type CallExecution,
@@ -94,11 +95,12 @@ export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest =>
   form: FORMS[call.form],
 });
 
-/** @throws RangeError when the form is none that this worker knows. */
+/** @throws DomainError `invalid_value` for a form that this worker does not know */
 export function decodeGenerateCall(message: GenerateRequest): GenerateCallFields {
   const form = FORM_NAMES.get(message.form);
   if (!form)
-    throw new RangeError(
+    throw invalidField(
+      'form',
       `form must be one of ${Object.keys(FORMS).join(', ')}; got ${message.form}`,
     );
   return {

@@ -1,3 +1,4 @@
+import { type EngineInfo } from '@switchyard/engine-api/engine.js';
 import {
   HealthCheckResponse_ServingStatus,
   HealthClient,
@@ -29,27 +30,14 @@ export const NOT_SERVING = HealthCheckResponse_ServingStatus.NOT_SERVING;
 export const SERVICE_UNKNOWN = HealthCheckResponse_ServingStatus.SERVICE_UNKNOWN;
 
 /** What a worker reports about itself, besides the standard check. */
-export interface WorkerHealthReport {
+export interface WorkerHealthReport extends Omit<EngineInfo, 'callMs' | 'capabilities'> {
   readonly state: 'starting' | 'ready' | 'draining';
   readonly model: string;
-  readonly engine: string;
-  readonly device: string;
-  readonly revision: string;
   readonly kind: string;
-  /** Largest group one engine call takes, at least 1. */
-  readonly maxBatch: number;
-  /** Engine calls that run at the same time, at least 1. */
-  readonly maxConcurrent: number;
-  /** Live streams besides files. */
-  readonly streams: number;
   readonly capabilities: readonly string[];
-  /** BCP-47 tags; empty: any. */
-  readonly languages: readonly string[];
   /** Requests received and not yet answered. */
   readonly inFlight: number;
   readonly maxMessageBytes: number;
-  /** Kind llm: REALTIME requests taken beyond `maxConcurrent`; absent: none. */
-  readonly overdraft?: number;
   /** Of engines that batch by steps. */
   readonly generation?: Readonly<GenerationActivity> | undefined;
 }

@@ -84,7 +84,7 @@ export function decodeFailure(error: unknown, lostTogether?: number): DomainErro
   const foreignCode = trailer(error, FOREIGN_KEY);
   return new DomainError(codeOf(error), error.details, {
     cause: error,
-    ...(param !== undefined && { param: decoded(param) }),
+    param: param === undefined ? undefined : decoded(param),
     foreignCode,
   });
 }

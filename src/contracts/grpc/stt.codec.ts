@@ -38,16 +38,12 @@ import { BinaryReader, BinaryWriter } from '@bufbuild/protobuf/wire';
  * cut to size, Buffer) and once by a decoder. Protobuf lets a field stand anywhere in
  * a message, so the large one goes last: written with one copy, read as a view of
  * what gRPC received.
+ * Field numbers are 1..15: one tag byte.
  */
-interface BulkField {
-  /** Field number, 1..15 (one tag byte). */
-  readonly field: number;
-}
-
 const LENGTH_DELIMITED = 2;
 
 /** `message` is the encoding of all other fields. */
-function appendBulk(message: Uint8Array, bulk: Uint8Array, { field }: BulkField): Buffer {
+function appendBulk(message: Uint8Array, bulk: Uint8Array, field: number): Buffer {
   if (bulk.byteLength === 0) return asBuffer(message);
   const head = new BinaryWriter()
     .tag(field, LENGTH_DELIMITED)
@@ -60,10 +56,7 @@ function appendBulk(message: Uint8Array, bulk: Uint8Array, { field }: BulkField)
  * `bulk` is a view of `bytes`; `rest` holds all other fields. The last occurrence wins,
  * as everywhere in protobuf.
  */
-function splitBulk(
-  bytes: Uint8Array,
-  { field }: BulkField,
-): { rest: Uint8Array; bulk: Buffer } {
+function splitBulk(bytes: Uint8Array, field: number): { rest: Uint8Array; bulk: Buffer } {
   const reader = new BinaryReader(bytes);
   const kept: Uint8Array[] = [];
   let bulk: Uint8Array = new Uint8Array(0);
@@ -114,9 +107,9 @@ export interface TranscribeAnswer {
   readonly execution: CallExecution;
 }
 
-const AUDIO = { field: 5 } as const;
+const AUDIO = 5;
 
-const UPLOADED = { field: 2 } as const;
+const UPLOADED = 2;
 
 /** Field 2, length-delimited. */
 const UPLOADED_TAG = 0x12;

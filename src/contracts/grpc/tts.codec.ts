@@ -1,4 +1,5 @@
 import { SPEECH_FORMATS, type SpeechParams } from '../formats/speech.js';
+import { invalidField } from '../schema/field-problems.js';
 import { type CallEnvelope, decodeEnvelope, encodeEnvelope } from './call.codec.js';
 import {
   TextToSpeechClient,
@@ -28,14 +29,15 @@ export const encodeSynthesizeCall = (call: SynthesizeCallFields): SynthesizeRequ
   ...encodeEnvelope(call),
 });
 
-/**
- * @throws RangeError when the format is none of `SPEECH_FORMATS`; the worker answers
- *   it as `invalid_value`.
- */
+/** @throws DomainError `invalid_value` for what cannot be spoken */
 export function decodeSynthesizeCall(message: SynthesizeRequest): SynthesizeCallFields {
+  if (message.text.trim() === '') throw invalidField('text', 'The text is empty.');
+  if (!(message.speed >= 0.25 && message.speed <= 4))
+    throw invalidField('speed', `speed is 0.25 to 4, not ${message.speed}.`);
   const format = SPEECH_FORMATS.find(known => known === message.format);
   if (!format)
-    throw new RangeError(
+    throw invalidField(
+      'format',
       `format must be one of ${SPEECH_FORMATS.join(', ')}; got "${message.format}"`,
     );
   return { ...message, ...decodeEnvelope(message), format };

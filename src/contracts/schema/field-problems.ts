@@ -54,6 +54,10 @@ export const unsupportedField = (param: string, why: string): DomainError =>
     param,
   });
 
+/** In a sentence of its own. */
+export const invalidField = (param: string, message: string): DomainError =>
+  new DomainError('invalid_value', message, { param });
+
 /** @param rule such as `must be a number from 0 to 1` */
 export function wrongField(param: string, value: unknown, rule: string): DomainError {
   const what = param === '' ? 'What was sent' : `\`${param}\``;

@@ -1,5 +1,6 @@
 import {
   type GenerationPlan,
+  type StepItem,
   type StepOutcome,
 } from '@switchyard/engine-api/generation-plan.js';
 import {
@@ -12,14 +13,12 @@ import { type GenerationSequence } from './generation-sequence.js';
 import {
   GenerationSteps,
   type InFlightStep,
-  type ResultOptions,
+  type StepItems,
 } from './generation-steps.js';
 import { type RosterOptions, SequenceRoster } from './sequence-roster.js';
-import { StepComposer, type StepItems } from './step-composer.js';
 import { TokenBudget, type TokenBudgetOptions } from './token-budget.js';
 
-export interface GenerationOptions<T extends GenerationRequest>
-  extends RosterOptions<T>, ResultOptions<T> {
+export interface GenerationOptions<T extends GenerationRequest> extends RosterOptions<T> {
   /** `minTokens` at least `maxRows`. */
   readonly budget: TokenBudgetOptions;
   /** Ceiling of `nextWakeMs` without requests. */
@@ -40,7 +39,6 @@ export interface GenerationOptions<T extends GenerationRequest>
 export class GenerationScheduler<T extends GenerationRequest> {
   readonly #roster: SequenceRoster<T>;
   readonly #budget: TokenBudget;
-  readonly #composer: StepComposer<T>;
   readonly #steps: GenerationSteps<T>;
   /** Something changed since the last `plan`. */
   #changed = false;
@@ -53,12 +51,7 @@ export class GenerationScheduler<T extends GenerationRequest> {
       );
     this.#roster = new SequenceRoster(options);
     this.#budget = new TokenBudget(options.budget);
-    this.#composer = new StepComposer({
-      running: this.#roster.running,
-      memory: options.memory,
-      budget: this.#budget,
-    });
-    this.#steps = new GenerationSteps(options, this.#roster);
+    this.#steps = new GenerationSteps(this.#roster);
   }
 
   get waiting(): number {
@@ -129,7 +122,10 @@ export class GenerationScheduler<T extends GenerationRequest> {
     this.#changed = false;
     this.#roster.running.reconcile();
     this.#expire(nowMs);
-    const items = this.#steps.retry() ?? this.#compose(nowMs);
+    const { suspects } = this.#roster;
+    const items =
+      this.#steps.retry() ??
+      (suspects.length > 0 ? this.#quarantine(suspects, nowMs) : this.#compose(nowMs));
     return this.#start(items, nowMs);
   }
 
@@ -143,9 +139,10 @@ export class GenerationScheduler<T extends GenerationRequest> {
     if (this.#steps.inFlight !== 1 || this.#steps.running?.isVoid) return undefined;
     if (this.#steps.hasRetries || this.#roster.suspects.length > 0) return undefined;
     this.#expire(nowMs);
-    const items = this.#composer.composeAhead(nowMs);
-    if (items === undefined || items.decode.length + items.prefill.length === 0)
-      return undefined;
+    // A sequence that would have to leave may be in the step that runs.
+    if (!this.#roster.running.growFreely(nowMs)) return undefined;
+    const items = this.#fill(nowMs, true);
+    if (items.decode.length + items.prefill.length === 0) return undefined;
     return this.#start(items, nowMs);
   }
 
@@ -187,11 +184,54 @@ export class GenerationScheduler<T extends GenerationRequest> {
     this.#roster.audit();
   }
 
-  #compose(nowMs: number): StepItems<T> {
-    const { suspects } = this.#roster;
-    return suspects.length > 0
-      ? this.#composer.quarantine(suspects, nowMs)
-      : this.#composer.compose(nowMs);
+  /**
+   * The usual step. Nothing is admitted after a preemption: it would take the memory that
+   * was just freed.
+   */
+  #compose(nowMs: number, mayAdmit = true): StepItems<T> {
+    const { running } = this.#roster;
+    const admits = !running.grow() && mayAdmit;
+    if (admits) running.displace(nowMs);
+    return this.#fill(nowMs, admits);
+  }
+
+  /** Decoding sequences first, then chunks of prompts, oldest first, within the budget. */
+  #fill(nowMs: number, admits: boolean): StepItems<T> {
+    const { running } = this.#roster;
+    const rows = running.rows.filter(row => row.isDue);
+    const decode = rows.filter(row => row.decoding).map(row => this.#item(row, 1));
+    const prefill: StepItem<T>[] = [];
+    let left = this.#budget.allowance(decode.length) - decode.length;
+    const fill = (row: GenerationSequence<T>): void => {
+      const count = Math.min(left, row.pending);
+      if (count > 0) prefill.push(this.#item(row, count));
+      left -= count;
+    };
+    rows.filter(row => !row.decoding).forEach(fill);
+    if (admits) running.admit(nowMs, left).forEach(fill);
+    return { decode, prefill };
+  }
+
+  /**
+   * A step for the first of `suspects` that finds room. If none does, others continue but
+   * none joins, until one does.
+   */
+  #quarantine(suspects: readonly GenerationSequence<T>[], nowMs: number): StepItems<T> {
+    const { running } = this.#roster;
+    running.grow();
+    const alone = suspects.find(
+      suspect =>
+        running.has(suspect) ||
+        running.enter(suspect, nowMs) ||
+        running.force(suspect, nowMs),
+    );
+    if (alone === undefined) return this.#compose(nowMs, false);
+    const count = Math.min(alone.pending, this.#budget.allowance(0));
+    return { decode: [], prefill: [this.#item(alone, count)] };
+  }
+
+  #item(row: GenerationSequence<T>, count: number): StepItem<T> {
+    return row.item(count, this.options.memory.blocksOf(row));
   }
 
   #start(items: StepItems<T>, nowMs: number): GenerationPlan<T> | undefined {

@@ -5,18 +5,11 @@ import {
   type StepItem,
   type StepOutcome,
 } from '@switchyard/engine-api/generation-plan.js';
-import {
-  type GenerationListener,
-  type GenerationRequest,
-} from '@switchyard/engine-api/generation-request.js';
+import { type GenerationRequest } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
 import { type SequenceRoster } from './sequence-roster.js';
-import { type StepItems } from './step-composer.js';
 
-export interface ResultOptions<T> extends GenerationListener<T> {
-  /** Charge of a generated token to its tenant; a token of a prompt is charged 1. */
-  readonly outputWeight: number;
-}
+export type StepItems<T> = Pick<GenerationPlan<T>, 'decode' | 'prefill'>;
 
 /**
  * An item of a step and its sequence: the same handle may have been submitted again
@@ -51,10 +44,7 @@ export class GenerationSteps<T extends GenerationRequest> {
   #retries: (readonly Member<T>[])[] = [];
   #made = 0;
 
-  constructor(
-    private readonly options: ResultOptions<T>,
-    private readonly roster: SequenceRoster<T>,
-  ) {}
+  constructor(private readonly roster: SequenceRoster<T>) {}
 
   get inFlight(): number {
     return this.#inFlight.length;
@@ -200,12 +190,9 @@ export class GenerationSteps<T extends GenerationRequest> {
     sequence: GenerationSequence<T>,
     { token, stop }: { readonly token: number; readonly stop?: boolean },
   ): void {
-    const { request } = sequence;
-    sequence.tokens.push(token);
-    this.roster.charge(sequence, this.options.outputWeight);
-    this.options.emitted(request, token, sequence.output - 1);
+    this.roster.drew(sequence, token);
     if (stop) this.roster.end(sequence, { type: 'finished', reason: 'stop' });
-    else if (sequence.output >= request.maxTokens)
+    else if (sequence.output >= sequence.request.maxTokens)
       this.roster.end(sequence, { type: 'finished', reason: 'length' });
   }
 

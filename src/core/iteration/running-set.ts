@@ -5,7 +5,8 @@ import {
 } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
 
-interface PreemptionOptions {
+export interface RunningSetOptions<T extends GenerationRequest> {
+  readonly memory: KvMemory<GenerationSequence<T>>;
   /** Milliseconds of waiting that outweigh one priority class (D-21). */
   readonly classWidthMs: number;
   /**
@@ -17,72 +18,6 @@ interface PreemptionOptions {
    * Milliseconds after which a paused sequence gives its row and memory to a waiting one.
    */
   readonly pauseGraceMs: number;
-}
-
-/** A running sequence. */
-interface PreemptionCandidate {
-  readonly key: number;
-  readonly preemptions: number;
-  /** It was admitted by its aging turn while class 0 waited (D-03). */
-  readonly hadTurn: boolean;
-  readonly pausedSinceMs: number | undefined;
-}
-
-/**
- * The class that a sequence counts as at `nowMs`: its own, less one for each
- * `classWidthMs` of waiting. It falls out of the static key, and so never changes the
- * order of two requests of one tenant.
- */
-const effectiveClass = (key: number, nowMs: number, classWidthMs: number): number =>
-  Math.max(0, Math.ceil((key - nowMs) / classWidthMs));
-
-/**
- * The row that leaves for one that decodes and needs memory: a paused one, else the
- * youngest that may. `rows` are oldest first.
- */
-function victimForGrowth<S extends PreemptionCandidate>(
-  rows: readonly S[],
-  { maxPreemptions }: PreemptionOptions,
-): S {
-  const victim =
-    rows.findLast(({ pausedSinceMs }) => pausedSinceMs !== undefined) ??
-    rows.findLast(({ preemptions }) => preemptions < maxPreemptions);
-  // A row that may not be preempted holds all it needs and does not grow; so the one that
-  // grows may be.
-  if (victim === undefined)
-    throw new Error('A sequence grows although it holds all it can need.');
-  return victim;
-}
-
-/**
- * Rows that may leave for `next`: first long-paused ones, then lower classes, the
- * youngest first. `rows` are oldest first.
- */
-function victimsFor<S extends PreemptionCandidate>(
-  next: PreemptionCandidate,
-  rows: readonly S[],
-  nowMs: number,
-  { classWidthMs, maxPreemptions, pauseGraceMs }: PreemptionOptions,
-): S[] {
-  const level = effectiveClass(next.key, nowMs, classWidthMs);
-  const youngest = rows.toReversed();
-  const isLower = ({ key, hadTurn }: S): boolean =>
-    !hadTurn && effectiveClass(key, nowMs, classWidthMs) > level;
-  return [
-    ...youngest.filter(
-      ({ pausedSinceMs }) =>
-        pausedSinceMs !== undefined && nowMs - pausedSinceMs >= pauseGraceMs,
-    ),
-    ...youngest.filter(
-      row =>
-        row.pausedSinceMs === undefined &&
-        row.preemptions < maxPreemptions &&
-        isLower(row),
-    ),
-  ];
-}
-
-export interface RunningSetOptions extends PreemptionOptions {
   /** Sequences in the running set. */
   readonly maxRows: number;
   /** Tokens of the answer that must fit besides the prompt when a request is admitted. */
@@ -99,11 +34,6 @@ export interface RunningSetOptions extends PreemptionOptions {
   readonly backoffMs: number;
 }
 
-interface Parts<T extends GenerationRequest> {
-  readonly memory: KvMemory<GenerationSequence<T>>;
-  readonly queue: FairOrder<GenerationSequence<T>>;
-}
-
 /**
  * The running sequences, and admission to rows and memory. A request that does not fit is
  * tried again when memory was freed or more of it can be found (`#epoch`), not before: no
@@ -116,8 +46,8 @@ export class RunningSet<T extends GenerationRequest> {
   #strandedTokens = 0;
 
   constructor(
-    private readonly options: RunningSetOptions,
-    private readonly parts: Parts<T>,
+    private readonly options: RunningSetOptions<T>,
+    private readonly queue: FairOrder<GenerationSequence<T>>,
   ) {}
 
   get size(): number {
@@ -158,18 +88,18 @@ export class RunningSet<T extends GenerationRequest> {
     const before = this.#preempted.length;
     for (const row of this.rows)
       if (row.decoding && row.isDue)
-        while (this.#rows.has(row) && !this.parts.memory.grow(row, row.planned + 1))
-          this.#preempt(victimForGrowth(this.rows, this.options));
+        while (this.#rows.has(row) && !this.options.memory.grow(row, row.planned + 1))
+          this.#preempt(this.#victimForGrowth());
     return this.#preempted.length > before;
   }
 
   /** As `grow` and `displace` without preemption; false when one would be needed. */
   growFreely(nowMs: number): boolean {
-    const wouldLeave = (next: GenerationSequence<T>) =>
-      victimsFor(next, this.rows, nowMs, this.options).length > 0;
-    if (this.#withoutRoom(nowMs).some(wouldLeave)) return false;
+    if (this.#withoutRoom(nowMs).some(next => this.#victimsFor(next, nowMs).length > 0))
+      return false;
     return this.rows.every(
-      row => !row.decoding || !row.isDue || this.parts.memory.grow(row, row.planned + 1),
+      row =>
+        !row.decoding || !row.isDue || this.options.memory.grow(row, row.planned + 1),
     );
   }
 
@@ -192,7 +122,7 @@ export class RunningSet<T extends GenerationRequest> {
     const mayPass = (): boolean =>
       blocked.every(({ overtaken }) => overtaken < this.options.maxOvertakes);
     for (let left = tokens; left > 0 && this.#hasRow && mayPass();) {
-      const next = this.parts.queue.first(
+      const next = this.queue.first(
         nowMs,
         row => this.#isCandidate(row) && !blocked.includes(row),
       )?.item;
@@ -213,7 +143,7 @@ export class RunningSet<T extends GenerationRequest> {
     if (!this.#hasRow || this.#isBackingOff(next, nowMs)) return false;
     const { salt } = next.request;
     const { tokens } = next;
-    const computed = this.parts.memory.allocate(next, {
+    const computed = this.options.memory.allocate(next, {
       salt,
       tokens,
       capacity: this.#capacity(next),
@@ -229,13 +159,13 @@ export class RunningSet<T extends GenerationRequest> {
    * would not be enough.
    */
   force(next: GenerationSequence<T>, nowMs: number): boolean {
-    const { memory } = this.parts;
+    const { memory } = this.options;
     const needed = memory.blocksFor(this.#capacity(next));
     const chosen: GenerationSequence<T>[] = [];
     let free = memory.available;
     const isEnough = (): boolean =>
       free >= needed && this.#rows.size - chosen.length < this.options.maxRows;
-    for (const row of victimsFor(next, this.rows, nowMs, this.options)) {
+    for (const row of this.#victimsFor(next, nowMs)) {
       if (isEnough()) break;
       chosen.push(row);
       free += memory.heldAlone(row);
@@ -247,7 +177,7 @@ export class RunningSet<T extends GenerationRequest> {
 
   /** The first `row.computed` tokens are in memory. */
   computed(row: GenerationSequence<T>): void {
-    if (this.parts.memory.computed(row, row.computed)) this.#epoch += 1;
+    if (this.options.memory.computed(row, row.computed)) this.#epoch += 1;
   }
 
   /**
@@ -256,7 +186,7 @@ export class RunningSet<T extends GenerationRequest> {
    */
   reconcile(): void {
     for (const row of this.#rows) {
-      const intact = this.parts.memory.intact(row);
+      const intact = this.options.memory.intact(row);
       if (intact >= row.computed) continue;
       this.#strandedTokens += row.computed - intact;
       row.begin(intact);
@@ -266,7 +196,7 @@ export class RunningSet<T extends GenerationRequest> {
   /** Frees row and memory. False when it does not run. */
   drop(row: GenerationSequence<T>): boolean {
     if (!this.#rows.delete(row)) return false;
-    this.parts.memory.release(row);
+    this.options.memory.release(row);
     this.#epoch += 1;
     return true;
   }
@@ -275,7 +205,7 @@ export class RunningSet<T extends GenerationRequest> {
   lose(): void {
     for (const row of this.#rows) this.#requeue(row);
     this.#preempted = [];
-    this.parts.memory.forgetContents();
+    this.options.memory.forgetContents();
   }
 
   /**
@@ -284,7 +214,7 @@ export class RunningSet<T extends GenerationRequest> {
    * classes meanwhile are none that it would get.
    */
   #withoutRoom(nowMs: number): GenerationSequence<T>[] {
-    const { queue } = this.parts;
+    const { queue } = this;
     const isCandidate = (waiting: GenerationSequence<T>): boolean =>
       this.#isCandidate(waiting);
     const next = queue.first(nowMs, isCandidate)?.item;
@@ -310,12 +240,12 @@ export class RunningSet<T extends GenerationRequest> {
   }
 
   #surelyFits(next: GenerationSequence<T>): boolean {
-    const { memory } = this.parts;
+    const { memory } = this.options;
     return this.#hasRow && memory.blocksFor(this.#capacity(next)) <= memory.available;
   }
 
   #admit(next: GenerationSequence<T>, computed: number, nowMs: number): void {
-    const { queue } = this.parts;
+    const { queue } = this;
     const contested = queue.take(next.entry, nowMs, waiting =>
       this.#isCandidate(waiting),
     );
@@ -333,6 +263,53 @@ export class RunningSet<T extends GenerationRequest> {
       : Math.min(most, tokens.length + headroomTokens);
   }
 
+  /**
+   * The class that a sequence counts as: its own, less one for each `classWidthMs` of
+   * waiting. It falls out of the static key, and so never changes the order of two
+   * requests of one tenant.
+   */
+  #effectiveClass({ key }: GenerationSequence<T>, nowMs: number): number {
+    return Math.max(0, Math.ceil((key - nowMs) / this.options.classWidthMs));
+  }
+
+  /**
+   * The row that leaves for one that decodes and needs memory: a paused one, else the
+   * youngest that may.
+   */
+  #victimForGrowth(): GenerationSequence<T> {
+    const { rows } = this;
+    const victim =
+      rows.findLast(({ paused }) => paused) ??
+      rows.findLast(({ preemptions }) => preemptions < this.options.maxPreemptions);
+    // A row that may not be preempted holds all it needs and does not grow; so the one that
+    // grows may be.
+    if (victim === undefined)
+      throw new Error('A sequence grows although it holds all it can need.');
+    return victim;
+  }
+
+  /**
+   * Rows that may leave for `next`: first long-paused ones, then lower classes, the
+   * youngest first.
+   */
+  #victimsFor(next: GenerationSequence<T>, nowMs: number): GenerationSequence<T>[] {
+    const { maxPreemptions, pauseGraceMs } = this.options;
+    const level = this.#effectiveClass(next, nowMs);
+    const youngest = this.rows.toReversed();
+    return [
+      ...youngest.filter(
+        ({ pausedSinceMs = Infinity }) => nowMs - pausedSinceMs >= pauseGraceMs,
+      ),
+      ...youngest.filter(
+        row =>
+          !row.paused &&
+          !row.hadTurn &&
+          row.preemptions < maxPreemptions &&
+          this.#effectiveClass(row, nowMs) > level,
+      ),
+    ];
+  }
+
   #preempt(row: GenerationSequence<T>): void {
     if (!row.paused) row.preemptions += 1;
     this.#preempted.push(row);
@@ -343,6 +320,6 @@ export class RunningSet<T extends GenerationRequest> {
     this.drop(row);
     row.begin(0);
     row.blocked = undefined;
-    this.parts.queue.append(row.requeue());
+    this.queue.append(row.requeue());
   }
 }

@@ -5,16 +5,16 @@ import {
   type GenerationListener,
   type GenerationRequest,
   type SubmitRefusal,
-  type KvMemory,
 } from '@switchyard/engine-api/generation-request.js';
 import { GenerationSequence, mostTokens } from './generation-sequence.js';
 import { RunningSet, type RunningSetOptions } from './running-set.js';
 
 export interface RosterOptions<T extends GenerationRequest>
-  extends RunningSetOptions, GenerationListener<T> {
-  readonly memory: KvMemory<GenerationSequence<T>>;
+  extends RunningSetOptions<T>, GenerationListener<T> {
   /** Tokens of one sequence, prompt and answer. */
   readonly maxContext: number;
+  /** Charge of a generated token to its tenant; a token of a prompt is charged 1. */
+  readonly outputWeight: number;
 }
 
 /** Of sequences that aged here: the gateway's default (`queue.aging_share`). */
@@ -43,7 +43,7 @@ export class SequenceRoster<T extends GenerationRequest> {
       batch: new FairLane(weightOf),
       agingShare: OWN_SHARE,
     });
-    this.running = new RunningSet(options, { memory: options.memory, queue: this.queue });
+    this.running = new RunningSet(options, this.queue);
   }
 
   get size(): number {
@@ -86,9 +86,12 @@ export class SequenceRoster<T extends GenerationRequest> {
     this.queue.append(sequence.entry);
   }
 
-  /** Charges its tenant for tokens. */
-  charge({ entry, request }: GenerationSequence<T>, tokens: number): void {
-    this.queue.laneOf(entry).charge(request.tenant, tokens);
+  /** A new token of its answer: charged to its tenant, then emitted. */
+  drew(sequence: GenerationSequence<T>, token: number): void {
+    const { entry, request, tokens } = sequence;
+    tokens.push(token);
+    this.queue.laneOf(entry).charge(request.tenant, this.options.outputWeight);
+    this.options.emitted(request, token, sequence.output - 1);
   }
 
   /** Removes the sequence, then emits its end. */

@@ -4,6 +4,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { boundedText, type FfmpegEnd, startFfmpeg } from './ffmpeg-process.js';
 import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { openUpload } from './received-file.js';
+import { PcmIntake } from './resampler.js';
 
 interface Format {
   readonly coding: number;
@@ -147,9 +148,12 @@ export async function* decodedStream(
     AbortSignal.any([signal, left.signal]),
   );
   const complaint = boundedText(child.stderr!);
+  // A pipe cuts where it likes, also inside a sample.
+  const intake = new PcmIntake(RECOGNISER_RATE);
   let samples = 0;
   try {
-    for await (const piece of wholeSamples(child.stdout!)) {
+    for await (const bytes of child.stdout! as AsyncIterable<Buffer>) {
+      const piece = intake.take(bytes);
       samples += piece.length;
       if (samples > longestS * RECOGNISER_RATE) throw tooLong(longestS);
       yield piece;
@@ -174,25 +178,15 @@ const tooLong = (longestS: number): DomainError =>
 const tooShort = (): DomainError =>
   rejected('audio_too_short', 'The audio holds no samples.');
 
-/** A pipe cuts where it likes, also inside a sample. */
-async function* wholeSamples(stream: AsyncIterable<Buffer>): AsyncGenerator<Int16Array> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of stream) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    rest = bytes.length % 2 === 0 ? Buffer.alloc(0) : bytes.subarray(bytes.length - 1);
-    yield samplesOf(bytes);
-  }
-}
-
 /**
  * A file that ends early is taken as far as it goes; no samples are an error whatever the
  * exit code (ENGINES "ffmpeg").
  */
 function assertDecoded(end: FfmpegEnd, samples: number, complaint: string): void {
-  if (!end.started) throw end.error;
-  if (end.exitCode === 0 && samples > 0) return;
+  if (end instanceof DomainError) throw end;
+  if (end === 0 && samples > 0) return;
   const reason = reasonIn(complaint);
-  if (end.exitCode === 0 && reason === '') throw tooShort();
+  if (end === 0 && reason === '') throw tooShort();
   throw rejected(
     'invalid_audio',
     `The file cannot be decoded as audio: ${reason || 'ffmpeg gave no reason'}.`,

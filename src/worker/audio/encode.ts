@@ -19,12 +19,13 @@ const SLICE = 4096;
  * The backlog is bounded by the length of the text.
  */
 export class SpeechOutput {
-  readonly #encoder: SpeechEncoder;
   readonly #resampler: Resampler | undefined;
   #written: Promise<void> = Promise.resolve();
 
-  constructor(encoder: SpeechEncoder, sampleRate: number) {
-    this.#encoder = encoder;
+  constructor(
+    private readonly encoder: SpeechEncoder,
+    sampleRate: number,
+  ) {
     this.#resampler =
       sampleRate === SPEECH_RATE ? undefined : new Resampler(sampleRate, SPEECH_RATE);
   }
@@ -45,14 +46,14 @@ export class SpeechOutput {
    */
   async finish(): Promise<void> {
     await this.#written;
-    if (this.#resampler) await this.#encoder.write(this.#resampler.flush());
-    await this.#encoder.finish();
+    if (this.#resampler) await this.encoder.write(this.#resampler.flush());
+    await this.encoder.finish();
   }
 
   async #encode(samples: Int16Array): Promise<void> {
     for (let at = 0; at < samples.length; at += SLICE) {
       const slice = samples.subarray(at, at + SLICE);
-      await this.#encoder.write(this.#resampler?.process(slice) ?? slice);
+      await this.encoder.write(this.#resampler?.process(slice) ?? slice);
       await nextTurn();
     }
   }
@@ -180,8 +181,8 @@ class FfmpegEncoder implements SpeechEncoder {
     this.#input.end();
     const end = await this.#process.ended;
     if (this.#signal.aborted) throw abortError(this.#signal);
-    if (!end.started) throw end.error;
-    if (end.exitCode === 0) return;
+    if (end instanceof DomainError) throw end;
+    if (end === 0) return;
     const [reason = 'ffmpeg gave no reason'] = this.#complaint().split('\n');
     throw new DomainError('engine_failed', `The speech could not be encoded: ${reason}`);
   }

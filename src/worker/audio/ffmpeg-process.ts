@@ -75,26 +75,15 @@ export interface FfmpegProcess {
   readonly ended: Promise<FfmpegEnd>;
 }
 
-export type FfmpegEnd =
-  | { readonly started: true; readonly exitCode: number | null }
-  | { readonly started: false; readonly error: DomainError };
+export type FfmpegEnd = number | null | DomainError;
 
 async function exitOf(child: ChildProcess): Promise<FfmpegEnd> {
   try {
     // 'close' and not 'exit': stdout may still hold samples when the process is gone.
     const [exitCode] = (await once(child, 'close')) as [number | null];
-    if (exitCode === NOT_FOUND)
-      return { started: false, error: new DomainError('engine_failed', MISSING) };
-    return { started: true, exitCode };
+    return exitCode === NOT_FOUND ? new DomainError('engine_failed', MISSING) : exitCode;
   } catch (error) {
-    return { started: false, error: startFailure(error as NodeJS.ErrnoException) };
+    const message = `ffmpeg could not be started: ${(error as Error).message}`;
+    return new DomainError('engine_failed', message, { cause: error });
   }
-}
-
-function startFailure(error: NodeJS.ErrnoException): DomainError {
-  return new DomainError(
-    'engine_failed',
-    `ffmpeg could not be started: ${error.message}`,
-    { cause: error },
-  );
 }

@@ -9,7 +9,7 @@ const ours = async (): Promise<string[]> =>
 describe('ReceivedFile', () => {
   it('gives back what was appended, and has no name that could stay behind', async () => {
     const before = await ours();
-    await using file = await ReceivedFile.open({ maxBytes: 100 });
+    await using file = await ReceivedFile.open(100);
     await file.append(Buffer.from('one '));
     await file.append(Buffer.from('two'));
     expect(await ours()).toEqual(before);
@@ -17,7 +17,7 @@ describe('ReceivedFile', () => {
   });
 
   it('is file_too_large at the first byte over the limit', async () => {
-    await using file = await ReceivedFile.open({ maxBytes: 4 });
+    await using file = await ReceivedFile.open(4);
     await file.append(Buffer.alloc(4));
     await expect(file.append(Buffer.alloc(1))).rejects.toMatchObject({
       code: 'file_too_large',
@@ -26,10 +26,7 @@ describe('ReceivedFile', () => {
   });
 
   it('is storage_full, which says where, on a full disk', async () => {
-    await using file = await ReceivedFile.open({
-      maxBytes: 100,
-      create: () => open('/dev/full', 'w'),
-    });
+    await using file = await ReceivedFile.open(100, () => open('/dev/full', 'w'));
     const failure = {
       code: 'storage_full',
       message: expect.stringContaining('temporary folder'),
@@ -40,7 +37,7 @@ describe('ReceivedFile', () => {
   it('is storage_full when not even the file can be made', async () => {
     const create = () =>
       Promise.reject(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
-    await expect(ReceivedFile.open({ maxBytes: 1, create })).rejects.toMatchObject({
+    await expect(ReceivedFile.open(1, create)).rejects.toMatchObject({
       code: 'storage_full',
     });
   });

@@ -36,13 +36,6 @@ async function openUnnamed(): Promise<FileHandle> {
   }
 }
 
-interface ReceivedFileOptions {
-  /** One byte more is `file_too_large`. */
-  readonly maxBytes: number;
-  /** Tests give one that is full. */
-  readonly create?: () => Promise<FileHandle>;
-}
-
 /**
  * An upload that arrives in pieces, in a file of this worker that has no name: whatever
  * ends the request or the process, nothing is left behind. The folder is the system's for
@@ -56,11 +49,11 @@ export class ReceivedFile implements AsyncDisposable {
     private readonly maxBytes: number,
   ) {}
 
-  /** @throws DomainError `storage_full` */
-  static async open({
-    maxBytes,
-    create = openUnnamed,
-  }: ReceivedFileOptions): Promise<ReceivedFile> {
+  /**
+   * @param maxBytes one more is `file_too_large`. @param create tests give one that is full
+   * @throws DomainError `storage_full`
+   */
+  static async open(maxBytes: number, create = openUnnamed): Promise<ReceivedFile> {
     return new ReceivedFile(await onDisk(create()), maxBytes);
   }
 

@@ -1,4 +1,4 @@
-import { DomainError } from '../../core/errors/domain-error.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js';
 
 /** Rates whose filter is small; what microphones and telephones deliver. */
@@ -19,7 +19,7 @@ export class PcmIntake {
   constructor(sampleRate: number) {
     if (!RATES.some(rate => rate === sampleRate)) {
       const message = `sample_rate must be one of ${RATES.join(', ')}, not ${sampleRate}.`;
-      throw new DomainError('invalid_value', message, { param: 'sample_rate' });
+      throw invalidField('sample_rate', message);
     }
     this.#resampler =
       sampleRate === RECOGNISER_RATE

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { Inject, Injectable } from '@nestjs/common';
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
+import { WORKER_LOG } from '../lifecycle/worker-log.js';
 
 /** One engine call for a whole group. */
 export type GroupCompute<Input, Value> = (
@@ -81,8 +83,9 @@ function itemText({ transcript, durationS = 0, dimensions }: DoneItem): string {
  * Log lines at level info, with the numbers also as fields: four before an engine call,
  * one per item and one after.
  */
+@Injectable()
 export class BatchJournal {
-  constructor(protected readonly log: JournalLog) {}
+  constructor(@Inject(WORKER_LOG) private readonly log: JournalLog) {}
 
   /** Call right before the engine call. */
   collected(members: readonly BatchMember[], maxBatch: number): void {

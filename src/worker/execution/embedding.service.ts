@@ -56,7 +56,7 @@ export class EmbeddingService {
       vectors: littleEndian(vectors),
       dimensions,
       execution,
-      ...(usage && { usage }),
+      usage,
     };
   }
 }

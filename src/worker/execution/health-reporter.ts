@@ -33,7 +33,7 @@ export class HealthReporter {
       kind: model.kind,
       inFlight: this.calls.size,
       maxMessageBytes,
-      ...(this.engine.kind === 'llm' && { generation: this.engine.activity }),
+      generation: this.engine.kind === 'llm' ? this.engine.activity : undefined,
     };
   }
 

@@ -58,14 +58,12 @@ const MOST_WINDOWS = 32;
  * is left in the queue when it has ended.
  */
 class LongRun {
-  readonly #options: LongRunOptions;
   readonly #stitcher: TranscriptStitcher;
   readonly #failed = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #executions: CallExecution[] = [];
 
-  constructor(options: LongRunOptions) {
-    this.#options = options;
+  constructor(private readonly options: LongRunOptions) {
     const { temperature, wordTimestamps } = options.call;
     this.#stitcher = new TranscriptStitcher({
       temperature,
@@ -109,12 +107,12 @@ class LongRun {
    * have it (D-24).
    */
   #ahead(): number {
-    const { maxBatch, maxConcurrent } = this.#options.engine.info;
+    const { maxBatch, maxConcurrent } = this.options.engine.info;
     return Math.min(MOST_WINDOWS, maxBatch * (maxConcurrent + 1));
   }
 
   #recognise(window: AudioWindow, signal: AbortSignal): Promise<Computed<Recognised>> {
-    const { files, engine, call, sink } = this.#options;
+    const { files, engine, call, sink } = this.options;
     const { index, startS } = window;
     const shares = window.sharedBeforeS > 0 || window.sharedAfterS > 0;
     // Overlaps are joined by words with times.

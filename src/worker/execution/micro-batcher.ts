@@ -4,7 +4,7 @@ import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
+import { type EngineInfo, type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {
   type BatchJournal,
   type EngineCall,
@@ -195,17 +195,12 @@ export const deviceLimits = (
   { maxBatch, maxConcurrent, callMs }: DeviceLimits,
   { pull }: Pick<WorkerSpec, 'pull'>,
 ): DeviceLimits => ({
-  ...(callMs !== undefined && { callMs }),
+  callMs,
   maxBatch: Math.min(maxBatch, pull?.maxBatchSize ?? maxBatch),
   maxConcurrent: Math.min(maxConcurrent, pull?.maxConcurrency ?? maxConcurrent),
 });
 
-interface DeviceLimits {
-  readonly maxBatch: number;
-  readonly maxConcurrent: number;
-  /** As `EngineInfo.callMs`. */
-  readonly callMs?: number;
-}
+type DeviceLimits = Pick<EngineInfo, 'maxBatch' | 'maxConcurrent' | 'callMs'>;
 
 interface MicroBatcherOptions<Input, Ready, Value> {
   /** CPU work on one item; on abort it rejects as soon as the work has stopped. */

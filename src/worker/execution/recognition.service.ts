@@ -42,11 +42,11 @@ export interface Recognised {
   readonly durationS: number;
 }
 
-interface WholeFile {
-  readonly audio: Buffer;
-  /** Seconds decoded at most. */
-  readonly mostS: number;
+/** Of a whole file. */
+interface FileOptions {
   readonly sink?: SegmentSink | undefined;
+  /** Seconds decoded at most. */
+  readonly mostS?: number;
 }
 
 /**
@@ -89,17 +89,14 @@ export class RecognitionService {
   async transcribe(
     call: TranscribeCallFields,
     signal: AbortSignal,
-    {
-      sink,
-      mostS = SHORT_FILE_S,
-    }: { readonly sink?: SegmentSink | undefined; readonly mostS?: number } = {},
+    { sink, mostS = SHORT_FILE_S }: FileOptions = {},
   ): Promise<TranscriptAnswer> {
     const audio = await this.downloads.bytes(call.audio, signal);
     const bytes = (): Promise<Buffer> => Promise.resolve(audio);
     try {
       return await recognisedWithSpeakers(
         { engine: this.engine, call, bytes, mostS, signal, sink },
-        (own, stop, held) => this.#whole(own, { audio, mostS, sink: held }, stop),
+        (own, stop, held) => this.#whole({ ...own, audio }, { mostS, sink: held }, stop),
       );
     } catch (error) {
       throw audio === call.audio ? error : aboutUrl(error);
@@ -122,8 +119,8 @@ export class RecognitionService {
   }
 
   async #whole(
-    call: RecognitionCall,
-    { audio, mostS, sink }: WholeFile,
+    { audio, ...call }: RecognitionCall & { readonly audio: Buffer },
+    { mostS, sink }: FileOptions,
     signal: AbortSignal,
   ): Promise<TranscriptAnswer> {
     const { temperature, filename } = call;

@@ -6,6 +6,7 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { abortError } from '../../core/errors/abort-error.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { decodeAudio } from '../audio/decode.js';
 import { type SegmentSink, type TranscriptAnswer } from './transcript-stitcher.js';
@@ -44,9 +45,7 @@ export async function knownVoices(
     );
     if (durationS < SHORTEST_S - SLACK_S || durationS > LONGEST_S + SLACK_S) {
       const length = `must be ${SHORTEST_S} to ${LONGEST_S} seconds long; got ${durationS.toFixed(2)}`;
-      throw new DomainError('invalid_value', `\`${PARAM}[${index}]\` ${length}.`, {
-        param: PARAM,
-      });
+      throw invalidField(PARAM, `\`${PARAM}[${index}]\` ${length}.`);
     }
     voices.push({ name, samples });
   }

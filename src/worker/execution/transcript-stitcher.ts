@@ -132,7 +132,7 @@ export class TranscriptStitcher {
       durationS: this.#endS,
       segments: this.#segments,
       words: this.#words,
-      ...(this.#logprobs.length > 0 && { logprobs: this.#logprobs }),
+      logprobs: this.#logprobs.length > 0 ? this.#logprobs : undefined,
     };
   }
 

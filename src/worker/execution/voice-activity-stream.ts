@@ -8,6 +8,7 @@ import {
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import { type VoiceActivitySession } from '@switchyard/engine-sherpa/voice-activity.js';
 import { type RecognizerStream } from '@switchyard/engine-api/speech-recognizer.js';
+import { WorkLine } from '../lifecycle/work-line.js';
 import { type LiveStream, type EmitEvent } from './live-stream.js';
 
 /** Samples that may wait for the recogniser before the caller is throttled. */
@@ -19,9 +20,7 @@ const MOST_WAITING = 2 * RECOGNISER_RATE;
  * emitted with the session's times and utterance numbers.
  */
 class RecognizerBacklog {
-  #last: Promise<void> = Promise.resolve();
-  #failure: Error | undefined;
-  #waiting = 0;
+  readonly #calls = new WorkLine(MOST_WAITING);
   /** Samples given to the recogniser in total: its clock. */
   #given = 0;
   #utterance = 0;
@@ -48,39 +47,25 @@ class RecognizerBacklog {
   }
 
   /** Resolves when no more than 2 s of audio wait. @throws what the recogniser threw. */
-  async room(): Promise<void> {
-    if (this.#waiting > MOST_WAITING) await this.#last;
-    this.#throwFailure();
+  room(): Promise<void> {
+    return this.#calls.room();
   }
 
   /** Resolves when all is recognised and emitted. @throws what the recogniser threw. */
-  async done(): Promise<void> {
-    await this.#last;
-    this.#throwFailure();
+  done(): Promise<void> {
+    return this.#calls.done();
   }
 
   close(): Promise<void> {
-    this.#failure ??= new Error('The stream is closed.');
+    this.#calls.end(new Error('The stream is closed.'));
     return this.stream.close();
   }
 
   #queue(samples: number, call: () => Promise<readonly RecognizerEvent[]>): void {
     const [utterance, shiftS] = [this.#utterance, this.#shiftS];
-    this.#waiting += samples;
-    this.#last = this.#last.then(async () => {
-      try {
-        if (this.#failure) return;
-        for (const event of await call()) this.emit(inSession(event, utterance, shiftS));
-      } catch (error) {
-        this.#failure ??= error instanceof Error ? error : new Error(String(error));
-      } finally {
-        this.#waiting -= samples;
-      }
-    });
-  }
-
-  #throwFailure(): void {
-    if (this.#failure) throw this.#failure;
+    this.#calls.add(async () => {
+      for (const event of await call()) this.emit(inSession(event, utterance, shiftS));
+    }, samples);
   }
 }
 

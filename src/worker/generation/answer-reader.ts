@@ -1,4 +1,4 @@
-import { ReasoningReader } from './reasoning-reader.js';
+import { ReasoningReader, type ReadReasoning } from './reasoning-reader.js';
 import { type ToolCall, ToolCallReader } from './tool-call-reader.js';
 import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 
@@ -8,6 +8,14 @@ export interface AnswerPart {
   readonly reasoning: string;
   readonly calls: readonly ToolCall[];
 }
+
+export const NOTHING: AnswerPart = { content: '', reasoning: '', calls: [] };
+
+export const joined = (parts: readonly AnswerPart[]): AnswerPart => ({
+  content: parts.map(({ content }) => content).join(''),
+  reasoning: parts.map(({ reasoning }) => reasoning).join(''),
+  calls: parts.flatMap(({ calls }) => calls),
+});
 
 /** Tells the parts of an answer apart while it comes. */
 export interface AnswerReader {
@@ -36,25 +44,15 @@ export class PlainReader implements AnswerReader {
   }
 
   take(text: string): AnswerPart {
-    const { reasoning, content } = this.#reasoning?.take(text) ?? {
-      reasoning: '',
-      content: text,
-    };
-    return { ...(this.#calls?.take(content) ?? { content, calls: [] }), reasoning };
+    return this.#part(this.#reasoning?.take(text) ?? { reasoning: '', content: text });
   }
 
   flush(): AnswerPart {
-    const { reasoning, content } = this.#reasoning?.flush() ?? {
-      reasoning: '',
-      content: '',
-    };
-    if (!this.#calls) return { reasoning, content, calls: [] };
-    const taken = this.#calls.take(content);
-    const rest = this.#calls.flush();
-    return {
-      reasoning,
-      content: taken.content + rest.content,
-      calls: [...taken.calls, ...rest.calls],
-    };
+    const last = this.#part(this.#reasoning?.flush() ?? NOTHING);
+    return joined([last, { ...NOTHING, ...this.#calls?.flush() }]);
+  }
+
+  #part({ reasoning, content }: ReadReasoning): AnswerPart {
+    return { ...(this.#calls?.take(content) ?? { content, calls: [] }), reasoning };
   }
 }

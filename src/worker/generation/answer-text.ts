@@ -41,7 +41,6 @@ export interface Piece {
  * never shown. All before it is told exactly once, in order.
  */
 export class AnswerText {
-  readonly #stop: readonly string[];
   readonly #decoder = new StringDecoder('utf8');
   /** Decoded and not shown. */
   #held = '';
@@ -50,9 +49,7 @@ export class AnswerText {
   #tokens: PlacedToken[] = [];
   #stoppedBy: string | undefined;
 
-  constructor(stop: readonly string[] = []) {
-    this.#stop = stop;
-  }
+  constructor(private readonly stop: readonly string[] = []) {}
 
   /** The stop string that is complete: nothing more is to come. */
   get stoppedBy(): string | undefined {
@@ -63,8 +60,8 @@ export class AnswerText {
   take(drawn: Drawn): Piece {
     this.#tokens.push({ drawn, offset: this.#shown + this.#held.length });
     this.#held += this.#decoder.write(drawn.bytes);
-    const end = firstMark(this.#held, this.#stop);
-    if (!end) return this.#show(this.#held.length - heldSuffix(this.#held, this.#stop));
+    const end = firstMark(this.#held, this.stop);
+    if (!end) return this.#show(this.#held.length - heldSuffix(this.#held, this.stop));
     this.#stoppedBy = end.mark;
     const last = this.#show(end.at);
     this.#held = '';

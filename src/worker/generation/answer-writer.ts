@@ -159,9 +159,12 @@ export class WholeWriter implements AnswerWriter {
   #of({ index }: Choice): Gathered {
     const known = this.#choices.get(index);
     if (known) return known;
-    const gathered = {
-      ...{ text: '', reasoning: '', finishReason: 'stop' },
-      ...{ tokens: [], toolCalls: [] },
+    const gathered: Gathered = {
+      text: '',
+      reasoning: '',
+      finishReason: 'stop',
+      tokens: [],
+      toolCalls: [],
     };
     this.#choices.set(index, gathered);
     return gathered;

@@ -25,22 +25,34 @@ import {
   parametersOf,
   usableTools,
 } from '../../contracts/openai/read-tools.js';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import {
+  type Grammar,
   type GrammarTool,
   type TextBackendInfo,
 } from '@switchyard/engine-api/text-backend.port.js';
 
-export interface ToolFields {
-  /** The answer has to be calls of these. */
-  readonly forced?: { readonly tools: readonly GrammarTool[]; readonly named: boolean };
-  /** In OpenAI's form, for the template. */
-  readonly tools: readonly unknown[];
+/** What is looked for in an answer that may call tools. */
+export interface WantedTools {
+  /** False: the answer ends after the first call. */
   readonly parallel: boolean;
   /** Names of those that take one text. */
   readonly custom: readonly string[];
   /** `TOOL/PARAMETER` of those that are texts, where a form does not tell. */
   readonly texts: readonly string[];
+  /**
+   * One function was named: as with OpenAI, the answer ends with `stop`,
+   * not with `tool_calls`.
+   */
+  readonly named?: true;
+}
+
+interface ChatTools {
+  /** In OpenAI's form. */
+  readonly template: readonly unknown[];
+  readonly wanted: WantedTools;
+  /** The answer has to be calls. */
+  readonly grammar?: Grammar;
 }
 
 export const TOOL_FIELDS = {
@@ -54,7 +66,7 @@ export const TOOL_FIELDS = {
 export function toolsOf(
   body: z.output<z.ZodObject<typeof TOOL_FIELDS>>,
   info: TextBackendInfo,
-): ToolFields | undefined {
+): ChatTools | undefined {
   const parallel = body.parallel_tool_calls;
   // What is ignored here was reported by the gateway.
   const {
@@ -67,19 +79,26 @@ export function toolsOf(
   if (usable.length === 0 || choice === 'none') return undefined;
   const custom = usable.flatMap(({ name, tool }) => (tool.type === 'custom' ? name : []));
   const texts = usable.flatMap(textParameters);
-  const fields = { tools: usable.map(functionInChat), parallel, custom, texts };
-  if (choice === 'auto') return fields;
+  const template = usable.map(functionInChat);
+  const wanted = { parallel, custom, texts };
+  if (choice === 'auto') return { template, wanted };
   if (!info.grammar)
     throw unsupportedField(
       'tool_choice',
       'this model decides by itself; auto and none are known',
     );
+  const grammar = (tools: readonly CallableTool[], several: boolean): Grammar => ({
+    type: 'tool_calls',
+    tools: tools.map(inGrammar),
+    several,
+    form: info.toolForm,
+  });
   if (choice === 'required')
-    return { ...fields, forced: { tools: usable.map(inGrammar), named: false } };
+    return { template, wanted, grammar: grammar(usable, parallel) };
   return {
-    ...fields,
-    parallel: false,
-    forced: { tools: [inGrammar(choice)], named: true },
+    template,
+    wanted: { ...wanted, parallel: false, named: true },
+    grammar: grammar([choice], false),
   };
 }
 
@@ -92,16 +111,17 @@ function textParameters({ name, tool }: CallableTool): readonly string[] {
 }
 
 function inGrammar({ name, tool, path }: CallableTool): GrammarTool {
-  const parameters = parametersOf(tool);
-  return { name, path: `${path}.function.parameters`, ...(parameters && { parameters }) };
+  return {
+    name,
+    path: `${path}.function.parameters`,
+    parameters: parametersOf(tool) ?? undefined,
+  };
 }
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
 const MOST_MESSAGES = 100_000;
 const MOST_CALLS = 1000;
 const NAME = textUpTo(128);
-
-type Message = Readonly<Record<string, unknown>>;
 
 export const MESSAGES = defaulted(objectsUpTo(MOST_MESSAGES, OBJECT), []);
 
@@ -134,12 +154,12 @@ const REFUSAL_PART = z.object({ refusal: defaulted(ANY_TEXT, '') });
  * are joined, and `developer` is the `system` that it replaced. What a template cannot
  * show, such as an image, is refused.
  */
-export function chatMessages(messages: readonly Message[]): readonly Message[] {
+export function chatMessages(messages: readonly Fields[]): readonly Fields[] {
   if (messages.length === 0) throw missingField('messages');
   return messages.map((message, index) => chatMessage(message, `messages[${index}]`));
 }
 
-function chatMessage(raw: Message, path: string): Message {
+function chatMessage(raw: Fields, path: string): Fields {
   const message = readObject(MESSAGE, raw, path);
   const { role, tool_calls: calls } = message;
   const content = contentOf(message.content ?? undefined, `${path}.content`);
@@ -155,7 +175,7 @@ function chatMessage(raw: Message, path: string): Message {
 }
 
 /** A call as templates know it: of a function, whatever it was. */
-function callIn(call: Message, path: string): Message {
+function callIn(call: Fields, path: string): Fields {
   if (call.type !== 'custom') {
     readObject(FUNCTION_CALL, call, path);
     return call;

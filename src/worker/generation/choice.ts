@@ -6,10 +6,15 @@ import {
   type Sampling,
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
-import { type AnswerReader, PlainReader, type ReaderOptions } from './answer-reader.js';
+import {
+  type AnswerReader,
+  joined,
+  PlainReader,
+  type ReaderOptions,
+} from './answer-reader.js';
 import { HarmonyReader } from './harmony-reader.js';
 import { type ToolCall } from './tool-call-reader.js';
-import { type WantedTools } from './generation-params.js';
+import { type WantedTools } from './chat-messages.js';
 
 /** What a step added to a choice. */
 export interface ChoiceOutput {
@@ -69,14 +74,16 @@ export class Choice implements LiveSequence {
   tokens = 0;
   /** Calls of tools so far. */
   calls = 0;
-  readonly #options: ChoiceOptions;
   readonly #text: AnswerText;
   readonly #reader: AnswerReader;
   #next: ChoiceOutput = NOTHING;
   /** It ended with a call: what stands behind it is not shown. */
   #cut = false;
 
-  constructor(sequence: TextSequence, options: ChoiceOptions) {
+  constructor(
+    sequence: TextSequence,
+    private readonly options: ChoiceOptions,
+  ) {
     ({
       priorityClass: this.priorityClass,
       agingShare: this.agingShare,
@@ -89,7 +96,6 @@ export class Choice implements LiveSequence {
       sampling: this.sampling,
       begunTokens: this.begunTokens = 0,
     } = sequence);
-    this.#options = options;
     this.#text = new AnswerText(options.stop);
     this.#reader =
       options.toolForm === 'gpt-oss' ? new HarmonyReader() : new PlainReader(options);
@@ -98,7 +104,7 @@ export class Choice implements LiveSequence {
   }
 
   get index(): number {
-    return this.#options.index;
+    return this.options.index;
   }
 
   /** The text of `stop` that ended it. */
@@ -107,12 +113,12 @@ export class Choice implements LiveSequence {
   }
 
   begun(cachedTokens: number): void {
-    this.#options.listener.begun(this, cachedTokens);
+    this.options.listener.begun(this, cachedTokens);
   }
 
   read(token: number, drawn: Drawn): boolean {
     this.#next = { ...this.#withCalls(this.#text.take(drawn), false), token };
-    this.#cut = this.#options.tools?.parallel === false && this.#next.calls.length > 0;
+    this.#cut = this.options.tools?.parallel === false && this.#next.calls.length > 0;
     return this.stoppedBy !== undefined || this.#cut;
   }
 
@@ -124,7 +130,7 @@ export class Choice implements LiveSequence {
   ended(end: GenerationEnd): void {
     if (end.type === 'finished' && !this.#cut)
       this.#tell(this.#withCalls(this.#text.flush(), true));
-    this.#options.listener.ended(this, end);
+    this.options.listener.ended(this, end);
   }
 
   #readAgain(begun: BegunToken): boolean {
@@ -135,17 +141,17 @@ export class Choice implements LiveSequence {
 
   #tell(said: ChoiceOutput): void {
     this.calls += said.calls.length;
-    this.#options.listener.said(this, said);
+    this.options.listener.said(this, said);
   }
 
   #withCalls({ text: drawn, tokens }: Piece, last: boolean): ChoiceOutput {
     const parts = [this.#reader.take(drawn), ...(last ? [this.#reader.flush()] : [])];
-    const calls = parts.flatMap(part => part.calls);
+    const { content: text, reasoning, calls } = joined(parts);
     return {
-      text: parts.map(({ content }) => content).join(''),
+      text,
       tokens,
-      reasoning: parts.map(({ reasoning }) => reasoning).join(''),
-      calls: this.#options.tools?.parallel ? calls : calls.slice(0, 1),
+      reasoning,
+      calls: this.options.tools?.parallel ? calls : calls.slice(0, 1),
     };
   }
 }

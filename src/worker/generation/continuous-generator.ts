@@ -5,7 +5,6 @@ import { cancelledError, type EngineInfo } from '@switchyard/engine-api/engine.j
 import {
   demandTokens,
   type GenerateItem,
-  type GenerationActivity,
   type GenerationEvent,
   type TextGenerator,
   type TokenItem,
@@ -22,6 +21,7 @@ import {
 import { type GenerationFields, parseGenerationParams } from './generation-params.js';
 import { z } from 'zod';
 import { type TokenForm } from '../../contracts/formats/generation-body.js';
+import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import {
   missingField,
   readObject,
@@ -116,22 +116,25 @@ const LINE_SHARE = 1 / 4;
  */
 export class ContinuousGenerator implements TextGenerator {
   readonly kind = 'llm';
-  readonly #options: ContinuousOptions;
   readonly #nowMs: () => number;
   #loop: StepLoop | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(options: ContinuousOptions) {
-    this.#options = options;
+  constructor(private readonly options: ContinuousOptions) {
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
   get info(): EngineInfo {
-    const { backend, engine } = this.#options;
+    const { backend, engine } = this.options;
     const { rows, device, revision, chat } = backend.info;
     const line = Math.max(1, Math.round(rows * LINE_SHARE));
     return {
-      ...{ engine, device, revision, maxBatch: 1, streams: 0, languages: [] },
+      engine,
+      device,
+      revision,
+      maxBatch: 1,
+      streams: 0,
+      languages: [],
       maxConcurrent: rows + line,
       overdraft: line,
       capabilities: [
@@ -146,7 +149,7 @@ export class ContinuousGenerator implements TextGenerator {
   }
 
   async load(): Promise<void> {
-    const { backend, scheduling } = this.#options;
+    const { backend, scheduling } = this.options;
     await backend.load();
     this.#loop = new StepLoop(
       backend,
@@ -164,7 +167,7 @@ export class ContinuousGenerator implements TextGenerator {
   async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
     const { form } = item;
     if (form === 'tokenize' || form === 'detokenize') {
-      yield* tokenAnswer({ ...item, form }, this.#options.backend);
+      yield* tokenAnswer({ ...item, form }, this.options.backend);
       return;
     }
     const answer = await this.#answer(item);
@@ -184,7 +187,7 @@ export class ContinuousGenerator implements TextGenerator {
   async #answer(asked: GenerateItem): Promise<RunningAnswer> {
     const item = demandTokens(asked);
     const sinceMs = this.#nowMs();
-    const { backend } = this.#options;
+    const { backend } = this.options;
     const loop = this.#loop;
     if (!loop || this.#closed)
       throw new DomainError('shutting_down', 'The engine is not running.');
@@ -198,14 +201,18 @@ export class ContinuousGenerator implements TextGenerator {
     if (item.signal.aborted) throw cancelledError(item.requestId);
     const { requestId, form } = item;
     return new RunningAnswer({
-      ...{ requestId, form, loop, sinceMs, nowMs: this.#nowMs },
+      requestId,
+      form,
+      loop,
+      sinceMs,
+      nowMs: this.#nowMs,
       writer: this.#writer(item, wanted),
       sequences: this.#sequences(item, wanted, prompts, sinceMs),
       window: this.info.maxConcurrent,
       choice: {
         stop: wanted.stop,
         begun: wanted.begun.map(token => ({ token, bytes: backend.bytesOf(token) })),
-        ...(wanted.tools && { tools: wanted.tools }),
+        tools: wanted.tools,
         thinking: this.#thinking(form, prompts[0]!, wanted.begun.length),
         toolForm: form === 'chat' ? backend.info.toolForm : undefined,
       },
@@ -214,7 +221,7 @@ export class ContinuousGenerator implements TextGenerator {
 
   /** Where the answer to a chat stands: some templates open the thoughts in the prompt. */
   #thinking(form: TokenItem['form'], prompt: readonly number[], begun: number) {
-    const { backend } = this.#options;
+    const { backend } = this.options;
     if (form !== 'chat' || !backend.info.thinks) return undefined;
     const end = prompt.slice(0, prompt.length - begun).slice(-OPENING_TOKENS);
     const text = Buffer.concat(end.map(token => backend.bytesOf(token))).toString();
@@ -227,7 +234,7 @@ export class ContinuousGenerator implements TextGenerator {
     prompts,
     begun,
   }: GenerationFields): Promise<readonly (readonly number[])[]> {
-    const { backend } = this.#options;
+    const { backend } = this.options;
     await backend.check({ ...sampling, seed: 0 });
     const known = await backend.encode({ type: 'tokens', tokens: begun });
     return Promise.all(
@@ -240,7 +247,7 @@ export class ContinuousGenerator implements TextGenerator {
     wanted: GenerationFields,
   ): ChunkWriter | WholeWriter {
     const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
-    const { model } = this.#options.backend.info;
+    const { model } = this.options.backend.info;
     const options = {
       head: { form, id, created: Math.floor(Date.now() / 1000), model },
       logprobs: wanted.sampling.logprobs !== undefined,
@@ -259,25 +266,19 @@ export class ContinuousGenerator implements TextGenerator {
   ): TextSequence[][] {
     // With a share of 1 aged work is REALTIME, in order of arrival.
     const priorityClass = agingShare === 1 ? CLASSES.realtime : CLASSES[priority];
-    const shared = {
-      priorityClass,
-      agingShare,
-      arrivalMs,
-      tenant,
-      tenantWeight,
-      salt: tenant,
-    };
     const seeds = Array.from({ length: n }, (_, choice) => (seed + choice) % 2 ** 32);
     const begunTokens = begun.length;
     return prompts.map(prompt => {
       // The tokens of an answer that is continued count as its own.
-      const most = {
-        maxTokens:
-          this.#fitting(form, prompt.length - begunTokens, maxTokens) - begunTokens,
-      };
+      const most = this.#fitting(form, prompt.length - begunTokens, maxTokens);
       return seeds.map(own => ({
-        ...shared,
-        ...most,
+        priorityClass,
+        agingShare,
+        arrivalMs,
+        tenant,
+        tenantWeight,
+        salt: tenant,
+        maxTokens: most - begunTokens,
         prompt,
         begunTokens,
         sampling: { ...sampling, seed: own },
@@ -291,7 +292,7 @@ export class ContinuousGenerator implements TextGenerator {
    * @throws DomainError
    */
   #fitting(form: TokenItem['form'], promptTokens: number, wanted?: number): number {
-    const { info, memory } = this.#options.backend;
+    const { info, memory } = this.options.backend;
     const limit = Math.min(info.contextTokens, memory.capacity + 1);
     const tokens = promptTokens + (wanted ?? 1);
     if (tokens > limit) throw contextExceeded({ form, promptTokens, tokens, limit });
@@ -300,22 +301,24 @@ export class ContinuousGenerator implements TextGenerator {
 
   async #close(): Promise<void> {
     await this.#loop?.stop();
-    await this.#options.backend.close();
+    await this.options.backend.close();
   }
 }
 
 function defaults({ info, memory }: TextBackend, targetMs: number): SchedulingOptions {
   const { rows, stepTokens, contextTokens } = info;
   return {
-    ...{ maxRows: rows, maxContext: contextTokens, headroomTokens: memory.blockTokens },
-    ...{
-      classWidthMs: 30_000,
-      maxPreemptions: 2,
-      maxOvertakes: 8,
-      backoffMs: 50,
-      pauseGraceMs: 2000,
-    },
+    maxRows: rows,
+    maxContext: contextTokens,
+    headroomTokens: memory.blockTokens,
+    classWidthMs: 30_000,
+    maxPreemptions: 2,
+    maxOvertakes: 8,
+    backoffMs: 50,
+    pauseGraceMs: 2000,
     budget: { minTokens: rows, maxTokens: stepTokens, targetMs },
-    ...{ outputWeight: 2, idleWaitMs: 50, loadWaitMs: 5 },
+    outputWeight: 2,
+    idleWaitMs: 50,
+    loadWaitMs: 5,
   };
 }

@@ -13,7 +13,7 @@ import {
   unserved,
   wholeNumberFrom,
 } from '../../contracts/schema/rules.js';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type TokenItem } from '../engines/text-generator.js';
@@ -21,8 +21,8 @@ import {
   chatMessages,
   MESSAGES,
   TOOL_FIELDS,
-  type ToolFields,
   toolsOf,
+  type WantedTools,
 } from './chat-messages.js';
 import { SAMPLING_FIELDS, samplingOf } from './sampling-fields.js';
 import {
@@ -31,19 +31,6 @@ import {
   type Sampling,
   type TextBackendInfo,
 } from '@switchyard/engine-api/text-backend.port.js';
-
-export interface WantedTools {
-  readonly parallel: boolean;
-  /** Names of those that take one text. */
-  readonly custom: readonly string[];
-  /** `TOOL/PARAMETER` of those that are texts. */
-  readonly texts: readonly string[];
-  /**
-   * One function was named: as with OpenAI, the answer ends with `stop`,
-   * not with `tool_calls`.
-   */
-  readonly named?: true;
-}
 
 /** What a body of chat or completions asks for, checked. */
 export interface GenerationFields {
@@ -89,7 +76,7 @@ const isTextOnly = (value: unknown): boolean =>
   !Array.isArray(value) || value.every(modality => modality === 'text');
 
 /** Of a template: plain values, few of them. */
-const VARIABLES = z.custom<Raw>(
+const VARIABLES = z.custom<Fields>(
   value =>
     isObject(value) &&
     Object.keys(value).length <= MOST_VARIABLES &&
@@ -133,8 +120,6 @@ const COMPLETION = z.object(
 );
 
 type PromptField = string | readonly number[] | readonly (string | readonly number[])[];
-type Raw = Readonly<Record<string, unknown>>;
-
 /**
  * @throws DomainError for the first field that cannot be honoured; unknown
  *   fields are ignored.
@@ -143,7 +128,7 @@ export function parseGenerationParams(
   { form, body: json }: Pick<TokenItem, 'form' | 'body'>,
   info: TextBackendInfo,
 ): GenerationFields {
-  const given = parsed(json) as Raw;
+  const given = parsed(json) as Fields;
   const own = Object.entries(info.sampling ?? {}).filter(([name]) => given[name] == null);
   const sent = { ...given, ...Object.fromEntries(own) };
   const { body, logprobs, grammar, ...rest } =
@@ -159,12 +144,12 @@ export function parseGenerationParams(
     includeUsage: body.stream_options?.include_usage ?? false,
     tokenIds: body.return_token_ids,
     begun,
-    ...(body.seed !== undefined && { seed: body.seed }),
+    seed: body.seed,
     ...rest,
     sampling: {
       ...sampling,
-      ...(grammar && { grammar }),
-      ...(logprobs !== undefined && { logprobs }),
+      grammar: grammar ?? sampling.grammar,
+      logprobs,
     },
   };
 }
@@ -178,26 +163,25 @@ interface FormFields extends Pick<GenerationFields, 'prompts' | 'maxTokens' | 't
   readonly grammar?: Grammar;
 }
 
-function chatFields(sent: Raw, info: TextBackendInfo): FormFields {
+function chatFields(sent: Fields, info: TextBackendInfo): FormFields {
   const body = readObject(CHAT, sent);
   const { top_logprobs: top, logprobs } = body;
   if (top !== undefined && !logprobs)
     throw wrongField('top_logprobs', top, 'needs `logprobs` to be true');
-  const maxTokens = body.max_completion_tokens ?? body.max_tokens;
   const tools = toolsOf(body, info);
-  const variables = templateVariables(body);
   const prompt: Prompt = {
     type: 'chat',
     messages: chatMessages(body.messages),
-    ...(tools && { tools: tools.tools }),
-    ...(variables && { variables }),
+    tools: tools?.template,
+    variables: templateVariables(body),
   };
   return {
     body,
     prompts: [prompt],
-    ...(maxTokens !== undefined && { maxTokens }),
-    ...(logprobs && { logprobs: top ?? 0 }),
-    ...(tools && wantedTools(tools, info.toolForm)),
+    maxTokens: body.max_completion_tokens ?? body.max_tokens,
+    logprobs: logprobs ? (top ?? 0) : undefined,
+    tools: tools?.wanted,
+    grammar: tools?.grammar,
   };
 }
 
@@ -205,26 +189,13 @@ function chatFields(sent: Raw, info: TextBackendInfo): FormFields {
 function templateVariables({
   chat_template_kwargs: named,
   reasoning_effort: effort,
-}: z.output<typeof CHAT>): Raw | undefined {
+}: z.output<typeof CHAT>): Fields | undefined {
   if (named === undefined && effort === undefined) return undefined;
   return {
     ...(effort !== undefined && { reasoning_effort: effort }),
     // Templates that know no effort know this.
     ...(effort === 'none' && { enable_thinking: false }),
     ...named,
-  };
-}
-
-function wantedTools(
-  { forced, tools: _, ...wanted }: ToolFields,
-  form: TextBackendInfo['toolForm'],
-): Pick<FormFields, 'tools' | 'grammar'> {
-  if (forced === undefined) return { tools: wanted };
-  const { tools, named } = forced;
-  const several = wanted.parallel;
-  return {
-    tools: named ? { ...wanted, named } : wanted,
-    grammar: { type: 'tool_calls', tools, several, ...(form && { form }) },
   };
 }
 
@@ -239,7 +210,7 @@ function begunOf(tokens: unknown, most: number): readonly number[] {
   );
 }
 
-function completionFields(sent: Raw): FormFields {
+function completionFields(sent: Fields): FormFields {
   const body = readObject(COMPLETION, sent);
   const { echo, best_of: bestOf, n, prompt, max_tokens: maxTokens, logprobs } = body;
   if (echo) throw unsupportedField('echo', 'prompts are not told again');
@@ -249,7 +220,7 @@ function completionFields(sent: Raw): FormFields {
     body,
     prompts: promptsOf(prompt),
     maxTokens,
-    ...(logprobs !== undefined && { logprobs }),
+    logprobs,
   };
 }
 

@@ -1,4 +1,4 @@
-import { type AnswerReader, type AnswerPart } from './answer-reader.js';
+import { type AnswerReader, type AnswerPart, joined, NOTHING } from './answer-reader.js';
 import { heldSuffix } from './answer-text.js';
 
 const BEGINS = ['<|start|>', '<|channel|>'];
@@ -61,8 +61,6 @@ export class HarmonyReader implements AnswerReader {
   }
 }
 
-const NOTHING: AnswerPart = { content: '', reasoning: '', calls: [] };
-
 function told(text: string, header: string): AnswerPart {
   const name = RECIPIENT.exec(header)?.[1];
   if (name !== undefined)
@@ -70,9 +68,3 @@ function told(text: string, header: string): AnswerPart {
   if (header.includes('analysis')) return { ...NOTHING, reasoning: text };
   return { ...NOTHING, content: text };
 }
-
-const joined = (parts: readonly AnswerPart[]): AnswerPart => ({
-  content: parts.map(({ content }) => content).join(''),
-  reasoning: parts.map(({ reasoning }) => reasoning).join(''),
-  calls: parts.flatMap(({ calls }) => calls),
-});

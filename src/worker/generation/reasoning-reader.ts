@@ -3,7 +3,7 @@ import { heldSuffix } from './answer-text.js';
 const OPEN = '<think>';
 const CLOSE = '</think>';
 
-interface ReadReasoning {
+export interface ReadReasoning {
   readonly reasoning: string;
   readonly content: string;
 }

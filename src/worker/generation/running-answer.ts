@@ -3,6 +3,7 @@ import {
   type GenerationEnd,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type GenerationEvent } from '../engines/text-generator.js';
 import { type AnswerWriter } from './answer-writer.js';
@@ -15,36 +16,32 @@ import {
 import { type StepLoop } from './step-loop.js';
 import { type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
 
-interface EventBufferOptions {
-  /** Events that wait for a slow reader; from then on `onFull`, until `low` are left. */
-  readonly high: number;
-  readonly low: number;
-  readonly onFull: () => void;
-  readonly onRoom: () => void;
-}
+/** Chunks that wait for a slow reader until its sequences pause, and when they go on. */
+const HIGH_CHUNKS = 64;
+const LOW_CHUNKS = 16;
 
 /**
  * What was made and not yet asked for. It never refuses: whoever fills it is told to
  * stop, and may bring a little more.
  */
 class EventBuffer<T> implements AsyncIterable<T> {
-  readonly #options: EventBufferOptions;
   readonly #waiting: T[] = [];
   #isFull = false;
   #end: { readonly error?: Error } | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(options: EventBufferOptions) {
-    this.#options = options;
-  }
+  constructor(
+    private readonly onFull: () => void,
+    private readonly onRoom: () => void,
+  ) {}
 
   push(...events: readonly T[]): void {
     if (this.#end) return;
     this.#waiting.push(...events);
     this.#wake();
-    if (this.#isFull || this.#waiting.length < this.#options.high) return;
+    if (this.#isFull || this.#waiting.length < HIGH_CHUNKS) return;
     this.#isFull = true;
-    this.#options.onFull();
+    this.onFull();
   }
 
   /** After what waits; with `error`, instead of it. The first end counts. */
@@ -75,18 +72,15 @@ class EventBuffer<T> implements AsyncIterable<T> {
   }
 
   #tellRoom(): void {
-    if (!this.#isFull || this.#waiting.length > this.#options.low) return;
+    if (!this.#isFull || this.#waiting.length > LOW_CHUNKS) return;
     this.#isFull = false;
-    this.#options.onRoom();
+    this.onRoom();
   }
 }
 
-interface TooLong {
+interface TooLong extends Pick<SubmitRefusal, 'tokens' | 'limit'> {
   readonly form: 'chat' | 'completion';
   readonly promptTokens: number;
-  /** Prompt and answer. */
-  readonly tokens: number;
-  readonly limit: number;
 }
 
 /** What can never fit, in OpenAI's words: clients look for them. */
@@ -105,11 +99,6 @@ export function contextExceeded({
   const message = `This model's maximum context length is ${limit} tokens. However, ${asked}.`;
   return new DomainError('context_length_exceeded', message, { param });
 }
-
-/** Chunks that wait for a slow reader until its sequences pause, and when they go on. */
-const HIGH_CHUNKS = 64;
-
-const LOW_CHUNKS = 16;
 
 interface AnswerOptions {
   readonly requestId: string;
@@ -139,7 +128,6 @@ export class RunningAnswer implements ChoiceListener {
   readonly events: EventBuffer<GenerationEvent>;
   /** Resolves when nothing of it is in the scheduler any more. */
   readonly over: Promise<void>;
-  readonly #options: AnswerOptions;
   readonly #all: readonly Choice[];
   /** Choices of each prompt. */
   readonly #n: number;
@@ -159,8 +147,7 @@ export class RunningAnswer implements ChoiceListener {
   #failure: Error | undefined;
   #end: () => void = () => undefined;
 
-  constructor(options: AnswerOptions) {
-    this.#options = options;
+  constructor(private readonly options: AnswerOptions) {
     const { sequences, choice } = options;
     this.#n = sequences[0]?.length ?? 0;
     this.#all = sequences
@@ -170,11 +157,10 @@ export class RunningAnswer implements ChoiceListener {
       );
     this.#waiting = this.#all.filter(one => this.#isFirst(one)).reverse();
     this.over = new Promise(resolve => (this.#end = resolve));
-    this.events = new EventBuffer<GenerationEvent>({
-      ...{ high: HIGH_CHUNKS, low: LOW_CHUNKS },
-      onFull: () => this.#pause(),
-      onRoom: () => this.#resume(),
-    });
+    this.events = new EventBuffer<GenerationEvent>(
+      () => this.#pause(),
+      () => this.#resume(),
+    );
   }
 
   start(): void {
@@ -188,7 +174,7 @@ export class RunningAnswer implements ChoiceListener {
     this.#fail(
       new DomainError(
         'request_cancelled',
-        `Request ${this.#options.requestId} was cancelled.`,
+        `Request ${this.options.requestId} was cancelled.`,
       ),
       reason,
     );
@@ -201,7 +187,7 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   said(choice: Choice, said: ChoiceOutput): void {
-    const { writer, nowMs, sinceMs } = this.#options;
+    const { writer, nowMs, sinceMs } = this.options;
     this.#firstTokenMs ??= nowMs() - sinceMs;
     this.#push(writer.said(choice, said));
     if (choice.tokens > 0) this.#callSiblings(choice);
@@ -217,10 +203,10 @@ export class RunningAnswer implements ChoiceListener {
 
   #finished(choice: Choice, reason: string): void {
     const isCall =
-      reason === 'stop' && choice.calls > 0 && !this.#options.choice.tools?.named;
+      reason === 'stop' && choice.calls > 0 && !this.options.choice.tools?.named;
     const finishReason = isCall ? 'tool_calls' : reason;
     this.#finishReasons.set(choice.index, finishReason);
-    this.#push(this.#options.writer.ended(choice, finishReason));
+    this.#push(this.options.writer.ended(choice, finishReason));
     this.#callSiblings(choice);
   }
 
@@ -239,7 +225,7 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   #fill(): void {
-    while (!this.#failure && this.#here.size < this.#options.window) {
+    while (!this.#failure && this.#here.size < this.options.window) {
       const next = this.#waiting.pop();
       if (next === undefined) return;
       this.#submit(next);
@@ -248,11 +234,11 @@ export class RunningAnswer implements ChoiceListener {
 
   #submit(choice: Choice): void {
     if (choice.over) return choice.ended({ type: 'finished', reason: choice.over });
-    if (this.#isStarted) choice.arrivalMs = this.#options.nowMs();
-    const refusal = this.#options.loop.submit(choice);
+    if (this.#isStarted) choice.arrivalMs = this.options.nowMs();
+    const refusal = this.options.loop.submit(choice);
     if (refusal) return this.#fail(this.#refused(choice, refusal), 'consumer_gone');
     this.#here.add(choice);
-    if (this.#paused) this.#options.loop.pause(choice);
+    if (this.#paused) this.options.loop.pause(choice);
   }
 
   #push(said: readonly object[]): void {
@@ -267,7 +253,7 @@ export class RunningAnswer implements ChoiceListener {
     if (this.#failure) return;
     this.#failure = error;
     this.events.clear();
-    for (const choice of [...this.#here]) this.#options.loop.cancel(choice, reason);
+    for (const choice of [...this.#here]) this.options.loop.cancel(choice, reason);
   }
 
   #endIfOver(): void {
@@ -292,29 +278,24 @@ export class RunningAnswer implements ChoiceListener {
       ),
       cachedTokens: this.#cachedTokens,
     };
-    this.#push(this.#options.writer.close(usage));
+    this.#push(this.options.writer.close(usage));
     const finishReasons = this.#all.map(({ index }) => this.#finishReasons.get(index)!);
     const firstTokenMs = this.#firstTokenMs;
-    this.events.push({
-      type: 'done',
-      usage,
-      finishReasons,
-      ...(firstTokenMs !== undefined && { firstTokenMs }),
-    });
+    this.events.push({ type: 'done', usage, finishReasons, firstTokenMs });
   }
 
   #pause(): void {
     this.#paused = true;
-    for (const choice of this.#here) this.#options.loop.pause(choice);
+    for (const choice of this.#here) this.options.loop.pause(choice);
   }
 
   #resume(): void {
     this.#paused = false;
-    for (const choice of this.#here) this.#options.loop.resume(choice);
+    for (const choice of this.#here) this.options.loop.resume(choice);
   }
 
   #errorOf(end: Exclude<GenerationEnd, { type: 'finished' }>): Error {
-    const { requestId } = this.#options;
+    const { requestId } = this.options;
     if (end.type === 'failed') return end.error;
     if (end.type === 'deadline')
       return new DomainError('inference_timeout', `Request ${requestId} took too long.`);
@@ -322,12 +303,10 @@ export class RunningAnswer implements ChoiceListener {
   }
 
   #refused({ prompt }: Choice, { reason, tokens, limit }: SubmitRefusal): Error {
-    const { form } = this.#options;
+    const { form } = this.options;
     if (reason === 'empty_prompt') {
       const param = form === 'chat' ? 'messages' : 'prompt';
-      return new DomainError('invalid_value', `\`${param}\` comes to no tokens.`, {
-        param,
-      });
+      return invalidField(param, `\`${param}\` comes to no tokens.`);
     }
     return contextExceeded({ form, promptTokens: prompt.length, tokens, limit });
   }

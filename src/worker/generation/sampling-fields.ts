@@ -16,7 +16,7 @@ import {
   wholeNumberFrom,
 } from '../../contracts/schema/rules.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import {
   type Grammar,
   type Sampling,
@@ -165,7 +165,7 @@ type SamplingFields = z.output<z.ZodObject<typeof SAMPLING_FIELDS>>;
 /** @param raw the body as it came, for messages. @throws DomainError */
 export function samplingOf(
   body: SamplingFields,
-  raw: Readonly<Record<string, unknown>>,
+  raw: Fields,
   info: TextBackendInfo,
 ): Omit<Sampling, 'seed' | 'logprobs'> {
   const biases = Object.entries(body.logit_bias);
@@ -181,14 +181,14 @@ export function samplingOf(
     ...(biases.length > 0 && {
       logitBias: new Map(biases.map(([token, bias]) => [Number(token), bias])),
     }),
-    ...(grammar && { grammar }),
+    grammar,
   };
 }
 
 /** The one field that holds the answer to a form. */
 function grammarOf(
   body: SamplingFields,
-  raw: Readonly<Record<string, unknown>>,
+  raw: Fields,
   info: TextBackendInfo,
 ): Grammar | undefined {
   const names = [

@@ -14,7 +14,7 @@ import {
   type GenerationOptions,
   GenerationScheduler,
 } from '../../core/iteration/generation-scheduler.js';
-import { type GenerationActivity } from '../engines/text-generator.js';
+import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import { type LiveSequence, SequenceEvents } from './sequence-events.js';
 import {
   type Drawn,
@@ -84,16 +84,14 @@ interface Sent {
 export class StepPipeline {
   readonly #pace = new StepPace();
   readonly #sent = new WeakMap<GenerationPlan<LiveSequence>, Sent>();
-  readonly #backend: TextBackend;
-  readonly #nowMs: () => number;
 
-  constructor(backend: TextBackend, nowMs: () => number) {
-    this.#backend = backend;
-    this.#nowMs = nowMs;
-  }
+  constructor(
+    private readonly backend: TextBackend,
+    private readonly nowMs: () => number,
+  ) {}
 
   send(plan: GenerationPlan<LiveSequence>): void {
-    const sent: Sent = { outcome: this.#backend.run(plan), isOver: false };
+    const sent: Sent = { outcome: this.backend.run(plan), isOver: false };
     const over = (): void => void (sent.isOver = true);
     // Also for an outcome that is never awaited, because the step before it found
     // the backend dead.
@@ -107,7 +105,7 @@ export class StepPipeline {
    */
   async untilLate({ plan, sinceMs }: Step): Promise<boolean> {
     const sent = this.#of(plan);
-    const lateMs = sinceMs + this.#pace.planAfterMs(plan) - this.#nowMs();
+    const lateMs = sinceMs + this.#pace.planAfterMs(plan) - this.nowMs();
     if (lateMs >= 1) await over(sent, lateMs);
     return !sent.isOver;
   }
@@ -115,7 +113,7 @@ export class StepPipeline {
   /** The outcome of the step that runs. @throws Error when the backend is gone */
   async outcome({ plan, sinceMs }: Step): Promise<TextOutcome> {
     const outcome = await this.#of(plan).outcome;
-    this.#pace.observe(plan, this.#nowMs() - sinceMs);
+    this.#pace.observe(plan, this.nowMs() - sinceMs);
     return outcome;
   }
 
@@ -147,8 +145,6 @@ export type SchedulingOptions = Omit<
  */
 export class StepLoop {
   readonly #logger = new Logger(StepLoop.name);
-  readonly #backend: TextBackend;
-  readonly #nowMs: () => number;
   readonly #scheduler: GenerationScheduler<LiveSequence>;
   readonly #begun = new WeakSet<LiveSequence>();
   readonly #live = new Set<LiveSequence>();
@@ -166,9 +162,11 @@ export class StepLoop {
   #counts = { steps: 0, preemptions: 0, prefixHitTokens: 0, losses: 0 };
 
   /** @param nowMs monotonic milliseconds */
-  constructor(backend: TextBackend, scheduling: SchedulingOptions, nowMs: () => number) {
-    this.#backend = backend;
-    this.#nowMs = nowMs;
+  constructor(
+    private readonly backend: TextBackend,
+    scheduling: SchedulingOptions,
+    private readonly nowMs: () => number,
+  ) {
     this.#scheduler = new GenerationScheduler<LiveSequence>({
       ...scheduling,
       memory: backend.memory,
@@ -181,11 +179,15 @@ export class StepLoop {
   /** Numbers for the worker's Health. */
   get activity(): GenerationActivity {
     const { running, waiting, stepTokens, strandedTokens } = this.#scheduler;
-    const { decodeCalls, memory } = this.#backend;
-    const steps = { running, waiting, stepTokens, decodeCalls, strandedTokens };
+    const { decodeCalls, memory } = this.backend;
     return {
-      ...steps,
-      ...{ freeBlocks: memory.available, blocks: memory.blocks },
+      running,
+      waiting,
+      stepTokens,
+      decodeCalls,
+      strandedTokens,
+      freeBlocks: memory.available,
+      blocks: memory.blocks,
       ...this.#counts,
     };
   }
@@ -218,7 +220,7 @@ export class StepLoop {
   }
 
   pause(sequence: LiveSequence): void {
-    this.#scheduler.pause(sequence, this.#nowMs());
+    this.#scheduler.pause(sequence, this.nowMs());
   }
 
   resume(sequence: LiveSequence): void {
@@ -246,7 +248,7 @@ export class StepLoop {
   async #run(): Promise<void> {
     while (!this.#stopped) {
       if (this.#found) await this.#recover(this.#found.error);
-      const nowMs = this.#nowMs();
+      const nowMs = this.nowMs();
       if (!this.#scheduler.runningStep) this.#send(this.#scheduler.plan(nowMs));
       if (this.#scheduler.runningStep) await this.#advance();
       else if (this.#events.waiting > 0) this.#events.flush();
@@ -270,7 +272,7 @@ export class StepLoop {
     this.#events.flush();
     const step = this.#scheduler.runningStep;
     if (step && (await this.#pipeline.untilLate(step)) && !this.#stopped)
-      this.#send(this.#scheduler.planAhead(this.#nowMs()));
+      this.#send(this.#scheduler.planAhead(this.nowMs()));
     await this.#complete();
   }
 
@@ -282,7 +284,7 @@ export class StepLoop {
       if (outcome.type !== 'skipped' && itemsOf(step.plan).length > 0)
         this.#counts.steps += 1;
       this.#events.hold(() =>
-        this.#scheduler.complete(this.#read(outcome), this.#nowMs()),
+        this.#scheduler.complete(this.#read(outcome), this.nowMs()),
       );
     } catch (error) {
       await this.#recover(error as Error);
@@ -344,7 +346,7 @@ export class StepLoop {
 
   async #reopen(): Promise<boolean> {
     try {
-      await this.#backend.reopen();
+      await this.backend.reopen();
       return true;
     } catch (error) {
       this.#logger.error({ err: error as Error }, 'the backend cannot be opened');

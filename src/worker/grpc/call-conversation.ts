@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type ServerDuplexStream } from '@grpc/grpc-js';
+import { type ServerDuplexStream, type ServerWritableStream } from '@grpc/grpc-js';
 import { abortError } from '../../core/errors/abort-error.js';
 
 /**
@@ -24,7 +24,7 @@ export class CallConversation<Received, Sent> {
       const message = this.call.read() as Received | null;
       if (message !== null) return message;
       if (this.call.readableEnded || this.call.destroyed) return undefined;
-      await this.#unlessAborted(readable(this.call));
+      await readable(this.call, this.signal);
     }
   }
 
@@ -35,48 +35,53 @@ export class CallConversation<Received, Sent> {
   }
 
   /** Resolves when there is room for more. @throws the abort's error. */
-  async send(message: Sent): Promise<void> {
-    this.signal?.throwIfAborted();
-    if (!this.call.write(message)) await this.#unlessAborted(once(this.call, 'drain'));
-  }
-
-  /**
-   * grpc-js reports a lost client only by an event, and reading would wait for ever, so
-   * the signal is raced.
-   */
-  async #unlessAborted<T>(promise: Promise<T>): Promise<T> {
-    const signal = this.signal;
-    if (!signal) return promise;
-    // Not awaited after an abort: its rejection, when the call ends, would otherwise
-    // end the process.
-    promise.catch(() => undefined);
-    if (signal.aborted) throw abortError(signal);
-    let abandon = (): void => undefined;
-    const aborted = new Promise<never>((_, reject) => {
-      abandon = () => reject(abortError(signal));
-      signal.addEventListener('abort', abandon, { once: true });
-    });
-    try {
-      return await Promise.race([promise, aborted]);
-    } finally {
-      signal.removeEventListener('abort', abandon);
-    }
+  send(message: Sent): Promise<void> {
+    return writePaced(this.call, message, this.signal);
   }
 }
 
 /**
  * Resolves when there is a message, or none will follow. The stream's own iterator is not
  * used: it destroys the stream when the call fails, and a status is never sent while an
- * earlier message is still being written.
+ * earlier message is still being written. grpc-js reports a lost client only by an event,
+ * and reading would wait for ever, so the signal ends the wait.
  */
-async function readable(call: ServerDuplexStream<unknown, unknown>): Promise<void> {
+async function readable(
+  call: ServerDuplexStream<unknown, unknown>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const waiting = new AbortController();
-  const { signal } = waiting;
+  const stop = (): void => waiting.abort();
+  signal?.addEventListener('abort', stop);
+  if (signal?.aborted) stop();
   try {
     await Promise.race(
-      ['readable', 'end', 'close'].map(event => once(call, event, { signal })),
+      ['readable', 'end', 'close'].map(event =>
+        once(call, event, { signal: waiting.signal }),
+      ),
     );
+  } catch (error) {
+    throw signal?.aborted ? abortError(signal) : error;
   } finally {
-    waiting.abort();
+    signal?.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
+/**
+ * Writes at the pace of the reader: only HTTP/2's window is buffered. Resolves when there
+ * is room for more. @throws the abort's error
+ */
+export async function writePaced<Message>(
+  call: ServerWritableStream<unknown, Message> | ServerDuplexStream<unknown, Message>,
+  message: Message,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (signal?.aborted) throw abortError(signal);
+  if (call.write(message)) return;
+  try {
+    await once(call, 'drain', { signal });
+  } catch (error) {
+    throw signal?.aborted ? abortError(signal) : error;
   }
 }

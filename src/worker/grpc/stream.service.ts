@@ -1,5 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { encodeStreamEvent, type StreamEvent } from '../../contracts/grpc/call.codec.js';
+import {
+  encodeStreamEvent,
+  type StreamConfig,
+  type StreamEvent,
+} from '../../contracts/grpc/call.codec.js';
 import {
   type TranscribeStreamRequest,
   type TranscribeStreamResponse,
@@ -15,67 +19,16 @@ import { sherpaPackage } from '../engines/load-package.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { CommittedStream, type LiveStream } from '../execution/live-stream.js';
 import { VoiceActivityStream } from '../execution/voice-activity-stream.js';
+import { WorkLine } from '../lifecycle/work-line.js';
 import { type CallConversation } from './call-conversation.js';
 
 /** Events that may wait for a slow reader before no more of its audio is taken. */
 const MOST_WAITING = 64;
 
-/** Sends one stream's events in order while its audio is processed. */
-export class EventOutbox<Event> {
-  readonly #waiting: Event[] = [];
-  #sending: Promise<void> | undefined;
-  #failure: { readonly error: unknown } | undefined;
-
-  constructor(private readonly send: (event: Event) => Promise<void>) {}
-
-  put(event: Event): void {
-    if (this.#failure) return;
-    this.#waiting.push(event);
-    this.#sending ??= this.#sendAll();
-  }
-
-  /**
-   * Resolves when there is room for the events of more audio. @throws what sending threw.
-   */
-  async room(): Promise<void> {
-    if (this.#waiting.length >= MOST_WAITING) await this.#sending;
-    this.#throwFailure();
-  }
-
-  /** Resolves when all has been sent. @throws what sending threw. */
-  async empty(): Promise<void> {
-    await this.#sending;
-    this.#throwFailure();
-  }
-
-  /** Never rejects. */
-  async #sendAll(): Promise<void> {
-    try {
-      for (
-        let event = this.#waiting.shift();
-        event !== undefined;
-        event = this.#waiting.shift()
-      )
-        await this.send(event);
-    } catch (error) {
-      this.#failure = { error };
-      this.#waiting.length = 0;
-    } finally {
-      this.#sending = undefined;
-    }
-  }
-
-  #throwFailure(): void {
-    if (this.#failure) throw this.#failure.error;
-  }
-}
-
 export type StreamConversation = CallConversation<
   TranscribeStreamRequest,
   TranscribeStreamResponse
 >;
-type Message = NonNullable<TranscribeStreamRequest['message']>;
-export type ConfigMessage = Extract<Message, { $case: 'config' }>['value'];
 
 /**
  * 0.1 s at 16 kHz: long frames are split, so that partials keep coming and a
@@ -100,7 +53,7 @@ export class StreamService {
    *   when all are taken; the abort's error.
    */
   async serve(
-    config: ConfigMessage,
+    config: StreamConfig,
     conversation: StreamConversation,
     signal: AbortSignal,
   ): Promise<void> {
@@ -109,10 +62,9 @@ export class StreamService {
       config.voiceActivity && sherpaPackage().openVoiceActivity(config.voiceActivity);
     this.#take();
     try {
-      const outbox = new EventOutbox<StreamEvent>(event =>
-        conversation.send(encodeStreamEvent(event)),
-      );
-      const emit = (event: StreamEvent): void => outbox.put(event);
+      const outbox = new WorkLine(MOST_WAITING);
+      const emit = (event: StreamEvent): void =>
+        outbox.add(() => conversation.send(encodeStreamEvent(event)));
       const stream = await this.#open(config);
       const live = voice
         ? new VoiceActivityStream(stream, voice, emit)
@@ -126,7 +78,7 @@ export class StreamService {
     }
   }
 
-  #open({ language, prompt, partials }: ConfigMessage): Promise<RecognizerStream> {
+  #open({ language, prompt, partials }: StreamConfig): Promise<RecognizerStream> {
     if (this.engine.openStream)
       return this.engine.openStream({ language, prompt, partials });
     throw new DomainError('unsupported_task', 'This model has no live streams.');
@@ -165,7 +117,7 @@ interface Session {
   readonly live: LiveStream;
   readonly intake: PcmIntake;
   readonly conversation: StreamConversation;
-  readonly outbox: EventOutbox<StreamEvent>;
+  readonly outbox: WorkLine;
 }
 
 async function serveMessages({
@@ -193,7 +145,7 @@ async function serveMessages({
     await live.commit();
   }
   await live.done();
-  await outbox.empty();
+  await outbox.done();
 }
 
 async function push(live: LiveStream, samples: Int16Array): Promise<void> {

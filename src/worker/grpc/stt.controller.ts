@@ -17,7 +17,7 @@ import {
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
 } from '../../contracts/grpc/stt.codec.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { RecognitionService } from '../execution/recognition.service.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
@@ -61,13 +61,13 @@ export class SttController extends serviceController('SpeechToText') {
     return converse(call, async conversation => {
       const first = await conversation.next();
       if (first?.message?.$case !== 'start')
-        throw invalid('The first message of an upload is its start.', 'start');
+        throw invalidField('start', 'The first message of an upload is its start.');
       const start = {
         ...decodeTranscribeCall(first.message.value),
         ...traceOfCall(call.metadata),
       };
       if (first.message.value.audio.length > 0)
-        throw invalid('The audio of an upload follows its start.', 'audio');
+        throw invalidField('audio', 'The audio of an upload follows its start.');
       await this.calls.run(start.requestId, call, signal =>
         this.uploads.serve(start, conversation.until(signal), signal),
       );
@@ -81,7 +81,7 @@ export class SttController extends serviceController('SpeechToText') {
     return converse(call, async conversation => {
       const first = await conversation.next();
       if (first?.message?.$case !== 'config')
-        throw invalid('The first message of a stream is its config.', 'config');
+        throw invalidField('config', 'The first message of a stream is its config.');
       const config = first.message.value;
       await this.calls.run(config.sessionId, call, signal =>
         this.streams.serve(config, conversation.until(signal), signal),
@@ -102,6 +102,3 @@ async function converse<Received, Sent>(
     call.emit('error', encodeFailure(error));
   }
 }
-
-const invalid = (message: string, param: string): DomainError =>
-  new DomainError('invalid_value', message, { param });

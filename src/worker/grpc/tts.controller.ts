@@ -5,11 +5,9 @@ import { Observable } from 'rxjs';
 import { traceOfCall } from '../../contracts/grpc/call.codec.js';
 import {
   decodeSynthesizeCall,
-  type SynthesizeCallFields,
   type SynthesizeRequest,
   type SynthesizeResponse,
 } from '../../contracts/grpc/tts.codec.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import { SynthesisService } from '../execution/synthesis.service.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
@@ -37,7 +35,7 @@ export class TtsController extends serviceController('TextToSpeech') {
       this.calls
         .run(message.requestId, call, signal =>
           this.synthesis.synthesize(
-            { ...decoded(message), ...traceOfCall(metadata) },
+            { ...decodeSynthesizeCall(message), ...traceOfCall(metadata) },
             signal,
             part => subscriber.next({ message: part }),
           ),
@@ -49,17 +47,3 @@ export class TtsController extends serviceController('TextToSpeech') {
     });
   }
 }
-
-function decoded(message: SynthesizeRequest): SynthesizeCallFields {
-  if (message.text.trim() === '') throw invalid('text', 'The text is empty.');
-  if (!(message.speed >= 0.25 && message.speed <= 4))
-    throw invalid('speed', `speed is 0.25 to 4, not ${message.speed}.`);
-  try {
-    return decodeSynthesizeCall(message);
-  } catch (error) {
-    throw invalid('format', (error as Error).message);
-  }
-}
-
-const invalid = (param: string, message: string): DomainError =>
-  new DomainError('invalid_value', message, { param });

@@ -6,13 +6,14 @@ import {
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
 } from '../../contracts/grpc/stt.codec.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
 import { ReceivedFile } from '../audio/received-file.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
 import { type SegmentSink } from '../execution/transcript-stitcher.js';
-import { CallConversation } from './call-conversation.js';
+import { WorkLine } from '../lifecycle/work-line.js';
+import { type CallConversation } from './call-conversation.js';
 
 type Conversation = CallConversation<TranscribeUploadRequest, TranscribeUploadResponse>;
 
@@ -37,26 +38,25 @@ export class UploadService {
     conversation: Conversation,
     signal: AbortSignal,
   ): Promise<void> {
-    await using file = await ReceivedFile.open({ maxBytes: this.spec.uploadLimitBytes });
+    await using file = await ReceivedFile.open(this.spec.uploadLimitBytes);
     const { audio } = start;
     const byUrl = !Buffer.isBuffer(audio);
     const pieces = byUrl
       ? this.downloads.pieces(audio.url, signal)
       : uploaded(conversation);
     for await (const piece of pieces) await file.append(piece);
-    let sent: Promise<void> = Promise.resolve();
     // In order; a slow reader delays only itself.
+    const sent = new WorkLine();
     const sink: SegmentSink = (segment, words, logprobs) => {
       const message = encodeFinalSegment({ segment, words, logprobs });
-      sent = sent.then(() => conversation.send(message));
-      sent.catch(() => undefined);
+      sent.add(() => conversation.send(message));
     };
     const { transcript, execution } = await this.long
       .transcribe(start, file, { signal, sink })
       .catch((error: unknown) => {
         throw byUrl ? aboutUrl(error) : error;
       });
-    await sent;
+    await sent.done();
     await conversation.send(encodeUploadDone(transcript, execution));
   }
 }
@@ -65,11 +65,7 @@ export class UploadService {
 async function* uploaded(conversation: Conversation): AsyncGenerator<Buffer> {
   for await (const { message } of conversation.rest()) {
     if (message?.$case !== 'audio')
-      throw new DomainError(
-        'invalid_value',
-        'After its start an upload takes audio only.',
-        { param: 'audio' },
-      );
+      throw invalidField('audio', 'After its start an upload takes audio only.');
     yield message.value;
   }
 }

@@ -78,13 +78,11 @@ const FLUSH_MS = 1000;
  * it cuts connections.
  */
 export class WorkerGrpcServer extends ServerGrpc {
-  readonly #spec: WorkerSpec;
   #server: Server | undefined;
   #port = 0;
 
-  constructor(spec: WorkerSpec) {
+  constructor(private readonly spec: WorkerSpec) {
     super({ package: WORKER_PACKAGES, packageDefinition: workerPackageDefinition });
-    this.#spec = spec;
   }
 
   /** The bound port; 0 before `listen`. */
@@ -95,9 +93,9 @@ export class WorkerGrpcServer extends ServerGrpc {
   override async createClient(): Promise<Server> {
     const server = new Server({
       ...this.#channelOptions(),
-      interceptors: serverInterceptors(this.#spec),
+      interceptors: serverInterceptors(this.spec),
     });
-    const { host, port, tls } = this.#spec;
+    const { host, port, tls } = this.spec;
     const explain = () =>
       explainListenProblem({ host, port }, other => `--listen ${host}:${other}`);
     this.#port = await new Promise<number>((resolve, reject) => {
@@ -122,7 +120,7 @@ export class WorkerGrpcServer extends ServerGrpc {
   }
 
   #channelOptions() {
-    const { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs } = this.#spec;
+    const { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs } = this.spec;
     return {
       'grpc.max_receive_message_length': maxMessageBytes,
       'grpc.max_send_message_length': maxMessageBytes,

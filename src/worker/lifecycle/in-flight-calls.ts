@@ -19,7 +19,7 @@ interface CancellableCall {
 @Injectable()
 export class InFlightCalls {
   readonly #calls = new SlotMap<string, AbortController>();
-  #idleWaiters: (() => void)[] = [];
+  #idle = Promise.withResolvers<void>();
 
   constructor(private readonly state: WorkerState) {}
 
@@ -74,14 +74,12 @@ export class InFlightCalls {
 
   /** Resolves when no call is left. */
   idle(): Promise<void> {
-    if (this.size === 0) return Promise.resolve();
-    return new Promise(resolve => this.#idleWaiters.push(resolve));
+    return this.size === 0 ? Promise.resolve() : this.#idle.promise;
   }
 
   #becameIdle(): void {
-    const waiters = this.#idleWaiters;
-    this.#idleWaiters = [];
-    for (const resolve of waiters) resolve();
+    this.#idle.resolve();
+    this.#idle = Promise.withResolvers();
   }
 
   #assertAcceptable(id: string): void {

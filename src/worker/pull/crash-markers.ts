@@ -1,4 +1,5 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { type Logger } from 'pino';
 import {
   faultOf,
   suspected,
@@ -11,35 +12,11 @@ import {
   type BatchMember,
   type EngineCall,
 } from '../execution/batch-journal.js';
+import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { retryUntilAborted } from './retry-until-aborted.js';
 import { type TakenJob } from './taken-job.js';
-
-/**
- * The journal of a pull worker: "Batch collected" is logged when a group leaves the
- * queue, and members of an engine call get a marker.
- */
-export class PullJournal extends BatchJournal {
-  #marks: CrashMarkers | undefined;
-
-  /** Before the first engine call. */
-  markWith(marks: CrashMarkers): void {
-    this.#marks = marks;
-  }
-
-  override collected(members: readonly BatchMember[]): void {
-    this.#marks?.entering(members.map(({ id }) => id));
-    this.starting(members);
-  }
-
-  override done(members: readonly BatchMember[], result: EngineCall<unknown>): void {
-    this.#marks?.survived(
-      members.filter((_, at) => result.outcomes[at]?.ok).map(({ id }) => id),
-    );
-    super.done(members, result);
-  }
-}
 
 /**
  * Stored with a job during an engine call, so that the worker that takes it after a crash
@@ -187,5 +164,31 @@ export class CrashMarkers {
         FIELD,
         ...marks.map(([, mark]) => JSON.stringify(mark)),
       );
+  }
+}
+
+/**
+ * The journal of a pull worker: "Batch collected" is logged when a group leaves the
+ * queue, and members of an engine call get a marker.
+ */
+@Injectable()
+export class PullJournal extends BatchJournal {
+  constructor(
+    @Inject(WORKER_LOG) log: Logger,
+    private readonly markers: CrashMarkers,
+  ) {
+    super(log);
+  }
+
+  override collected(members: readonly BatchMember[]): void {
+    this.markers.entering(members.map(({ id }) => id));
+    this.starting(members);
+  }
+
+  override done(members: readonly BatchMember[], result: EngineCall<unknown>): void {
+    this.markers.survived(
+      members.filter((_, at) => result.outcomes[at]?.ok).map(({ id }) => id),
+    );
+    super.done(members, result);
   }
 }

@@ -3,7 +3,7 @@ import { collectGroup, type CollectRules, type JobFeed } from './group-collector
 
 const SEED: CollectRules = {
   maxSize: 6,
-  timeoutMs: 500,
+  batchTimeoutMs: 500,
   blockMs: 5000,
   policy: 'window',
   quietGapMs: 5,
@@ -131,7 +131,7 @@ describe('GroupCollector', () => {
     it('with an idle device never waits longer than the batch timeout', async () => {
       const trickle = Array.from({ length: 20 }, (_, i) => at(4 * i, 'x')).flat();
       expect(
-        (await collected(trickle, { ...rules, timeoutMs: 10, maxSize: 50 })).seen,
+        (await collected(trickle, { ...rules, batchTimeoutMs: 10, maxSize: 50 })).seen,
       ).toEqual(['xxx@10']);
     });
 
@@ -168,10 +168,9 @@ describe('GroupCollector', () => {
     const burst = [...at(0, ...'abcdefghijkl')];
 
     it('high traffic (8, 0.05 s): full groups of 8, and 50 ms for the rest', async () => {
-      expect((await collected(burst, { maxSize: 8, timeoutMs: 50 }, 2)).seen).toEqual([
-        'abcdefgh@0',
-        'ijkl@50',
-      ]);
+      expect(
+        (await collected(burst, { maxSize: 8, batchTimeoutMs: 50 }, 2)).seen,
+      ).toEqual(['abcdefgh@0', 'ijkl@50']);
     });
 
     it('moderate traffic (6, 0.5 s): a burst of 3 and its stragglers become one group', async () => {
@@ -181,9 +180,9 @@ describe('GroupCollector', () => {
     });
 
     it('low traffic (4, 0.1 s): a lone request goes after 100 ms', async () => {
-      expect((await collected(at(0, 'a'), { maxSize: 4, timeoutMs: 100 })).seen).toEqual([
-        'a@100',
-      ]);
+      expect(
+        (await collected(at(0, 'a'), { maxSize: 4, batchTimeoutMs: 100 })).seen,
+      ).toEqual(['a@100']);
     });
   });
 });

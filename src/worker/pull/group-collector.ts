@@ -1,22 +1,15 @@
-import { type BatchPolicy, BatchWindow } from '../../core/batching/batch-window.js';
+import { BatchWindow } from '../../core/batching/batch-window.js';
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
+import { type PullRules } from '../../platform/config/worker-spec.js';
 
-/** How groups are taken from the queue. Milliseconds. */
-export interface CollectRules {
+/** How groups are taken from the queue. */
+export type CollectRules = Pick<
+  PullRules,
+  'batchTimeoutMs' | 'blockMs' | 'policy' | 'quietGapMs'
+> & {
   /** `MAX_BATCH_SIZE`: members of one group at most. */
   readonly maxSize: number;
-  /** `BATCH_TIMEOUT`: longest wait for stragglers, from the first member on. */
-  readonly timeoutMs: number;
-  /** `QUEUE_BRPOP_TIMEOUT`: longest wait for a first member. */
-  readonly blockMs: number;
-  /** `batching.policy` (D-02). */
-  readonly policy: BatchPolicy;
-  /**
-   * `batching.quiet_gap_ms`: with `adaptive` and an idle device, a gap this long
-   * closes the group.
-   */
-  readonly quietGapMs: number;
-}
+};
 
 /** The device as the collector sees it. */
 export interface DeviceOutlook {
@@ -62,7 +55,7 @@ export async function collectGroup<Job>(
   options: CollectorOptions<Job>,
 ): Promise<CollectedGroup<Job> | undefined> {
   const { feed, rules, device, hurried, clock } = options;
-  const { maxSize, timeoutMs: windowMs, policy, quietGapMs } = rules;
+  const { maxSize, batchTimeoutMs: windowMs, policy, quietGapMs } = rules;
   const window = new BatchWindow({ policy, maxSize, windowMs, quietGapMs });
   const jobs: Job[] = [];
   let isHurried = false;

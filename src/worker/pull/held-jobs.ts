@@ -38,14 +38,8 @@ export class HeldJobs {
 
   /** Read each time: an engine knows its limits only after loading. */
   rules(): CollectRules {
-    const { batchTimeoutMs: timeoutMs, blockMs, policy, quietGapMs } = this.spec.pull!;
-    return {
-      maxSize: deviceLimits(this.engine.info, this.spec).maxBatch,
-      timeoutMs,
-      blockMs,
-      policy,
-      quietGapMs,
-    };
+    const { maxBatch: maxSize } = deviceLimits(this.engine.info, this.spec);
+    return { ...this.spec.pull!, maxSize };
   }
 
   get size(): number {

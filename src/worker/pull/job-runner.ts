@@ -15,7 +15,7 @@ import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { CrashMarkers } from './crash-markers.js';
 import { retryUntilAborted } from './retry-until-aborted.js';
-import { JOB_WORK, type JobWork } from './job-work.js';
+import { JobWork } from './job-work.js';
 import { ResultDelivery } from './result-delivery.js';
 import { StopListener } from './stop-listener.js';
 import { type PulledGroup, type PulledJob, type TakenJob } from './taken-job.js';
@@ -77,7 +77,7 @@ type Ending = { readonly result: LoadedResult } | { readonly giveBack: string };
 export class JobRunner {
   constructor(
     @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
-    @Inject(JOB_WORK) private readonly work: JobWork,
+    private readonly work: JobWork,
     private readonly calls: InFlightCalls,
     private readonly stops: StopListener,
     private readonly markers: CrashMarkers,

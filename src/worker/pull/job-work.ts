@@ -4,6 +4,7 @@ import {
 } from '../../contracts/grpc/call.codec.js';
 import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type EngineCapability, type EngineInfo } from '@switchyard/engine-api/engine.js';
 
@@ -38,7 +39,7 @@ export function assertLanguage({ languages }: EngineInfo, language: string): voi
   if (language === '' || languages.length === 0) return;
   if (languages.some(known => baseOf(known) === baseOf(language))) return;
   const message = `\`language\` must be one the model recognises (${languages.join(', ')}); got "${language}".`;
-  throw new DomainError('invalid_value', message, { param: 'options.language' });
+  throw invalidField('options.language', message);
 }
 
 export const wrongKind = ({ kind, model }: QueueJob, does: string): DomainError =>
@@ -61,14 +62,15 @@ export interface JobAnswer {
  * Runs a job through the same stages as a gRPC call: one implementation per
  * kind of engine.
  */
-export interface JobWork {
+export abstract class JobWork {
   /**
    * @param envelope id, priority and group as a call would carry them
    * @throws DomainError the job's own failure, or the abort's error once the
    *   work has stopped
    */
-  perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal): Promise<JobAnswer>;
+  abstract perform(
+    job: QueueJob,
+    envelope: CallEnvelope,
+    signal: AbortSignal,
+  ): Promise<JobAnswer>;
 }
-
-/** Injection token of the `JobWork` of this process. */
-export const JOB_WORK = Symbol('JOB_WORK');

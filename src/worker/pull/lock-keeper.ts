@@ -1,4 +1,3 @@
-import { EventEmitter, once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
@@ -30,8 +29,7 @@ const RESTART_MS = 1000;
 @Injectable()
 export class LockKeeper {
   readonly #held = new Map<string, Held>();
-  readonly #begun = new EventEmitter();
-  #ready = false;
+  readonly #begun = Promise.withResolvers<void>();
   #thread: Worker | undefined;
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
@@ -43,10 +41,10 @@ export class LockKeeper {
     private readonly connections: PullConnections,
   ) {}
 
-  /** Resolves when the thread runs: no job may be taken before. */
+  /** Resolves when a thread runs: no job may be taken before. */
   async start(): Promise<void> {
     if (!this.#closed) this.#thread ??= this.#start();
-    if (!this.#ready) await once(this.#begun, 'ready');
+    await this.#begun.promise;
   }
 
   /** @param lost called once, when another worker has the job */
@@ -77,11 +75,6 @@ export class LockKeeper {
     this.#thread?.postMessage(message);
   }
 
-  #began(): void {
-    this.#ready = true;
-    this.#begun.emit('ready');
-  }
-
   #start(): Worker {
     const { sharedQueue, keys, announcedId } = this.connections;
     const { url, lockMs } = sharedQueue;
@@ -94,7 +87,7 @@ export class LockKeeper {
     };
     const thread = this.spawn(workerData);
     thread.on('message', (message: FromLockThread) => {
-      if (message.type === 'ready') this.#began();
+      if (message.type === 'ready') this.#begun.resolve();
       else
         for (const { id, token } of message.jobs)
           this.#held.get(`${id} ${token}`)?.lost();
@@ -112,7 +105,6 @@ export class LockKeeper {
   #startAgain(): void {
     if (this.#closed) return;
     this.#thread = undefined;
-    this.#ready = false;
     this.#restart = setTimeout(() => (this.#thread = this.#start()), RESTART_MS);
   }
 

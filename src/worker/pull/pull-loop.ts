@@ -60,7 +60,7 @@ export class PullLoop {
 
   /**
    * Takes no more jobs; collected jobs that have not begun are returned to the queue.
-   * Resolves when the loop has ended.
+   * Resolves when the loop has ended and no job is held.
    */
   stop(): Promise<void> {
     return (this.#ended ??= this.#stop());
@@ -71,6 +71,7 @@ export class PullLoop {
     this.feed.close();
     await this.#running;
     await this.intake.settled();
+    await this.held.empty();
   }
 
   async #run(): Promise<void> {

@@ -2,20 +2,21 @@ import { type Provider } from '@nestjs/common';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { BLOB_STORE, blobStoreFrom } from '../../platform/storage/blob.module.js';
 import { type WorkerEngine } from '../engines/worker-engine.js';
+import { BatchJournal } from '../execution/batch-journal.js';
 import { Announcer } from './announcer.js';
 import { Callbacks } from './callbacks.js';
-import { CrashMarkers } from './crash-markers.js';
+import { CrashMarkers, PullJournal } from './crash-markers.js';
 import { SpeechWork, EmbeddingWork } from './speech-work.js';
 import { HeldJobs } from './held-jobs.js';
 import { JobIntake } from './job-intake.js';
 import { JobRunner } from './job-runner.js';
 import { LockKeeper } from './lock-keeper.js';
 import { QueuedAudio } from './queued-audio.js';
-import { JOB_WORK } from './job-work.js';
+import { JobWork } from './job-work.js';
 import { sharedQueueOf, PullConnections } from './pull-connections.js';
 import { PullFeed } from './pull-feed.js';
 import { PullLoop } from './pull-loop.js';
-import { PullParts, PullWorker } from './pull-worker.js';
+import { PullWorker } from './pull-worker.js';
 import { RecognitionWork } from './recognition-work.js';
 import { RequestQueue } from './request-queue.js';
 import { ResultDelivery } from './result-delivery.js';
@@ -35,14 +36,13 @@ const EVERY_KIND = [
   PullFeed,
   PullLoop,
   Callbacks,
-  PullParts,
   PullWorker,
 ];
 
 const KINDS = {
-  stt: [QueuedAudio, { provide: JOB_WORK, useClass: RecognitionWork }],
-  tts: [{ provide: JOB_WORK, useClass: SpeechWork }],
-  embedding: [{ provide: JOB_WORK, useClass: EmbeddingWork }],
+  stt: [QueuedAudio, { provide: JobWork, useClass: RecognitionWork }],
+  tts: [{ provide: JobWork, useClass: SpeechWork }],
+  embedding: [{ provide: JobWork, useClass: EmbeddingWork }],
 } as const;
 
 /**
@@ -55,5 +55,10 @@ export function pullProviders(spec: WorkerSpec, kind: WorkerEngine['kind']): Pro
     provide: BLOB_STORE,
     useFactory: () => blobStoreFrom(sharedQueueOf(spec)),
   };
-  return [...EVERY_KIND, ...KINDS[kind], blobs];
+  return [
+    ...EVERY_KIND,
+    ...KINDS[kind],
+    blobs,
+    { provide: BatchJournal, useClass: PullJournal },
+  ];
 }

@@ -41,7 +41,7 @@ export class QueuedAudio {
    * @throws DomainError as `bytes` and `AudioDownload` do, `file_too_large`
    */
   async file(audio: JobAudio, signal: AbortSignal): Promise<ReceivedFile> {
-    const file = await ReceivedFile.open({ maxBytes: this.spec.uploadLimitBytes });
+    const file = await ReceivedFile.open(this.spec.uploadLimitBytes);
     try {
       const pieces =
         'url' in audio

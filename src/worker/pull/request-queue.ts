@@ -64,6 +64,10 @@ export class RequestQueue {
     const { resultTtlMs } = this.connections.sharedQueue;
     this.#every(this.#sweepMs, () => this.#takeOver());
     this.#every(sweepEveryMs(resultTtlMs), () => this.#expiry.sweep(this.key('')));
+    this.log.info(
+      { event: 'pull_started', queue: this.name },
+      `Pulling from ${this.name}`,
+    );
   }
 
   stop(): void {

@@ -10,6 +10,7 @@ import {
 import { QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { encodeSpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
@@ -54,7 +55,7 @@ export class EmbeddingWork implements JobWork {
       kind: 'embeddings',
       vectors: vectors.toString('base64'),
       dimensions,
-      ...(usage && { usage }),
+      usage,
     } as const;
     return { value, execution };
   }
@@ -103,10 +104,7 @@ export class SpeechWork implements JobWork {
   ): Promise<JobAnswer> {
     if (job.kind !== 'speech') throw wrongKind(job, this.engine.kind);
     const { text, speed } = job.options;
-    if (text.trim() === '')
-      throw new DomainError('invalid_value', 'The text is empty.', {
-        param: 'options.text',
-      });
+    if (text.trim() === '') throw invalidField('options.text', 'The text is empty.');
     assertAble(this.engine.info, 'options.speed', 'speed', speed !== 1);
     // Never the name of an earlier attempt: its worker may still be writing.
     const blob = `${QUEUE_BLOBS}speech/${randomUUID()}`;

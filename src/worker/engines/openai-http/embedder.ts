@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { withJsonFields } from '../../../contracts/formats/json-fields.js';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
@@ -11,8 +12,6 @@ import { UpstreamEngine } from './upstream-engine.js';
 import { jsonBody, textOf } from './upstream-exchange.js';
 import { unusableAnswer } from './upstream-failure.js';
 import { usageIn } from './upstream-generation.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface Expected {
   readonly modelId: string;
@@ -113,7 +112,7 @@ export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
         const answer = parsed(await textOf(body, LARGEST_ANSWER_BYTES), modelId);
         const read = isRerank ? scoresIn : embeddingIn;
         const usage = usageIn(answer.usage);
-        return { ...read(answer, { modelId, inputs }), ...(usage && { usage }) };
+        return { ...read(answer, { modelId, inputs }), usage };
       },
     });
   }

@@ -77,7 +77,7 @@ describe('multipartBody', () => {
       ['a[]', 'one\r\ntwo'],
       ['a[]', 'zwei'],
     ] as const;
-    const form = await read(multipartBody({ file, filename: 'клип.wav', fields }));
+    const form = await read(multipartBody(file, 'клип.wav', fields));
     expect([form.get('model'), ...form.getAll('a[]')]).toEqual([
       'whisper',
       'one\r\ntwo',
@@ -92,24 +92,18 @@ describe('multipartBody', () => {
 
   it('refers to the file instead of copying it', () => {
     const file = new Uint8Array(10);
-    expect(multipartBody({ file, filename: 'a', fields: [] }).parts).toContain(file);
+    expect(multipartBody(file, 'a', []).parts).toContain(file);
   });
 
   it('lets no file name end its line or its quotes', () => {
-    const { parts } = multipartBody({
-      file: Buffer.of(),
-      filename: 'a"\r\nX-Evil: 1\r\n\r\n',
-      fields: [],
-    });
+    const { parts } = multipartBody(Buffer.of(), 'a"\r\nX-Evil: 1\r\n\r\n', []);
     const text = Buffer.concat(parts).toString();
     expect(text).toContain('filename="a%22%0D%0AX-Evil: 1%0D%0A%0D%0A"\r\n');
     expect(text).not.toContain('\nX-Evil');
   });
 
   it('names a file without a name, as servers tell a file from a field by that', async () => {
-    const form = await read(
-      multipartBody({ file: Buffer.from('x'), filename: '', fields: [] }),
-    );
+    const form = await read(multipartBody(Buffer.from('x'), '', []));
     expect(form.get('file')).toBeInstanceOf(File);
   });
 });

@@ -17,13 +17,11 @@ import { UpstreamEngine } from './upstream-engine.js';
 import { type RequestBody, textOf } from './upstream-exchange.js';
 import { unusableAnswer } from './upstream-failure.js';
 
-interface UploadForm {
-  readonly file: Uint8Array;
-  readonly filename: string;
-  readonly fields: readonly FormField[];
-}
-
-export function multipartBody({ file, filename, fields }: UploadForm): RequestBody {
+export function multipartBody(
+  file: Uint8Array,
+  filename: string,
+  fields: readonly FormField[],
+): RequestBody {
   const { contentType, head, tail } = formFrame(fields, filename || 'audio');
   return { contentType, parts: [head, file, tail] };
 }
@@ -171,11 +169,11 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     return this.upstream.call({
       path: item.task === 'translate' ? '/audio/translations' : '/audio/transcriptions',
       accept: 'application/json',
-      body: multipartBody({
-        file: audio.bytes,
-        filename: audio.filename,
-        fields: fieldsOf(item, this.options.model, format),
-      }),
+      body: multipartBody(
+        audio.bytes,
+        audio.filename,
+        fieldsOf(item, this.options.model, format),
+      ),
       signal,
       traceparent,
       read: async body => {

@@ -74,8 +74,6 @@ function refuseContainer(bytes: Uint8Array, modelId: string): void {
     );
 }
 
-type Spoken = ItemOutcome<{ readonly durationS: number }>;
-
 /** Synthesis at an OpenAI-compatible server: raw PCM, passed on as it comes in. */
 export class OpenAiHttpSynthesizer
   extends UpstreamEngine<OpenAiHttpSpeechOptions>
@@ -91,7 +89,9 @@ export class OpenAiHttpSynthesizer
     this.voices = options.voices.map(id => ({ id, name: id, language: '', gender: '' }));
   }
 
-  synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
+  synthesize(
+    batch: readonly SynthesizeItem[],
+  ): Promise<readonly ItemOutcome<{ readonly durationS: number }>[]> {
     return this.each(batch, async item => {
       // What needs no upstream to be refused.
       checkSpeechItem(item, this.options.voices);

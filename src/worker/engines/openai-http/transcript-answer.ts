@@ -1,31 +1,11 @@
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import {
   type RecognizedTranscript,
   type RecognizedSegment,
   type TokenLogprob,
   type TranscriptWord,
 } from '@switchyard/engine-api/speech-recognizer.js';
-
-const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
-const letters = [...'abcdefghijklmnopqrstuvwxyz'];
-
-let tags: ReadonlyMap<string, string> | undefined;
-
-/** Whisper's `english` as `en`; a tag, and an unknown name, as they came. */
-export function upstreamLanguageTag(language: string): string {
-  tags ??= new Map(
-    letters.flatMap(first => letters.flatMap(second => named(first + second))),
-  );
-  return tags.get(language.toLowerCase()) ?? language;
-}
-
-function named(tag: string): [string, string][] {
-  const name = names.of(tag);
-  // Withdrawn tags have the name of their successor, which keeps it.
-  return name === undefined || Intl.getCanonicalLocales(tag)[0] !== tag
-    ? []
-    : [[name.toLowerCase(), tag]];
-}
+import { languageTag } from '../../../contracts/formats/language-name.js';
 
 interface AnswerContext {
   /** Asked for, or empty. */
@@ -34,8 +14,6 @@ interface AnswerContext {
   readonly durationS: number;
   readonly wordTimestamps: boolean;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * `verbose_json` or `json` of a transcription as a transcript; undefined when it is
@@ -50,19 +28,18 @@ export function transcriptIn(
   const segments = listOf(answer.segments);
   const durationS =
     context.durationS || durationIn(answer) || numberOf(segments.at(-1)?.end);
-  const language =
-    typeof answer.language === 'string' && answer.language !== ''
-      ? upstreamLanguageTag(answer.language)
-      : context.language;
+  const { language } = answer;
+  // Whisper's `english` is `en`; a tag, and an unknown name, stay as they came.
+  const told = typeof language === 'string' && (languageTag(language) ?? language);
   return {
     text,
-    language,
+    language: told || context.language,
     durationS,
     segments: segments.length > 0 ? segments.map(segmentOf) : wholeText(text, durationS),
     words: context.wordTimestamps ? wordsIn(answer, segments) : [],
-    ...(Array.isArray(answer.logprobs) && {
-      logprobs: listOf(answer.logprobs).map(tokenOf),
-    }),
+    logprobs: Array.isArray(answer.logprobs)
+      ? listOf(answer.logprobs).map(tokenOf)
+      : undefined,
   };
 }
 

@@ -8,7 +8,7 @@ import {
   type ItemOutcome,
   succeeded,
 } from '@switchyard/engine-api/engine.js';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { textOf } from './upstream-exchange.js';
 import { Upstream } from './upstream.js';
@@ -16,24 +16,17 @@ import { Upstream } from './upstream.js';
 const LONGEST_PROBE_MS = 5000;
 const LONGEST_LIST_BYTES = 1_048_576;
 
-interface ProbeResult {
-  /**
-   * What ran, as far as the upstream tells: `whisper-large-v3
-   * (2024-05-01) at gpu-7:8000`.
-   */
-  readonly revision: string;
-  readonly warning?: string;
-}
-
 /**
  * One look at `GET /models`. An upstream that is away, or that has no such route, is no
  * reason not to start: the worker would only restart for ever. It is ready as soon as
  * the upstream answers.
+ * @returns as revision what ran, as far as the upstream tells: `whisper-large-v3
+ *   (2024-05-01) at gpu-7:8000`
  */
 async function probe(
   upstream: Upstream,
   { baseUrl, model, timeoutMs }: OpenAiHttpOptions,
-): Promise<ProbeResult> {
+): Promise<{ readonly revision: string; readonly warning?: string }> {
   const { host } = new URL(baseUrl);
   const revision = `${model} at ${host}`;
   try {
@@ -56,14 +49,12 @@ async function probe(
   }
 }
 
-type Listed = Readonly<Record<string, unknown>>;
-
-function madeOn({ created }: Listed): string {
+function madeOn({ created }: Fields): string {
   if (typeof created !== 'number' || !(created > 0 && created < 1e11)) return '';
   return ` (${new Date(created * 1000).toISOString().slice(0, 10)})`;
 }
 
-function names(listed: readonly Listed[]): string {
+function names(listed: readonly Fields[]): string {
   const ids = listed.map(({ id }) => String(id));
   if (ids.length === 0) return '';
   return `; it lists ${ids.slice(0, 10).join(', ')}${ids.length > 10 ? ', …' : ''}`;

@@ -4,6 +4,7 @@ import * as https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
+import { type OpenAiHttpOptions } from './options.js';
 import { unusableAnswer, UpstreamFailure } from './upstream-failure.js';
 
 /** No connection came about, so the upstream has done nothing yet. */
@@ -126,13 +127,12 @@ interface ExchangeRequest {
   readonly signal: AbortSignal;
 }
 
-interface ExchangeOptions {
-  readonly baseUrl: string;
-  readonly timeoutMs: number;
-  readonly maxConcurrent: number;
+interface ExchangeOptions extends Pick<
+  OpenAiHttpOptions,
+  'baseUrl' | 'timeoutMs' | 'maxConcurrent' | 'insecureSkipVerify'
+> {
   /** PEM; undefined: Node's own list. */
   readonly ca: string | undefined;
-  readonly insecureSkipVerify: boolean;
 }
 
 /** No byte in either direction for `timeoutMs`, while its reader kept up. */
@@ -162,10 +162,7 @@ export class UpstreamExchange {
       maxSockets: maxConcurrent,
       maxFreeSockets: maxConcurrent,
     };
-    const trust = {
-      ...(ca !== undefined && { ca }),
-      rejectUnauthorized: !insecureSkipVerify,
-    };
+    const trust = { ca, rejectUnauthorized: !insecureSkipVerify };
     const isSecure = baseUrl.startsWith('https:');
     this.#request = isSecure ? https.request : http.request;
     this.#agent = isSecure

@@ -1,4 +1,4 @@
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { type IncomingHttpHeaders } from 'node:http';
 import { DomainError, type ErrorCode } from '../../../core/errors/domain-error.js';
 import { ERROR_REGISTRY, isErrorCode } from '../../../contracts/errors/error-registry.js';
@@ -12,8 +12,6 @@ interface UpstreamProblem {
 }
 
 const MAX_CHARACTERS = 500;
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads OpenAI's `{error: {message, code, param}}`, vLLM's bare `{message, …}`, FastAPI's
@@ -149,9 +147,9 @@ const refusal = (code: ErrorCode, { status, problem }: AnswerStatus): DomainErro
     code,
     `The upstream refuses the request: ${problem.message || `status ${status}`}`,
     {
-      ...(problem.param !== undefined && { param: problem.param }),
+      param: problem.param,
       // One of ours was judged already: it is `code`, or means something else here.
-      ...(!isErrorCode(problem.code) && { foreignCode: problem.code }),
+      foreignCode: isErrorCode(problem.code) ? undefined : problem.code,
     },
   );
 

@@ -1,10 +1,8 @@
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type GenerateItem, type GenerationEvent } from '../text-generator.js';
 import { problemIn, unusableAnswer } from './upstream-failure.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Of a response that has ended. */
 const OVER: readonly unknown[] = ['completed', 'incomplete', 'failed', 'cancelled'];
@@ -44,7 +42,7 @@ export class UpstreamGeneration {
     return {
       type: 'done',
       finishReasons: !this.#isChoices && reasons.length === 0 ? [''] : reasons,
-      ...(this.#usage && { usage: this.#usage }),
+      usage: this.#usage,
     };
   }
 

@@ -67,19 +67,13 @@ export async function withRetries<T>({
 const MAX_BYTES = 4096;
 const OTHERS_MAY_READ = 0o004;
 
-interface ApiKey {
-  readonly key: string;
-  /** Said once to the operator; the key is not in it. */
-  readonly warning: string | undefined;
-}
-
 /**
  * Reads a bearer key. A file that everyone may read is taken with a warning, not refused:
  * the secrets of Docker and Kubernetes come with mode 0444 and 0644.
  *
  * @throws Error naming the file and what is wrong with it, never its content.
  */
-async function readApiKey(path: string): Promise<ApiKey> {
+async function readApiKey(path: string) {
   const { content, mode } = await readSmallFile(path);
   const key = content.trim();
   if (key === '')
@@ -90,6 +84,7 @@ async function readApiKey(path: string): Promise<ApiKey> {
     throw new Error(
       `options.apiKeyFile: ${path} must hold one line with the key and nothing else`,
     );
+  // Said once to the operator; the key is not in it.
   const warning = `${path} holds a key and everyone may read it; chmod 600 ${path}`;
   return { key, warning: mode & OTHERS_MAY_READ ? warning : undefined };
 }

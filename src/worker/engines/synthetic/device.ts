@@ -7,11 +7,7 @@ import {
   succeeded,
 } from '@switchyard/engine-api/engine.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import {
-  type FaultAction,
-  type ScriptedFault,
-  type SyntheticOptions,
-} from './options.js';
+import { type ScriptedFault, type SyntheticOptions } from './options.js';
 
 /**
  * A Node timer fires up to about 1.1 ms late: it is set to fire before the instant, and
@@ -70,7 +66,7 @@ export class SyntheticDevice {
   ): Promise<(Error | undefined)[]> {
     const faults = items.map(item => this.#faultOf(contentOf(item)));
     if (!areGone(items)) {
-      const strikes = (action: FaultAction): boolean =>
+      const strikes = (action: ScriptedFault['action']): boolean =>
         faults.some(fault => fault?.action === action);
       if (strikes('crash')) this.onCrash();
       if (strikes('hang')) await new Promise<never>(() => undefined);

@@ -16,7 +16,6 @@ import { type ModelSpec } from '../../../platform/config/model-spec.js';
  * `ms` after it was closed.
  */
 const FAULT_ACTIONS = ['fail', 'slow', 'hang', 'crash', 'linger'] as const;
-export type FaultAction = (typeof FAULT_ACTIONS)[number];
 
 const LONGEST_MS = 3_600_000;
 const milliseconds = () => numberOption(0, LONGEST_MS, 0);
