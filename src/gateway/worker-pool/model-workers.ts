@@ -15,8 +15,7 @@ import {
   channelSecurity,
   UNPROTECTED,
 } from '../../platform/grpc/channel-security.js';
-import { type PooledWorker } from './pooled-worker.js';
-import { type WorkerOrder } from './pooled-worker-options.js';
+import { type PooledWorker, type WorkerOrder } from './pooled-worker.js';
 import {
   favourite,
   leastLoaded,

@@ -29,8 +29,7 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, type AddressResolver } from './address-watch.js';
 import { ModelWorkers, type ModelWorkersOptions } from './model-workers.js';
 import { type PoolActivity } from './pool-activity.js';
-import { type PooledWorker } from './pooled-worker.js';
-import { type WorkerOrder } from './pooled-worker-options.js';
+import { type PooledWorker, type WorkerOrder } from './pooled-worker.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { WORKER_LAUNCH, type WorkerLaunch } from './worker-roster.js';
@@ -203,7 +202,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   order(workerId: string, order: WorkerOrder): void {
     const worker = this.#worker(workerId);
     const pulls = worker === undefined || worker.options.pulls;
-    if (!pulls && this.#models.get(worker.options.model)?.order(worker, order)) return;
+    if (!pulls && this.#models.get(worker.options.model.id)?.order(worker, order)) return;
     const why = pulls
       ? 'It takes its requests from the shared queue'
       : 'This gateway knows its address only';
