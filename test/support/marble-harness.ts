@@ -38,7 +38,7 @@ export interface HarnessOptions extends Partial<BatchWindowOptions> {
 
 /** The core put together over fake workers, without any time. */
 export function aDispatcher(workers: FakeWorkers, options: HarnessOptions = {}) {
-  const queue = new PriorityQueue<undefined>({
+  const queue = new PriorityQueue({
     agingMs: options.agingMs ?? 30_000,
     agingShare: options.agingShare ?? 0.25,
   });
@@ -53,7 +53,7 @@ export function aDispatcher(workers: FakeWorkers, options: HarnessOptions = {}) 
   return { queue, dispatcher };
 }
 
-export type Plan = DispatchPlan<undefined>;
+export type Plan = DispatchPlan;
 
 /**
  * `a b quiet`: who goes together, and why. Another model than `m`, and a
@@ -89,11 +89,11 @@ export class MarbleHarness {
     );
   }
 
-  get dispatcher(): Dispatcher<undefined> {
+  get dispatcher(): Dispatcher {
     return this.#harness.dispatcher;
   }
 
-  get queue(): PriorityQueue<undefined> {
+  get queue(): PriorityQueue {
     return this.#harness.queue;
   }
 

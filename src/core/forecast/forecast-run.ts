@@ -127,7 +127,7 @@ const UNBOUNDED = {
 
 interface RunStart {
   readonly model: string;
-  readonly queue: PriorityQueue<unknown>;
+  readonly queue: PriorityQueue;
   readonly window: BatchWindow;
   readonly workers: VirtualWorkers;
   readonly arrivals: readonly ArrivalStream[];
@@ -156,8 +156,8 @@ export class ForecastRun {
    * once; Infinity otherwise.
    */
   readonly slotsIfIdle: number;
-  readonly #queue: PriorityQueue<unknown>;
-  readonly #dispatcher: Dispatcher<unknown>;
+  readonly #queue: PriorityQueue;
+  readonly #dispatcher: Dispatcher;
   readonly #waiting: Set<RequestKey>;
   #made = 0;
 
@@ -275,7 +275,6 @@ export class ForecastRun {
         enqueuedAtMs,
         queueDeadlineMs: Infinity,
         inferenceTimeoutMs: Infinity,
-        payload: undefined,
       },
     });
   }
@@ -283,7 +282,7 @@ export class ForecastRun {
 
 /** In the order in which they came. */
 function firstOf(
-  queue: PriorityQueue<unknown>,
+  queue: PriorityQueue,
   model: string,
   nowMs: number,
 ): readonly ScheduledRequest[] {
@@ -295,11 +294,11 @@ function firstOf(
 
 /** A queue of its own with these requests, and the accounts and turns as they are. */
 function forkOf(
-  queue: PriorityQueue<unknown>,
+  queue: PriorityQueue,
   model: string,
   waiting: readonly ScheduledRequest[],
 ) {
-  const fork = new PriorityQueue<unknown>(queue.options);
+  const fork = new PriorityQueue(queue.options);
   for (const request of waiting) fork.enqueue(request);
   fork.lanesOf(model).resume(queue.lanesOf(model));
   return fork;

@@ -108,7 +108,7 @@ export class ServiceTimes {
 }
 
 export interface ForecastDeps {
-  readonly queue: PriorityQueue<unknown>;
+  readonly queue: PriorityQueue;
   readonly window: BatchWindow;
   /** The ready workers of a model. */
   readonly workers: (model: string) => readonly WorkerCapacity[];

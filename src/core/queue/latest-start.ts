@@ -27,8 +27,8 @@ export interface WaitEstimate {
   readonly startMs: (request: ScheduledRequest) => number;
 }
 
-export interface TimedRequest<P> {
-  readonly request: ScheduledRequest<P>;
+export interface TimedRequest<R> {
+  readonly request: R;
   /** It cannot meet its deadline. */
   readonly refusal?: DomainError;
 }
@@ -38,11 +38,11 @@ export interface TimedRequest<P> {
  * (D-26). It is refused when it will probably start later, and expires in the queue when
  * that time has come.
  */
-export function withLatestStart<P>(
-  request: ScheduledRequest<P>,
+export function withLatestStart<R extends ScheduledRequest>(
+  request: R,
   wanted: readonly WantedDeadline[],
   estimate: WaitEstimate,
-): TimedRequest<P> {
+): TimedRequest<R> {
   const starts = wanted.map(deadline => ({
     ...deadline,
     startInMs: deadline.leftMs - serviceMs(deadline, estimate),

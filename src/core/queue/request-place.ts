@@ -29,10 +29,10 @@ export const orderMsOf = (
   agingMs: number,
 ): number => Math.min(latestStartMs, enqueuedAtMs + agingMs);
 
-export function entryOf<P>(
-  request: ScheduledRequest<P>,
+export function entryOf(
+  request: ScheduledRequest,
   agingMs: number,
-): Entry<ScheduledRequest<P>> {
+): Entry<ScheduledRequest> {
   const { priority, enqueuedAtMs, bytes } = request;
   return new Entry(request, {
     isRealtime: priority === RequestPriority.REALTIME,

@@ -15,7 +15,6 @@ import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { leastLoaded } from '../worker-pool/worker-choice.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { isReady, type WorkerView } from '../worker-pool/worker-view.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestRegistry } from './request-registry.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { costOf } from '../../core/queue/request-place.js';
@@ -119,7 +118,7 @@ export class Forecasts {
   readonly #forecaster: Forecaster;
 
   constructor(
-    queue: PriorityQueue<WorkerTask>,
+    queue: PriorityQueue,
     window: BatchWindow,
     pool: WorkerPoolService,
     private readonly registry: RequestRegistry,

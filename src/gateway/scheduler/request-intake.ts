@@ -1,12 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { requestKey } from '../../core/request/request-key.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/model-list.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
+import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
@@ -94,7 +93,7 @@ export class RequestIntake {
     return undefined;
   }
 
-  #schedule(spec: RequestSpec): ScheduledRequest<WorkerTask> {
+  #schedule(spec: RequestSpec): TaskRequest {
     const { id, model, priority, tenant, keyId, traceparent, affinity, bytes, payload } =
       spec;
     const { queue, inference } = this.settings;

@@ -13,11 +13,11 @@ import {
   type PriorityLabel,
   priorityLabel,
 } from '../../core/request/request-priority.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import {
   type TranscribeTask,
   type WorkerReply,
   type WorkerTask,
+  type TaskRequest,
 } from '../worker-pool/worker-task.js';
 
 /** Bytes that can be read from the beginning. */
@@ -76,7 +76,7 @@ export const isPulled = (task: WorkerTask): task is PulledTask =>
  * @param nowMs monotonic, like the instants of the request
  */
 export function toQueueEntry(
-  request: ScheduledRequest<WorkerTask>,
+  request: TaskRequest,
   task: PulledTask,
   nowMs: number,
 ): QueueEntry {

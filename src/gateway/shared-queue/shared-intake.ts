@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { type QueueReports } from '../../core/dispatch/request-queue.port.js';
+import { type QueueReports } from './request-queue.port.js';
 import { Admission, type QueueLoad } from '../../core/queue/admission.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
@@ -8,7 +8,7 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { WaitBudget } from '../../platform/process/wait-budget.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { PayloadBlobs } from './payload-blobs.js';
 import { isPulled, type PulledTask, toQueueEntry } from './queue-entry.js';
 import { RequestJobs } from './request-jobs.js';
@@ -45,7 +45,7 @@ export class SharedIntake implements OnModuleDestroy {
   }
 
   /** Reports later whether the request is accepted. */
-  enter(request: ScheduledRequest<WorkerTask>, reports: QueueReports<WorkerReply>): void {
+  enter(request: TaskRequest, reports: QueueReports): void {
     const { payload } = request;
     if (!isPulled(payload))
       throw new Error(`${payload.kind} does not go through the shared queue`);

@@ -16,7 +16,6 @@ import {
 } from '../../core/dispatch/worker.port.js';
 import { type Placement } from '../../core/request/scheduled-request.js';
 import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Lease } from '../../core/dispatch/lease.js';
@@ -33,7 +32,7 @@ import { type PooledWorker, type WorkerOrder } from './pooled-worker.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { WORKER_LAUNCH, type WorkerLaunch } from './worker-roster.js';
-import { type WorkerTask } from './worker-task.js';
+import { type TaskRequest } from './worker-task.js';
 import { isReady, loadFailed, type ModelView, type WorkerView } from './worker-view.js';
 
 /** Retry-After for live streams: a place is released when a session ends. */
@@ -74,7 +73,7 @@ function streamHost(model: string, workers: readonly PooledWorker[]): PooledWork
 }
 
 interface WorkerCallRequest extends CallRequest {
-  readonly request: ScheduledRequest<WorkerTask>;
+  readonly request: TaskRequest;
   readonly workerId: string;
 }
 
