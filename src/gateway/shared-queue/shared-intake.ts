@@ -9,8 +9,7 @@ import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { WaitBudget } from '../../platform/process/wait-budget.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
-import { PayloadBlobs } from './payload-blobs.js';
-import { isPulled, type PulledTask, toQueueEntry } from './queue-entry.js';
+import { isPulled, PayloadBlobs, type PulledTask } from './payload-blobs.js';
 import { RequestJobs } from './request-jobs.js';
 import { SharedRequest } from './shared-request.js';
 import { SharedRequests } from './shared-requests.js';
@@ -75,13 +74,11 @@ export class SharedIntake implements OnModuleDestroy {
     const redis = new WaitBudget(waitMs, () => this.jobs.overdue());
     const known = await redis.spend(this.jobs.known(ref));
     if (!known) await redis.spend(this.#demandRoom(shared));
-    const placed = await this.blobs.place(
-      toQueueEntry(request, task, this.clock.nowMs()),
-      entering.signal,
-    );
+    const { signal } = entering;
+    const placed = await this.blobs.place(request, task, this.clock.nowMs(), signal);
     try {
       if (known) await redis.spend(this.jobs.rejectOther(ref, placed));
-      entering.signal.throwIfAborted();
+      signal.throwIfAborted();
     } catch (error) {
       await this.blobs.remove(placed.blobs);
       throw error;
