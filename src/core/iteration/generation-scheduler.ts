@@ -1,5 +1,6 @@
 import {
   type GenerationPlan,
+  type StepItem,
   type StepOutcome,
 } from '@switchyard/engine-api/generation-plan.js';
 import {
@@ -13,9 +14,9 @@ import {
   GenerationSteps,
   type InFlightStep,
   type ResultOptions,
+  type StepItems,
 } from './generation-steps.js';
 import { type RosterOptions, SequenceRoster } from './sequence-roster.js';
-import { StepComposer, type StepItems } from './step-composer.js';
 import { TokenBudget, type TokenBudgetOptions } from './token-budget.js';
 
 export interface GenerationOptions<T extends GenerationRequest>
@@ -40,7 +41,6 @@ export interface GenerationOptions<T extends GenerationRequest>
 export class GenerationScheduler<T extends GenerationRequest> {
   readonly #roster: SequenceRoster<T>;
   readonly #budget: TokenBudget;
-  readonly #composer: StepComposer<T>;
   readonly #steps: GenerationSteps<T>;
   /** Something changed since the last `plan`. */
   #changed = false;
@@ -53,11 +53,6 @@ export class GenerationScheduler<T extends GenerationRequest> {
       );
     this.#roster = new SequenceRoster(options);
     this.#budget = new TokenBudget(options.budget);
-    this.#composer = new StepComposer({
-      running: this.#roster.running,
-      memory: options.memory,
-      budget: this.#budget,
-    });
     this.#steps = new GenerationSteps(options, this.#roster);
   }
 
@@ -129,7 +124,10 @@ export class GenerationScheduler<T extends GenerationRequest> {
     this.#changed = false;
     this.#roster.running.reconcile();
     this.#expire(nowMs);
-    const items = this.#steps.retry() ?? this.#compose(nowMs);
+    const { suspects } = this.#roster;
+    const items =
+      this.#steps.retry() ??
+      (suspects.length > 0 ? this.#quarantine(suspects, nowMs) : this.#compose(nowMs));
     return this.#start(items, nowMs);
   }
 
@@ -143,9 +141,10 @@ export class GenerationScheduler<T extends GenerationRequest> {
     if (this.#steps.inFlight !== 1 || this.#steps.running?.isVoid) return undefined;
     if (this.#steps.hasRetries || this.#roster.suspects.length > 0) return undefined;
     this.#expire(nowMs);
-    const items = this.#composer.composeAhead(nowMs);
-    if (items === undefined || items.decode.length + items.prefill.length === 0)
-      return undefined;
+    // If a sequence would have to leave: it may be in the step that runs.
+    if (!this.#roster.running.growFreely(nowMs)) return undefined;
+    const items = this.#fill(nowMs, true);
+    if (items.decode.length + items.prefill.length === 0) return undefined;
     return this.#start(items, nowMs);
   }
 
@@ -187,11 +186,55 @@ export class GenerationScheduler<T extends GenerationRequest> {
     this.#roster.audit();
   }
 
-  #compose(nowMs: number): StepItems<T> {
-    const { suspects } = this.#roster;
-    return suspects.length > 0
-      ? this.#composer.quarantine(suspects, nowMs)
-      : this.#composer.compose(nowMs);
+  /**
+   * The usual step. Nothing is admitted after a preemption: it would take the memory that
+   * was just freed.
+   */
+  #compose(nowMs: number, admits = true): StepItems<T> {
+    const { running } = this.#roster;
+    const preempted = running.grow();
+    if (admits && !preempted) running.displace(nowMs);
+    return this.#fill(nowMs, admits && !preempted);
+  }
+
+  #fill(nowMs: number, admits: boolean): StepItems<T> {
+    const { running } = this.#roster;
+    const rows = running.rows.filter(row => row.isDue);
+    const decode = rows.filter(row => row.decoding).map(row => this.#item(row, 1));
+    const prefill: StepItem<T>[] = [];
+    let left = this.#budget.allowance(decode.length) - decode.length;
+    const fill = (row: GenerationSequence<T>): void => {
+      const count = Math.min(left, row.pending);
+      if (count > 0) prefill.push(this.#item(row, count));
+      left -= count;
+    };
+    rows.filter(row => !row.decoding).forEach(fill);
+    if (admits) running.admit(nowMs, left).forEach(fill);
+    return { decode, prefill };
+  }
+
+  /**
+   * A step for the first of `suspects` that finds room. If none does, others continue but
+   * none joins, until one does.
+   */
+  #quarantine(suspects: readonly GenerationSequence<T>[], nowMs: number): StepItems<T> {
+    const { running } = this.#roster;
+    running.grow();
+    const alone = suspects.find(
+      suspect =>
+        running.has(suspect) ||
+        running.enter(suspect, nowMs) ||
+        running.force(suspect, nowMs),
+    );
+    if (alone === undefined) return this.#compose(nowMs, false);
+    return {
+      decode: [],
+      prefill: [this.#item(alone, Math.min(alone.pending, this.#budget.allowance(0)))],
+    };
+  }
+
+  #item(row: GenerationSequence<T>, count: number): StepItem<T> {
+    return row.item(count, this.options.memory.blocksOf(row));
   }
 
   #start(items: StepItems<T>, nowMs: number): GenerationPlan<T> | undefined {

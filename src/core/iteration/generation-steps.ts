@@ -11,7 +11,12 @@ import {
 } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
 import { type SequenceRoster } from './sequence-roster.js';
-import { type StepItems } from './step-composer.js';
+
+/** What a step is to compute. */
+export interface StepItems<T> {
+  readonly decode: readonly StepItem<T>[];
+  readonly prefill: readonly StepItem<T>[];
+}
 
 export interface ResultOptions<T> extends GenerationListener<T> {
   /** Charge of a generated token to its tenant; a token of a prompt is charged 1. */

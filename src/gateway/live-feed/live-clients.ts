@@ -13,11 +13,11 @@ import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { demandScope, type Principal } from '../../platform/auth/principal.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { isBatchRoom } from './live-batch-cache.js';
 import { LiveBatches } from './live-batches.js';
 import { LiveFeed } from './live-feed.js';
 import { LiveListener, type LiveOutlet } from './live-listener.js';
 import { LiveReplicas } from './live-replicas.js';
+import { isBatchRoom } from './live-source.js';
 
 /** Messages of one client within a rate. Time is passed in. */
 export class MessageAllowance {

@@ -17,7 +17,6 @@ import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { isReady, type WorkerView } from '../worker-pool/worker-view.js';
 import { RequestRegistry } from './request-registry.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
-import { costOf } from '../../core/queue/request-place.js';
 import { type RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { countAhead } from '../../core/forecast/decision-log.js';
@@ -94,15 +93,9 @@ export class Forecaster {
   }
 
   #ofRunning(record: RequestRecord | undefined, nowMs: number): WaitForecast | undefined {
-    if (record?.state !== 'leased' || record.leasedAtMs === undefined) return undefined;
-    const { model, priority, enqueuedAtMs } = record.request;
-    const running = {
-      priority,
-      enqueuedAtMs,
-      costMs: costOf(record.request),
-      leasedAtMs: record.leasedAtMs,
-    };
-    return this.modelOf(model).ofRunning(running, nowMs);
+    return record?.state === 'leased'
+      ? this.modelOf(record.request.model).ofRunning(record, nowMs)
+      : undefined;
   }
 }
 
