@@ -125,15 +125,6 @@ const UNBOUNDED = {
   realtimeReserve: 0,
 };
 
-interface RunStart {
-  readonly model: string;
-  readonly queue: PriorityQueue;
-  readonly window: BatchWindow;
-  readonly workers: VirtualWorkers;
-  readonly arrivals: readonly ArrivalStream[];
-  readonly nowMs: number;
-}
-
 /**
  * The queue of one model run forward in virtual time by the real dispatcher: over its
  * waiting requests, those that are assumed to come, and workers that take as long as they
@@ -161,7 +152,16 @@ export class ForecastRun {
   readonly #waiting: Set<RequestKey>;
   #made = 0;
 
-  constructor(private readonly from: RunStart) {
+  constructor(
+    private readonly from: {
+      readonly model: string;
+      readonly queue: PriorityQueue;
+      readonly window: BatchWindow;
+      readonly workers: VirtualWorkers;
+      readonly arrivals: readonly ArrivalStream[];
+      readonly nowMs: number;
+    },
+  ) {
     const { model, queue, window, workers, nowMs } = from;
     this.startedAtMs = this.lastStartMs = nowMs;
     this.steps = workers.count;

@@ -99,11 +99,6 @@ export interface RunningSetOptions extends PreemptionOptions {
   readonly backoffMs: number;
 }
 
-interface Parts<T extends GenerationRequest> {
-  readonly memory: KvMemory<GenerationSequence<T>>;
-  readonly queue: FairOrder<GenerationSequence<T>>;
-}
-
 /**
  * The running sequences, and admission to rows and memory. A request that does not fit is
  * tried again when memory was freed or more of it can be found (`#epoch`), not before: no
@@ -117,7 +112,10 @@ export class RunningSet<T extends GenerationRequest> {
 
   constructor(
     private readonly options: RunningSetOptions,
-    private readonly parts: Parts<T>,
+    private readonly parts: {
+      readonly memory: KvMemory<GenerationSequence<T>>;
+      readonly queue: FairOrder<GenerationSequence<T>>;
+    },
   ) {}
 
   get size(): number {

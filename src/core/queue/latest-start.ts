@@ -18,7 +18,7 @@ export interface WantedDeadline {
 }
 
 /** What is expected of a request that is about to be queued. Milliseconds; 0: unknown. */
-export interface WaitEstimate {
+interface WaitEstimate {
   /** From its start until the whole answer, exceeded by few. */
   readonly answerMs: number;
   /** From its start until the first output. */

@@ -16,13 +16,6 @@ import {
 } from './model-lane.js';
 import { costOf, entryOf, ownerOf } from './request-place.js';
 
-interface ModelDepth {
-  readonly realtime: number;
-  readonly batch: number;
-  /** Bytes held by both lanes. */
-  readonly bytes: number;
-}
-
 export interface QueuedView {
   readonly request: ScheduledRequest;
   /** BATCH that competes with REALTIME by age. */
@@ -75,7 +68,8 @@ export class PriorityQueue {
     return { realtime: this.#realtime, batch: this.depth - this.#realtime };
   }
 
-  depthOf(model: string): ModelDepth {
+  /** Requests of both lanes, and the bytes they hold. */
+  depthOf(model: string) {
     const order = this.#orders.get(model);
     if (order === undefined) return { realtime: 0, batch: 0, bytes: 0 };
     const { realtime, batch } = order;
@@ -173,10 +167,7 @@ export class PriorityQueue {
    * Moves a waiting request to the other lane of its model, placed by age. Undefined: it
    * does not wait.
    */
-  reprioritize(
-    key: RequestKey,
-    priority: RequestPriority,
-  ): ScheduledRequest | undefined {
+  reprioritize(key: RequestKey, priority: RequestPriority): ScheduledRequest | undefined {
     const request = this.remove(key);
     if (request !== undefined) this.enqueue({ ...request, priority });
     return this.get(key);
@@ -346,10 +337,7 @@ export class PriorityQueue {
     else lane.heads.put(lane, lane.firstEnqueuedAtMs);
   }
 
-  #laneOf({
-    model,
-    priority,
-  }: Pick<ScheduledRequest, 'model' | 'priority'>): ModelLane {
+  #laneOf({ model, priority }: Pick<ScheduledRequest, 'model' | 'priority'>): ModelLane {
     return this.lanesOf(model).of(priority);
   }
 }

@@ -186,17 +186,13 @@ export class LiveClients {
   }
 }
 
-/**
- * engine.io's buffer of packets that are not sent yet; private in its types, and there is
- * no other way to read it.
- */
-interface Pending {
-  readonly writeBuffer: readonly unknown[];
-  readonly transport: { readonly socket?: { readonly bufferedAmount: number } };
-}
-
 function outletTo(socket: LiveSocket): LiveOutlet {
-  const conn = socket.conn as unknown as Pending;
+  // engine.io's buffer of packets that are not sent yet is private in its types, and there
+  // is no other way to read it.
+  const conn = socket.conn as unknown as {
+    readonly writeBuffer: readonly unknown[];
+    readonly transport: { readonly socket?: { readonly bufferedAmount: number } };
+  };
   return {
     principal: socket.data.principal,
     send: (event: 'delta' | 'snapshot' | 'gone', message: never) =>

@@ -7,7 +7,6 @@ import {
   type WantedDeadline,
   withLatestStart,
 } from '../../core/queue/latest-start.js';
-import { type DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
@@ -16,12 +15,6 @@ import { RequestReports } from './request-reports.js';
 import { type SettledRequest } from './submitted-request.js';
 import { TrackedRequest } from './tracked-request.js';
 import { workSizeOf } from './work-usage.js';
-
-interface TrackedEntry {
-  readonly record: TrackedRequest;
-  /** It would miss its deadline. */
-  readonly refusal: DomainError | undefined;
-}
 
 /**
  * The queues that requests can wait in: the embedded one, and the one that gateways share
@@ -39,8 +32,11 @@ export class RequestQueues {
     private readonly clock: ProcessClock,
   ) {}
 
-  /** Estimates the cost of a request, chooses its queue and gives it its latest start. */
-  track(request: TaskRequest, deadlines: readonly WantedDeadline[] = []): TrackedEntry {
+  /**
+   * Estimates the cost of a request, chooses its queue and gives it its latest start.
+   * @returns its record, and the refusal if it would miss its deadline
+   */
+  track(request: TaskRequest, deadlines: readonly WantedDeadline[] = []) {
     // The embedded queue accepts whatever the shared one does not.
     const queue = this.shared.accepts(request) ? this.shared : this.embedded;
     const { model, payload } = request;

@@ -2,9 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
 import { ModelList } from '../../platform/config/model-list.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type WorkerOrder } from '../worker-pool/pooled-worker.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type ModelView, type WorkerView } from '../worker-pool/worker-view.js';
+import {
+  type ModelView,
+  type WorkerView,
+  type WorkerOrder,
+} from '../worker-pool/worker-view.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { WorkerDirectory } from './worker-directory.js';
 

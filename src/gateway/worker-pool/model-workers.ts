@@ -15,7 +15,7 @@ import {
   channelSecurity,
   UNPROTECTED,
 } from '../../platform/grpc/channel-security.js';
-import { type PooledWorker, type WorkerOrder } from './pooled-worker.js';
+import { type PooledWorker } from './pooled-worker.js';
 import {
   favourite,
   leastLoaded,
@@ -28,7 +28,13 @@ import {
   remoteWorkerId,
   type WorkerRosterOptions,
 } from './worker-roster.js';
-import { isReady, modelState, type ModelView, type WorkerView } from './worker-view.js';
+import {
+  isReady,
+  modelState,
+  type ModelView,
+  type WorkerView,
+  type WorkerOrder,
+} from './worker-view.js';
 
 export interface ModelWorkersOptions extends Pick<
   WorkerRosterOptions,

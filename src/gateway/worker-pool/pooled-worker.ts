@@ -16,11 +16,12 @@ import { maxMessageBytes, workerCare } from '../../platform/config/worker-spec.j
 import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
 import { type ProcessLog } from '../../platform/process/process-log.js';
 import { type PoolActivity } from './pool-activity.js';
+import { type InProcessWorker } from './in-process-worker.js';
 import { ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type WorkerOffer } from './worker-choice.js';
-import { type ConnectionOptions, WorkerConnection } from './worker-connection.js';
+import { WorkerConnection } from './worker-connection.js';
 import { isUnreachable } from './worker-health.js';
 import {
   eventOf,
@@ -31,16 +32,15 @@ import {
   type PoolPhase,
 } from './worker-state.js';
 import { type WorkerLocation } from './worker-location.js';
-import { isReady, type WorkerStatus, type WorkerView } from './worker-view.js';
+import {
+  isReady,
+  type WorkerOrder,
+  type WorkerStatus,
+  type WorkerView,
+} from './worker-view.js';
 
 const NO_SLOTS = { total: 0, free: 0, inUse: 0 };
 const UNCONNECTED = { slots: NO_SLOTS, streams: NO_SLOTS, address: undefined };
-
-/**
- * `drain`: what runs finishes and nothing new is sent, until `resume`. `restart`: as
- * `drain`, then its process is replaced and serves again.
- */
-export type WorkerOrder = 'drain' | 'resume' | 'restart';
 
 /** What all workers of a model have in common, and whom they tell. */
 export interface WorkerOwner {
@@ -93,11 +93,8 @@ export class PooledWorker {
   }
 
   get state(): WorkerStatus {
-    return shownStatus(
-      this.#phase,
-      this.#record.breaker,
-      this.#connection?.slots.inUse ?? 0,
-    );
+    const inUse = this.#connection?.slots.inUse ?? 0;
+    return shownStatus(this.#phase, this.#record.breaker, inUse);
   }
 
   /** It drains for good. */
@@ -255,7 +252,7 @@ export class PooledWorker {
     }
   }
 
-  #connect(at: ConnectionOptions['at']): void {
+  #connect(at: string | InProcessWorker): void {
     this.#disconnect();
     this.#report = undefined;
     this.#problem = undefined;

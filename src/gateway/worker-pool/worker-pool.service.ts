@@ -28,12 +28,17 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, type AddressResolver } from './address-watch.js';
 import { ModelWorkers, type ModelWorkersOptions } from './model-workers.js';
 import { type PoolActivity } from './pool-activity.js';
-import { type PooledWorker, type WorkerOrder } from './pooled-worker.js';
+import { type PooledWorker } from './pooled-worker.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { WORKER_LAUNCH, type WorkerLaunch } from './worker-roster.js';
-import { type TaskRequest } from './worker-task.js';
-import { isReady, loadFailed, type ModelView, type WorkerView } from './worker-view.js';
+import {
+  isReady,
+  loadFailed,
+  type ModelView,
+  type WorkerView,
+  type WorkerOrder,
+} from './worker-view.js';
 
 /** Retry-After for live streams: a place is released when a session ends. */
 const TRY_AGAIN_MS = 1000;
@@ -70,11 +75,6 @@ function streamHost(model: string, workers: readonly PooledWorker[]): PooledWork
       retryAfterMs: TRY_AGAIN_MS,
     },
   );
-}
-
-interface WorkerCallRequest extends CallRequest {
-  readonly request: TaskRequest;
-  readonly workerId: string;
 }
 
 /**
@@ -160,11 +160,13 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    * Starts the RPC now. Never throws: if the worker is gone, the reply
    * rejects with `worker_lost`.
    */
-  execute({ workerId, request, group }: WorkerCallRequest): WorkerCall {
-    const tenantWeight = this.keyRing?.weightOf(request.tenant ?? DEFAULT_TENANT);
+  execute({
+    workerId,
+    ...call
+  }: CallRequest & { readonly workerId: string }): WorkerCall {
+    const tenantWeight = this.keyRing?.weightOf(call.request.tenant ?? DEFAULT_TENANT);
     return (
-      this.#worker(workerId)?.execute({ request, group, tenantWeight }) ??
-      lostCall(workerId)
+      this.#worker(workerId)?.execute({ ...call, tenantWeight }) ?? lostCall(workerId)
     );
   }
 

@@ -38,15 +38,6 @@ import {
   type LocationEvents,
 } from './worker-location.js';
 
-interface InProcessLocationOptions {
-  open(): InProcessWorker;
-  /** Pause after a start that failed: an operator may repair what it names. */
-  readonly retryMs: number;
-  readonly log: ProcessLog;
-  onRestart(): void;
-  onStartFailed(): void;
-}
-
 /**
  * In this process: nothing is supervised, since there is nothing that could die
  * or hang alone.
@@ -60,7 +51,16 @@ class InProcessLocation implements WorkerLocation {
   #worker: InProcessWorker | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly options: InProcessLocationOptions) {}
+  constructor(
+    private readonly options: {
+      open(): InProcessWorker;
+      /** Pause after a start that failed: an operator may repair what it names. */
+      readonly retryMs: number;
+      readonly log: ProcessLog;
+      onRestart(): void;
+      onStartFailed(): void;
+    },
+  ) {}
 
   start(events: LocationEvents): void {
     this.#events = events;
