@@ -69,14 +69,9 @@ export class AllWorkers {
     return worker;
   }
 
-  /**
-   * As what it announces itself; undefined: it does not pull. A local one announces its
-   * id, host and pid.
-   */
-  #pulling({ id, pid }: WorkerView): WorkerAnnouncement | undefined {
-    const isThis = (announced: WorkerAnnouncement) =>
-      announced.id === id || (announced.pid === pid && announced.id.startsWith(`${id}.`));
-    return this.directory.workers().find(isThis);
+  /** As what it announces itself; undefined: it does not pull. */
+  #pulling(worker: WorkerView): WorkerAnnouncement | undefined {
+    return this.directory.workers().find(announced => isThe(worker, announced));
   }
 
   /**
@@ -100,21 +95,18 @@ export class AllWorkers {
     return { ...view, state, workers };
   }
 
-  /**
-   * Pulling workers that are not in the pool. A local one is: it announces its id
-   * followed by its host and pid.
-   */
+  /** Pulling workers that are not in the pool. */
   #others(pooled: readonly WorkerView[], model?: string): WorkerView[] {
-    const isPooled = ({ id, pid }: WorkerAnnouncement) =>
-      pooled.some(
-        own => own.id === id || (own.pid === pid && id.startsWith(`${own.id}.`)),
-      );
     return this.directory
       .workers(model)
-      .filter(announced => !isPooled(announced))
+      .filter(announced => !pooled.some(own => isThe(own, announced)))
       .map(workerView);
   }
 }
+
+/** A local worker announces its id, followed by its host and pid. */
+const isThe = ({ id, pid }: WorkerView, announced: WorkerAnnouncement): boolean =>
+  announced.id === id || (announced.pid === pid && announced.id.startsWith(`${id}.`));
 
 function workerView({
   id,

@@ -83,13 +83,9 @@ export class SharedRequestQueue implements SchedulerQueue {
   async reprioritize(ref: RequestRef, priority: RequestPriority): Promise<boolean> {
     if (!this.jobs.link.enabled) return false;
     this.jobs.link.demand();
-    try {
-      const job = await this.listing.find(ref);
-      const label = priorityLabel(priority);
-      return !!job && (await this.jobs.queues.reprioritize(job.ref, label));
-    } catch (error) {
-      throw this.jobs.link.failure(error);
-    }
+    const { link, queues } = this.jobs;
+    const job = await link.answered(this.listing.find(ref));
+    return !!job && link.answered(queues.reprioritize(job.ref, priorityLabel(priority)));
   }
 
   backlog({ model }: ScheduledRequest): QueueBacklog {
