@@ -43,15 +43,15 @@ class EndlessWorkers implements WorkerPort {
 }
 
 interface Harness {
-  readonly queue: PriorityQueue<undefined>;
-  readonly dispatcher: Dispatcher<undefined>;
-  nextRequest(): ScheduledRequest<undefined>;
+  readonly queue: PriorityQueue;
+  readonly dispatcher: Dispatcher;
+  nextRequest(): ScheduledRequest;
 }
 
 /** 100,000 waiting over 100 models, a tenth of them REALTIME. */
 function fullHarness(maxBatch: number): Harness {
   const models = Array.from({ length: MODELS }, (_, index) => `model-${index}`);
-  const queue = new PriorityQueue<undefined>({ agingMs: 30_000, agingShare: 0.25 });
+  const queue = new PriorityQueue({ agingMs: 30_000, agingShare: 0.25 });
   const unbounded = {
     maxRequests: 1e9,
     maxRequestsPerModel: 1e9,
@@ -73,7 +73,7 @@ function fullHarness(maxBatch: number): Harness {
     newGroupId: () => `group-${(groups += 1)}`,
   });
   let made = 0;
-  const nextRequest = (): ScheduledRequest<undefined> => {
+  const nextRequest = (): ScheduledRequest => {
     const index = (made += 1);
     return {
       id: `req_${index}`,
@@ -84,7 +84,6 @@ function fullHarness(maxBatch: number): Harness {
       enqueuedAtMs: index / 1000,
       queueDeadlineMs: index / 1000 + 120_000,
       inferenceTimeoutMs: 30_000,
-      payload: undefined,
     };
   };
   for (let index = 0; index < QUEUED; index += 1) queue.enqueue(nextRequest());

@@ -17,7 +17,7 @@ interface Member {
 }
 
 interface Held {
-  readonly request: ScheduledRequest<undefined>;
+  readonly request: ScheduledRequest;
   readonly lease: Lease;
 }
 
@@ -100,7 +100,7 @@ class World {
   }
 
   #lost(
-    request: ScheduledRequest<undefined>,
+    request: ScheduledRequest,
     { workerId }: FakeWorker,
     together: number,
   ): void {

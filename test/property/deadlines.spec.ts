@@ -7,7 +7,7 @@ import { aRequest } from '../support/requests.js';
 
 const AGING_MS = 300;
 const TENANTS = ['a', 'b', 'c'] as const;
-type Request = ScheduledRequest<undefined>;
+type Request = ScheduledRequest;
 
 const arrival = fc.record({
   tenant: fc.constantFrom(...TENANTS),
@@ -35,7 +35,7 @@ function play(steps: readonly Arrival[]): {
   readonly sent: readonly Sent[];
   readonly expired: readonly Request[];
 } {
-  const queue = new PriorityQueue<undefined>({ agingMs: AGING_MS, agingShare: 0.25 });
+  const queue = new PriorityQueue({ agingMs: AGING_MS, agingShare: 0.25 });
   const [sent, expired]: [Sent[], Request[]] = [[], []];
   let nowMs = 0;
   const send = (): void => {

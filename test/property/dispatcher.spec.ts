@@ -9,13 +9,14 @@ import { type Lease } from '../../src/core/dispatch/lease.js';
 import { FakeWorkers } from '../support/fake-workers.js';
 import { aDispatcher, type Plan } from '../support/marble-harness.js';
 import { aKey, aRequest } from '../support/requests.js';
+import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 
 const AGING_MS = 200;
 const PATIENCE_MS = 500;
 const MAX_SIZE = 4;
 const MODELS = ['m1', 'm2', 'm3'] as const;
 
-type Life = RequestRecord<undefined, string>;
+type Life = RequestRecord<ScheduledRequest, string>;
 
 const failed = (code: 'worker_lost' | 'queue_timeout'): Settlement<string> => ({
   status: 'failed',

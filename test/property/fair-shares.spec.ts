@@ -9,14 +9,14 @@ import { aRequest } from '../support/requests.js';
 const TENANTS = ['a', 'b', 'c', 'd'] as const;
 const AGING_MS = 30_000;
 type Tenant = (typeof TENANTS)[number];
-type Request = ScheduledRequest<undefined>;
+type Request = ScheduledRequest;
 
 /**
  * One model whose requests take the device time that is known here and estimated
  * at the door.
  */
 class Device {
-  readonly queue: PriorityQueue<undefined>;
+  readonly queue: PriorityQueue;
   readonly inFlight: Request[] = [];
   /** Device time of what was sent so far, per unit of weight. */
   readonly work: Record<Tenant, number> = { a: 0, b: 0, c: 0, d: 0 };

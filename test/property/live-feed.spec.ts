@@ -50,7 +50,6 @@ class History {
     ...([
       this.#registry,
       {},
-      {},
       MODELS.map(id => ({ id })),
       new GatewayIdentity(),
     ] as never as [...ConstructorParameters<typeof LiveSource>]),

@@ -6,7 +6,7 @@ import { type ScheduledRequest } from '../../src/core/request/scheduled-request.
 import { aKey, aRequest } from '../support/requests.js';
 
 const AGING_MS = 100;
-type Request = ScheduledRequest<undefined>;
+type Request = ScheduledRequest;
 
 /**
  * The queue as a list that anybody can check by eye: sorted when asked, no structure to
@@ -117,7 +117,7 @@ const compare = (a: readonly number[], b: readonly number[]): number =>
   a.reduce((found, value, index) => found || value - (b[index] ?? 0), 0);
 
 interface Real {
-  readonly queue: PriorityQueue<undefined>;
+  readonly queue: PriorityQueue;
 }
 
 type Step = fc.Command<ListModel, Real>;
@@ -134,7 +134,7 @@ function step(name: string, act: (model: ListModel, real: Real) => void): Step {
   };
 }
 
-function countsOf(queue: PriorityQueue<undefined>) {
+function countsOf(queue: PriorityQueue) {
   const models = queue.models().sort();
   const { depth, bytes, nextDeadlineMs } = queue;
   return {
@@ -289,7 +289,7 @@ describe('PriorityQueue against a plain list', () => {
       );
       fc.assert(
         fc.property(commands, steps => {
-          const queue = new PriorityQueue<undefined>({ agingMs: AGING_MS, agingShare });
+          const queue = new PriorityQueue({ agingMs: AGING_MS, agingShare });
           fc.modelRun(
             () => ({ model: new ListModel(agingShare), real: { queue } }),
             steps,

@@ -1,4 +1,4 @@
-import { type BatchWindowOptions } from '../../src/core/batching/batch-window.js';
+import { type BatchWindow } from '../../src/core/batching/batch-window.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type Plan, aDispatcher } from './marble-harness.js';
 import { type HeapItem, KeyedHeap } from '../../src/core/order/keyed-heap.js';
@@ -21,7 +21,7 @@ export type Arrivals =
 export type CallersStart = 'together' | 'halves';
 
 export interface DeviceModelOptions {
-  readonly window?: Partial<BatchWindowOptions>;
+  readonly window?: Partial<ConstructorParameters<typeof BatchWindow>[0]>;
   readonly arrivals: Arrivals;
   /** Of all requests (BATCH). */
   readonly priority?: RequestPriority;

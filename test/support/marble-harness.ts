@@ -1,18 +1,18 @@
 import { expect } from '@jest/globals';
 import { Subject } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
-import {
-  type BatchWindowOptions,
-  BatchWindow,
-} from '../../src/core/batching/batch-window.js';
+import { BatchWindow } from '../../src/core/batching/batch-window.js';
 import { WindowTimers } from '../../src/core/batching/window-timers.js';
 import { type DispatchPlan } from '../../src/core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../src/core/dispatch/dispatcher.js';
-import { Admission, type QueueBounds } from '../../src/core/queue/admission.js';
+import { Admission } from '../../src/core/queue/admission.js';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { FakeWorkers } from './fake-workers.js';
 import { aRequest } from './requests.js';
+
+type QueueBounds = ConstructorParameters<typeof Admission>[0];
+type BatchWindowOptions = ConstructorParameters<typeof BatchWindow>[0];
 
 export const GENEROUS_BOUNDS: QueueBounds = {
   maxRequests: 1_000_000,
@@ -38,7 +38,7 @@ export interface HarnessOptions extends Partial<BatchWindowOptions> {
 
 /** The core put together over fake workers, without any time. */
 export function aDispatcher(workers: FakeWorkers, options: HarnessOptions = {}) {
-  const queue = new PriorityQueue<undefined>({
+  const queue = new PriorityQueue({
     agingMs: options.agingMs ?? 30_000,
     agingShare: options.agingShare ?? 0.25,
   });
@@ -53,7 +53,7 @@ export function aDispatcher(workers: FakeWorkers, options: HarnessOptions = {}) 
   return { queue, dispatcher };
 }
 
-export type Plan = DispatchPlan<undefined>;
+export type Plan = DispatchPlan;
 
 /**
  * `a b quiet`: who goes together, and why. Another model than `m`, and a
@@ -89,11 +89,11 @@ export class MarbleHarness {
     );
   }
 
-  get dispatcher(): Dispatcher<undefined> {
+  get dispatcher(): Dispatcher {
     return this.#harness.dispatcher;
   }
 
-  get queue(): PriorityQueue<undefined> {
+  get queue(): PriorityQueue {
     return this.#harness.queue;
   }
 

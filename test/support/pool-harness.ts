@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
-import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import {
   type AddressResolver,
   systemResolver,
@@ -15,6 +14,7 @@ import {
   type SynthesizeTask,
   type TranscribeTask,
   type WorkerTask,
+  type TaskRequest,
 } from '../../src/gateway/worker-pool/worker-task.js';
 import { type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
 import { ProcessClock } from '../../src/platform/clock/clock.module.js';
@@ -118,10 +118,7 @@ export const isReady = ({ state }: WorkerView): boolean =>
 
 let made = 0;
 
-export function request(
-  payload: WorkerTask,
-  id = `r-${++made}`,
-): ScheduledRequest<WorkerTask> {
+export function request(payload: WorkerTask, id = `r-${++made}`): TaskRequest {
   return {
     id,
     key: aKey(id),
@@ -140,7 +137,7 @@ export const transcribe = (
   prompt = '',
   audio: Buffer = Buffer.alloc(1000),
   id?: string,
-): ScheduledRequest<WorkerTask> =>
+): TaskRequest =>
   request(
     transcribeTask(prompt, () => Promise.resolve(audio)),
     id,

@@ -6,7 +6,7 @@ export const AGING_MS = 30_000;
 
 /** A queue, and short ways to fill and empty it. */
 export class PriorityQueueHarness {
-  readonly queue: PriorityQueue<undefined>;
+  readonly queue: PriorityQueue;
 
   constructor(change: Partial<AgingOptions> = {}) {
     this.queue = new PriorityQueue({ agingMs: AGING_MS, agingShare: 0.25, ...change });

@@ -17,7 +17,7 @@ export const aRegistry = (bus = new DispatchEventBus()): RequestRegistry =>
 export function opened(
   registry: RequestRegistry,
   id: string,
-  changes: Partial<ScheduledRequest<undefined>> = {},
+  changes: Partial<ScheduledRequest> = {},
 ): TrackedRequest {
   const request = { ...aRequest(id, { model: 'm', ...changes }), payload: transcribe() };
   const record = new TrackedRequest(request, {} as TrackedRequest['queue']);

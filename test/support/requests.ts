@@ -18,8 +18,8 @@ export const aRef = (id: string, tenant?: string): RequestRef => ({ tenant, id }
  */
 export function aRequest(
   id: string,
-  overrides: Partial<ScheduledRequest<undefined>> = {},
-): ScheduledRequest<undefined> {
+  overrides: Partial<ScheduledRequest> = {},
+): ScheduledRequest {
   const enqueuedAtMs = overrides.enqueuedAtMs ?? 0;
   return {
     id,
@@ -30,7 +30,6 @@ export function aRequest(
     enqueuedAtMs,
     queueDeadlineMs: enqueuedAtMs + 120_000,
     inferenceTimeoutMs: 30_000,
-    payload: undefined,
     ...overrides,
   };
 }
@@ -38,7 +37,7 @@ export function aRequest(
 /** The same, REALTIME. */
 export function aRealtimeRequest(
   id: string,
-  overrides: Partial<ScheduledRequest<undefined>> = {},
-): ScheduledRequest<undefined> {
+  overrides: Partial<ScheduledRequest> = {},
+): ScheduledRequest {
   return aRequest(id, { priority: RequestPriority.REALTIME, ...overrides });
 }

@@ -124,8 +124,8 @@ export class SchedulerHarness {
     return this.app.get(DispatchLoop, { strict: false });
   }
 
-  get queue(): PriorityQueue<WorkerTask> {
-    return this.app.get<PriorityQueue<WorkerTask>>(PriorityQueue, { strict: false });
+  get queue(): PriorityQueue {
+    return this.app.get<PriorityQueue>(PriorityQueue, { strict: false });
   }
 
   /** With `queue.driver: redis`: Redis answers. */

@@ -2,10 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { NEVER, Subject } from 'rxjs';
 import { type CallExecution } from '../../src/contracts/grpc/call.codec.js';
 import { type SlotCredit, type SlotOffer } from '../../src/core/dispatch/worker.port.js';
-import {
-  type Placement,
-  type ScheduledRequest,
-} from '../../src/core/request/scheduled-request.js';
+import { type Placement } from '../../src/core/request/scheduled-request.js';
 import { type CancelReason } from '../../src/core/request/settlement.js';
 import { WorkerLostError } from '../../src/core/request/worker-lost.js';
 import { DomainError, type ErrorCode } from '../../src/core/errors/domain-error.js';
@@ -16,7 +13,7 @@ import { type WorkerCall } from '../../src/gateway/worker-pool/worker-call.js';
 import { type WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import {
   type WorkerReply,
-  type WorkerTask,
+  type TaskRequest,
 } from '../../src/gateway/worker-pool/worker-task.js';
 import {
   type ModelView,
@@ -48,7 +45,7 @@ export class ScriptedCall implements WorkerCall {
 
   constructor(
     readonly workerId: string,
-    readonly request: ScheduledRequest<WorkerTask>,
+    readonly request: TaskRequest,
     readonly group: CallGroup,
   ) {
     this.reply = new Promise(
@@ -207,7 +204,7 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
 
   execute(given: {
     workerId: string;
-    request: ScheduledRequest<WorkerTask>;
+    request: TaskRequest;
     group: CallGroup;
   }): WorkerCall {
     if (this.executeError) throw this.executeError;

@@ -1,17 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  type BatchOffer,
-  type BatchPolicy,
-  BatchWindow,
-  type WindowDecision,
-} from './batch-window.js';
+import { type BatchPolicy, BatchWindow, type WindowDecision } from './batch-window.js';
 
 /** The defaults of D-02: 8 per group, 50 ms, quiet gap 5 ms. */
 const aWindow = (policy: BatchPolicy): BatchWindow =>
   new BatchWindow({ policy, maxSize: 8, windowMs: 50, quietGapMs: 5 });
 
-const IDLE: BatchOffer = { free: 16, idle: true, maxBatch: 8 };
-const BUSY: BatchOffer = { free: 8, idle: false, maxBatch: 8 };
+const IDLE = { free: 16, idle: true, maxBatch: 8 };
+const BUSY = { free: 8, idle: false, maxBatch: 8 };
 
 /** So many wait; the first was enqueued at 0 ms and the last at `lastMs`. */
 const waiting = (count: number, lastMs = 0) => ({

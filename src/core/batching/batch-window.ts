@@ -11,7 +11,7 @@ export type BatchPolicy = 'adaptive' | 'window' | 'none';
  */
 export const TIMER_RESOLUTION_MS = 1;
 
-export interface BatchWindowOptions {
+interface BatchWindowOptions {
   readonly policy: BatchPolicy;
   /** Requests per group at most (8). */
   readonly maxSize: number;
@@ -33,7 +33,7 @@ interface BatchLane {
  * Capacity as the window sees it: free request credits for BATCH, whether the device is
  * idle, its largest group.
  */
-export interface BatchOffer {
+interface BatchOffer {
   readonly free: number;
   readonly idle: boolean;
   readonly maxBatch: number;

@@ -7,8 +7,8 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
  */
 export type WindowReason = 'full' | 'window' | 'quiet' | 'ahead' | 'single' | 'pulled';
 
-export interface PlannedRequest<Payload = unknown> {
-  readonly request: ScheduledRequest<Payload>;
+export interface PlannedRequest {
+  readonly request: ScheduledRequest;
   readonly lease: Lease;
   /** The part of the queue wait in which a slot was free and only the window was open. */
   readonly batchWaitMs: number;
@@ -20,12 +20,12 @@ export interface PlannedRequest<Payload = unknown> {
  * A decision as data (D-23): these requests, on this worker, now. Slots
  * are leased already.
  */
-export interface DispatchPlan<Payload = unknown> {
+export interface DispatchPlan {
   readonly groupId: string;
   readonly model: string;
   readonly workerId: string;
   readonly reason: WindowReason;
   /** Set for an aged member: the worker applies the same share (D-03). */
   readonly agingShare?: number;
-  readonly members: readonly PlannedRequest<Payload>[];
+  readonly members: readonly PlannedRequest[];
 }

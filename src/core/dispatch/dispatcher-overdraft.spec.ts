@@ -13,7 +13,7 @@ const DEADLINE_MS = 120_000;
 
 let workers: FakeWorkers;
 let worker: FakeWorker;
-let dispatcher: Dispatcher<undefined>;
+let dispatcher: Dispatcher;
 let running: Plan[];
 
 const batch = (id: string, enqueuedAtMs = 0, model = 'm') =>

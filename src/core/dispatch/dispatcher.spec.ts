@@ -10,8 +10,8 @@ import { type Dispatcher } from './dispatcher.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 
 let workers: FakeWorkers;
-let dispatcher: Dispatcher<undefined>;
-let queue: PriorityQueue<undefined>;
+let dispatcher: Dispatcher;
+let queue: PriorityQueue;
 
 function setUp(options: HarnessOptions = {}): void {
   workers = new FakeWorkers();

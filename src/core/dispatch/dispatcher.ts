@@ -16,8 +16,8 @@ import {
 import { slotCredit } from './slot-credit.js';
 import { type SlotCredit, type SlotOffer, type WorkerPort } from './worker.port.js';
 
-interface DispatcherDeps<P> {
-  readonly queue: PriorityQueue<P>;
+interface DispatcherDeps {
+  readonly queue: PriorityQueue;
   readonly window: BatchWindow;
   readonly admission: Admission;
   readonly workers: WorkerPort;
@@ -49,8 +49,8 @@ interface Slots {
  * D-03, D-23). It decides and leases. It calls no worker, arms no timer and reads no
  * clock; its caller runs the plans and reports the outcomes.
  */
-export class Dispatcher<P> {
-  readonly queue: PriorityQueue<P>;
+export class Dispatcher {
+  readonly queue: PriorityQueue;
   /** Device milliseconds of requests, for `ScheduledRequest.costMs`. */
   readonly costs = new CostModel();
   /**
@@ -60,7 +60,7 @@ export class Dispatcher<P> {
   readonly #held = new Set<string>();
   #draining = false;
 
-  constructor(private readonly deps: DispatcherDeps<P>) {
+  constructor(private readonly deps: DispatcherDeps) {
     this.queue = deps.queue;
   }
 
@@ -68,7 +68,7 @@ export class Dispatcher<P> {
    * Queues the request. Throws `duplicate_request_id`.
    * @returns `queue_full` with `retryAfterMs` when a bound rejects it (D-08)
    */
-  submit(request: ScheduledRequest<P>, nowMs: number): DomainError | undefined {
+  submit(request: ScheduledRequest, nowMs: number): DomainError | undefined {
     const { queue, admission } = this.deps;
     const refusal = admission.check(queue, request);
     if (refusal === undefined) return void queue.enqueue(request);
@@ -81,7 +81,7 @@ export class Dispatcher<P> {
    * until undefined. A group has one model, at most the offered size, and its requests
    * have left the queue.
    */
-  next(nowMs: number): DispatchPlan<P> | undefined {
+  next(nowMs: number): DispatchPlan | undefined {
     this.#held.clear();
     return this.deps.queue.pick(nowMs, (lane, aged) => this.#planFor(lane, aged, nowMs));
   }
@@ -122,10 +122,10 @@ export class Dispatcher<P> {
   }
 
   #planFor(
-    lane: ModelLane<P>,
+    lane: ModelLane,
     aged: boolean,
     nowMs: number,
-  ): DispatchPlan<P> | undefined {
+  ): DispatchPlan | undefined {
     const { queue } = this.deps;
     if (this.#held.has(lane.model)) return undefined;
     const credit = slotCredit(lane, queue, nowMs);
@@ -141,14 +141,14 @@ export class Dispatcher<P> {
   }
 
   /** A worker with some of this credit. */
-  #offerFor(lane: ModelLane<P>, credit: SlotCredit): SlotOffer | undefined {
+  #offerFor(lane: ModelLane, credit: SlotCredit): SlotOffer | undefined {
     const { workers } = this.deps;
     const offer = workers.offer(lane.model, lane.order.nextOf(lane)?.item);
     return offer !== undefined && offer[credit] > 0 ? offer : undefined;
   }
 
   #groupOf(
-    lane: ModelLane<P>,
+    lane: ModelLane,
     aged: boolean,
     offer: SlotOffer,
     nowMs: number,
@@ -162,16 +162,16 @@ export class Dispatcher<P> {
     return undefined;
   }
 
-  #decide(lane: ModelLane<P>, offer: SlotOffer, nowMs: number): WindowDecision {
+  #decide(lane: ModelLane, offer: SlotOffer, nowMs: number): WindowDecision {
     const { window } = this.deps;
     return this.#draining ? window.flush(lane, offer) : window.decide(lane, offer, nowMs);
   }
 
   #plan(
-    lane: ModelLane<P>,
+    lane: ModelLane,
     { count, reason }: Group,
     { offer, credit, nowMs }: Slots,
-  ): DispatchPlan<P> {
+  ): DispatchPlan {
     const { queue, workers, admission, newGroupId } = this.deps;
     const { model } = lane;
     const { workerId } = offer;
@@ -182,7 +182,7 @@ export class Dispatcher<P> {
       credit,
       lane.order.nextOf(lane)?.item.mostTogether,
     );
-    const members: PlannedRequest<P>[] = [];
+    const members: PlannedRequest[] = [];
     for (const request of queue.take(lane, count))
       members.push(this.#member(request, leases[members.length], lane, nowMs));
     for (const unused of leases.slice(members.length)) unused.release();
@@ -193,11 +193,11 @@ export class Dispatcher<P> {
   }
 
   #member(
-    request: ScheduledRequest<P>,
+    request: ScheduledRequest,
     lease: Lease | undefined,
-    { heldSinceMs }: ModelLane<P>,
+    { heldSinceMs }: ModelLane,
     nowMs: number,
-  ): PlannedRequest<P> {
+  ): PlannedRequest {
     if (lease === undefined)
       throw new Error(`Request ${request.id} was planned without a slot.`);
     const batchWaitMs = Math.max(
@@ -216,7 +216,7 @@ export class Dispatcher<P> {
    * When the lane may be sent, or the next promotion is to be counted; one that is due
    * has been counted already.
    */
-  #wakeMs(lane: ModelLane<P>, nowMs: number): number {
+  #wakeMs(lane: ModelLane, nowMs: number): number {
     const { agingMs } = this.deps.queue.options;
     const promotedAtMs = agesAtMs(
       lane.oldestYoung?.item.enqueuedAtMs ?? Infinity,
@@ -226,7 +226,7 @@ export class Dispatcher<P> {
     return Math.min(this.#sendsAtMs(lane, nowMs), isPromotion ? promotedAtMs : Infinity);
   }
 
-  #sendsAtMs(lane: ModelLane<P>, nowMs: number): number {
+  #sendsAtMs(lane: ModelLane, nowMs: number): number {
     const { queue } = this.deps;
     const { model, priority } = lane;
     const offer = this.#offerFor(lane, slotCredit(lane, queue, nowMs));

@@ -11,7 +11,7 @@ import { type SlotCredit } from './worker.port.js';
  */
 export function slotCredit(
   { model, priority }: { readonly model: string; readonly priority: RequestPriority },
-  queue: Pick<PriorityQueue<unknown>, 'turnOf'>,
+  queue: Pick<PriorityQueue, 'turnOf'>,
   nowMs: number,
 ): SlotCredit {
   if (priority === RequestPriority.BATCH) return 'free';

@@ -30,19 +30,17 @@ export class RecentArrivals {
   }
 }
 
-interface StreamOptions {
-  readonly priority: RequestPriority;
-  readonly nowMs: number;
-  readonly gapMs: number;
-}
-
 export class ArrivalStream {
   nextMs: number;
   #at = 0;
 
   constructor(
     private readonly sample: readonly ExpectedRequest[],
-    private readonly options: StreamOptions,
+    private readonly options: {
+      readonly priority: RequestPriority;
+      readonly nowMs: number;
+      readonly gapMs: number;
+    },
   ) {
     this.nextMs = options.nowMs + options.gapMs;
   }

@@ -1,5 +1,5 @@
 import { type EventOf } from '../dispatch/dispatch-event.js';
-import { DEFAULT_TENANT } from '../request/request-key.js';
+import { ownerOf } from '../queue/request-place.js';
 import { priorityLevel, RequestPriority } from '../request/request-priority.js';
 
 /**
@@ -11,7 +11,7 @@ import { priorityLevel, RequestPriority } from '../request/request-priority.js';
 type AheadReason = 'priority' | 'age' | 'fairness';
 
 interface OrderedRequest {
-  readonly tenant?: string | undefined;
+  readonly tenant?: string;
   readonly priority: RequestPriority;
   readonly enqueuedAtMs: number;
 }
@@ -42,13 +42,11 @@ export function countAhead(
   for (const request of ahead) {
     requests += 1;
     by[reasonOf(request, mine)] += 1;
-    if (tenantOf(request) === tenantOf(mine)) own += 1;
-    else others.add(tenantOf(request));
+    if (ownerOf(request) === ownerOf(mine)) own += 1;
+    else others.add(ownerOf(request));
   }
   return { requests, own, otherTenants: others.size, by };
 }
-
-const tenantOf = ({ tenant = DEFAULT_TENANT }: OrderedRequest): string => tenant;
 
 interface Decision extends OrderedRequest {
   readonly key: string;

@@ -125,15 +125,6 @@ const UNBOUNDED = {
   realtimeReserve: 0,
 };
 
-interface RunStart {
-  readonly model: string;
-  readonly queue: PriorityQueue<unknown>;
-  readonly window: BatchWindow;
-  readonly workers: VirtualWorkers;
-  readonly arrivals: readonly ArrivalStream[];
-  readonly nowMs: number;
-}
-
 /**
  * The queue of one model run forward in virtual time by the real dispatcher: over its
  * waiting requests, those that are assumed to come, and workers that take as long as they
@@ -156,12 +147,21 @@ export class ForecastRun {
    * once; Infinity otherwise.
    */
   readonly slotsIfIdle: number;
-  readonly #queue: PriorityQueue<unknown>;
-  readonly #dispatcher: Dispatcher<unknown>;
+  readonly #queue: PriorityQueue;
+  readonly #dispatcher: Dispatcher;
   readonly #waiting: Set<RequestKey>;
   #made = 0;
 
-  constructor(private readonly from: RunStart) {
+  constructor(
+    private readonly from: {
+      readonly model: string;
+      readonly queue: PriorityQueue;
+      readonly window: BatchWindow;
+      readonly workers: VirtualWorkers;
+      readonly arrivals: readonly ArrivalStream[];
+      readonly nowMs: number;
+    },
+  ) {
     const { model, queue, window, workers, nowMs } = from;
     this.startedAtMs = this.lastStartMs = nowMs;
     this.steps = workers.count;
@@ -275,7 +275,6 @@ export class ForecastRun {
         enqueuedAtMs,
         queueDeadlineMs: Infinity,
         inferenceTimeoutMs: Infinity,
-        payload: undefined,
       },
     });
   }
@@ -283,7 +282,7 @@ export class ForecastRun {
 
 /** In the order in which they came. */
 function firstOf(
-  queue: PriorityQueue<unknown>,
+  queue: PriorityQueue,
   model: string,
   nowMs: number,
 ): readonly ScheduledRequest[] {
@@ -295,11 +294,11 @@ function firstOf(
 
 /** A queue of its own with these requests, and the accounts and turns as they are. */
 function forkOf(
-  queue: PriorityQueue<unknown>,
+  queue: PriorityQueue,
   model: string,
   waiting: readonly ScheduledRequest[],
 ) {
-  const fork = new PriorityQueue<unknown>(queue.options);
+  const fork = new PriorityQueue(queue.options);
   for (const request of waiting) fork.enqueue(request);
   fork.lanesOf(model).resume(queue.lanesOf(model));
   return fork;

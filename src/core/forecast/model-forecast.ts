@@ -1,6 +1,7 @@
 import { type BatchWindow } from '../batching/batch-window.js';
 import { type EventOf } from '../dispatch/dispatch-event.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
+import { FadingMean } from '../queue/cost-model.js';
 import { costOf, orderMsOf, ownerOf } from '../queue/request-place.js';
 import { type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
@@ -29,9 +30,6 @@ interface ServedRequest {
   readonly costMs?: number | undefined;
 }
 
-/** The last 50 or so requests count. */
-const MEMORY = 0.98;
-
 /** Below this spread of the group sizes, their effect on the time is unknown. */
 const LEAST_VARIANCE = 0.05;
 
@@ -46,18 +44,18 @@ const LARGEST_FACTOR = 20;
  * of the members.
  */
 export class ServiceTimes {
-  #weight = 0;
-  #size = 0;
-  #sizeSquare = 0;
-  #ms = 0;
-  #sizeMs = 0;
-  #requests = 0;
-  #cost = 0;
-  #callMs = 0;
+  /** Of groups: members, their square, milliseconds, and members times milliseconds. */
+  readonly #size = new FadingMean();
+  readonly #sizeSquare = new FadingMean();
+  readonly #ms = new FadingMean();
+  readonly #sizeMs = new FadingMean();
+  /** Of requests. */
+  readonly #cost = new FadingMean();
+  readonly #callMs = new FadingMean();
 
   /** False before the first answer. */
   get known(): boolean {
-    return this.#requests > 0;
+    return this.#callMs.isKnown;
   }
 
   observe({ phases, batchSize = 1, costMs = this.#usualCostMs }: ServedRequest): void {
@@ -65,14 +63,12 @@ export class ServiceTimes {
     const ms = Math.max(0, phases.grpcMs - (phases.readyMs ?? 0));
     // Each member reports the group: together they count once.
     const weight = 1 / batchSize;
-    this.#weight = this.#weight * MEMORY + weight;
-    this.#size = this.#size * MEMORY + weight * batchSize;
-    this.#sizeSquare = this.#sizeSquare * MEMORY + weight * batchSize ** 2;
-    this.#ms = this.#ms * MEMORY + weight * ms;
-    this.#sizeMs = this.#sizeMs * MEMORY + weight * batchSize * ms;
-    this.#requests = this.#requests * MEMORY + 1;
-    this.#cost = this.#cost * MEMORY + costMs;
-    this.#callMs = this.#callMs * MEMORY + phases.grpcMs;
+    this.#size.add(weight * batchSize, weight);
+    this.#sizeSquare.add(weight * batchSize ** 2, weight);
+    this.#ms.add(weight * ms, weight);
+    this.#sizeMs.add(weight * batchSize * ms, weight);
+    this.#cost.add(costMs);
+    this.#callMs.add(phases.grpcMs);
   }
 
   /** Milliseconds of a group with so many members, whose costs add up to `costMs`. */
@@ -82,7 +78,7 @@ export class ServiceTimes {
 
   /** Milliseconds from the lease to the answer, with the wait for the device. */
   callMs(costMs = this.#usualCostMs): number {
-    return (this.#callMs / this.#requests) * this.#factor(costMs);
+    return this.#callMs.value * this.#factor(costMs);
   }
 
   #factor(costMs: number): number {
@@ -90,25 +86,21 @@ export class ServiceTimes {
   }
 
   get #usualCostMs(): number {
-    return this.known ? this.#cost / this.#requests : 1;
+    return this.known ? this.#cost.value : 1;
   }
 
   #sizedMs(size: number): number {
-    const [weight, meanSize, meanMs] = [
-      this.#weight,
-      this.#size / this.#weight,
-      this.#ms / this.#weight,
-    ];
-    const variance = this.#sizeSquare / weight - meanSize ** 2;
+    const [meanSize, meanMs] = [this.#size.value, this.#ms.value];
+    const variance = this.#sizeSquare.value - meanSize ** 2;
     if (variance < LEAST_VARIANCE) return meanMs;
-    const slope = (this.#sizeMs / weight - meanSize * meanMs) / variance;
+    const slope = (this.#sizeMs.value - meanSize * meanMs) / variance;
     const perMember = Math.min(Math.max(0, slope), meanMs / meanSize);
     return meanMs + perMember * (size - meanSize);
   }
 }
 
 export interface ForecastDeps {
-  readonly queue: PriorityQueue<unknown>;
+  readonly queue: PriorityQueue;
   readonly window: BatchWindow;
   /** The ready workers of a model. */
   readonly workers: (model: string) => readonly WorkerCapacity[];
@@ -118,10 +110,6 @@ export interface ForecastDeps {
   /** Its requests that workers of a model have. */
   readonly running: (model: string) => readonly RequestRecord[];
 }
-
-type RunningRequest = Omit<RequestInFlight, 'workerId'> & {
-  readonly enqueuedAtMs: number;
-};
 
 /**
  * Milliseconds of waiting, and until the answer, before they are corrected by
@@ -287,17 +275,15 @@ export class ModelForecast {
   }
 
   /** Of a request that a worker has. */
-  ofRunning(
-    { priority, costMs, enqueuedAtMs, leasedAtMs }: RunningRequest,
-    nowMs: number,
-  ): WaitForecast | undefined {
-    if (!this.service.known) return undefined;
+  ofRunning({ request, leasedAtMs }: RequestRecord, nowMs: number) {
+    if (leasedAtMs === undefined || !this.service.known) return undefined;
+    const { priority, enqueuedAtMs } = request;
     const total = this.#endError[priority].quantiles(
-      leasedAtMs - enqueuedAtMs + this.service.callMs(costMs),
+      leasedAtMs - enqueuedAtMs + this.service.callMs(costOf(request)),
     );
     const left = (ms: number): number => Math.max(0, enqueuedAtMs + ms - nowMs);
     const endInMs = { p50: left(total.p50), p90: left(total.p90) };
-    return { startInMs: { p50: 0, p90: 0 }, endInMs, basis: 'simulation' };
+    return { startInMs: { p50: 0, p90: 0 }, endInMs, basis: 'simulation' } as const;
   }
 
   corrected({ startMs, endMs }: RawForecast, priority: RequestPriority): WaitForecast {

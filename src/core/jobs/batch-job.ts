@@ -49,7 +49,11 @@ export interface BatchJob {
   readonly outputExpiresAfterS?: number;
   /** Set by `retry-failed`: the batch whose failed lines these are. */
   readonly retryOf?: string;
-  readonly webhook?: JobWebhook;
+  /**
+   * Where its end is told. The secret that signs it is configuration, never part of the
+   * job.
+   */
+  readonly webhook?: { readonly url: string };
   /**
    * W3C Trace Context of the request that made it: the processor's trace continues it.
    */
@@ -82,12 +86,4 @@ export interface JobProblem {
   readonly param: string | null;
   /** From 1; null for the file as a whole. */
   readonly line: number | null;
-}
-
-/**
- * Where the end of a job is told. The secret that signs it is configuration, never part
- * of the job.
- */
-interface JobWebhook {
-  readonly url: string;
 }

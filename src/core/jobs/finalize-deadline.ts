@@ -1,18 +1,16 @@
 import { type BatchJob } from './batch-job.js';
 
-interface FinalizeLimits {
-  /**
-   * From the last line, the cancel or the deadline until the result files must be stored.
-   */
-  readonly finalizeTimeoutMs: number;
-  /** The same after a cancel while they are being stored. */
-  readonly graceMs: number;
-}
-
 /** When a batch ends with its durable results, although its stores do not respond. */
 export function finalizeDeadlineMs(
   { status, reachedAtMs, expiresAtMs }: BatchJob,
-  limits: FinalizeLimits,
+  limits: {
+    /**
+     * From the last line, the cancel or the deadline until the result files must be stored.
+     */
+    readonly finalizeTimeoutMs: number;
+    /** The same after a cancel while they are being stored. */
+    readonly graceMs: number;
+  },
 ): number {
   const { finalizing, cancelling } = reachedAtMs;
   if (status === 'finalizing') return (finalizing ?? 0) + limits.finalizeTimeoutMs;

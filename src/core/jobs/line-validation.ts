@@ -71,14 +71,6 @@ const LINE_BOUNDS: JsonBounds = {
   nodes: BODY_BOUNDS.nodes + 100,
 };
 
-/** A line that can be sent. */
-interface ValidLine {
-  readonly ok: true;
-  readonly customId: string;
-  readonly model: string;
-  readonly prefixHash: number;
-}
-
 export interface InvalidLine {
   readonly ok: false;
   readonly problem: JobProblem;
@@ -104,7 +96,14 @@ interface LineContext {
 export function validateLine(
   text: string,
   context: LineContext,
-): ValidLine | InvalidLine {
+):
+  | {
+      readonly ok: true;
+      readonly customId: string;
+      readonly model: string;
+      readonly prefixHash: number;
+    }
+  | InvalidLine {
   const { line } = context;
   const problem = (code: string, message: string, param: string | null): InvalidLine => ({
     ok: false,

@@ -59,13 +59,6 @@ export function firstOf<T>(
   return link?.of;
 }
 
-interface PreviewRules {
-  readonly weightOf: WeightOf;
-  readonly nowMs: number;
-  /** Entries that are aged. */
-  readonly aged: number;
-}
-
 /** An account that is read from its first entry on and left as it is. */
 interface Cursor<T> extends HeapItem {
   startTag: number;
@@ -80,7 +73,12 @@ export class LanePreview<T> {
 
   constructor(
     accounts: readonly Account<T>[],
-    private readonly rules: PreviewRules,
+    private readonly rules: {
+      readonly weightOf: WeightOf;
+      readonly nowMs: number;
+      /** Entries that are aged. */
+      readonly aged: number;
+    },
   ) {
     this.#aged = rules.aged;
     for (const account of accounts) {

@@ -7,7 +7,7 @@ import { type TenantLoad } from '../order/fair-lane.js';
 import { ownerOf } from './request-place.js';
 
 /** Bounds of D-08. All at least 1. */
-export interface QueueBounds {
+interface QueueBounds {
   readonly maxRequests: number;
   readonly maxRequestsPerModel: number;
   readonly maxBytes: number;

@@ -15,26 +15,37 @@ export interface MeasuredWork {
   readonly output?: number;
 }
 
-/** Sums that forget: the last 50 or so requests of a model count. */
-interface Learned {
-  requests: number;
-  requestMs: number;
-  units: number;
-  unitMs: number;
-  generations: number;
-  output: number;
+const MEMORY = 0.98;
+
+/** A mean that forgets: the last 50 or so values count. */
+export class FadingMean {
+  #amount = 0;
+  #weight = 0;
+
+  /** @param amount of `weight` together */
+  add(amount: number, weight = 1): void {
+    this.#amount = this.#amount * MEMORY + amount;
+    this.#weight = this.#weight * MEMORY + weight;
+  }
+
+  get isKnown(): boolean {
+    return this.#weight > 0;
+  }
+
+  /** NaN while it is not known. */
+  get value(): number {
+    return this.#amount / this.#weight;
+  }
 }
 
-const NOTHING: Learned = {
-  requests: 0,
-  requestMs: 0,
-  units: 0,
-  unitMs: 0,
-  generations: 0,
-  output: 0,
-};
+/** What is known of one model. */
+class Learned {
+  readonly requestMs = new FadingMean();
+  readonly unitMs = new FadingMean();
+  /** Tokens of a generation. */
+  readonly output = new FadingMean();
+}
 
-const MEMORY = 0.98;
 /** A token of input is computed beside many others, a generated one alone. */
 const INPUT_PER_OUTPUT = 0.1;
 /** Before the first answer. */
@@ -51,39 +62,29 @@ export class CostModel {
 
   /** Device milliseconds. Before anything is known of the model, a unit counts as one. */
   estimateMs(model: string, { input, mostOutput }: WorkSize): number {
-    const learned = this.#models.get(model);
-    const output =
-      mostOutput === undefined ? undefined : Math.min(mostOutput, usualOutput(learned));
-    const units = unitsOf({ input, output });
-    if (learned === undefined || learned.requests === 0)
-      return Math.max(MIN_MS, units ?? 1);
-    if (units === undefined || learned.units === 0)
-      return Math.max(MIN_MS, learned.requestMs / learned.requests);
-    return Math.max(MIN_MS, (units * learned.unitMs) / learned.units);
+    const { requestMs, unitMs, output } = this.#models.get(model) ?? new Learned();
+    const usualOutput = output.isKnown ? output.value : USUAL_OUTPUT;
+    const units = unitsOf({
+      input,
+      output: mostOutput === undefined ? undefined : Math.min(mostOutput, usualOutput),
+    });
+    if (!requestMs.isKnown) return Math.max(MIN_MS, units ?? 1);
+    return Math.max(
+      MIN_MS,
+      units === undefined || !unitMs.isKnown ? requestMs.value : units * unitMs.value,
+    );
   }
 
   /** A request took so long on a device. */
   observe(model: string, { input, output }: MeasuredWork, deviceMs: number): void {
-    const learned = this.#models.get(model) ?? { ...NOTHING };
+    const learned = this.#models.get(model) ?? new Learned();
     this.#models.set(model, learned);
     const units = unitsOf({ input, output });
-    learned.requests = learned.requests * MEMORY + 1;
-    learned.requestMs = learned.requestMs * MEMORY + deviceMs;
-    if (units !== undefined) {
-      learned.units = learned.units * MEMORY + units;
-      learned.unitMs = learned.unitMs * MEMORY + deviceMs;
-    }
-    if (output !== undefined) {
-      learned.generations = learned.generations * MEMORY + 1;
-      learned.output = learned.output * MEMORY + output;
-    }
+    learned.requestMs.add(deviceMs);
+    if (units !== undefined) learned.unitMs.add(deviceMs, units);
+    if (output !== undefined) learned.output.add(output);
   }
 }
-
-const usualOutput = (learned: Learned | undefined): number =>
-  learned && learned.generations > 0
-    ? learned.output / learned.generations
-    : USUAL_OUTPUT;
 
 function unitsOf({ input, output }: MeasuredWork): number | undefined {
   if (output !== undefined) return (input ?? 0) * INPUT_PER_OUTPUT + output;

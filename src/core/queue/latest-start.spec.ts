@@ -1,14 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { aRequest } from '../../../test/support/requests.js';
-import {
-  missed,
-  type WantedDeadline,
-  type WaitEstimate,
-  withLatestStart,
-} from './latest-start.js';
+import { missed, type WantedDeadline, withLatestStart } from './latest-start.js';
 
-const estimate = (startMs: number, answerMs = 300, firstOutputMs = 50): WaitEstimate => ({
+const estimate = (startMs: number, answerMs = 300, firstOutputMs = 50) => ({
   startMs: () => startMs,
   answerMs,
   firstOutputMs,

@@ -18,7 +18,7 @@ export interface WantedDeadline {
 }
 
 /** What is expected of a request that is about to be queued. Milliseconds; 0: unknown. */
-export interface WaitEstimate {
+interface WaitEstimate {
   /** From its start until the whole answer, exceeded by few. */
   readonly answerMs: number;
   /** From its start until the first output. */
@@ -27,8 +27,8 @@ export interface WaitEstimate {
   readonly startMs: (request: ScheduledRequest) => number;
 }
 
-export interface TimedRequest<P> {
-  readonly request: ScheduledRequest<P>;
+export interface TimedRequest<R> {
+  readonly request: R;
   /** It cannot meet its deadline. */
   readonly refusal?: DomainError;
 }
@@ -38,11 +38,11 @@ export interface TimedRequest<P> {
  * (D-26). It is refused when it will probably start later, and expires in the queue when
  * that time has come.
  */
-export function withLatestStart<P>(
-  request: ScheduledRequest<P>,
+export function withLatestStart<R extends ScheduledRequest>(
+  request: R,
   wanted: readonly WantedDeadline[],
   estimate: WaitEstimate,
-): TimedRequest<P> {
+): TimedRequest<R> {
   const starts = wanted.map(deadline => ({
     ...deadline,
     startInMs: deadline.leftMs - serviceMs(deadline, estimate),

@@ -23,7 +23,7 @@ export interface QueueOptions extends AgingOptions {
 const equalWeights: WeightOf = () => 1;
 
 /** Waiting requests of one model at one priority. */
-export class ModelLane<P> extends FairLane<ScheduledRequest<P>> implements HeapItem {
+export class ModelLane extends FairLane<ScheduledRequest> implements HeapItem {
   heapIndex = -1;
   /**
    * Since when only the window delays it: the start of `batch_wait`. Only the
@@ -31,13 +31,13 @@ export class ModelLane<P> extends FairLane<ScheduledRequest<P>> implements HeapI
    */
   heldSinceMs: number | undefined;
   /** Both lanes of its model. Only `modelOrder` writes it. */
-  order!: ModelOrder<P>;
+  order!: ModelOrder;
 
   /** @param heads of the lanes of its priority that have requests */
   constructor(
     readonly model: string,
     readonly priority: RequestPriority,
-    readonly heads: KeyedHeap<ModelLane<P>>,
+    readonly heads: KeyedHeap<ModelLane>,
     weightOf: WeightOf = equalWeights,
   ) {
     super(weightOf);
@@ -53,20 +53,20 @@ export class ModelLane<P> extends FairLane<ScheduledRequest<P>> implements HeapI
 }
 
 /** The requests of one model, in both lanes. */
-export type ModelOrder<P> = FairOrder<ScheduledRequest<P>, ModelLane<P>>;
+export type ModelOrder = FairOrder<ScheduledRequest, ModelLane>;
 
-export type LaneHeads<P> = Readonly<Record<RequestPriority, KeyedHeap<ModelLane<P>>>>;
+export type LaneHeads = Readonly<Record<RequestPriority, KeyedHeap<ModelLane>>>;
 
-export function modelOrder<P>(
+export function modelOrder(
   model: string,
-  heads: LaneHeads<P>,
+  heads: LaneHeads,
   { agingShare, weightOf }: QueueOptions,
-): ModelOrder<P> {
+): ModelOrder {
   const laneOf = (priority: RequestPriority) =>
-    new ModelLane<P>(model, priority, heads[priority], weightOf);
+    new ModelLane(model, priority, heads[priority], weightOf);
   const realtime = laneOf(RequestPriority.REALTIME);
   const batch = laneOf(RequestPriority.BATCH);
-  const order: ModelOrder<P> = new FairOrder({ realtime, batch, agingShare });
+  const order: ModelOrder = new FairOrder({ realtime, batch, agingShare });
   realtime.order = order;
   batch.order = order;
   return order;

@@ -16,22 +16,15 @@ import {
 } from './model-lane.js';
 import { costOf, entryOf, ownerOf } from './request-place.js';
 
-interface ModelDepth {
-  readonly realtime: number;
-  readonly batch: number;
-  /** Bytes held by both lanes. */
-  readonly bytes: number;
-}
-
-export interface QueuedView<P> {
-  readonly request: ScheduledRequest<P>;
+export interface QueuedView {
+  readonly request: ScheduledRequest;
   /** BATCH that competes with REALTIME by age. */
   readonly aged: boolean;
   /** 1-based position in the queue of its model; other models never delay it. */
   readonly position: number;
 }
 
-type Waiting<P> = Entry<ScheduledRequest<P>>;
+type Waiting = Entry<ScheduledRequest>;
 
 /**
  * All waiting requests: two lanes per model. In a lane tenants share by work (D-25);
@@ -42,15 +35,15 @@ type Waiting<P> = Entry<ScheduledRequest<P>>;
  * head is the first to age, and comparing two heap tops decides. If REALTIME and an aged
  * request of one model wait, turns decide between its two lanes.
  */
-export class PriorityQueue<P> {
-  readonly #entries = new SlotMap<RequestKey, Waiting<P>>();
-  readonly #orders = new Map<string, ModelOrder<P>>();
-  readonly #heads: LaneHeads<P> = {
+export class PriorityQueue {
+  readonly #entries = new SlotMap<RequestKey, Waiting>();
+  readonly #orders = new Map<string, ModelOrder>();
+  readonly #heads: LaneHeads = {
     [RequestPriority.REALTIME]: new KeyedHeap(),
     [RequestPriority.BATCH]: new KeyedHeap(),
   };
   /** All requests by queue deadline (D-07). */
-  readonly #deadlines = new KeyedHeap<Waiting<P>>();
+  readonly #deadlines = new KeyedHeap<Waiting>();
   #realtime = 0;
   /** Requests, and the bytes they hold. Only the queue writes these. */
   depth = 0;
@@ -64,7 +57,7 @@ export class PriorityQueue<P> {
   }
 
   /** Non-empty lanes, unordered. */
-  get lanes(): readonly ModelLane<P>[] {
+  get lanes(): readonly ModelLane[] {
     return [
       ...this.#heads[RequestPriority.REALTIME].items,
       ...this.#heads[RequestPriority.BATCH].items,
@@ -75,7 +68,8 @@ export class PriorityQueue<P> {
     return { realtime: this.#realtime, batch: this.depth - this.#realtime };
   }
 
-  depthOf(model: string): ModelDepth {
+  /** Requests of both lanes, and the bytes they hold. */
+  depthOf(model: string) {
     const order = this.#orders.get(model);
     if (order === undefined) return { realtime: 0, batch: 0, bytes: 0 };
     const { realtime, batch } = order;
@@ -105,10 +99,10 @@ export class PriorityQueue<P> {
   }
 
   /** Both lanes of a model, to read from and to run ahead (`core/forecast`). */
-  lanesOf(model: string): ModelOrder<P> {
+  lanesOf(model: string): ModelOrder {
     let order = this.#orders.get(model);
     if (order === undefined)
-      this.#orders.set(model, (order = modelOrder<P>(model, this.#heads, this.options)));
+      this.#orders.set(model, (order = modelOrder(model, this.#heads, this.options)));
     return order;
   }
 
@@ -126,7 +120,7 @@ export class PriorityQueue<P> {
     return order?.isContested(nowMs) ? order.inTurn.priority : undefined;
   }
 
-  get(key: RequestKey): ScheduledRequest<P> | undefined {
+  get(key: RequestKey): ScheduledRequest | undefined {
     return this.#entries.get(key)?.item;
   }
 
@@ -134,7 +128,7 @@ export class PriorityQueue<P> {
    * Adds a request behind its equals. Throws `duplicate_request_id` if one with that
    * key waits already.
    */
-  enqueue(request: ScheduledRequest<P>): void {
+  enqueue(request: ScheduledRequest): void {
     const entry = this.#entered(request);
     const lane = this.#laneOf(request);
     lane.append(entry);
@@ -144,7 +138,7 @@ export class PriorityQueue<P> {
   /**
    * Re-adds a request whose worker died at its old position, ahead of its equals (D-06).
    */
-  restore(request: ScheduledRequest<P>): void {
+  restore(request: ScheduledRequest): void {
     const entry = this.#entered(request);
     const lane = this.#laneOf(request);
     lane.restore(entry);
@@ -155,12 +149,12 @@ export class PriorityQueue<P> {
    * A request that was sent took `deviceMs` of its worker's device: replaces what its
    * tenant was charged for it.
    */
-  measured(request: ScheduledRequest<P>, deviceMs: number): void {
+  measured(request: ScheduledRequest, deviceMs: number): void {
     this.#laneOf(request).correct(ownerOf(request), deviceMs - costOf(request));
   }
 
   /** Removes a request in O(log n). */
-  remove(key: RequestKey): ScheduledRequest<P> | undefined {
+  remove(key: RequestKey): ScheduledRequest | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     const lane = this.#laneOf(entry.item);
@@ -173,10 +167,7 @@ export class PriorityQueue<P> {
    * Moves a waiting request to the other lane of its model, placed by age. Undefined: it
    * does not wait.
    */
-  reprioritize(
-    key: RequestKey,
-    priority: RequestPriority,
-  ): ScheduledRequest<P> | undefined {
+  reprioritize(key: RequestKey, priority: RequestPriority): ScheduledRequest | undefined {
     const request = this.remove(key);
     if (request !== undefined) this.enqueue({ ...request, priority });
     return this.get(key);
@@ -186,8 +177,8 @@ export class PriorityQueue<P> {
    * Removes and returns expired requests, earliest first (D-07). One comparison if
    * there is none.
    */
-  expired(nowMs: number): ScheduledRequest<P>[] {
-    const expired: ScheduledRequest<P>[] = [];
+  expired(nowMs: number): ScheduledRequest[] {
+    const expired: ScheduledRequest[] = [];
     while ((this.#deadlines.topKey ?? Infinity) <= nowMs) {
       const { item } = this.#deadlines.top!;
       this.remove(item.key);
@@ -200,7 +191,7 @@ export class PriorityQueue<P> {
    * BATCH requests that have aged since the last call, so that each promotion is counted
    * when it happens. A re-queued request is reported again. O(models).
    */
-  aged(nowMs: number): ScheduledRequest<P>[] {
+  aged(nowMs: number): ScheduledRequest[] {
     return this.#heads[RequestPriority.BATCH].items.flatMap(lane => lane.takeAged(nowMs));
   }
 
@@ -213,9 +204,9 @@ export class PriorityQueue<P> {
    */
   pick<T>(
     nowMs: number,
-    choose: (lane: ModelLane<P>, aged: boolean) => T | undefined,
+    choose: (lane: ModelLane, aged: boolean) => T | undefined,
   ): T | undefined {
-    const passed: ModelLane<P>[] = [];
+    const passed: ModelLane[] = [];
     try {
       for (let best = this.#best(nowMs); best !== undefined; best = this.#best(nowMs)) {
         const { order } = best;
@@ -240,9 +231,9 @@ export class PriorityQueue<P> {
    * Removes and returns up to `count` requests of a lane, suspects with their like only,
    * and charges their tenants.
    */
-  take(lane: ModelLane<P>, count: number): ScheduledRequest<P>[] {
+  take(lane: ModelLane, count: number): ScheduledRequest[] {
     const { order } = lane;
-    const taken: ScheduledRequest<P>[] = [];
+    const taken: ScheduledRequest[] = [];
     for (
       let entry = order.nextOf(lane);
       entry !== undefined && taken.length < count;
@@ -260,7 +251,7 @@ export class PriorityQueue<P> {
    * One waiting request with its position: O(requests ahead of it in the queue of its
    * model), O(1) if it does not wait.
    */
-  place(key: RequestKey, nowMs: number): QueuedView<P> | undefined {
+  place(key: RequestKey, nowMs: number): QueuedView | undefined {
     const waiting = this.get(key);
     if (waiting === undefined) return undefined;
     for (const view of this.#inOrder(this.lanesOf(waiting.model), nowMs))
@@ -269,7 +260,7 @@ export class PriorityQueue<P> {
   }
 
   /** All waiting requests in dispatch order. O(n log n): for admin listings. */
-  snapshot(nowMs: number): QueuedView<P>[] {
+  snapshot(nowMs: number): QueuedView[] {
     const views = [...this.#orders.values()].flatMap(order => {
       let lastLevel: number = RequestPriority.REALTIME;
       let lastMs = -Infinity;
@@ -295,7 +286,7 @@ export class PriorityQueue<P> {
     return views;
   }
 
-  *#inOrder(order: ModelOrder<P>, nowMs: number): Generator<QueuedView<P>> {
+  *#inOrder(order: ModelOrder, nowMs: number): Generator<QueuedView> {
     let position = 0;
     for (const { item: request } of order.inOrder(nowMs)) {
       position += 1;
@@ -303,7 +294,7 @@ export class PriorityQueue<P> {
     }
   }
 
-  #best(nowMs: number): ModelLane<P> | undefined {
+  #best(nowMs: number): ModelLane | undefined {
     const realtime = this.#heads[RequestPriority.REALTIME].top;
     const batch = this.#heads[RequestPriority.BATCH].top;
     if (realtime === undefined || batch === undefined) return realtime ?? batch;
@@ -311,12 +302,12 @@ export class PriorityQueue<P> {
     return older && batch.hasAged(nowMs) ? batch : realtime;
   }
 
-  #pass(lane: ModelLane<P>, passed: ModelLane<P>[]): void {
+  #pass(lane: ModelLane, passed: ModelLane[]): void {
     lane.heads.remove(lane);
     passed.push(lane);
   }
 
-  #entered(request: ScheduledRequest<P>): Waiting<P> {
+  #entered(request: ScheduledRequest): Waiting {
     if (this.#entries.has(request.key))
       throw new DomainError(
         'duplicate_request_id',
@@ -331,7 +322,7 @@ export class PriorityQueue<P> {
     return entry;
   }
 
-  #left(entry: Waiting<P>, lane: ModelLane<P>): void {
+  #left(entry: Waiting, lane: ModelLane): void {
     const { item } = entry;
     this.#entries.delete(item.key);
     this.#deadlines.remove(entry);
@@ -341,15 +332,12 @@ export class PriorityQueue<P> {
     this.#headMayChange(lane);
   }
 
-  #headMayChange(lane: ModelLane<P>): void {
+  #headMayChange(lane: ModelLane): void {
     if (lane.size === 0) lane.heads.remove(lane);
     else lane.heads.put(lane, lane.firstEnqueuedAtMs);
   }
 
-  #laneOf({
-    model,
-    priority,
-  }: Pick<ScheduledRequest, 'model' | 'priority'>): ModelLane<P> {
+  #laneOf({ model, priority }: Pick<ScheduledRequest, 'model' | 'priority'>): ModelLane {
     return this.lanesOf(model).of(priority);
   }
 }

@@ -16,23 +16,23 @@ export const ownerOf = ({
   tenant = DEFAULT_TENANT,
 }: Pick<ScheduledRequest, 'tenant'>): string => tenant;
 
-/** What decides the place of a request within its tenant. */
-type RequestOrder = Pick<ScheduledRequest, 'enqueuedAtMs' | 'latestStartMs'>;
-
 /**
  * By latest start (D-26). A request without one counts as if it had to start when it
  * ages, and none counts as later than that: no request is overtaken by one that came more
  * than `agingMs` after it.
  */
 export const orderMsOf = (
-  { latestStartMs = Infinity, enqueuedAtMs }: RequestOrder,
+  {
+    latestStartMs = Infinity,
+    enqueuedAtMs,
+  }: Pick<ScheduledRequest, 'enqueuedAtMs' | 'latestStartMs'>,
   agingMs: number,
 ): number => Math.min(latestStartMs, enqueuedAtMs + agingMs);
 
-export function entryOf<P>(
-  request: ScheduledRequest<P>,
+export function entryOf(
+  request: ScheduledRequest,
   agingMs: number,
-): Entry<ScheduledRequest<P>> {
+): Entry<ScheduledRequest> {
   const { priority, enqueuedAtMs, bytes } = request;
   return new Entry(request, {
     isRealtime: priority === RequestPriority.REALTIME,

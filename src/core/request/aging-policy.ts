@@ -1,7 +1,5 @@
 import { RequestPriority } from './request-priority.js';
 
-type Aging = Readonly<{ priority: RequestPriority; enqueuedAtMs: number }>;
-
 /**
  * Monotonic time from which a BATCH request is aged and competes with REALTIME (D-03).
  */
@@ -13,7 +11,11 @@ export function agesAtMs(enqueuedAtMs: number, agingMs: number): number {
  * True for a BATCH request that has waited `agingMs` or longer. Computed when
  * choosing, never stored.
  */
-export function isAged(request: Aging, nowMs: number, agingMs: number): boolean {
+export function isAged(
+  request: Readonly<{ priority: RequestPriority; enqueuedAtMs: number }>,
+  nowMs: number,
+  agingMs: number,
+): boolean {
   return (
     request.priority === RequestPriority.BATCH && nowMs >= request.enqueuedAtMs + agingMs
   );

@@ -3,6 +3,7 @@ import { aRequest } from '../../../test/support/requests.js';
 import { DomainError } from '../errors/domain-error.js';
 import { RequestRecord } from './request-record.js';
 import { type Settlement } from './settlement.js';
+import { type ScheduledRequest } from './scheduled-request.js';
 
 const completed: Settlement<string> = { status: 'completed', reply: 'hello' };
 const cancelled: Settlement<string> = {
@@ -10,8 +11,8 @@ const cancelled: Settlement<string> = {
   error: new DomainError('request_cancelled', 'gone'),
 };
 
-function aRecord(): RequestRecord<undefined, string> {
-  return new RequestRecord<undefined, string>(aRequest('r'));
+function aRecord(): RequestRecord<ScheduledRequest, string> {
+  return new RequestRecord<ScheduledRequest, string>(aRequest('r'));
 }
 
 describe('RequestRecord', () => {
@@ -87,10 +88,12 @@ describe('RequestRecord', () => {
 });
 
 describe('RequestRecord phases', () => {
-  let record: RequestRecord<undefined, string>;
+  let record: RequestRecord<ScheduledRequest, string>;
 
   beforeEach(() => {
-    record = new RequestRecord<undefined, string>(aRequest('r', { enqueuedAtMs: 1000 }));
+    record = new RequestRecord<ScheduledRequest, string>(
+      aRequest('r', { enqueuedAtMs: 1000 }),
+    );
   });
 
   /** Its phases, when it ends at `atMs`. */

@@ -24,7 +24,10 @@ type RequestState = 'queued' | 'leased' | 'settled';
  * Enforces D-04: `settle` is true exactly once, whichever of reply, deadline, cancel and
  * shutdown comes first. An invalid transition is a defect of the caller and throws.
  */
-export class RequestRecord<P = unknown, R = unknown> {
+export class RequestRecord<
+  Q extends ScheduledRequest = ScheduledRequest,
+  R = unknown,
+> {
   /** Only the methods of the record write what follows. */
   state: RequestState = 'queued';
   /** The worker that has it, or had it last when settled; undefined while it waits. */
@@ -47,7 +50,7 @@ export class RequestRecord<P = unknown, R = unknown> {
   /** Undefined: none that is to be judged. */
   forecast: ForecastSample | undefined;
 
-  constructor(public request: ScheduledRequest<P>) {}
+  constructor(public request: Q) {}
 
   /** Phases reached so far; once it is settled, all of them. */
   get phases(): LatencyPhases {

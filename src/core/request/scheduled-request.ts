@@ -18,9 +18,9 @@ export type Placement = Pick<ScheduledRequest, 'affinity' | 'avoid' | 'mostToget
 
 /**
  * One accepted unit of work. Immutable: its RequestRecord and dispatch events hold its
- * state. `Payload` is opaque to the core; the gateway stores audio and options there.
+ * state; the gateway keeps beside it what is to be computed.
  */
-export interface ScheduledRequest<Payload = unknown> {
+export interface ScheduledRequest {
   /**
    * The caller's id, unique within its tenant. For display; `key` identifies the request.
    */
@@ -82,5 +82,4 @@ export interface ScheduledRequest<Payload = unknown> {
   readonly deadline?: RequestDeadline;
   /** Milliseconds that a worker may work on it before `inference_timeout` (D-07). */
   readonly inferenceTimeoutMs: number;
-  readonly payload: Payload;
 }

@@ -48,13 +48,6 @@ export interface ModelRates {
   readonly commonestFailure?: ErrorCode;
 }
 
-interface HistoryOptions {
-  /** Steps that are kept. */
-  readonly steps: number;
-  /** Monotonic milliseconds at which it starts. */
-  readonly startMs: number;
-}
-
 type Tally = { -readonly [K in keyof ModelCounts]: number } & {
   readonly waits: WaitHistogram;
   readonly failures: Map<ErrorCode, number>;
@@ -82,7 +75,14 @@ export class RequestHistory {
   readonly #ends: number[] = [];
   #open = new Map<string, Tally>();
 
-  constructor(private readonly options: HistoryOptions) {}
+  constructor(
+    private readonly options: {
+      /** Steps that are kept. */
+      readonly steps: number;
+      /** Monotonic milliseconds at which it starts. */
+      readonly startMs: number;
+    },
+  ) {}
 
   apply(event: DispatchEvent): void {
     const tally = this.#tally(event.model);

@@ -16,8 +16,11 @@ import {
 } from '../http/openapi/view.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
-import { type WorkerOrder } from '../worker-pool/pooled-worker-options.js';
-import { WORKER_STATES, type WorkerView } from '../worker-pool/worker-view.js';
+import {
+  WORKER_STATES,
+  type WorkerView,
+  type WorkerOrder,
+} from '../worker-pool/worker-view.js';
 
 const WorkerExitDto = view('WorkerExitDto', {
   code: nullableField(Number),

@@ -212,14 +212,14 @@ export class InferenceRequest {
    * Waits for the whole answer.
    * @throws DomainError when the request failed or was cancelled.
    */
-  async answer<K extends WorkerReply['kind']>(kind: K): Promise<InferenceAnswer<K>> {
+  async answer<K extends WorkerReply['kind']>(kind: K) {
     const settled = await this.settled;
     const { settlement } = settled;
     if (settlement.status !== 'completed') throw settlement.error;
     const { reply } = settlement;
     if (reply.kind !== kind)
       throw new Error(`the worker answered with ${reply.kind} instead of ${kind}`);
-    const timings = { ...settled, ttftMs: firstTokenMs(settled) };
+    const timings: RequestTimings = { ...settled, ttftMs: firstTokenMs(settled) };
     return { reply: reply as Extract<WorkerReply, { readonly kind: K }>, timings };
   }
 
@@ -257,9 +257,4 @@ function firstTokenMs({
   return computedMs === undefined
     ? undefined
     : (phases.queueWaitMs ?? 0) + execution.readyWaitMs + computedMs;
-}
-
-interface InferenceAnswer<K extends WorkerReply['kind']> {
-  readonly reply: Extract<WorkerReply, { readonly kind: K }>;
-  readonly timings: RequestTimings;
 }

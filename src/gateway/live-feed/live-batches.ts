@@ -1,8 +1,8 @@
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type LiveRoomName } from '../../contracts/events/live-event.js';
 import { isTerminal } from '../../core/jobs/batch-status.js';
-import { isBatchRoom, LiveBatchCache } from './live-batch-cache.js';
-import { LiveRooms } from './live-rooms.js';
+import { LiveFeed } from './live-feed.js';
+import { isBatchRoom, LiveSource } from './live-source.js';
 import { JobStore } from '../../platform/database/job-store.js';
 
 const READ_EVERY_MS = 1000;
@@ -27,8 +27,8 @@ export class LiveBatches implements OnApplicationShutdown {
 
   constructor(
     private readonly jobs: JobStore,
-    private readonly cache: LiveBatchCache,
-    private readonly rooms: LiveRooms,
+    private readonly source: LiveSource,
+    private readonly feed: LiveFeed,
   ) {}
 
   onApplicationShutdown(): void {
@@ -53,7 +53,7 @@ export class LiveBatches implements OnApplicationShutdown {
     for (const [room, watched] of this.#watched) {
       // The client that asked is about to join: one round without a listener is
       // not the end.
-      watched.emptyRounds = this.rooms.find(room) ? 0 : watched.emptyRounds + 1;
+      watched.emptyRounds = this.feed.find(room) ? 0 : watched.emptyRounds + 1;
       if (watched.emptyRounds > 1) this.#forget(room);
       else if (!this.#isOver(room))
         for (const tenant of watched.tenants) await this.#read(room, tenant);
@@ -66,30 +66,24 @@ export class LiveBatches implements OnApplicationShutdown {
   /** A failed read is repeated in the next round. */
   async #read(room: LiveRoomName, tenant: string): Promise<void> {
     const id = idOf(room);
-    try {
-      const job = await this.jobs.find(tenant, id);
-      if (!job || !this.cache.update(job)) return;
-    } catch (error) {
-      this.#logger.warn(
-        { reason: (error as Error).message },
-        'a batch could not be read',
-      );
-      return;
-    }
-    const watched = this.rooms.find(room);
-    const cached = this.cache.find(id);
-    if (watched && cached)
-      this.rooms.publish(watched, { set: { [id]: cached.view } }, cached.tenant);
+    const job = await this.jobs.find(tenant, id).catch((error: unknown) => {
+      const reason = (error as Error).message;
+      this.#logger.warn({ reason }, 'a batch could not be read');
+    });
+    const changed = job && this.source.readBatch(job);
+    const watched = this.feed.find(room);
+    if (watched && changed)
+      this.feed.publish(watched, { set: { [id]: changed.view } }, changed.tenant);
   }
 
   #isOver(room: LiveRoomName): boolean {
-    const cached = this.cache.find(idOf(room));
-    return cached !== undefined && isTerminal(cached.view.status);
+    const batch = this.source.batch(idOf(room));
+    return batch !== undefined && isTerminal(batch.view.status);
   }
 
   #forget(room: LiveRoomName): void {
     this.#watched.delete(room);
-    this.cache.forget(idOf(room));
+    this.source.forgetBatch(idOf(room));
   }
 }
 

@@ -13,11 +13,11 @@ import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { demandScope, type Principal } from '../../platform/auth/principal.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { isBatchRoom } from './live-batch-cache.js';
 import { LiveBatches } from './live-batches.js';
 import { LiveFeed } from './live-feed.js';
 import { LiveListener, type LiveOutlet } from './live-listener.js';
 import { LiveReplicas } from './live-replicas.js';
+import { isBatchRoom } from './live-source.js';
 
 /** Messages of one client within a rate. Time is passed in. */
 export class MessageAllowance {
@@ -186,17 +186,13 @@ export class LiveClients {
   }
 }
 
-/**
- * engine.io's buffer of packets that are not sent yet; private in its types, and there is
- * no other way to read it.
- */
-interface Pending {
-  readonly writeBuffer: readonly unknown[];
-  readonly transport: { readonly socket?: { readonly bufferedAmount: number } };
-}
-
 function outletTo(socket: LiveSocket): LiveOutlet {
-  const conn = socket.conn as unknown as Pending;
+  // engine.io's buffer of packets that are not sent yet is private in its types, and there
+  // is no other way to read it.
+  const conn = socket.conn as unknown as {
+    readonly writeBuffer: readonly unknown[];
+    readonly transport: { readonly socket?: { readonly bufferedAmount: number } };
+  };
   return {
     principal: socket.data.principal,
     send: (event: 'delta' | 'snapshot' | 'gone', message: never) =>

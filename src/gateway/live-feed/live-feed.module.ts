@@ -2,13 +2,11 @@ import { Module } from '@nestjs/common';
 import { RedisModule } from '../../platform/redis/redis.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
-import { LiveBatchCache } from './live-batch-cache.js';
 import { LiveBatches } from './live-batches.js';
 import { LiveClients } from './live-clients.js';
 import { LiveFeedGateway } from './live-feed.gateway.js';
 import { LiveFeed } from './live-feed.js';
 import { LiveReplicas } from './live-replicas.js';
-import { LiveRooms } from './live-rooms.js';
 import { LiveSource } from './live-source.js';
 import { PollingController } from './polling.controller.js';
 
@@ -19,10 +17,8 @@ import { PollingController } from './polling.controller.js';
   imports: [SchedulerModule, WorkerPoolModule, RedisModule],
   controllers: [PollingController],
   providers: [
-    LiveBatchCache,
     LiveBatches,
     LiveSource,
-    LiveRooms,
     LiveFeed,
     LiveReplicas,
     LiveClients,

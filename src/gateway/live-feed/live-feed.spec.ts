@@ -9,10 +9,8 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type RequestRegistry } from '../scheduler/request-registry.js';
 import { type WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { LiveBatchCache } from './live-batch-cache.js';
 import { LiveFeed } from './live-feed.js';
 import { LiveListener } from './live-listener.js';
-import { LiveRooms } from './live-rooms.js';
 import { LiveSource } from './live-source.js';
 
 const GONE = {
@@ -36,11 +34,10 @@ describe('LiveFeed: the work it makes', () => {
     const source = new LiveSource(
       registry,
       pool,
-      new LiveBatchCache(),
       models,
       new GatewayIdentity(),
     );
-    feed = new LiveFeed(bus, source, new LiveRooms(source));
+    feed = new LiveFeed(bus, source);
   });
   afterEach(() => {
     feed.onApplicationShutdown();

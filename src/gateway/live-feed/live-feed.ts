@@ -1,12 +1,14 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
+  type LiveDelta,
   type LiveRoomName,
   type LiveSnapshot,
 } from '../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type LiveListener } from './live-listener.js';
-import { LiveRooms } from './live-rooms.js';
+import { LiveRoom, type Owned } from './live-room.js';
+import { Subject } from 'rxjs';
 import { LiveSource } from './live-source.js';
 import { stateChange } from './live-workers.js';
 
@@ -17,24 +19,29 @@ const CATCH_UP_EVERY_MS = 1000;
 
 /**
  * What listeners of this gateway get. Fed by dispatch events and the states of workers
- * only (D-23). Without listeners no timer runs and no message is made.
+ * only (D-23). Rooms without listeners do not exist; without any listener no timer runs
+ * and no message is made.
  */
 @Injectable()
 export class LiveFeed implements OnApplicationShutdown {
+  readonly #rooms = new Map<LiveRoomName, LiveRoom>();
+  readonly #outgoing = new Subject<Owned<LiveDelta>>();
   readonly #listeners = new Set<LiveListener>();
   readonly #changedModels = new Set<string>();
   #queueTimer: NodeJS.Timeout | undefined;
   #workersTimer: NodeJS.Timeout | undefined;
   #catchUpTimer: NodeJS.Timeout | undefined;
 
+  /** Changes of this gateway's part for other gateways. */
+  readonly outgoing$ = this.#outgoing.asObservable();
+
   constructor(
     bus: DispatchEventBus,
     private readonly source: LiveSource,
-    private readonly rooms: LiveRooms,
   ) {
     bus.events$.subscribe(event => {
       const isQueueChanged = this.source.apply(event);
-      if (this.rooms.size > 0) this.#publish(event, isQueueChanged);
+      if (this.#rooms.size > 0) this.#publish(event, isQueueChanged);
     });
   }
 
@@ -44,9 +51,45 @@ export class LiveFeed implements OnApplicationShutdown {
     clearInterval(this.#catchUpTimer);
   }
 
+  find(name: LiveRoomName): LiveRoom | undefined {
+    return this.#rooms.get(name);
+  }
+
+  all(): LiveRoom[] {
+    return [...this.#rooms.values()];
+  }
+
+  /** The room, with this gateway's part in it from the start. */
+  open(name: LiveRoomName): LiveRoom {
+    const known = this.#rooms.get(name);
+    if (known) return known;
+    const room = new LiveRoom(name);
+    for (const { state, tenant } of this.source.read(name)) {
+      room.adopt({
+        message: { room: name, source: this.source.partId(tenant), seq: 0, state },
+        tenant,
+      });
+    }
+    this.#rooms.set(name, room);
+    return room;
+  }
+
+  /** Sends a change of this gateway's part to all listeners. */
+  publish(
+    room: LiveRoom,
+    change: Pick<LiveDelta, 'set' | 'removed'>,
+    tenant?: string,
+  ): void {
+    const source = this.source.partId(tenant);
+    const seq = (room.part(source)?.seq ?? 0) + 1;
+    const owned = { message: { room: room.name, source, seq, ...change }, tenant };
+    room.apply(owned);
+    if (room.isWatchedElsewhere) this.#outgoing.next(owned);
+  }
+
   /** True when it is the first listener here, so that other gateways have to be asked. */
   join(listener: LiveListener, name: LiveRoomName): boolean {
-    const room = this.rooms.open(name);
+    const room = this.open(name);
     const isFirst = room.listeners.size === 0;
     room.listeners.add(listener);
     listener.rooms.add(name);
@@ -57,7 +100,7 @@ export class LiveFeed implements OnApplicationShutdown {
   }
 
   leave(listener: LiveListener, name: LiveRoomName): void {
-    this.rooms.find(name)?.listeners.delete(listener);
+    this.find(name)?.listeners.delete(listener);
     listener.left(name);
     if (listener.rooms.size === 0) this.#listeners.delete(listener);
     this.settle();
@@ -68,12 +111,12 @@ export class LiveFeed implements OnApplicationShutdown {
   }
 
   snapshots(listener: LiveListener, name: LiveRoomName): LiveSnapshot[] {
-    return this.rooms.find(name)?.snapshotsFor(listener) ?? [];
+    return this.find(name)?.snapshotsFor(listener) ?? [];
   }
 
   /** Polls the workers while that room has listeners, here or elsewhere. */
   watchWorkers(): void {
-    if (!this.rooms.find('workers')) return;
+    if (!this.find('workers')) return;
     this.#workersTimer ??= setInterval(
       () => this.#publishWorkers(),
       WORKERS_EVERY_MS,
@@ -82,8 +125,9 @@ export class LiveFeed implements OnApplicationShutdown {
 
   /** After listeners left: stops the timers that have none. */
   settle(): void {
-    this.rooms.closeUnwatched();
-    if (!this.rooms.find('workers')) {
+    for (const room of this.#rooms.values())
+      if (!room.isWatched) this.#rooms.delete(room.name);
+    if (!this.find('workers')) {
       clearInterval(this.#workersTimer);
       this.#workersTimer = undefined;
     }
@@ -94,11 +138,11 @@ export class LiveFeed implements OnApplicationShutdown {
   }
 
   #publish(event: DispatchEvent, isQueueChanged: boolean): void {
-    if (isQueueChanged && this.rooms.find('queue')) this.#queueChanged(event.model);
-    const room = this.rooms.find(`request:${event.requestId}`);
+    if (isQueueChanged && this.find('queue')) this.#queueChanged(event.model);
+    const room = this.find(`request:${event.requestId}`);
     const request = room && this.source.find(event.key);
     if (room && request)
-      this.rooms.publish(
+      this.publish(
         room,
         { set: { [event.requestId]: request.view } },
         request.tenant,
@@ -114,15 +158,15 @@ export class LiveFeed implements OnApplicationShutdown {
     this.#queueTimer = undefined;
     const models = [...this.#changedModels];
     this.#changedModels.clear();
-    const room = this.rooms.find('queue');
-    if (room) this.rooms.publish(room, { set: this.source.queues(models) });
+    const room = this.find('queue');
+    if (room) this.publish(room, { set: this.source.queues(models) });
   }
 
   #publishWorkers(): void {
-    const room = this.rooms.find('workers');
+    const room = this.find('workers');
     const now = this.source.read('workers')[0]?.state;
     const change = now && stateChange(room?.part(this.source.id)?.state ?? {}, now);
-    if (room && change) this.rooms.publish(room, change);
+    if (room && change) this.publish(room, change);
   }
 
   #catchUp(): void {

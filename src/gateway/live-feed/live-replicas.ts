@@ -6,11 +6,9 @@ import {
   type LiveSnapshot,
 } from '../../contracts/events/live-event.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { isBatchRoom } from './live-batch-cache.js';
 import { LiveFeed } from './live-feed.js';
 import { type Owned } from './live-room.js';
-import { LiveRooms } from './live-rooms.js';
-import { LiveSource } from './live-source.js';
+import { isBatchRoom, LiveSource } from './live-source.js';
 
 /** Messages between gateways. `from` names the sender. */
 export type ReplicaMessage =
@@ -50,7 +48,6 @@ export class LiveReplicas implements OnApplicationShutdown {
 
   constructor(
     private readonly source: LiveSource,
-    private readonly rooms: LiveRooms,
     private readonly feed: LiveFeed,
     private readonly clock: ProcessClock,
   ) {}
@@ -59,7 +56,7 @@ export class LiveReplicas implements OnApplicationShutdown {
   connect(send: (message: ReplicaMessage) => void): void {
     this.#send = send;
     const from = this.source.id;
-    this.#outgoing = this.rooms.outgoing$.subscribe(owned =>
+    this.#outgoing = this.feed.outgoing$.subscribe(owned =>
       send({ type: 'delta', from, ...owned }),
     );
     this.#heartbeat = setInterval(() => this.#onHeartbeat(), HEARTBEAT_MS).unref();
@@ -100,7 +97,7 @@ export class LiveReplicas implements OnApplicationShutdown {
 
   #watched({ from, rooms, fresh }: Extract<ReplicaMessage, { type: 'watch' }>): void {
     for (const name of rooms) {
-      const room = this.rooms.open(name);
+      const room = this.feed.open(name);
       // A request that was lost, or came before this gateway listened, is answered at
       // the next heartbeat.
       const isNew = room.watch(from, this.clock.nowMs() + LEASE_MS);
@@ -113,13 +110,13 @@ export class LiveReplicas implements OnApplicationShutdown {
 
   #adopt({ to, message, tenant }: Extract<ReplicaMessage, { type: 'snapshot' }>): void {
     this.#asked.delete(askKey(message));
-    const room = this.rooms.find(message.room);
+    const room = this.feed.find(message.room);
     if (to === this.source.id && room && room.listeners.size > 0)
       room.adopt({ message, tenant });
   }
 
   #apply({ message, tenant }: Extract<ReplicaMessage, { type: 'delta' }>): void {
-    const room = this.rooms.find(message.room);
+    const room = this.feed.find(message.room);
     if (!room || room.listeners.size === 0 || room.apply({ message, tenant })) return;
     if (this.#asked.has(askKey(message))) return;
     this.#asked.add(askKey(message));
@@ -130,7 +127,7 @@ export class LiveReplicas implements OnApplicationShutdown {
     const nowMs = this.clock.nowMs();
     // A request whose answer was lost is sent again after the next gap.
     this.#asked.clear();
-    const rooms = this.rooms.all();
+    const rooms = this.feed.all();
     const listened = rooms.filter(
       ({ name, listeners }) => listeners.size > 0 && !isBatchRoom(name),
     );
@@ -144,7 +141,7 @@ export class LiveReplicas implements OnApplicationShutdown {
 
   #forget(source: string): void {
     this.#lastMessageMs.delete(source);
-    for (const room of this.rooms.all()) room.drop(source);
+    for (const room of this.feed.all()) room.drop(source);
     this.feed.settle();
   }
 }

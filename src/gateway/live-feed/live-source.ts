@@ -14,8 +14,12 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { RequestRegistry } from '../scheduler/request-registry.js';
 import { type TrackedRequest } from '../scheduler/tracked-request.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { LiveBatchCache } from './live-batch-cache.js';
 import { liveWorkers } from './live-workers.js';
+import { type BatchJob } from '../../core/jobs/batch-job.js';
+import { type LiveBatch } from '../../contracts/events/live-event.js';
+
+/** Every gateway reads the same rows, so no other gateway is asked. */
+export const isBatchRoom = (room: LiveRoomName): boolean => room.startsWith('batch:');
 
 interface OwnPart {
   readonly state: LiveState;
@@ -23,10 +27,12 @@ interface OwnPart {
   readonly tenant?: string;
 }
 
-interface OwnRequest {
+interface Owned<View> {
   readonly tenant: string;
-  readonly view: LiveRequest;
+  readonly view: View;
 }
+
+type OwnRequest = Owned<LiveRequest>;
 
 type Ends = Record<'rejected' | 'completed' | 'failed' | 'cancelled', number>;
 
@@ -48,11 +54,12 @@ const QUEUE_CHANGES: ReadonlySet<DispatchEvent['type']> = new Set([
 @Injectable()
 export class LiveSource {
   readonly #ends = new Map<string, Ends>();
+  /** The batches that have listeners, as last read. */
+  readonly #batches = new Map<string, Owned<LiveBatch>>();
 
   constructor(
     private readonly registry: RequestRegistry,
     private readonly pool: WorkerPoolService,
-    private readonly batches: LiveBatchCache,
     @Inject(MODELS) models: readonly ModelSpec[],
     private readonly identity: GatewayIdentity,
   ) {
@@ -82,7 +89,7 @@ export class LiveSource {
     const id = room.slice(room.indexOf(':') + 1);
     const found = room.startsWith('request:')
       ? this.#named(id)
-      : [this.batches.find(id) ?? []].flat();
+      : [this.#batches.get(id) ?? []].flat();
     return found.map(({ tenant, view }) => ({ state: { [id]: view }, tenant }));
   }
 
@@ -100,6 +107,23 @@ export class LiveSource {
     if (record) return this.#live(record);
     const ended = this.registry.ended(key);
     return ended && ownRequest(ended);
+  }
+
+  batch(id: string): Owned<LiveBatch> | undefined {
+    return this.#batches.get(id);
+  }
+
+  /** @returns the batch as listeners see it now; undefined when nothing changed */
+  readBatch(job: BatchJob): Owned<LiveBatch> | undefined {
+    const read = { tenant: job.tenant, view: liveBatch(job) };
+    if (JSON.stringify(this.#batches.get(job.id)?.view) === JSON.stringify(read.view))
+      return undefined;
+    this.#batches.set(job.id, read);
+    return read;
+  }
+
+  forgetBatch(id: string): void {
+    this.#batches.delete(id);
   }
 
   /**
@@ -190,6 +214,26 @@ function ownRequest(
     cancel_reason,
   };
   return { tenant, view: { ...view, code, phases, batch_size } };
+}
+
+function liveBatch({
+  id,
+  status,
+  endpoint,
+  model,
+  counts,
+  outputFileId,
+  errorFileId,
+  expiresAtMs,
+}: BatchJob): LiveBatch {
+  return {
+    ...{ id, status, endpoint },
+    ...(model !== undefined && { model }),
+    request_counts: counts,
+    expires_at: Math.floor(expiresAtMs / 1000),
+    ...(outputFileId !== undefined && { output_file_id: outputFileId }),
+    ...(errorFileId !== undefined && { error_file_id: errorFileId }),
+  };
 }
 
 /** The gateway that a part comes from. */

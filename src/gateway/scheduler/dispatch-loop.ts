@@ -6,7 +6,6 @@ import { type PriorityQueue } from '../../core/queue/priority-queue.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import type { WorkerTask } from '../worker-pool/worker-task.js';
 import { WorkerCalls } from './worker-calls.js';
 
 /** Events after which another request may be the next. */
@@ -26,7 +25,7 @@ export class DispatchLoop {
   #turns = 0;
 
   constructor(
-    private readonly dispatcher: Dispatcher<WorkerTask>,
+    private readonly dispatcher: Dispatcher,
     private readonly calls: WorkerCalls,
     private readonly clock: ProcessClock,
     private readonly events: DispatchEventBus,
@@ -92,7 +91,7 @@ export class DispatchLoop {
   }
 
   /** What may leave the queue now leaves it. */
-  #sendOut(queue: PriorityQueue<WorkerTask>): void {
+  #sendOut(queue: PriorityQueue): void {
     for (const { key } of queue.aged(this.clock.nowMs())) this.calls.promoted(key);
     for (const { key } of queue.expired(this.clock.nowMs())) this.calls.expired(key);
     while (queue.depth > 0) {

@@ -4,7 +4,7 @@ import {
   type QueueBacklog,
   type QueueDepth,
   type SchedulerQueue,
-} from '../../core/dispatch/request-queue.port.js';
+} from '../shared-queue/request-queue.port.js';
 import { type RequestView, type WaitsFor } from '../../core/dispatch/request-view.js';
 import { slotCredit } from '../../core/dispatch/slot-credit.js';
 import { PriorityQueue, type QueuedView } from '../../core/queue/priority-queue.js';
@@ -17,7 +17,7 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { RequestRegistry } from './request-registry.js';
 
 /**
@@ -25,12 +25,12 @@ import { RequestRegistry } from './request-registry.js';
  * Accepts every request.
  */
 @Injectable()
-export class EmbeddedQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
+export class EmbeddedQueue implements SchedulerQueue {
   readonly isEmbedded = true;
 
   constructor(
-    private readonly dispatcher: Dispatcher<WorkerTask>,
-    private readonly queue: PriorityQueue<WorkerTask>,
+    private readonly dispatcher: Dispatcher,
+    private readonly queue: PriorityQueue,
     private readonly registry: RequestRegistry,
     private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,
@@ -45,7 +45,7 @@ export class EmbeddedQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
     return this.dispatcher.startInMs(request, request.enqueuedAtMs) ?? 0;
   }
 
-  enqueue(request: ScheduledRequest<WorkerTask>): DomainError | 'accepted' {
+  enqueue(request: TaskRequest): DomainError | 'accepted' {
     return this.dispatcher.submit(request, this.clock.nowMs()) ?? 'accepted';
   }
 
@@ -102,7 +102,7 @@ export class EmbeddedQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
     });
   }
 
-  #view({ request, position, aged }: QueuedView<WorkerTask>): RequestView | undefined {
+  #view({ request, position, aged }: QueuedView): RequestView | undefined {
     const tracked = this.registry.get(request.key);
     if (!tracked) return undefined;
     const isBatchWindow = request.priority === RequestPriority.BATCH && !aged;
@@ -114,7 +114,7 @@ export class EmbeddedQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
     };
   }
 
-  #waitsFor(request: ScheduledRequest<WorkerTask>, windowApplies: boolean): WaitsFor {
+  #waitsFor(request: ScheduledRequest, windowApplies: boolean): WaitsFor {
     const { model } = request;
     if (!this.pool.hasReady(model)) return 'worker';
     const credit = slotCredit(request, this.queue, this.clock.nowMs());

@@ -11,7 +11,7 @@ import { Forecaster } from './forecasts.js';
 const WORKER = { id: 'w', slots: 1, overdraft: 0, maxBatch: 1, parallel: 1 };
 const SERVICE_MS = 1000;
 
-let queue: PriorityQueue<undefined>;
+let queue: PriorityQueue;
 let records: Map<string, RequestRecord>;
 let forecaster: Forecaster;
 let workers: readonly (typeof WORKER)[];
@@ -54,7 +54,7 @@ function came(
   id: string,
   atMs: number,
   changes: Partial<ScheduledRequest> = {},
-): ScheduledRequest<undefined> {
+): ScheduledRequest {
   const request = {
     ...{
       id,

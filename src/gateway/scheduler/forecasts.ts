@@ -15,10 +15,8 @@ import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { leastLoaded } from '../worker-pool/worker-choice.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { isReady, type WorkerView } from '../worker-pool/worker-view.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { RequestRegistry } from './request-registry.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
-import { costOf } from '../../core/queue/request-place.js';
 import { type RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { countAhead } from '../../core/forecast/decision-log.js';
@@ -95,15 +93,9 @@ export class Forecaster {
   }
 
   #ofRunning(record: RequestRecord | undefined, nowMs: number): WaitForecast | undefined {
-    if (record?.state !== 'leased' || record.leasedAtMs === undefined) return undefined;
-    const { model, priority, enqueuedAtMs } = record.request;
-    const running = {
-      priority,
-      enqueuedAtMs,
-      costMs: costOf(record.request),
-      leasedAtMs: record.leasedAtMs,
-    };
-    return this.modelOf(model).ofRunning(running, nowMs);
+    return record?.state === 'leased'
+      ? this.modelOf(record.request.model).ofRunning(record, nowMs)
+      : undefined;
   }
 }
 
@@ -119,7 +111,7 @@ export class Forecasts {
   readonly #forecaster: Forecaster;
 
   constructor(
-    queue: PriorityQueue<WorkerTask>,
+    queue: PriorityQueue,
     window: BatchWindow,
     pool: WorkerPoolService,
     private readonly registry: RequestRegistry,

@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { type PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { type ModelView } from '../worker-pool/worker-view.js';
 import { IdleUnload } from './idle-unload.js';
 
@@ -23,7 +22,7 @@ function unloadedOf(model: Partial<ModelView>, waiting = 0): string[] {
   const queue = { depthOf: () => ({ realtime: 0, batch: waiting, bytes: 0 }) };
   new IdleUnload(
     pool as unknown as WorkerPoolService,
-    queue as unknown as PriorityQueue<WorkerTask>,
+    queue as unknown as PriorityQueue,
   ).check();
   return unloaded;
 }

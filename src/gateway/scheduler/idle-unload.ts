@@ -6,7 +6,6 @@ import {
 } from '@nestjs/common';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { type ModelView } from '../worker-pool/worker-view.js';
 
 /** `idle_unload_s` is in seconds, so one check per second is exact enough. */
@@ -23,7 +22,7 @@ export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown
 
   constructor(
     private readonly pool: WorkerPoolService,
-    private readonly queue: PriorityQueue<WorkerTask>,
+    private readonly queue: PriorityQueue,
   ) {}
 
   /** Without such a model there is nothing to check. */

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type QueueBacklog } from '../../core/dispatch/request-queue.port.js';
+import { type QueueBacklog } from '../shared-queue/request-queue.port.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';

@@ -1,24 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { requestKey } from '../../core/request/request-key.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
+import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
 import { type RequestSpec } from './submitted-request.js';
 import { type TrackedRequest } from './tracked-request.js';
-
-interface InferenceTimeoutPolicy {
-  /** Lower bound in milliseconds (`inference.timeout_min_ms`, 30000). */
-  readonly minMs: number;
-  /** Multiple of the audio's duration (`inference.timeout_factor`, 2). */
-  readonly factor: number;
-}
 
 /**
  * Milliseconds that a worker may work on a request: max(30 s, 2 x audio duration) by
@@ -26,7 +18,12 @@ interface InferenceTimeoutPolicy {
  */
 export function inferenceTimeoutMs(
   audioDurationS: number,
-  policy: InferenceTimeoutPolicy,
+  policy: {
+    /** Lower bound in milliseconds (`inference.timeout_min_ms`, 30000). */
+    readonly minMs: number;
+    /** Multiple of the audio's duration (`inference.timeout_factor`, 2). */
+    readonly factor: number;
+  },
 ): number {
   const scaledMs = audioDurationS * 1000 * policy.factor;
   return Number.isFinite(scaledMs) ? Math.max(policy.minMs, scaledMs) : policy.minMs;
@@ -94,7 +91,7 @@ export class RequestIntake {
     return undefined;
   }
 
-  #schedule(spec: RequestSpec): ScheduledRequest<WorkerTask> {
+  #schedule(spec: RequestSpec): TaskRequest {
     const { id, model, priority, tenant, keyId, traceparent, affinity, bytes, payload } =
       spec;
     const { queue, inference } = this.settings;

@@ -7,22 +7,14 @@ import {
   type WantedDeadline,
   withLatestStart,
 } from '../../core/queue/latest-start.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { type DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
+import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { EmbeddedQueue } from './embedded-queue.js';
 import { RequestReports } from './request-reports.js';
 import { type SettledRequest } from './submitted-request.js';
 import { TrackedRequest } from './tracked-request.js';
 import { workSizeOf } from './work-usage.js';
-
-interface TrackedEntry {
-  readonly record: TrackedRequest;
-  /** It would miss its deadline. */
-  readonly refusal: DomainError | undefined;
-}
 
 /**
  * The queues that requests can wait in: the embedded one, and the one that gateways share
@@ -36,15 +28,15 @@ export class RequestQueues {
     readonly shared: SharedRequestQueue,
     readonly embedded: EmbeddedQueue,
     readonly reports: RequestReports,
-    private readonly dispatcher: Dispatcher<WorkerTask>,
+    private readonly dispatcher: Dispatcher,
     private readonly clock: ProcessClock,
   ) {}
 
-  /** Estimates the cost of a request, chooses its queue and gives it its latest start. */
-  track(
-    request: ScheduledRequest<WorkerTask>,
-    deadlines: readonly WantedDeadline[] = [],
-  ): TrackedEntry {
+  /**
+   * Estimates the cost of a request, chooses its queue and gives it its latest start.
+   * @returns its record, and the refusal if it would miss its deadline
+   */
+  track(request: TaskRequest, deadlines: readonly WantedDeadline[] = []) {
     // The embedded queue accepts whatever the shared one does not.
     const queue = this.shared.accepts(request) ? this.shared : this.embedded;
     const { model, payload } = request;
@@ -61,10 +53,10 @@ export class RequestQueues {
   }
 
   #timed(
-    request: ScheduledRequest<WorkerTask>,
+    request: TaskRequest,
     queue: TrackedRequest['queue'],
     deadlines: readonly WantedDeadline[],
-  ): TimedRequest<WorkerTask> {
+  ): TimedRequest<TaskRequest> {
     const { model, enqueuedAtMs: nowMs } = request;
     const isIdle = queue.isIdle(model);
     return withLatestStart(request, deadlines, {
@@ -76,10 +68,7 @@ export class RequestQueues {
     });
   }
 
-  async #learn(
-    request: ScheduledRequest<WorkerTask>,
-    settled: Promise<SettledRequest>,
-  ): Promise<void> {
+  async #learn(request: TaskRequest, settled: Promise<SettledRequest>): Promise<void> {
     const { model, enqueuedAtMs, costMs = 1 } = request;
     const predictedMs = this.#times.predictMs(request, enqueuedAtMs);
     const { settlement, phases } = await settled;

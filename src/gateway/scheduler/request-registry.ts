@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
-import { type QueueComputation } from '../../core/dispatch/request-queue.port.js';
+import { type QueueComputation } from '../shared-queue/request-queue.port.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { isAged } from '../../core/request/aging-policy.js';
 import { type RequestKey } from '../../core/request/request-key.js';

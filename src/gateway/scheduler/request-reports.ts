@@ -6,12 +6,12 @@ import {
   type QueueEnd,
   type QueueLease,
   type QueueReports,
-} from '../../core/dispatch/request-queue.port.js';
+} from '../shared-queue/request-queue.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestRegistry } from './request-registry.js';
@@ -25,14 +25,14 @@ const LOOK_AGAIN_MS = 500;
  * Brings the reports of a queue to the registry, and by it to callers, metrics and feeds.
  */
 @Injectable()
-export class RequestReports implements QueueReports<WorkerReply> {
+export class RequestReports implements QueueReports {
   readonly #logger = new Logger(RequestReports.name);
 
   constructor(
     private readonly registry: RequestRegistry,
     private readonly canceller: RequestCanceller,
     private readonly failures: RequestFailures,
-    private readonly dispatcher: Dispatcher<WorkerTask>,
+    private readonly dispatcher: Dispatcher,
   ) {}
 
   accepted(key: RequestKey): void {
@@ -76,7 +76,7 @@ export class RequestReports implements QueueReports<WorkerReply> {
     if (tracked) this.registry.computed(tracked, computation);
   }
 
-  ended(key: RequestKey, end: QueueEnd<WorkerReply>): void {
+  ended(key: RequestKey, end: QueueEnd): void {
     const tracked = this.registry.get(key);
     if (!tracked) return;
     if (end.type === 'completed') this.#learn(tracked, end.reply);
@@ -103,10 +103,7 @@ export class RequestReports implements QueueReports<WorkerReply> {
       this.dispatcher.costs.observe(model, measuredWork(reply, payload), deviceMs);
   }
 
-  #settlement(
-    tracked: TrackedRequest,
-    end: QueueEnd<WorkerReply>,
-  ): Settlement<WorkerReply> {
+  #settlement(tracked: TrackedRequest, end: QueueEnd): Settlement<WorkerReply> {
     switch (end.type) {
       case 'completed':
         return { status: 'completed', reply: end.reply };

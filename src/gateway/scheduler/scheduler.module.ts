@@ -16,7 +16,6 @@ import { QueueModule } from '../queue/queue.module.js';
 import { SharedQueueModule } from '../shared-queue/shared-queue.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerTask } from '../worker-pool/worker-task.js';
 import { DispatchLoop } from './dispatch-loop.js';
 import { EmbeddedQueue } from './embedded-queue.js';
 import { Forecasts } from './forecasts.js';
@@ -38,13 +37,13 @@ const dispatcherProvider = {
   provide: Dispatcher,
   inject: [PriorityQueue, BatchWindow, Admission, WorkerPoolService, Forecasts],
   useFactory: (
-    queue: PriorityQueue<WorkerTask>,
+    queue: PriorityQueue,
     window: BatchWindow,
     admission: Admission,
     workers: WorkerPoolService,
     forecasts: Forecasts,
   ) =>
-    new Dispatcher<WorkerTask>({
+    new Dispatcher({
       ...{ queue, window, admission, workers, newGroupId: randomUUID },
       startInMs: (request, nowMs) => forecasts.ofNew(request, nowMs)?.startInMs.p50,
     }),

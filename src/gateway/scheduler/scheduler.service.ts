@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type QueueDepth } from '../../core/dispatch/request-queue.port.js';
+import { type QueueDepth } from '../shared-queue/request-queue.port.js';
 import {
   isLive,
   keyOf,

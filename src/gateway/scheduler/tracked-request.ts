@@ -1,5 +1,5 @@
 import { type WindowReason } from '../../core/dispatch/dispatch-plan.js';
-import { type SchedulerQueue } from '../../core/dispatch/request-queue.port.js';
+import { type SchedulerQueue } from '../shared-queue/request-queue.port.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import {
@@ -8,11 +8,14 @@ import {
   type RequestPriority,
 } from '../../core/request/request-priority.js';
 import { RequestRecord } from '../../core/request/request-record.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { RetryBudget, type WorkerLostError } from '../../core/request/worker-lost.js';
 import { ActiveTimeout } from '../../platform/process/active-timeout.js';
-import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import {
+  type WorkerReply,
+  type WorkerTask,
+  type TaskRequest,
+} from '../worker-pool/worker-task.js';
 import { type SettledRequest } from './submitted-request.js';
 
 /** A request was given to a worker: which one, and why now. */
@@ -29,7 +32,7 @@ export interface RequestLease {
  * The record of one request in its gateway: also its queue, its caller, and whether it
  * can still be sent again.
  */
-export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
+export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
   /** As its caller knows it; for display. */
   readonly id: string;
   readonly tenant: string | undefined;
@@ -68,8 +71,8 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
   #deadline: ActiveTimeout | undefined;
 
   constructor(
-    request: ScheduledRequest<WorkerTask>,
-    readonly queue: SchedulerQueue<WorkerTask, WorkerReply>,
+    request: TaskRequest,
+    readonly queue: SchedulerQueue,
   ) {
     super(request);
     const payload = watchOutput(request.payload, () => (this.outputStarted = true));
@@ -94,7 +97,7 @@ export class TrackedRequest extends RequestRecord<WorkerTask, WorkerReply> {
    * undefined when it cannot be sent again.
    * @param lostMs how long that worker had it
    */
-  retry(loss: WorkerLostError, lostMs: number): ScheduledRequest<WorkerTask> | undefined {
+  retry(loss: WorkerLostError, lostMs: number): TaskRequest | undefined {
     const retries = (this.#retries ??= new RetryBudget());
     this.lossCode = retries.spend(this.workerId ?? '', loss);
     this.#lostMs += lostMs;

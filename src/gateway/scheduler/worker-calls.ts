@@ -11,7 +11,7 @@ import { countsAsAttempt, WorkerLostError } from '../../core/request/worker-lost
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type WorkerCall } from '../worker-pool/worker-call.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { RequestRegistry } from './request-registry.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
@@ -29,13 +29,13 @@ export class WorkerCalls {
   constructor(
     private readonly pool: WorkerPoolService,
     private readonly registry: RequestRegistry,
-    private readonly dispatcher: Dispatcher<WorkerTask>,
+    private readonly dispatcher: Dispatcher,
     private readonly canceller: RequestCanceller,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
   ) {}
 
-  run(plan: DispatchPlan<WorkerTask>): void {
+  run(plan: DispatchPlan): void {
     for (const member of plan.members) this.#begin(plan, member);
   }
 
@@ -50,7 +50,7 @@ export class WorkerCalls {
     if (tracked) this.registry.settle(tracked, this.failures.expired(tracked));
   }
 
-  #begin(plan: DispatchPlan<WorkerTask>, member: PlannedRequest<WorkerTask>): void {
+  #begin(plan: DispatchPlan, member: PlannedRequest): void {
     const tracked = this.registry.get(member.request.key);
     const { workerId, groupId, members, reason } = plan;
     const { batchWaitMs } = member;
@@ -67,11 +67,7 @@ export class WorkerCalls {
     }
   }
 
-  #send(
-    tracked: TrackedRequest,
-    plan: DispatchPlan<WorkerTask>,
-    { lease }: PlannedRequest<WorkerTask>,
-  ): void {
+  #send(tracked: TrackedRequest, plan: DispatchPlan, { lease }: PlannedRequest): void {
     const { workerId, groupId, members, agingShare } = plan;
     const { key, request } = tracked;
     const sentAtMs = this.clock.nowMs();

@@ -2,9 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type WorkerOrder } from '../worker-pool/pooled-worker-options.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type ModelView, type WorkerView } from '../worker-pool/worker-view.js';
+import {
+  type ModelView,
+  type WorkerView,
+  type WorkerOrder,
+} from '../worker-pool/worker-view.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { WorkerDirectory } from './worker-directory.js';
 
@@ -66,14 +69,9 @@ export class AllWorkers {
     return worker;
   }
 
-  /**
-   * As what it announces itself; undefined: it does not pull. A local one announces its
-   * id, host and pid.
-   */
-  #pulling({ id, pid }: WorkerView): WorkerAnnouncement | undefined {
-    const isThis = (announced: WorkerAnnouncement) =>
-      announced.id === id || (announced.pid === pid && announced.id.startsWith(`${id}.`));
-    return this.directory.workers().find(isThis);
+  /** As what it announces itself; undefined: it does not pull. */
+  #pulling(worker: WorkerView): WorkerAnnouncement | undefined {
+    return this.directory.workers().find(announced => isThe(worker, announced));
   }
 
   /**
@@ -97,21 +95,18 @@ export class AllWorkers {
     return { ...view, state, workers };
   }
 
-  /**
-   * Pulling workers that are not in the pool. A local one is: it announces its id
-   * followed by its host and pid.
-   */
+  /** Pulling workers that are not in the pool. */
   #others(pooled: readonly WorkerView[], model?: string): WorkerView[] {
-    const isPooled = ({ id, pid }: WorkerAnnouncement) =>
-      pooled.some(
-        own => own.id === id || (own.pid === pid && id.startsWith(`${own.id}.`)),
-      );
     return this.directory
       .workers(model)
-      .filter(announced => !isPooled(announced))
+      .filter(announced => !pooled.some(own => isThe(own, announced)))
       .map(workerView);
   }
 }
+
+/** A local worker announces its id, followed by its host and pid. */
+const isThe = ({ id, pid }: WorkerView, announced: WorkerAnnouncement): boolean =>
+  announced.id === id || (announced.pid === pid && announced.id.startsWith(`${id}.`));
 
 function workerView({
   id,

@@ -1,6 +1,7 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import {
+  decodeJobTranscript,
   type JobCompleted,
   type JobValue,
 } from '../../contracts/queue-jobs/job-result.js';
@@ -14,7 +15,23 @@ import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { BlobMissing, orStorageFull } from '../../platform/storage/storage-problems.js';
-import { type InlineBytes, type QueueEntry } from './queue-entry.js';
+import { costOf } from '../../core/queue/request-place.js';
+import { priorityLabel } from '../../core/request/request-priority.js';
+import {
+  type TranscribeTask,
+  type WorkerReply,
+  type WorkerTask,
+} from '../worker-pool/worker-task.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+
+/**
+ * Work that goes through the shared queue. Text generation needs a connection to
+ * its worker (D-21).
+ */
+export type PulledTask = Exclude<WorkerTask, { readonly kind: 'generate' }>;
+
+export const isPulled = (task: WorkerTask): task is PulledTask =>
+  task.kind !== 'generate';
 
 /** A job that may be queued, and the blobs that were written for it. */
 export interface PlacedJob {
@@ -37,26 +54,40 @@ export class PayloadBlobs {
   /**
    * Writes the audio and says what is to be queued. The fingerprint covers all that was
    * asked, so that a request id that is used again for something else is found out.
+   * Instants become epoch milliseconds: the monotonic clocks of two machines cannot be
+   * compared.
+   * @param nowMs monotonic, like the instants of the request
    * @throws DomainError `storage_full`, or what the signal was aborted with;
    *   nothing stays behind.
    */
   async place(
-    { work, costMs, ...entry }: QueueEntry,
+    request: ScheduledRequest,
+    task: PulledTask,
+    nowMs: number,
     signal: AbortSignal,
   ): Promise<PlacedJob> {
-    const blobs: string[] = [];
-    const digest = createHash('sha256');
+    const { id, model, tenant, priority, inferenceTimeoutMs } = request;
+    const placing: Placing = { model, blobs: [], digest: createHash('sha256'), signal };
+    const { blobs, digest } = placing;
+    const epochMs = Date.now() - nowMs;
     try {
       const asked = await orStorageFull(
-        this.#asked(work, { blobs, digest, signal }),
+        this.#asked(task, placing),
         'No room for the upload.',
       );
-      digest.update(JSON.stringify([entry.model, work.kind, work.options]));
-      return {
-        job: { v: 1, ...entry, ...asked, fingerprint: digest.digest('hex') },
-        costMs,
-        blobs,
+      const job: QueueJob = {
+        v: 1,
+        id,
+        model,
+        priority: priorityLabel(priority),
+        tenant,
+        acceptedMs: Math.round(epochMs + request.enqueuedAtMs),
+        deadlineMs: Math.round(epochMs + request.queueDeadlineMs),
+        timeoutMs: Math.round(inferenceTimeoutMs),
+        ...asked,
+        fingerprint: digest.digest('hex'),
       };
+      return { job, costMs: costOf(request), blobs };
     } catch (error) {
       await this.remove(blobs);
       throw error;
@@ -115,54 +146,83 @@ export class PayloadBlobs {
     return removed;
   }
 
-  async #asked(work: QueueEntry['work'], placing: Placing) {
-    if (work.kind === 'speech') return { kind: work.kind, options: work.options };
-    if (work.kind === 'embedding') return this.#embedding(work, placing);
-    const { kind, options } = work;
-    const audio =
-      'url' in work.audio
-        ? named(work.audio, placing)
-        : await this.#write('audio', work.audio, placing);
+  async #asked(task: PulledTask, placing: Placing) {
+    switch (task.kind) {
+      case 'synthesize': {
+        const { text, voice, speed, format } = task;
+        const options = { text, voice, speed, format };
+        return { kind: 'speech' as const, options: signed('speech', options, placing) };
+      }
+      case 'embed': {
+        const { inputs, form, body } = task;
+        const written = await this.#body(body, placing);
+        const options = signed('embedding', { inputs, ...(form && { form }) }, placing);
+        return { kind: 'embedding' as const, options: { ...options, body: written } };
+      }
+      case 'transcribe':
+        return this.#transcription(task, placing);
+    }
+  }
+
+  async #body(body: Buffer, placing: Placing) {
+    if (body.byteLength > MAX_INLINE_BYTES)
+      return this.#write('inputs', whole(body), placing);
+    placing.digest.update(body);
+    return body.toString('utf8');
+  }
+
+  /** Segments arrive with the result: a queue cannot send them while they are made. */
+  async #transcription(
+    {
+      kind: _kind,
+      task,
+      audio,
+      knownSpeakers: speakers,
+      onSegment: _onSegment,
+      ...asked
+    }: TranscribeTask,
+    placing: Placing,
+  ) {
+    const written =
+      'url' in audio
+        ? named(audio, placing)
+        : await this.#write('audio', audio.chunks(), placing);
     const knownSpeakers = [];
-    for (const { name, reference } of work.speakers) {
+    for (const { name, reference } of speakers) {
       placing.digest.update(name);
       knownSpeakers.push({
         name,
         ...(await this.#write('voice', whole(reference), placing)),
       });
     }
-    return { kind, audio, options: { ...options, knownSpeakers } };
-  }
-
-  async #embedding({ kind, options, body }: Of<'embedding'>, placing: Placing) {
-    if (body.byteLength > MAX_INLINE_BYTES) {
-      return {
-        kind,
-        options: { ...options, body: await this.#write('inputs', whole(body), placing) },
-      };
-    }
-    placing.digest.update(body);
-    return { kind, options: { ...options, body: body.toString('utf8') } };
+    const kind = task === 'translate' ? 'translation' : 'transcription';
+    const options = { ...signed(kind, asked, placing), knownSpeakers };
+    return { kind, audio: written, options } as const;
   }
 
   async #write(
     kind: string,
-    bytes: InlineBytes,
+    bytes: AsyncIterable<Uint8Array>,
     { blobs, digest, signal }: Placing,
   ): Promise<{ blob: string }> {
     const blob = `${QUEUE_BLOBS}${kind}/${randomUUID()}`;
     blobs.push(blob);
-    await this.store.write(blob, measured(bytes.chunks(), digest), signal);
+    await this.store.write(blob, measured(bytes, digest), signal);
     return { blob };
   }
 }
 
-type Of<Kind> = Extract<QueueEntry['work'], { kind: Kind }>;
-
 interface Placing {
+  readonly model: string;
   readonly blobs: string[];
   readonly digest: Hash;
   readonly signal: AbortSignal;
+}
+
+/** The options, which are part of the fingerprint as they were asked for. */
+function signed<T extends object>(kind: string, options: T, { digest, model }: Placing) {
+  digest.update(JSON.stringify([model, kind, options]));
+  return options;
 }
 
 function named({ url }: { readonly url: string }, { digest }: Placing) {
@@ -180,10 +240,26 @@ async function* measured(
   }
 }
 
-const whole = (bytes: Uint8Array): InlineBytes => ({
-  size: bytes.byteLength,
-  // eslint-disable-next-line @typescript-eslint/require-await -- an async iterable is what stores read
-  chunks: async function* () {
-    yield bytes;
-  },
-});
+// eslint-disable-next-line @typescript-eslint/require-await -- an async iterable is what stores read
+async function* whole(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes;
+}
+
+/** The audio of speech is not part of it: it is read from the blob store before. */
+export function toWorkerReply({ value, execution }: JobCompleted<JobValue>): WorkerReply {
+  switch (value.kind) {
+    case 'transcript':
+      return {
+        kind: 'transcript',
+        transcript: decodeJobTranscript(value.transcript),
+        execution,
+      };
+    case 'speech':
+      return { kind: 'speech', durationS: value.durationS, execution };
+    case 'embeddings': {
+      const { dimensions, usage } = value;
+      const vectors = Buffer.from(value.vectors, 'base64');
+      return { kind: 'embeddings', vectors, dimensions, usage, execution };
+    }
+  }
+}

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { isPromoted, QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
-import { type QueueDepth } from '../../core/dispatch/request-queue.port.js';
+import { type QueueDepth } from './request-queue.port.js';
 import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import {

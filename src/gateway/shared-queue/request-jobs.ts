@@ -66,7 +66,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
    */
   async known(ref: JobRef): Promise<JobFacts | undefined> {
     this.link.demand();
-    return (await this.#answered(this.queues.facts([ref])))[0];
+    return (await this.link.answered(this.queues.facts([ref])))[0];
   }
 
   /**
@@ -82,7 +82,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
    * DomainError `queue_unavailable`
    */
   async waiting(): Promise<ReadonlyMap<string, number>> {
-    return (this.lastWaiting = await this.#answered(this.queues.waiting()));
+    return (this.lastWaiting = await this.link.answered(this.queues.waiting()));
   }
 
   /**
@@ -92,7 +92,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   loadOf(
     tenant: string | undefined,
   ): Promise<ReadonlyMap<string, Omit<TenantLoad, 'bytes'>>> {
-    return this.#answered(this.queues.loadOf(tenant));
+    return this.link.answered(this.queues.loadOf(tenant));
   }
 
   /**
@@ -100,7 +100,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
    *   else, `queue_unavailable`
    */
   async rejectOther(ref: JobRef, { job }: PlacedJob): Promise<void> {
-    const other = (await this.#answered(this.queues.data(ref))) as
+    const other = (await this.link.answered(this.queues.data(ref))) as
       Partial<QueueJob> | undefined;
     if (other === undefined || other.fingerprint === job.fingerprint) return;
     throw new DomainError(
@@ -189,14 +189,6 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     const live = refs.filter((_, at) => facts[at] !== undefined && !facts[at].finished);
     for (const job of live) await this.stop(job, reason);
     return live.length > 0;
-  }
-
-  async #answered<T>(reply: Promise<T>): Promise<T> {
-    try {
-      return await reply;
-    } catch (error) {
-      throw this.link.failure(error);
-    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
-import { type QueueReports } from '../../core/dispatch/request-queue.port.js';
+import { type QueueReports } from './request-queue.port.js';
 import { Admission, type QueueLoad } from '../../core/queue/admission.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
@@ -8,9 +8,8 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { WaitBudget } from '../../platform/process/active-timeout.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
-import { PayloadBlobs } from './payload-blobs.js';
-import { isPulled, type PulledTask, toQueueEntry } from './queue-entry.js';
+import { type TaskRequest } from '../worker-pool/worker-task.js';
+import { isPulled, PayloadBlobs, type PulledTask } from './payload-blobs.js';
 import { RequestJobs } from './request-jobs.js';
 import { SharedRequest } from './shared-request.js';
 import { SharedRequests } from './shared-requests.js';
@@ -45,7 +44,7 @@ export class SharedIntake implements OnModuleDestroy {
   }
 
   /** Reports later whether the request is accepted. */
-  enter(request: ScheduledRequest<WorkerTask>, reports: QueueReports<WorkerReply>): void {
+  enter(request: TaskRequest, reports: QueueReports): void {
     const { payload } = request;
     if (!isPulled(payload))
       throw new Error(`${payload.kind} does not go through the shared queue`);
@@ -75,13 +74,11 @@ export class SharedIntake implements OnModuleDestroy {
     const redis = new WaitBudget(waitMs, () => this.jobs.overdue());
     const known = await redis.spend(this.jobs.known(ref));
     if (!known) await redis.spend(this.#demandRoom(shared));
-    const placed = await this.blobs.place(
-      toQueueEntry(request, task, this.clock.nowMs()),
-      entering.signal,
-    );
+    const { signal } = entering;
+    const placed = await this.blobs.place(request, task, this.clock.nowMs(), signal);
     try {
       if (known) await redis.spend(this.jobs.rejectOther(ref, placed));
-      entering.signal.throwIfAborted();
+      signal.throwIfAborted();
     } catch (error) {
       await this.blobs.remove(placed.blobs);
       throw error;

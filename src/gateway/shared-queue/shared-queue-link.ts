@@ -92,6 +92,15 @@ export class SharedQueueLink implements OnApplicationShutdown {
     return unavailable(error);
   }
 
+  /** @throws DomainError as `failure` says, when Redis does not answer */
+  async answered<T>(reply: Promise<T>): Promise<T> {
+    try {
+      return await reply;
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
   /**
    * For who only looks: `otherwise` when Redis is not there, fails, or
    * hangs. Never rejects.

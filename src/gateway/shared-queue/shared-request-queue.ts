@@ -4,16 +4,16 @@ import {
   type QueueDepth,
   type QueueReports,
   type SchedulerQueue,
-} from '../../core/dispatch/request-queue.port.js';
+} from './request-queue.port.js';
 import { keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { type RequestKey, type RequestRef } from '../../core/request/request-key.js';
 import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { AllWorkers } from './all-workers.js';
-import { isPulled } from './queue-entry.js';
+import { isPulled } from './payload-blobs.js';
 import { QueueListing } from './queue-listing.js';
 import { RequestJobs } from './request-jobs.js';
 import { SharedIntake } from './shared-intake.js';
@@ -24,7 +24,7 @@ import { SharedRequests } from './shared-requests.js';
  * gateway knows of its own requests.
  */
 @Injectable()
-export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerReply> {
+export class SharedRequestQueue implements SchedulerQueue {
   readonly isEmbedded = false;
 
   constructor(
@@ -40,7 +40,7 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
    * Not text generation, and no transcript that is sent segment by segment while the
    * gateway has a worker to send it to.
    */
-  accepts({ model, payload }: ScheduledRequest<WorkerTask>): boolean {
+  accepts({ model, payload }: TaskRequest): boolean {
     if (!this.jobs.link.enabled || !isPulled(payload)) return false;
     const isStreamed = payload.kind === 'transcribe' && payload.onSegment !== undefined;
     return !isStreamed || !this.workers.hasPushed(model);
@@ -64,17 +64,11 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
     return (waiting / depth.running) * meanMs;
   }
 
-  enqueue(
-    request: ScheduledRequest<WorkerTask>,
-    reports: QueueReports<WorkerReply>,
-  ): undefined {
+  enqueue(request: TaskRequest, reports: QueueReports): undefined {
     this.intake.enter(request, reports);
   }
 
-  async cancel(
-    request: ScheduledRequest<WorkerTask>,
-    reason: CancelReason,
-  ): Promise<void> {
+  async cancel(request: ScheduledRequest, reason: CancelReason): Promise<void> {
     const shared = this.requests.get(this.jobs.queues.ref(request.model, request));
     if (shared?.placed) await this.requests.cancel(shared, reason);
     else if (shared) this.intake.stop(shared, reason);
@@ -89,16 +83,12 @@ export class SharedRequestQueue implements SchedulerQueue<WorkerTask, WorkerRepl
   async reprioritize(ref: RequestRef, priority: RequestPriority): Promise<boolean> {
     if (!this.jobs.link.enabled) return false;
     this.jobs.link.demand();
-    try {
-      const job = await this.listing.find(ref);
-      const label = priorityLabel(priority);
-      return !!job && (await this.jobs.queues.reprioritize(job.ref, label));
-    } catch (error) {
-      throw this.jobs.link.failure(error);
-    }
+    const { link, queues } = this.jobs;
+    const job = await link.answered(this.listing.find(ref));
+    return !!job && link.answered(queues.reprioritize(job.ref, priorityLabel(priority)));
   }
 
-  backlog({ model }: ScheduledRequest<WorkerTask>): QueueBacklog {
+  backlog({ model }: ScheduledRequest): QueueBacklog {
     return {
       hasReady: this.workers.hasPulling(model),
       waiting: this.jobs.lastWaiting.get(model) ?? 0,

@@ -1,11 +1,10 @@
 import { type StopReason } from '../../contracts/queue-jobs/queue-messages.js';
-import { type QueueReports } from '../../core/dispatch/request-queue.port.js';
+import { type QueueReports } from './request-queue.port.js';
 import {
   type PriorityLabel,
   priorityLevel,
 } from '../../core/request/request-priority.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { type JobRef } from './model-queues.js';
 import { type PlacedJob } from './payload-blobs.js';
 import { SpeechRelay } from './speech-relay.js';
@@ -40,8 +39,8 @@ export class SharedRequest {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    public request: ScheduledRequest<WorkerTask>,
-    readonly reports: QueueReports<WorkerReply>,
+    public request: TaskRequest,
+    readonly reports: QueueReports,
     readonly ref: JobRef,
   ) {
     const { payload } = request;

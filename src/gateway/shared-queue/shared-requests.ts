@@ -15,7 +15,7 @@ import {
   type StopNote,
   type StopReason,
 } from '../../contracts/queue-jobs/queue-messages.js';
-import { type QueueEnd } from '../../core/dispatch/request-queue.port.js';
+import { type QueueEnd } from './request-queue.port.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -23,11 +23,9 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { JobEvents, type QueueEvent } from './job-events.js';
 import { type JobFacts, type JobRef } from './model-queues.js';
-import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
-import { toWorkerReply } from './queue-entry.js';
+import { PayloadBlobs, type PlacedJob, toWorkerReply } from './payload-blobs.js';
 import { isMeantForAll, RequestJobs, jobResultOf } from './request-jobs.js';
 import { type SharedRequest } from './shared-request.js';
 import { isFull } from './shared-queue-link.js';
@@ -357,7 +355,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     return this.#requests.get(shared.ref.jobId) === shared;
   }
 
-  #end(shared: SharedRequest, end: QueueEnd<WorkerReply>): void {
+  #end(shared: SharedRequest, end: QueueEnd): void {
     if (!this.#isHere(shared)) return;
     this.#close(shared);
     shared.reports.ended(shared.request.key, end);

@@ -51,9 +51,6 @@ export class SpeechFeed {
   }
 }
 
-/** Reads a blob from a position to its end. */
-type ReadFrom = (blob: string, from: number) => AsyncIterable<Uint8Array>;
-
 /**
  * Passes the speech of a pulling worker to the caller: pieces while they are made; pieces
  * that were missed, or that the caller was too slow for, from the blob store.
@@ -96,7 +93,7 @@ export class SpeechRelay {
    */
   async complete(
     { blob, contentType, sampleRate }: JobSpeech,
-    read: ReadFrom,
+    read: (blob: string, from: number) => AsyncIterable<Uint8Array>,
   ): Promise<void> {
     this.open();
     this.#behind = true;

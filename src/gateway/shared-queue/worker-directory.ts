@@ -92,12 +92,10 @@ export class WorkerDirectory implements OnApplicationBootstrap, OnApplicationShu
   async drain(id: string, drained: boolean): Promise<void> {
     this.link.demand();
     const { redis, keys } = this.link;
-    try {
-      if (drained) await redis.set(keys.drained(id), '1', 'PX', DRAINED_TTL_MS);
-      else await redis.del(keys.drained(id));
-    } catch (error) {
-      throw this.link.failure(error);
-    }
+    const key = keys.drained(id);
+    await this.link.answered<unknown>(
+      drained ? redis.set(key, '1', 'PX', DRAINED_TTL_MS) : redis.del(key),
+    );
   }
 
   /** Never rejects: the last announcements stay until Redis answers. */

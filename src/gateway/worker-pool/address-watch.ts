@@ -27,18 +27,6 @@ export interface RemoteEndpoint {
   readonly host: string;
 }
 
-interface AddressWatchOptions {
-  /** host:port, as configured. */
-  readonly addresses: readonly string[];
-  readonly resolve: AddressResolver;
-  /** Milliseconds between two resolutions of the names. */
-  readonly refreshMs: number;
-  /** All current endpoints; also called when nothing changed. */
-  onEndpoints(endpoints: readonly RemoteEndpoint[]): void;
-  /** A name could not be resolved: its last addresses stay in use. */
-  onProblem(host: string, error: unknown): void;
-}
-
 /**
  * Follows host names: each address record is a worker. Numeric addresses are reported at
  * once and need no timer. A name server that is down removes no worker.
@@ -50,7 +38,19 @@ export class AddressWatch {
   #timer: NodeJS.Timeout | undefined;
   #running = false;
 
-  constructor(private readonly options: AddressWatchOptions) {
+  constructor(
+    private readonly options: {
+      /** host:port, as configured. */
+      readonly addresses: readonly string[];
+      readonly resolve: AddressResolver;
+      /** Milliseconds between two resolutions of the names. */
+      readonly refreshMs: number;
+      /** All current endpoints; also called when nothing changed. */
+      onEndpoints(endpoints: readonly RemoteEndpoint[]): void;
+      /** A name could not be resolved: its last addresses stay in use. */
+      onProblem(host: string, error: unknown): void;
+    },
+  ) {
     this.#fixed = fixedEndpoints(options.addresses);
     this.#named = options.addresses
       .map(splitAddress)

@@ -16,7 +16,6 @@ import {
   UNPROTECTED,
 } from '../../platform/grpc/channel-security.js';
 import { type PooledWorker } from './pooled-worker.js';
-import { type WorkerOrder } from './pooled-worker-options.js';
 import {
   favourite,
   leastLoaded,
@@ -29,7 +28,13 @@ import {
   remoteWorkerId,
   type WorkerRosterOptions,
 } from './worker-roster.js';
-import { isReady, modelState, type ModelView, type WorkerView } from './worker-view.js';
+import {
+  isReady,
+  modelState,
+  type ModelView,
+  type WorkerView,
+  type WorkerOrder,
+} from './worker-view.js';
 
 export interface ModelWorkersOptions extends Pick<
   WorkerRosterOptions,

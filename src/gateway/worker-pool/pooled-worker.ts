@@ -6,15 +6,22 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/dispatch/lease.js';
 import {
   isUpstreamAway,
+  neededMessageBytes,
   reportProblem,
   whyNotReady,
 } from '../../platform/grpc/report-check.js';
-import { type PooledWorkerOptions, type WorkerOrder } from './pooled-worker-options.js';
+import { type ModelSpec, type ReplicaRole } from '../../platform/config/model-spec.js';
+import { type Settings } from '../../platform/config/settings.js';
+import { maxMessageBytes, workerCare } from '../../platform/config/worker-spec.js';
+import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
+import { type ProcessLog } from '../../platform/process/process-log.js';
+import { type PoolActivity } from './pool-activity.js';
+import { type InProcessWorker } from './in-process-worker.js';
 import { ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { type WorkerOffer } from './worker-choice.js';
-import { type ConnectionOptions, WorkerConnection } from './worker-connection.js';
+import { WorkerConnection } from './worker-connection.js';
 import { isUnreachable } from './worker-health.js';
 import {
   eventOf,
@@ -24,10 +31,44 @@ import {
   type WorkerEvent,
   type PoolPhase,
 } from './worker-state.js';
-import { isReady, type WorkerStatus, type WorkerView } from './worker-view.js';
+import { type WorkerLocation } from './worker-location.js';
+import {
+  isReady,
+  type WorkerOrder,
+  type WorkerStatus,
+  type WorkerView,
+} from './worker-view.js';
 
 const NO_SLOTS = { total: 0, free: 0, inUse: 0 };
 const UNCONNECTED = { slots: NO_SLOTS, streams: NO_SLOTS, address: undefined };
+
+/** What all workers of a model have in common, and whom they tell. */
+export interface WorkerOwner {
+  readonly settings: Settings;
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number;
+  readonly onActivity: (activity: PoolActivity) => void;
+  /** A worker has more slots than before, free or urgent. Synchronous. */
+  readonly onCapacity: () => void;
+  /** A worker has ended a request or a live stream. */
+  readonly onReturn: () => void;
+}
+
+interface PooledWorkerOptions extends WorkerOwner {
+  readonly id: string;
+  readonly model: ModelSpec;
+  /** Configured for its engine; what a worker reports may say more. */
+  readonly device?: string;
+  readonly role: ReplicaRole;
+  /** Of `addresses`: it comes and goes with its address record. */
+  readonly isRemote: boolean;
+  /** It takes requests from the shared queue by itself. */
+  readonly pulls: boolean;
+  readonly location: WorkerLocation;
+  readonly log: ProcessLog;
+  /** Asked for each new connection. */
+  security(): ChannelSecurity;
+}
 
 /** One configured worker through all its processes. Its phases: `worker-state.ts`. */
 export class PooledWorker {
@@ -44,15 +85,16 @@ export class PooledWorker {
 
   constructor(readonly options: PooledWorkerOptions) {
     this.id = options.id;
-    this.#record = new ServiceRecord(options.breaker, options.onCapacity);
+    const { breakerFailures, breakerMinMs, breakerMaxMs } = options.settings.workers;
+    this.#record = new ServiceRecord(
+      { failures: breakerFailures, minMs: breakerMinMs, maxMs: breakerMaxMs },
+      options.onCapacity,
+    );
   }
 
   get state(): WorkerStatus {
-    return shownStatus(
-      this.#phase,
-      this.#record.breaker,
-      this.#connection?.slots.inUse ?? 0,
-    );
+    const inUse = this.#connection?.slots.inUse ?? 0;
+    return shownStatus(this.#phase, this.#record.breaker, inUse);
   }
 
   /** It drains for good. */
@@ -174,7 +216,7 @@ export class PooledWorker {
     const { slots, streams, address } = this.#connection ?? UNCONNECTED;
     return {
       id: this.id,
-      model,
+      model: model.id,
       state: this.state,
       slots: { total: slots.total, free: slots.free, inUse: slots.inUse },
       streams: this.#phase === 'ready' ? streams.total : 0,
@@ -203,22 +245,30 @@ export class PooledWorker {
       const { execution } = await reply;
       this.#record.answered(this.options.nowMs() - startedAtMs);
       const { model, onActivity } = this.options;
-      onActivity({ type: 'executed', model, execution });
+      onActivity({ type: 'executed', model: model.id, execution });
     } catch (error) {
       if (connection === this.#connection && this.#record.failed(error))
         this.#onDraining(error as Error);
     }
   }
 
-  #connect(at: ConnectionOptions['at']): void {
+  #connect(at: string | InProcessWorker): void {
     this.#disconnect();
     this.#report = undefined;
     this.#problem = undefined;
-    const { kind, connection: settings, isRemote } = this.options;
+    const { model, isRemote, settings } = this.options;
+    const { server, workers } = settings;
     this.#connection = new WorkerConnection({
       at,
-      kind,
-      settings,
+      kind: model.kind,
+      settings: {
+        limits: {
+          maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
+          keepaliveTimeMs: workers.keepaliveTimeMs,
+          keepaliveTimeoutMs: workers.keepaliveTimeoutMs,
+        },
+        ...workerCare(settings),
+      },
       isSupervised: !isRemote,
       security: this.options.security(),
       events: {
@@ -239,9 +289,12 @@ export class PooledWorker {
 
   #onReport(report: WorkerHealthReport): void {
     this.#report = report;
-    const { model, kind, role, onActivity } = this.options;
-    const maxMessageBytes = this.options.neededMessageBytes;
-    const problem = reportProblem(report, { model, kind, maxMessageBytes });
+    const { model, role, settings, onActivity } = this.options;
+    const problem = reportProblem(report, {
+      model: model.id,
+      kind: model.kind,
+      maxMessageBytes: neededMessageBytes(model.kind, settings.server.uploadLimitBytes),
+    });
     const isSound = problem === undefined;
     this.#explain(
       problem ??
@@ -250,7 +303,7 @@ export class PooledWorker {
     this.options.location.onProbe?.(problem ?? whyNotReady(report));
     if (isSound && report.generation && this.#connection) {
       const counts = this.#connection.generated(report.generation);
-      onActivity({ type: 'generated', worker: this.id, model, counts });
+      onActivity({ type: 'generated', worker: this.id, model: model.id, counts });
     }
     this.#on(eventOf(report, isSound, this.#held !== undefined));
     if (PHASES[this.#phase].offers) this.#connection?.resize(report, role);
@@ -271,9 +324,9 @@ export class PooledWorker {
   }
 
   #onUnhealthy(): void {
-    const { location, connection } = this.options;
+    const { location, settings } = this.options;
     if (location.status.isStarting) return;
-    const reason = `${connection.health.failures} health probes failed in a row`;
+    const reason = `${settings.workers.healthFailures} health probes failed in a row`;
     this.#on('hung');
     this.#connection?.resetAll(reason);
     location.onHung(reason);
@@ -287,7 +340,7 @@ export class PooledWorker {
   }
 
   #onUnended(): void {
-    const { resetAfterMs } = this.options.connection.stop;
+    const { resetAfterMs } = this.options.settings.cancellation;
     this.#record.note(`it did not end a cancelled call within ${resetAfterMs} ms`);
     this.options.log.say(
       'warn',

@@ -44,6 +44,18 @@ import {
 } from '../../contracts/grpc/stt.codec.js';
 import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
 
+/** What every call says of its request. */
+const identityOf = ({ request: { key, priority }, group }: CallRequest) => ({
+  requestId: key,
+  priority,
+  group,
+});
+
+const ownerOf = (request: CallRequest) => ({
+  ...identityOf(request),
+  tenant: request.request.tenant ?? '',
+});
+
 /**
  * One `TranscribeFile` RPC: the upload is read, then sent, unless the caller went
  * away in between.
@@ -55,7 +67,7 @@ export async function transcribe(
    * been replaced meanwhile.
    */
   currentChannel: () => WorkerChannel,
-  { request, group }: CallRequest,
+  request: CallRequest,
   task: TranscribeTask,
 ): Promise<WorkerReply> {
   const audio = 'url' in task.audio ? task.audio : await task.audio.bytes();
@@ -66,11 +78,10 @@ export async function transcribe(
     );
   const channel = currentChannel();
   demandFitting(audio, channel.maxMessageBytes);
-  const { key: requestId, priority } = request;
-  const message = encodeTranscribeCall({ ...task, requestId, priority, group, audio });
+  const message = encodeTranscribeCall({ ...task, ...identityOf(request), audio });
   return decodeTranscript(
     await channel.unary<TranscribeFileResponse>(
-      done => channel.stt.transcribeFile(message, traceMetadata(request), done),
+      done => channel.stt.transcribeFile(message, traceMetadata(request.request), done),
       call,
     ),
   );
@@ -147,7 +158,7 @@ export async function transcribeUpload(
 async function sendUpload(
   call: CallProgress,
   stream: ClientDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>,
-  { request, group }: CallRequest,
+  request: CallRequest,
   { audio, ...options }: TranscribeTask,
 ): Promise<void> {
   let resume = (): void => undefined;
@@ -162,7 +173,7 @@ async function sendUpload(
       if (call.hasEnded) resolve();
       else stream.write(message, () => resolve());
     });
-  const start = { ...options, requestId: request.key, priority: request.priority, group };
+  const start = { ...options, ...identityOf(request) };
   await write(encodeUploadStart(start, 'url' in audio ? audio.url : undefined));
   if (!('url' in audio)) {
     for await (const piece of audio.chunks()) {
@@ -180,13 +191,12 @@ async function sendUpload(
 export async function synthesize(
   call: CallProgress,
   channel: WorkerChannel,
-  { request, group }: CallRequest,
+  request: CallRequest,
   task: SynthesizeTask,
 ): Promise<WorkerReply> {
   const { sink, ...params } = task;
-  const { key: requestId, priority } = request;
-  const message = encodeSynthesizeCall({ ...params, requestId, priority, group });
-  const metadata = traceMetadata(request);
+  const message = encodeSynthesizeCall({ ...params, ...identityOf(request) });
+  const metadata = traceMetadata(request.request);
   const stream = channel.track(() => channel.tts.synthesize(message, metadata), call);
   const writer = call.writeTo(sink.audio);
   let done: Extract<SpeechMessage, { $case: 'done' }>['value'] | undefined;
@@ -224,20 +234,10 @@ const UNFINISHED = 'The worker ended the audio without reporting it as complete.
 export async function embed(
   call: CallProgress,
   channel: WorkerChannel,
-  { request, group }: CallRequest,
-  task: EmbedTask,
+  request: CallRequest,
+  { kind: _kind, ...task }: EmbedTask,
 ): Promise<WorkerReply> {
-  const { key: requestId, priority, tenant = '' } = request;
-  const { form, body, inputs } = task;
-  const message = encodeEmbedCall({
-    requestId,
-    priority,
-    group,
-    tenant,
-    form,
-    body,
-    inputs,
-  });
+  const message = encodeEmbedCall({ ...task, ...ownerOf(request) });
   const answer = await channel.unary<EmbedResponse>(
     done => channel.text.embed(message, done),
     call,
@@ -245,26 +245,19 @@ export async function embed(
   return { kind: 'embeddings', ...decodeEmbedded(answer) };
 }
 
-function generateFields(
-  { request, group, tenantWeight = 1 }: CallRequest,
+const generateFields = (
+  request: CallRequest,
   { form, body, maxTokens, n, sink }: GenerateTask,
-): GenerateCallFields {
-  const { key: requestId, priority, tenant = '', traceparent } = request;
-  const stream = sink !== undefined;
-  return {
-    requestId,
-    priority,
-    group,
-    tenant,
-    tenantWeight,
-    traceparent,
-    form,
-    body,
-    maxTokens,
-    n,
-    stream,
-  };
-}
+): GenerateCallFields => ({
+  ...ownerOf(request),
+  tenantWeight: request.tenantWeight ?? 1,
+  traceparent: request.request.traceparent,
+  form,
+  body,
+  maxTokens,
+  n,
+  stream: sink !== undefined,
+});
 
 /** One `Generate` RPC. */
 export function generate(

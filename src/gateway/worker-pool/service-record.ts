@@ -6,14 +6,6 @@ import { Lease } from '../../core/dispatch/lease.js';
 import { type WorkerOffer } from './worker-choice.js';
 import { type BreakerState } from './worker-view.js';
 
-export interface BreakerOptions {
-  /** Failures in a row that open it. */
-  readonly failures: number;
-  /** First pause before a trial; doubles with each failed one. */
-  readonly minMs: number;
-  readonly maxMs: number;
-}
-
 /** Weight of the newest latency: after ten answers the first counts for a tenth. */
 const WEIGHT = 0.2;
 
@@ -41,7 +33,13 @@ export class ServiceRecord {
 
   /** @param onRoom it may be sent more than before: all, or one request; synchronous */
   constructor(
-    private readonly options: BreakerOptions,
+    private readonly options: {
+      /** Failures in a row that open it. */
+      readonly failures: number;
+      /** First pause before a trial; doubles with each failed one. */
+      readonly minMs: number;
+      readonly maxMs: number;
+    },
     private readonly onRoom: () => void,
   ) {}
 

@@ -21,20 +21,6 @@ import { type WorkerChannel } from '../../platform/grpc/worker-channel.js';
  */
 const CANCEL_MS = 50;
 
-type StreamCall = ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
-
-interface StreamHandleOptions {
-  readonly config: StreamConfig;
-  readonly channel: WorkerChannel;
-  /** How long the worker may take to end a stream that was closed. */
-  readonly resetAfterMs: number;
-  /**
-   * Asks the worker to end the stream, until it has, or until `lose()` is called
-   * in its place.
-   */
-  stop(stream: WorkerStream): void;
-}
-
 /** One live stream. It ends by `close()`, by `cancel()`, or with the worker. */
 export interface StreamHandle {
   /**
@@ -77,7 +63,7 @@ export interface StreamHandle {
  * the worker; events come down.
  */
 export class WorkerStream implements StreamHandle {
-  readonly #call: StreamCall;
+  readonly #call: ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
   readonly #end = Promise.withResolvers<void>();
   #ended = false;
   #halfClosed = false;
@@ -87,7 +73,19 @@ export class WorkerStream implements StreamHandle {
   /**
    * @throws DomainError `worker_lost` when the worker went away before the stream began.
    */
-  constructor(private readonly options: StreamHandleOptions) {
+  constructor(
+    private readonly options: {
+      readonly config: StreamConfig;
+      readonly channel: WorkerChannel;
+      /** How long the worker may take to end a stream that was closed. */
+      readonly resetAfterMs: number;
+      /**
+       * Asks the worker to end the stream, until it has, or until `lose()` is called
+       * in its place.
+       */
+      stop(stream: WorkerStream): void;
+    },
+  ) {
     const { channel } = options;
     this.#call = channel.track(() => channel.stt.transcribeStream(), this);
     // `receiveEvents` throws it; without a listener the error of an unread stream would

@@ -1,13 +1,12 @@
 import { type Writable } from 'node:stream';
 import { type CallGroup } from '../../contracts/grpc/call.codec.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { SinkWriter } from './sink-writer.js';
-import { type WorkerReply, type WorkerTask } from './worker-task.js';
+import { type WorkerReply, type TaskRequest } from './worker-task.js';
 
 /** What a worker is sent of a request. */
 type CalledRequest = Pick<
-  ScheduledRequest<WorkerTask>,
+  TaskRequest,
   'key' | 'priority' | 'tenant' | 'payload' | 'traceparent'
 >;
 

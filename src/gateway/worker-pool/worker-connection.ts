@@ -43,7 +43,7 @@ import { probeWorker, WorkerHealth } from './worker-health.js';
 import { type WorkerReply } from './worker-task.js';
 
 /** How every worker of a model is reached, probed and stopped. */
-export interface ConnectionSettings {
+interface ConnectionSettings {
   readonly limits: ChannelLimits;
   readonly stop: StopLimits;
   readonly health: {
@@ -71,7 +71,7 @@ interface ConnectionEvents {
   readonly onReturn?: () => void;
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** host:port, or in this process. */
   readonly at: string | InProcessWorker;
   readonly kind: ModelKind;

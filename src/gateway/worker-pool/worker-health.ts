@@ -73,23 +73,6 @@ export const isUnreachable = (error: unknown): boolean =>
   error instanceof Error &&
   (error.cause as Partial<ServiceError> | undefined)?.code === status.UNAVAILABLE;
 
-interface WorkerHealthOptions {
-  readonly intervalMs: number;
-  /**
-   * A worker that does nothing is probed less often: for one whose end is noticed
-   * without a probe.
-   */
-  readonly rests?: boolean;
-  /** Failed probes in a row until `onUnhealthy`. */
-  readonly failures: number;
-  probe(): Promise<WorkerHealthReport>;
-  onReport(report: WorkerHealthReport): void;
-  /** Each failure. */
-  onFailure(error: unknown): void;
-  /** Called once per series of failures, after `onFailure`. */
-  onUnhealthy(): void;
-}
-
 /**
  * Answers in a row that report nothing to do, until a worker is left alone for
  * so many intervals.
@@ -110,7 +93,24 @@ export class WorkerHealth {
   /** The outcome of the running probe is out of date already. */
   #again = false;
 
-  constructor(private readonly options: WorkerHealthOptions) {}
+  constructor(
+    private readonly options: {
+      readonly intervalMs: number;
+      /**
+       * A worker that does nothing is probed less often: for one whose end is noticed
+       * without a probe.
+       */
+      readonly rests?: boolean;
+      /** Failed probes in a row until `onUnhealthy`. */
+      readonly failures: number;
+      probe(): Promise<WorkerHealthReport>;
+      onReport(report: WorkerHealthReport): void;
+      /** Each failure. */
+      onFailure(error: unknown): void;
+      /** Called once per series of failures, after `onFailure`. */
+      onUnhealthy(): void;
+    },
+  ) {}
 
   /**
    * Probes now and from then on. A running probe began too early: its outcome is ignored,

@@ -1,15 +1,11 @@
 import { type Provider } from '@nestjs/common';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
 import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
-import {
-  fedMetric,
-  type GaugeReader,
-  metricProvider,
-} from '../../platform/metrics/metric-provider.js';
+import { fedMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
 import { type MetricName } from '../../platform/metrics/registry.js';
 import { type GenerationCounts } from './generation-counts.js';
 import { WorkerPoolService } from './worker-pool.service.js';
-import { type WorkerView } from './worker-view.js';
+import { isReady, type WorkerView } from './worker-view.js';
 
 /** One that is fed by what workers of the pool do. */
 const poolMetric = <M extends Counter | Histogram>(
@@ -17,86 +13,64 @@ const poolMetric = <M extends Counter | Histogram>(
   feed: (metric: M, pool: WorkerPoolService) => void,
 ): Provider => fedMetric(name, [WorkerPoolService], feed);
 
+/** One value per configured worker, read at the scrape; undefined: it has none. */
+const workerMetric = (
+  name: MetricName,
+  read: (worker: WorkerView) => number | undefined,
+): Provider =>
+  metricProvider(name, {
+    inject: [WorkerPoolService],
+    collect: (gauge: Gauge, pool: WorkerPoolService) => {
+      for (const worker of pool.workers()) {
+        const value = read(worker);
+        if (value !== undefined)
+          gauge.set({ worker: worker.id, model: worker.model }, value);
+      }
+    },
+  });
+
 /**
  * What workers that batch by steps last reported, at most a probe
  * (`workers.health_interval_ms`) old.
  */
-const lastReported = (
-  read: (activity: GenerationActivity) => number,
-): GaugeReader<[WorkerPoolService]> => ({
-  inject: [WorkerPoolService],
-  collect: (gauge: Gauge, pool) => {
-    for (const { id, model, health } of pool.workers())
-      if (health?.generation) gauge.set({ worker: id, model }, read(health.generation));
-  },
-});
+const reportedMetric = (
+  name: MetricName,
+  field: Exclude<keyof GenerationActivity, keyof GenerationCounts>,
+): Provider => workerMetric(name, ({ health }) => health?.generation?.[field]);
 
 /** What continuous batching did since the last report, added up. */
 const generationMetric = (
   name: MetricName,
-  add: (
-    counter: Counter,
-    labels: Readonly<Record<'worker' | 'model', string>>,
-    counts: GenerationCounts,
-  ) => void,
+  ...parts: readonly {
+    readonly field: keyof GenerationCounts;
+    readonly labels?: Readonly<Record<string, string>>;
+  }[]
 ): Provider =>
   poolMetric(name, (counter: Counter, pool) =>
     pool.activity$.subscribe(activity => {
       if (activity.type !== 'generated') return;
       const { worker, model, counts } = activity;
-      add(counter, { worker, model }, counts);
+      for (const { field, labels } of parts)
+        counter.inc({ worker, model, ...labels }, counts[field]);
     }),
   );
 
 export const generationActivityMetricProviders: Provider[] = [
-  metricProvider(
-    'llm_sequences_running',
-    lastReported(({ running }) => running),
+  reportedMetric('llm_sequences_running', 'running'),
+  reportedMetric('llm_sequences_waiting', 'waiting'),
+  reportedMetric('llm_kv_blocks', 'blocks'),
+  reportedMetric('llm_kv_blocks_free', 'freeBlocks'),
+  reportedMetric('llm_step_tokens', 'stepTokens'),
+  generationMetric('llm_steps_total', { field: 'steps' }),
+  generationMetric('llm_decode_calls_total', { field: 'decodeCalls' }),
+  generationMetric('llm_preemptions_total', { field: 'preemptions' }),
+  generationMetric(
+    'llm_prefix_tokens_total',
+    { field: 'prefixHitTokens', labels: { result: 'hit' } },
+    { field: 'strandedTokens', labels: { result: 'stranded' } },
   ),
-  metricProvider(
-    'llm_sequences_waiting',
-    lastReported(({ waiting }) => waiting),
-  ),
-  metricProvider(
-    'llm_kv_blocks',
-    lastReported(({ blocks }) => blocks),
-  ),
-  metricProvider(
-    'llm_kv_blocks_free',
-    lastReported(({ freeBlocks }) => freeBlocks),
-  ),
-  metricProvider(
-    'llm_step_tokens',
-    lastReported(({ stepTokens }) => stepTokens),
-  ),
-  generationMetric('llm_steps_total', (steps, labels, counts) =>
-    steps.inc(labels, counts.steps),
-  ),
-  generationMetric('llm_decode_calls_total', (calls, labels, counts) =>
-    calls.inc(labels, counts.decodeCalls),
-  ),
-  generationMetric('llm_preemptions_total', (preemptions, labels, counts) =>
-    preemptions.inc(labels, counts.preemptions),
-  ),
-  generationMetric('llm_prefix_tokens_total', (tokens, labels, counts) => {
-    tokens.inc({ ...labels, result: 'hit' }, counts.prefixHitTokens);
-    tokens.inc({ ...labels, result: 'stranded' }, counts.strandedTokens);
-  }),
-  generationMetric('llm_backend_losses_total', (losses, labels, counts) =>
-    losses.inc(labels, counts.losses),
-  ),
+  generationMetric('llm_backend_losses_total', { field: 'losses' }),
 ];
-
-/** One value per configured worker, read at the scrape. */
-const perWorker = (
-  read: (worker: WorkerView) => number,
-): GaugeReader<[WorkerPoolService]> => ({
-  inject: [WorkerPoolService],
-  collect: (gauge: Gauge, pool) => {
-    for (const worker of pool.workers())
-      gauge.set({ worker: worker.id, model: worker.model }, read(worker));
-  },
-});
 
 /** One phase of each answer, as its worker reports it, in seconds. */
 const phaseMetric = (
@@ -111,18 +85,9 @@ const phaseMetric = (
   );
 
 export const workerPoolMetricProviders: Provider[] = [
-  metricProvider(
-    'switchyard_worker_up',
-    perWorker(({ state }) => (state === 'ready' || state === 'busy' ? 1 : 0)),
-  ),
-  metricProvider(
-    'switchyard_worker_slots',
-    perWorker(({ slots }) => slots.total),
-  ),
-  metricProvider(
-    'switchyard_worker_slots_in_use',
-    perWorker(({ slots }) => slots.inUse),
-  ),
+  workerMetric('switchyard_worker_up', worker => (isReady(worker) ? 1 : 0)),
+  workerMetric('switchyard_worker_slots', ({ slots }) => slots.total),
+  workerMetric('switchyard_worker_slots_in_use', ({ slots }) => slots.inUse),
   poolMetric('switchyard_worker_restarts_total', (restarts: Counter, pool) => {
     // A counter exists from the start: an alert on its increase would miss the
     // first restart otherwise.

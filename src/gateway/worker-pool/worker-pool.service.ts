@@ -16,7 +16,6 @@ import {
 } from '../../core/dispatch/worker.port.js';
 import { type Placement } from '../../core/request/scheduled-request.js';
 import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Lease } from '../../core/dispatch/lease.js';
@@ -30,12 +29,16 @@ import { ADDRESS_RESOLVER, type AddressResolver } from './address-watch.js';
 import { ModelWorkers, type ModelWorkersOptions } from './model-workers.js';
 import { type PoolActivity } from './pool-activity.js';
 import { type PooledWorker } from './pooled-worker.js';
-import { type WorkerOrder } from './pooled-worker-options.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { WORKER_LAUNCH, type WorkerLaunch } from './worker-roster.js';
-import { type WorkerTask } from './worker-task.js';
-import { isReady, loadFailed, type ModelView, type WorkerView } from './worker-view.js';
+import {
+  isReady,
+  loadFailed,
+  type ModelView,
+  type WorkerView,
+  type WorkerOrder,
+} from './worker-view.js';
 
 /** Retry-After for live streams: a place is released when a session ends. */
 const TRY_AGAIN_MS = 1000;
@@ -72,11 +75,6 @@ function streamHost(model: string, workers: readonly PooledWorker[]): PooledWork
       retryAfterMs: TRY_AGAIN_MS,
     },
   );
-}
-
-interface WorkerCallRequest extends CallRequest {
-  readonly request: ScheduledRequest<WorkerTask>;
-  readonly workerId: string;
 }
 
 /**
@@ -162,11 +160,13 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    * Starts the RPC now. Never throws: if the worker is gone, the reply
    * rejects with `worker_lost`.
    */
-  execute({ workerId, request, group }: WorkerCallRequest): WorkerCall {
-    const tenantWeight = this.keyRing?.weightOf(request.tenant ?? DEFAULT_TENANT);
+  execute({
+    workerId,
+    ...call
+  }: CallRequest & { readonly workerId: string }): WorkerCall {
+    const tenantWeight = this.keyRing?.weightOf(call.request.tenant ?? DEFAULT_TENANT);
     return (
-      this.#worker(workerId)?.execute({ request, group, tenantWeight }) ??
-      lostCall(workerId)
+      this.#worker(workerId)?.execute({ ...call, tenantWeight }) ?? lostCall(workerId)
     );
   }
 
@@ -203,7 +203,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   order(workerId: string, order: WorkerOrder): void {
     const worker = this.#worker(workerId);
     const pulls = worker === undefined || worker.options.pulls;
-    if (!pulls && this.#models.get(worker.options.model)?.order(worker, order)) return;
+    if (!pulls && this.#models.get(worker.options.model.id)?.order(worker, order)) return;
     const why = pulls
       ? 'It takes its requests from the shared queue'
       : 'This gateway knows its address only';

@@ -14,7 +14,6 @@ import {
   EXTERNAL_GRACE_MS,
   fetchRules,
   isBridged,
-  maxMessageBytes,
   pulledWork,
   workerCare,
   workerEnvironment,
@@ -30,25 +29,14 @@ import {
   UNPROTECTED,
   knownAs,
 } from '../../platform/grpc/channel-security.js';
-import { PooledWorker } from './pooled-worker.js';
+import { PooledWorker, type WorkerOwner } from './pooled-worker.js';
 import { type OpenInProcessWorker, type InProcessWorker } from './in-process-worker.js';
-import { type PoolActivity } from './pool-activity.js';
-import { neededMessageBytes } from '../../platform/grpc/report-check.js';
 import {
   ProcessLocation,
   remoteLocation,
   type WorkerLocation,
   type LocationEvents,
 } from './worker-location.js';
-
-interface InProcessLocationOptions {
-  open(): InProcessWorker;
-  /** Pause after a start that failed: an operator may repair what it names. */
-  readonly retryMs: number;
-  readonly log: ProcessLog;
-  onRestart(): void;
-  onStartFailed(): void;
-}
 
 /**
  * In this process: nothing is supervised, since there is nothing that could die
@@ -63,7 +51,16 @@ class InProcessLocation implements WorkerLocation {
   #worker: InProcessWorker | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly options: InProcessLocationOptions) {}
+  constructor(
+    private readonly options: {
+      open(): InProcessWorker;
+      /** Pause after a start that failed: an operator may repair what it names. */
+      readonly retryMs: number;
+      readonly log: ProcessLog;
+      onRestart(): void;
+      onStartFailed(): void;
+    },
+  ) {}
 
   start(events: LocationEvents): void {
     this.#events = events;
@@ -170,16 +167,8 @@ export const builtWorkerLaunch = (
   inner,
 });
 
-export interface WorkerRosterOptions {
-  readonly settings: Settings;
+export interface WorkerRosterOptions extends WorkerOwner {
   readonly launch: WorkerLaunch;
-  /** Monotonic milliseconds. */
-  readonly nowMs: () => number;
-  readonly onActivity: (activity: PoolActivity) => void;
-  /** A worker has more slots than before, free or urgent. Synchronous. */
-  readonly onCapacity: () => void;
-  /** A worker has ended a request or a live stream. */
-  readonly onReturn: () => void;
 }
 
 interface Place {
@@ -338,37 +327,18 @@ function pooledWorker(
   options: WorkerRosterOptions,
 ): PooledWorker {
   const { model, id, replica, isRemote = false } = place;
-  const { workers, server } = options.settings;
   const log = new ProcessLog(new Logger('Worker'), id);
   return new PooledWorker({
+    ...options,
     id,
-    model: model.id,
-    kind: model.kind,
+    model,
     device: isRemote ? undefined : (replica.device ?? optionDevice(model)),
     role: replica.role ?? 'any',
     isRemote,
     pulls: pulledWork(model, options.settings, replica).sharedQueue !== undefined,
     location: locate(place, log, options),
-    connection: {
-      limits: {
-        maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
-        keepaliveTimeMs: workers.keepaliveTimeMs,
-        keepaliveTimeoutMs: workers.keepaliveTimeoutMs,
-      },
-      ...workerCare(options.settings),
-    },
-    breaker: {
-      failures: workers.breakerFailures,
-      minMs: workers.breakerMinMs,
-      maxMs: workers.breakerMaxMs,
-    },
-    neededMessageBytes: neededMessageBytes(model.kind, server.uploadLimitBytes),
     log,
     security: place.security ?? (() => UNPROTECTED),
-    nowMs: options.nowMs,
-    onCapacity: options.onCapacity,
-    onReturn: options.onReturn,
-    onActivity: options.onActivity,
   });
 }
 

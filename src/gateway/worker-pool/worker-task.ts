@@ -1,4 +1,5 @@
 import { type Writable } from 'node:stream';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type SpeechParams } from '../../contracts/formats/speech.js';
 import {
   type TokenLogprob,
@@ -94,8 +95,12 @@ export interface EmbedTask extends Pick<EmbedCallFields, 'form'> {
   readonly inputs: number;
 }
 
-/** What the gateway keeps in `ScheduledRequest.payload`. */
 export type WorkerTask = TranscribeTask | SynthesizeTask | GenerateTask | EmbedTask;
+
+/** A request, and what it asks of a worker. */
+export interface TaskRequest extends ScheduledRequest {
+  readonly payload: WorkerTask;
+}
 
 export type WorkerReply =
   | {

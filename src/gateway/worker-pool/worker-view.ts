@@ -137,3 +137,9 @@ export interface WorkerView {
   /** What the worker last said about itself. */
   readonly health?: WorkerHealthReport;
 }
+
+/**
+ * `drain`: what runs finishes and nothing new is sent, until `resume`. `restart`: as
+ * `drain`, then its process is replaced and serves again.
+ */
+export type WorkerOrder = 'drain' | 'resume' | 'restart';

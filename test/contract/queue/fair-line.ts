@@ -68,8 +68,8 @@ const priorityOf = ({ realtime = false }: Arrival): RequestPriority =>
   realtime ? RequestPriority.REALTIME : RequestPriority.BATCH;
 
 class EmbeddedLine implements FairLine {
-  readonly #queue: PriorityQueue<undefined>;
-  readonly #taken = new Map<string, ScheduledRequest<undefined>>();
+  readonly #queue: PriorityQueue;
+  readonly #taken = new Map<string, ScheduledRequest>();
   #made = 0;
 
   constructor(weights: Weights = {}) {

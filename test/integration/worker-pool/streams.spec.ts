@@ -7,7 +7,6 @@ import { type PriorityQueue } from '../../../src/core/queue/priority-queue.js';
 import { IdleUnload } from '../../../src/gateway/scheduler/idle-unload.js';
 import { type StreamHandle } from '../../../src/gateway/worker-pool/stream-handle.js';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
-import { type WorkerTask } from '../../../src/gateway/worker-pool/worker-task.js';
 import {
   alone,
   isReady,
@@ -136,7 +135,7 @@ describe('a live stream', () => {
     await pool.start();
     await workerThat(pool, isReady);
     const queue = { depthOf: () => ({ realtime: 0, batch: 0, bytes: 0 }) };
-    const idle = new IdleUnload(pool, queue as unknown as PriorityQueue<WorkerTask>);
+    const idle = new IdleUnload(pool, queue as unknown as PriorityQueue);
     const handle = open();
     const heard = heardBy(handle);
     idle.check();

@@ -1,5 +1,5 @@
-import { type BatchWindowOptions } from '../../../../src/core/batching/batch-window.js';
-import { type QueueBounds } from '../../../../src/core/queue/admission.js';
+import { type BatchWindow } from '../../../../src/core/batching/batch-window.js';
+import { type Admission } from '../../../../src/core/queue/admission.js';
 import { SETTINGS_TABLE } from '../../../../src/platform/config/settings.js';
 
 /** The settings that a simulation obeys. */
@@ -7,8 +7,8 @@ export interface SimulationRules {
   readonly agingMs: number;
   readonly agingShare: number;
   readonly queueTimeoutMs: number;
-  readonly window: BatchWindowOptions;
-  readonly bounds: QueueBounds;
+  readonly window: ConstructorParameters<typeof BatchWindow>[0];
+  readonly bounds: ConstructorParameters<typeof Admission>[0];
 }
 
 const setting = <K extends keyof typeof SETTINGS_TABLE>(

@@ -54,10 +54,14 @@ interface Traveller {
   predictedMs?: number | undefined;
 }
 
+interface Journey extends ScheduledRequest {
+  readonly payload: Traveller;
+}
+
 type OwnFields<E> = E extends DispatchEvent
   ? Omit<E, 'key' | 'requestId' | 'tenant' | 'keyId' | 'model' | 'priority' | 'atMs'>
   : never;
-type Life = RequestRecord<Traveller, undefined>;
+type Life = RequestRecord<Journey, undefined>;
 const COMPLETED: Settlement<undefined> = { status: 'completed', reply: undefined };
 const cancelled = (): Settlement<undefined> => ended('request_cancelled', 'cancelled');
 const expired = (): Settlement<undefined> => ended('queue_timeout', 'failed');
@@ -82,7 +86,7 @@ export class VirtualGateway {
   readonly #timers = new WindowTimers(this.#clock, this.#clock);
   readonly #lives = new Map<string, Life>();
   readonly forecaster: Forecaster;
-  readonly #dispatcher: Dispatcher<Traveller>;
+  readonly #dispatcher: Dispatcher;
   readonly #times = new AnswerTimes();
   readonly #rules: SimulationRules;
   readonly #shares: boolean;
@@ -106,7 +110,7 @@ export class VirtualGateway {
     this.pool = new SimulatedPool(this.#events, cost);
     for (const [model, count] of workers) this.pool.add(model, count);
     let groups = 0;
-    const queue = new PriorityQueue<Traveller>(this.#rules);
+    const queue = new PriorityQueue(this.#rules);
     const window = new BatchWindow(this.#rules.window);
     const capacities = (model: string) => this.pool.capacities(model);
     this.forecaster = new Forecaster({
@@ -195,7 +199,7 @@ export class VirtualGateway {
   }
 
   /** As `RequestQueues` does. */
-  #timed(request: ScheduledRequest<Traveller>): TimedRequest<Traveller> {
+  #timed(request: Journey): TimedRequest<Journey> {
     const { deadlineMs: withinMs } = request.payload.came;
     const { enqueuedAtMs: nowMs, model } = request;
     if (withinMs === undefined) return { request };
@@ -237,18 +241,19 @@ export class VirtualGateway {
     this.#timers.wakeAt(this.#dispatcher.nextWakeMs(nowMs));
   }
 
-  #send({ workerId, members, groupId, reason }: DispatchPlan<Traveller>): void {
+  #send({ workerId, members, groupId, reason }: DispatchPlan): void {
     const { nowMs } = this;
     const works = members.map(({ request, lease, aged }) => {
       const life = this.#lives.get(request.id);
       if (!life) throw new Error(`${request.id} was planned and is not here.`);
       life.leased(workerId, nowMs);
       const queueWaitMs = nowMs - request.enqueuedAtMs;
-      this.book.leased(request.payload.came, queueWaitMs);
-      request.payload.leasedAtMs = nowMs;
+      const { payload } = life.request;
+      this.book.leased(payload.came, queueWaitMs);
+      payload.leasedAtMs = nowMs;
       const group = { groupId, groupSize: members.length, reason, batchWaitMs: 0 };
       this.#emit(life, { type: 'leased', workerId, ...group, attempt: 1, queueWaitMs });
-      return (request.payload.work = this.#workOf(life, lease, aged));
+      return (payload.work = this.#workOf(life, lease, aged));
     });
     this.pool.take(workerId, works, nowMs);
   }
@@ -266,7 +271,7 @@ export class VirtualGateway {
     return { priority: request.priority, ...share, costMs, cancelled: false, done };
   }
 
-  #learn(request: ScheduledRequest<Traveller>): void {
+  #learn(request: Journey): void {
     const { came, work, leasedAtMs = 0, predictedMs } = request.payload;
     if (came.costMs === undefined || work?.startedAtMs === undefined) return;
     this.#dispatcher.queue.measured(request, came.costMs);

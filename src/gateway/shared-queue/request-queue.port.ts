@@ -1,15 +1,16 @@
-import { type RequestKey, type RequestRef } from '../request/request-key.js';
-import { type RequestPriority } from '../request/request-priority.js';
-import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { type CancelReason } from '../request/settlement.js';
-import { type DomainError } from '../errors/domain-error.js';
-import { type RequestView } from './request-view.js';
+import { type RequestKey, type RequestRef } from '../../core/request/request-key.js';
+import { type RequestPriority } from '../../core/request/request-priority.js';
+import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
+import { type CancelReason } from '../../core/request/settlement.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
+import { type TaskRequest, type WorkerReply } from '../worker-pool/worker-task.js';
+import { type RequestView } from '../../core/dispatch/request-view.js';
 
 /**
  * Where requests wait until a worker has them: in this process, or in a store that
  * gateways share (D-19). One contract suite holds for every queue: `test/contract/queue`.
  */
-export interface SchedulerQueue<Payload, Reply> {
+export interface SchedulerQueue {
   /** The dispatcher of this process decides its order. */
   readonly isEmbedded: boolean;
 
@@ -28,8 +29,8 @@ export interface SchedulerQueue<Payload, Reply> {
    *   says whether it is accepted.
    */
   enqueue(
-    request: ScheduledRequest<Payload>,
-    reports: QueueReports<Reply>,
+    request: TaskRequest,
+    reports: QueueReports,
   ): DomainError | 'accepted' | undefined;
 
   /**
@@ -39,7 +40,7 @@ export interface SchedulerQueue<Payload, Reply> {
    *   is being queued
    */
   cancel(
-    request: ScheduledRequest<Payload>,
+    request: ScheduledRequest,
     reason: CancelReason,
     workerId: string | undefined,
   ): Promise<void>;
@@ -47,7 +48,7 @@ export interface SchedulerQueue<Payload, Reply> {
   /**
    * What stands before a request that waits: decides its error code and its Retry-After.
    */
-  backlog(request: ScheduledRequest<Payload>): QueueBacklog;
+  backlog(request: ScheduledRequest): QueueBacklog;
 
   /** Undefined: not in this queue. */
   find(ref: RequestRef): RequestView | undefined | Promise<RequestView | undefined>;
@@ -57,7 +58,7 @@ export interface SchedulerQueue<Payload, Reply> {
  * What a queue reports about one gateway's requests. A report about a request that has
  * settled changes nothing.
  */
-export interface QueueReports<Reply> {
+export interface QueueReports {
   /** It waits, and can be cancelled. */
   accepted(key: RequestKey): void;
   /** It never waited. */
@@ -71,7 +72,7 @@ export interface QueueReports<Reply> {
    * The worker is done, so its inference deadline stops; the answer may still be fetched.
    */
   computed(key: RequestKey, computation: QueueComputation): void;
-  ended(key: RequestKey, end: QueueEnd<Reply>): void;
+  ended(key: RequestKey, end: QueueEnd): void;
 }
 
 export interface QueueLease {
@@ -94,8 +95,8 @@ export interface QueueComputation {
   readonly batchWaitMs: number;
 }
 
-export type QueueEnd<Reply> =
-  | { readonly type: 'completed'; readonly reply: Reply }
+export type QueueEnd =
+  | { readonly type: 'completed'; readonly reply: WorkerReply }
   | { readonly type: 'failed'; readonly error: unknown }
   /**
    * Its queue deadline passed (D-07), or its worker died and it cannot be
