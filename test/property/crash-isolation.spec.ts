@@ -99,11 +99,7 @@ class World {
     }
   }
 
-  #lost(
-    request: ScheduledRequest,
-    { workerId }: FakeWorker,
-    together: number,
-  ): void {
+  #lost(request: ScheduledRequest, { workerId }: FakeWorker, together: number): void {
     const member = this.members.get(request.id)!;
     member.losses.push(together);
     const code = member.budget.spend(

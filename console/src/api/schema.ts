@@ -988,7 +988,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tokens of a model to text */
+        /**
+         * Tokens of a model to text
+         * @description The text of tokens.
+         */
         post: operations["TokensController_detokenize"];
         delete?: never;
         options?: never;
@@ -1124,7 +1127,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Text to tokens of a model */
+        /**
+         * Text to tokens of a model
+         * @description Tokens of a text.
+         */
         post: operations["TokensController_tokenize"];
         delete?: never;
         options?: never;
@@ -3141,6 +3147,11 @@ export interface components {
              */
             background: boolean;
             frequency_penalty?: number;
+            /**
+             * @description `false`: nothing is generated; the next request can continue it.
+             * @default true
+             */
+            generate: boolean;
             /** @description `message.output_text.logprobs`; others have nothing to add. */
             include?: string[];
             /**
@@ -9957,7 +9968,20 @@ export interface operations {
     TokensController_detokenize: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A retry under the same key joins the first attempt, or gets its answer. */
+                "Idempotency-Key"?: string;
+                /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
+                Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
+                /** @description REALTIME goes before BATCH, which is the default. */
+                "X-Priority"?: "realtime" | "batch";
+                /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
+                "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
+            };
             path?: never;
             cookie?: never;
         };
@@ -9967,6 +9991,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The answer, in the form asked for. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9981,8 +10006,23 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
+            /** @description With `Prefer: respond-async`. */
+            202: {
+                headers: {
+                    /** @description `/v1/requests/{id}` */
+                    Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
             /**
              * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
              *
              *     `invalid_value`: A field has a value outside its range; the message names both.
              *
@@ -10524,7 +10564,20 @@ export interface operations {
     TokensController_tokenize: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A retry under the same key joins the first attempt, or gets its answer. */
+                "Idempotency-Key"?: string;
+                /** @description `respond-async`: 202 at once; `Location` names where the answer will be. */
+                Prefer?: "respond-async";
+                /** @description Milliseconds from arrival until the whole answer. 503 `deadline_unreachable` at once when that cannot be met. */
+                "X-Deadline-Ms"?: number;
+                /** @description REALTIME goes before BATCH, which is the default. */
+                "X-Priority"?: "realtime" | "batch";
+                /** @description Name it yourself to cancel it later; generated when absent. Comes back as `x-request-id`. */
+                "X-Request-Id"?: string;
+                /** @description Milliseconds from arrival until the first output; of an answer that is not streamed, until it comes. */
+                "x-slo-ttft-ms"?: number;
+            };
             path?: never;
             cookie?: never;
         };
@@ -10534,6 +10587,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description The answer, in the form asked for. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10553,8 +10607,23 @@ export interface operations {
                     "application/json": Record<string, never>;
                 };
             };
+            /** @description With `Prefer: respond-async`. */
+            202: {
+                headers: {
+                    /** @description `/v1/requests/{id}` */
+                    Location?: string;
+                    /** @description Seconds until it is probably answered, if known. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
             /**
              * @description `invalid_json`: The JSON body cannot be parsed.
+             *
+             *     `unsupported_task`: The model cannot do this task, such as translation; the message names models that can.
              *
              *     `invalid_value`: A field has a value outside its range; the message names both.
              *
@@ -16231,6 +16300,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "resp_1",
+                     *       "object": "response.compaction",
+                     *       "output": [
+                     *         {
+                     *           "id": "cmp_1",
+                     *           "type": "compaction",
+                     *           "encrypted_content": "switchyard1.SXQ"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": Record<string, never>;
                 };
             };
@@ -16462,6 +16544,12 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "object": "response.input_tokens",
+                     *       "input_tokens": 11
+                     *     }
+                     */
                     "application/json": Record<string, never>;
                 };
             };

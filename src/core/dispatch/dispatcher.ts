@@ -121,11 +121,7 @@ export class Dispatcher {
     this.#draining = true;
   }
 
-  #planFor(
-    lane: ModelLane,
-    aged: boolean,
-    nowMs: number,
-  ): DispatchPlan | undefined {
+  #planFor(lane: ModelLane, aged: boolean, nowMs: number): DispatchPlan | undefined {
     const { queue } = this.deps;
     if (this.#held.has(lane.model)) return undefined;
     const credit = slotCredit(lane, queue, nowMs);

@@ -24,10 +24,7 @@ type RequestState = 'queued' | 'leased' | 'settled';
  * Enforces D-04: `settle` is true exactly once, whichever of reply, deadline, cancel and
  * shutdown comes first. An invalid transition is a defect of the caller and throws.
  */
-export class RequestRecord<
-  Q extends ScheduledRequest = ScheduledRequest,
-  R = unknown,
-> {
+export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = unknown> {
   /** Only the methods of the record write what follows. */
   state: RequestState = 'queued';
   /** The worker that has it, or had it last when settled; undefined while it waits. */

@@ -31,12 +31,7 @@ describe('LiveFeed: the work it makes', () => {
     registry = aRegistry(bus);
     const pool = { workers: () => (asked++, []) } as unknown as WorkerPoolService;
     const models = [{ id: 'm' } as ModelSpec];
-    const source = new LiveSource(
-      registry,
-      pool,
-      models,
-      new GatewayIdentity(),
-    );
+    const source = new LiveSource(registry, pool, models, new GatewayIdentity());
     feed = new LiveFeed(bus, source);
   });
   afterEach(() => {

@@ -142,11 +142,7 @@ export class LiveFeed implements OnApplicationShutdown {
     const room = this.find(`request:${event.requestId}`);
     const request = room && this.source.find(event.key);
     if (room && request)
-      this.publish(
-        room,
-        { set: { [event.requestId]: request.view } },
-        request.tenant,
-      );
+      this.publish(room, { set: { [event.requestId]: request.view } }, request.tenant);
   }
 
   #queueChanged(model: string): void {

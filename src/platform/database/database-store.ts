@@ -1,10 +1,8 @@
 import type {
   DeleteResult,
   ExpressionBuilder,
-  ExpressionWrapper,
   FilterObject,
   Kysely,
-  SqlBool,
   UpdateResult,
   Insertable,
 } from 'kysely';
