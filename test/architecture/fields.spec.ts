@@ -546,7 +546,7 @@ describe('events', () => {
 });
 
 it('the query of a live session has the names that its handshake reads', () => {
-  const source = readFileSync('src/gateway/realtime/session-handshake.ts', 'utf8');
+  const source = readFileSync('src/gateway/realtime/realtime.gateway.ts', 'utf8');
   const read = [
     ...source.matchAll(/(?:query|queryOf\(request\))\.(?:get|has)\('(\w+)'\)/g),
   ].map(([, name]) => name);

@@ -8,7 +8,7 @@ import { sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { type WaitForecast } from '../../core/forecast/wait-forecast.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { type Dialect } from '../text/dialect.js';
+import { type TextDialect } from '../text/dialect.js';
 import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
 import { inWordsOf } from '../text/param-names.js';
 import { PARAMS_OF_MESSAGE } from './chat-of-message.js';
@@ -45,7 +45,7 @@ interface OpenBlock {
 const PING: MessageEvent = { type: 'ping' };
 
 /** Pieces of a generation to the events of a message, and to the message itself. */
-export class MessageWriter implements Dialect<MessageEvent> {
+export class MessageWriter implements TextDialect<MessageEvent> {
   readonly frame = frameOf;
   readonly #blocks: OpenBlock[] = [];
   #isOpen = false;

@@ -9,12 +9,12 @@ import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { type HttpCaller, httpCaller } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { type GenerationForm } from '../text/generation-output-stream.js';
+import { type OutputForm } from '../text/generation-output-stream.js';
 import { beginningOfChat } from '../text/parse-generation.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
 
 /** The events of another server, byte by byte but for the name of the model. */
-class NativeEvents implements GenerationForm {
+class NativeEvents implements OutputForm {
   constructor(
     private readonly model: string,
     private readonly requestId: string,

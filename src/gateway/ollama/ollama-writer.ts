@@ -1,5 +1,5 @@
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { type Dialect } from '../text/dialect.js';
+import { type TextDialect } from '../text/dialect.js';
 import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
 
 const NS_PER_MS = 1_000_000;
@@ -12,7 +12,7 @@ interface Said {
 }
 
 /** Pieces of a generation to the lines of an answer, and to the one of a whole answer. */
-export class OllamaWriter implements Dialect {
+export class OllamaWriter implements TextDialect {
   readonly contentType = 'application/x-ndjson';
   readonly #startMs = performance.now();
   readonly #all: Said = { text: '', thinking: '' };

@@ -18,7 +18,7 @@ import { type ResponseRunState } from './response-runs.js';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
 import { type EngineName } from '../../platform/config/model-spec.js';
 import {
-  type GenerationForm,
+  type OutputForm,
   GenerationOutputStream,
 } from '../text/generation-output-stream.js';
 
@@ -49,7 +49,7 @@ const NEWLINES = /[\r\n]+/g;
  * Chunks of an answer, one per line, for a reader in this process that may hold
  * the engine back.
  */
-const LINES: GenerationForm = {
+const LINES: OutputForm = {
   format: json => `${json.toString('utf8').replace(NEWLINES, ' ')}\n`,
   lastFrame: () => undefined,
 };

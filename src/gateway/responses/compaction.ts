@@ -1,7 +1,7 @@
 import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { piecesOf, usageIn } from '../text/generation-pieces.js';
+import { piecesOf, usageOfAnswer } from '../text/generation-pieces.js';
 import { newId } from './response-object.js';
 
 /** Opaque to clients: what this gateway can read again begins so. */
@@ -37,7 +37,7 @@ export function compactionOf(
     object: 'response.compaction',
     created_at,
     output: [...kept, { id: newId('cmp'), type: 'compaction', encrypted_content }],
-    usage: usageIn(answer) ?? null,
+    usage: usageOfAnswer(answer) ?? null,
   };
 }
 

@@ -27,7 +27,7 @@ import {
 } from '../../contracts/formats/server-sent-event.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { type GenerationForm } from '../text/generation-output-stream.js';
+import { type OutputForm } from '../text/generation-output-stream.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -38,7 +38,7 @@ type NativeFields = Json;
  * The events of another server, each byte by byte but for the fields that the gateway
  * sets in the response.
  */
-class NativeEvents implements GenerationForm {
+class NativeEvents implements OutputForm {
   #last: Json = {};
   /** The final event: it is sent when the response is stored. */
   #final: Buffer | undefined;

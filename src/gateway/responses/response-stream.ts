@@ -7,7 +7,7 @@ import {
 } from '../../contracts/openai/responses.js';
 import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { type Dialect } from '../text/dialect.js';
+import { type TextDialect } from '../text/dialect.js';
 import { sendEvents } from '../text/generation-output-stream.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
 import { type FinishResponse } from './conversations.js';
@@ -29,7 +29,7 @@ export function followEvents(
 }
 
 /** A response that is answered at once. */
-export class AnsweredResponse implements Dialect<ResponseEvent> {
+export class AnsweredResponse implements TextDialect<ResponseEvent> {
   readonly frame = eventFrame;
 
   constructor(

@@ -26,7 +26,7 @@ import {
 } from '../../contracts/formats/server-sent-event.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { type GenerationForm } from './generation-output-stream.js';
+import { type OutputForm } from './generation-output-stream.js';
 
 const DATA = Buffer.from('data: ');
 
@@ -36,7 +36,7 @@ const END = Buffer.from('\n\n');
  * Generated text as OpenAI's events: chunks, then `[DONE]`, or the error envelope if it
  * fails after the first chunk.
  */
-export class CompletionEvents implements GenerationForm {
+export class CompletionEvents implements OutputForm {
   readonly #fields: JsonFields;
 
   /** @param fields set in every chunk; the rest of a chunk is sent unchanged */

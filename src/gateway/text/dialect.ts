@@ -1,9 +1,9 @@
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type GenerationForm } from './generation-output-stream.js';
+import { type OutputForm } from './generation-output-stream.js';
 import { type GenerationPiece, piecesOf } from './generation-pieces.js';
 
 /** Another dialect than that of chat: the pieces of one generation as its events. */
-export interface Dialect<E = object> {
+export interface TextDialect<E = object> {
   readonly contentType?: string;
   begin(): readonly E[];
   take(piece: GenerationPiece): readonly E[];
@@ -16,11 +16,11 @@ export interface Dialect<E = object> {
 }
 
 /** Generated text in another dialect than that of chat. */
-export class DialectForm implements GenerationForm {
+export class DialectForm implements OutputForm {
   #hasBegun = false;
   #unreadable: DomainError | undefined;
 
-  constructor(private readonly dialect: Dialect) {}
+  constructor(private readonly dialect: TextDialect) {}
 
   get contentType(): string | undefined {
     return this.dialect.contentType;

@@ -5,7 +5,7 @@ import { OutputStream } from '../inference/output-stream.js';
 import { type GenerationOutput } from '../worker-pool/worker-task.js';
 
 /** How a generation is written for its reader. */
-export interface GenerationForm {
+export interface OutputForm {
   /** Default: server-sent events. */
   readonly contentType?: string;
   /** @param json a chunk of the answer, as the engine made it */
@@ -21,7 +21,7 @@ export class GenerationOutputStream extends OutputStream implements GenerationOu
   readonly chunks = this.body;
 
   constructor(
-    private readonly form: GenerationForm,
+    private readonly form: OutputForm,
     maxBufferedBytes: number,
   ) {
     super(maxBufferedBytes);

@@ -43,7 +43,7 @@ export const piecesOf = (answer: Buffer): readonly GenerationPiece[] =>
   readAnswer(answer).pieces;
 
 /** Undefined: the engine did not count. */
-export const usageIn = (answer: Buffer): ResponseUsage | undefined =>
+export const usageOfAnswer = (answer: Buffer): ResponseUsage | undefined =>
   piecesOf(answer).find(piece => piece.type === 'usage')?.usage;
 
 export interface ReadAnswer {

@@ -8,9 +8,9 @@ import {
   InferenceService,
 } from '../inference/inference.service.js';
 import { type EmbedTask } from '../worker-pool/worker-task.js';
-import { type Dialect, DialectForm } from './dialect.js';
+import { type TextDialect, DialectForm } from './dialect.js';
 import {
-  type GenerationForm,
+  type OutputForm,
   GenerationOutputStream,
   sendEvents,
 } from './generation-output-stream.js';
@@ -94,7 +94,7 @@ export class TextGenerationService {
   /** Answers in another dialect than that of chat. @param notice as of `stream` */
   say(
     turn: TextTurn,
-    dialect: Dialect,
+    dialect: TextDialect,
     isStream: boolean,
     notice?: () => Promise<string>,
   ): Promise<void> {
@@ -112,7 +112,7 @@ export class TextGenerationService {
    */
   async stream(
     { caller, generation, ignored }: TextTurn,
-    form: GenerationForm,
+    form: OutputForm,
     notice?: () => Promise<string>,
   ): Promise<void> {
     const { maxBufferedBytes } = this.settings.generation;

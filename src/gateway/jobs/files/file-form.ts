@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type MultipartFile } from '@fastify/multipart';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
@@ -8,8 +9,6 @@ import {
   LONGEST_TEXT,
   multipartError,
 } from '../../http/multipart-form.js';
-
-export type Fields = Readonly<Record<string, unknown>>;
 
 interface FormRules<T> {
   /** Name of the one file part. */
