@@ -5,27 +5,11 @@ import {
   environmentOf,
   launchDirectory,
 } from '../platform/config/process-environment.js';
-import { engineVersion } from './engines/engine-packages.js';
+import { firstModelSteps } from './first-model.js';
 import { runProgram } from './product-program.js';
 import { usageError } from './shared/cli-error.js';
 import { command } from './shared/command.js';
 import { MARKS, print, printJson, say, ask } from './shared/terminal.js';
-
-/** Runs on every machine, with packages from npm alone. */
-const FIRST = { engine: 'sherpa-onnx', model: 'sense-voice-small' } as const;
-
-/** What to type where no model is configured yet, up to the first one. */
-function firstModelSteps(): readonly string[] {
-  const engine =
-    engineVersion(FIRST.engine) === undefined
-      ? [`  ${ownName()} engines install ${FIRST.engine}`]
-      : [];
-  return [
-    `  ${ownName()} models starter             # Whisper base, SmolLM2 135M and a voice; or one model:`,
-    ...engine,
-    `  ${ownName()} models add ${FIRST.model}       # or another one: ${ownName()} models search`,
-  ];
-}
 
 const FILES: Readonly<Record<string, string>> = {
   'switchyard.yaml': `# Settings of this gateway; a line left out has its default. Relative paths start at this folder.

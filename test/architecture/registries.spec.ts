@@ -78,7 +78,7 @@ describe('registries and code', () => {
   it('use every setting: none is accepted and then ignored', () => {
     // What becomes something else there: the loader's own checks, and the rules that a
     // worker process is told.
-    const readers = ['load-config', 'shared-queue-access', 'worker-spec'].map(
+    const readers = ['load-config', 'worker-spec'].map(
       name => `src/platform/config/${name}.ts`,
     );
     const files = [
