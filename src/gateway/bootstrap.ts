@@ -6,7 +6,7 @@ import { type ReadModels } from '../platform/config/config.module.js';
 import { type SettingSources } from '../platform/config/setting-source.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
-import { OriginGuard } from '../platform/auth/access-hooks.js';
+import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { logRequests } from '../platform/logging/request-lines.js';
 import { AuditLog, auditEntryOf } from './admin/audit-log.js';
 import { Entrance } from './entrance.js';

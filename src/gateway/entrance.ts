@@ -1,6 +1,7 @@
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { AccessGuard, OriginGuard } from '../platform/auth/access-hooks.js';
+import { AccessGuard } from '../platform/auth/access-hooks.js';
+import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { Authenticator } from '../platform/auth/authenticator.js';
 import { ForwardedUsers } from '../platform/auth/forwarded-users.js';
 import { type Settings } from '../platform/config/settings.js';

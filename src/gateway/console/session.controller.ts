@@ -28,7 +28,7 @@ import {
   bearerToken,
   type SignedIn,
 } from '../../platform/auth/authenticator.js';
-import { OriginGuard } from '../../platform/auth/access-hooks.js';
+import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { KEY_SCOPES, type Principal } from '../../platform/auth/principal.js';
 import {
   TOKEN_PREFIX,

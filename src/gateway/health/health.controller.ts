@@ -15,7 +15,7 @@ import {
 } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js';
-import { OriginGuard } from '../../platform/auth/access-hooks.js';
+import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { demandScope } from '../../platform/auth/principal.js';
 import { sessionToken } from '../../platform/auth/short-lived-tokens.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';

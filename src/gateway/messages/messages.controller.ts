@@ -16,7 +16,7 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { translated } from '../text/chat-body.js';
-import { usageOfAnswer } from '../text/generation-pieces.js';
+import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { NamesFields } from '../text/param-names.js';
 import { TextGenerationService, type TextTurn } from '../text/text-generation.service.js';
 import { chatOfMessage, PARAMS_OF_MESSAGE } from './chat-of-message.js';
@@ -71,7 +71,7 @@ export class MessagesController {
     parseDto(MessageInputRequest, fields);
     const turn = this.#turn({ ...fields, max_tokens: 1, stream: false }, reply);
     await this.generations.answer(turn, answer => ({
-      input_tokens: usageOfAnswer(answer)?.input_tokens ?? 0,
+      input_tokens: usageAmong(piecesOf(answer))?.input_tokens ?? 0,
     }));
   }
 

@@ -1,7 +1,7 @@
 import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { piecesOf, usageOfAnswer } from '../text/generation-pieces.js';
+import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { newId } from './response-object.js';
 
 /** Opaque to clients: what this gateway can read again begins so. */
@@ -24,7 +24,8 @@ export function compactionOf(
   conversation: readonly ResponseItem[],
   answer: Buffer,
 ): object {
-  const texts = piecesOf(answer).map(piece => (piece.type === 'text' ? piece.text : ''));
+  const pieces = piecesOf(answer);
+  const texts = pieces.map(piece => (piece.type === 'text' ? piece.text : ''));
   const summary = texts.join('').trim();
   if (summary === '')
     throw new DomainError('engine_failed', 'The model wrote no summary.');
@@ -37,7 +38,7 @@ export function compactionOf(
     object: 'response.compaction',
     created_at,
     output: [...kept, { id: newId('cmp'), type: 'compaction', encrypted_content }],
-    usage: usageOfAnswer(answer) ?? null,
+    usage: usageAmong(pieces) ?? null,
   };
 }
 

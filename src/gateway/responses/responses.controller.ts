@@ -6,7 +6,7 @@ import { demandModel } from '../../platform/auth/principal.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
-import { usageOfAnswer } from '../text/generation-pieces.js';
+import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { sendEvents } from '../text/generation-output-stream.js';
 import { NamesFields } from '../text/param-names.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
@@ -63,7 +63,7 @@ export class ResponsesController {
     const turn = await this.conversations.turn(parseInputCount, body, reply);
     await this.generations.answer(turn, answer => ({
       object: 'response.input_tokens',
-      input_tokens: usageOfAnswer(answer)?.input_tokens ?? 0,
+      input_tokens: usageAmong(piecesOf(answer))?.input_tokens ?? 0,
     }));
   }
 

@@ -43,8 +43,9 @@ export const piecesOf = (answer: Buffer): readonly GenerationPiece[] =>
   readAnswer(answer).pieces;
 
 /** Undefined: the engine did not count. */
-export const usageOfAnswer = (answer: Buffer): ResponseUsage | undefined =>
-  piecesOf(answer).find(piece => piece.type === 'usage')?.usage;
+export const usageAmong = (
+  pieces: readonly GenerationPiece[],
+): ResponseUsage | undefined => pieces.find(piece => piece.type === 'usage')?.usage;
 
 export interface ReadAnswer {
   readonly pieces: readonly GenerationPiece[];

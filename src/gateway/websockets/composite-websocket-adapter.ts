@@ -9,7 +9,7 @@ import {
 } from 'socket.io';
 import { type ServerOptions as WebSocketOptions } from 'ws';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type OriginGuard } from '../../platform/auth/access-hooks.js';
+import { type OriginGuard } from '../../platform/auth/origin-guard.js';
 import { WebSocketEndpoint } from './websocket-endpoint.js';
 import { errorEnvelope, retryHeaders } from '../../contracts/openai/error-envelope.js';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';

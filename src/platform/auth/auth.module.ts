@@ -9,7 +9,7 @@ import { ShortLivedTokens, TOKEN_SECRET, tokenSecret } from './short-lived-token
 import { KeyIssuer } from './key-issuer.js';
 import { KeyRing } from './key-ring.js';
 import { IssuerTokens } from './issuer-tokens.js';
-import { OriginGuard } from './access-hooks.js';
+import { OriginGuard } from './origin-guard.js';
 import { StoredKeys } from './stored-keys.js';
 
 /** Keys, tokens and origins; global, because every entry point uses them. */

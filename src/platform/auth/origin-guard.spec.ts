@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type SettingPath, settingsFrom } from '../config/settings.js';
 import { AllowedHosts, CrossOrigins } from '../http/allowed-hosts.js';
-import { OriginGuard } from './access-hooks.js';
+import { OriginGuard } from './origin-guard.js';
 
 type Headers = Record<string, string>;
 const OWN = '127.0.0.1:8000';

@@ -1,0 +1,86 @@
+import { type IncomingMessage } from 'node:http';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { type AllowedHosts, type CrossOrigins } from '../http/allowed-hosts.js';
+
+type Headers = IncomingMessage['headers'];
+
+/** Requests that change nothing; a page of another origin cannot read their answers. */
+const READING = ['GET', 'HEAD', 'OPTIONS'];
+
+/**
+ * Keeps web pages of other origins out. Where keys are asked for, a page must know one,
+ * so only WebSockets are checked, which browsers open to anywhere. Without keys (D-32)
+ * every request is: its `Host`, and the origin of what changes something.
+ */
+export class OriginGuard {
+  /** @param keyless true while no keys are asked for */
+  constructor(
+    private readonly keyless: () => boolean,
+    private readonly cors: CrossOrigins,
+    private readonly hosts: AllowedHosts,
+  ) {}
+
+  /** @throws DomainError `host_not_allowed`, `origin_not_allowed` */
+  demandRequest(method: string, headers: Headers): void {
+    if (!this.keyless()) return;
+    this.demandHost(headers);
+    if (!READING.includes(method)) this.#demandOrigin(headers);
+  }
+
+  /**
+   * A request that a browser signed by itself, by cookie: what changes something comes
+   * from our own pages.
+   * @throws DomainError `origin_not_allowed`
+   */
+  demandSession(method: string, headers: Headers): void {
+    if (!READING.includes(method)) this.#demandOrigin(headers);
+  }
+
+  /**
+   * A WebSocket's opening request. @throws DomainError `host_not_allowed`,
+   * `origin_not_allowed`
+   */
+  demandUpgrade(headers: Headers): void {
+    if (this.keyless()) this.demandHost(headers);
+    this.#demandOrigin(headers);
+  }
+
+  /** @throws DomainError `host_not_allowed` */
+  demandHost({ host }: Headers): void {
+    if (this.hosts.accepts(host)) return;
+    throw new DomainError(
+      'host_not_allowed',
+      `The server asks for no API keys, so it serves this machine and \`server.allowed_hosts\` only, ` +
+        `not the Host ${quoted(host)}.`,
+      { param: 'Host' },
+    );
+  }
+
+  /** Programs (no Origin), pages of this server, and `server.cors_origins`. */
+  #demandOrigin(headers: Headers) {
+    const { origin, host } = headers;
+    const site = headers['sec-fetch-site'] ?? 'none';
+    if (
+      origin === undefined
+        ? site === 'none' || site === 'same-origin'
+        : this.#isOwn(origin, host)
+    )
+      return;
+    throw new DomainError(
+      'origin_not_allowed',
+      `Web pages of the origin ${quoted(origin)} may not do this; \`server.cors_origins\` names those that may.`,
+      { param: 'Origin' },
+    );
+  }
+
+  /** Pages of this server come by HTTP: `app://127.0.0.1:8000` is another program's. */
+  #isOwn(origin: string, host: string | undefined): boolean {
+    return (
+      this.cors.allows(origin) ||
+      (/^https?:/.test(origin) && URL.canParse(origin) && new URL(origin).host === host)
+    );
+  }
+}
+
+const LONGEST_QUOTE = 100;
+const quoted = (value = '(none)') => `\`${value.slice(0, LONGEST_QUOTE)}\``;
