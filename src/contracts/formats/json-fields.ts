@@ -1,66 +1,39 @@
-import { type Span, valueSpans } from '../../core/jobs/line-span.js';
+import { valueSpans } from '../../core/jobs/line-span.js';
 
 /**
- * Sets some top-level fields of JSON objects and leaves every other byte unchanged:
+ * Sets some top-level fields of a JSON object and leaves every other byte unchanged:
  * numbers keep their digits, unknown fields their order and spelling. If a field is given
  * twice the last one is set, which is the one that parsers use.
+ * @param json an object that JSON.parse accepts, in UTF-8
+ * @returns the bytes of the new object, to be joined
  */
-export class JsonFields {
-  readonly #names: readonly string[];
-  readonly #values: ReadonlyMap<string, Buffer>;
-
-  constructor(fields: Readonly<Record<string, unknown>>) {
-    this.#names = Object.keys(fields);
-    this.#values = new Map(
-      Object.entries(fields).map(([name, value]) => [
-        name,
-        Buffer.from(JSON.stringify(value)),
-      ]),
-    );
+export function jsonWithFields(
+  json: Buffer,
+  fields: Readonly<Record<string, unknown>>,
+): Buffer[] {
+  const names = Object.keys(fields);
+  const spans = valueSpans(json, names);
+  const pieces: Buffer[] = [];
+  let at = 0;
+  for (const [name, { start, end }] of spans) {
+    pieces.push(json.subarray(at, start), Buffer.from(JSON.stringify(fields[name])));
+    at = end;
   }
-
-  /**
-   * @param json an object that JSON.parse accepts, in UTF-8
-   * @returns the bytes of the new object, to be joined
-   */
-  pieces(json: Buffer): Buffer[] {
-    const spans: Partial<Record<string, Span>> = valueSpans(json, this.#names);
-    const present = this.#names
-      .filter(name => spans[name])
-      .sort((a, b) => spans[a]!.start - spans[b]!.start);
-    const pieces: Buffer[] = [];
-    let at = 0;
-    for (const name of present) {
-      pieces.push(json.subarray(at, spans[name]!.start), this.#values.get(name)!);
-      at = spans[name]!.end;
-    }
-    const end = json.lastIndexOf('}');
-    return [
-      ...pieces,
-      json.subarray(at, end),
-      this.#added(spans, isEmptyObject(json.subarray(0, end))),
-      json.subarray(end),
-    ];
-  }
-
-  /** Fields that the object does not have, as the end of it. */
-  #added(spans: Partial<Record<string, Span>>, empty: boolean): Buffer {
-    const fields = this.#names
-      .filter(name => !spans[name])
-      .map(name => `${JSON.stringify(name)}:${this.#values.get(name)!.toString()}`);
-    return Buffer.from(fields.length === 0 ? '' : (empty ? '' : ',') + fields.join(','));
-  }
+  const close = json.lastIndexOf('}');
+  const isEmpty = close < 64 && json.toString('utf8', 0, close).trim() === '{';
+  let added = '';
+  for (const name of names)
+    if (!spans.has(name))
+      added += `,${JSON.stringify(name)}:${JSON.stringify(fields[name])}`;
+  const missing = Buffer.from(isEmpty ? added.slice(1) : added);
+  return [...pieces, json.subarray(at, close), missing, json.subarray(close)];
 }
 
-/** One object with these fields set. @see JsonFields */
+/** `jsonWithFields`, joined. */
 export const withJsonFields = (
   json: Buffer,
   fields: Readonly<Record<string, unknown>>,
-): Buffer => Buffer.concat(new JsonFields(fields).pieces(json));
-
-/** @param start the object without its closing brace */
-const isEmptyObject = (start: Buffer) =>
-  start.length < 64 && start.toString('utf8').trim() === '{';
+): Buffer => Buffer.concat(jsonWithFields(json, fields));
 
 /** `withJsonFields` of the object in the field `name`, which is there. */
 export function withInnerFields(
@@ -68,7 +41,7 @@ export function withInnerFields(
   name: string,
   fields: Readonly<Record<string, unknown>>,
 ): Buffer {
-  const { start, end } = valueSpans(json, [name])[name]!;
+  const { start, end } = valueSpans(json, [name]).get(name)!;
   const inner = withJsonFields(json.subarray(start, end), fields);
   return Buffer.concat([json.subarray(0, start), inner, json.subarray(end)]);
 }

@@ -3,7 +3,7 @@ import { sseData } from '../../contracts/formats/server-sent-event.js';
 import { speechDelta, speechDone } from '../../contracts/formats/speech.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { OutputStream } from '../inference/output-stream.js';
+import { OutputStream, UNCHANGED } from '../inference/output-stream.js';
 import { type SettledRequest } from '../scheduler/submitted-request.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
 
@@ -12,8 +12,12 @@ import { type SpeechSink } from '../worker-pool/worker-task.js';
  * take the audio as complete.
  */
 export class SpeechStream extends OutputStream implements SpeechSink {
-  readonly audio = this.body;
+  readonly audio = this;
   #hasAudio = false;
+
+  constructor(maxBufferedBytes: number) {
+    super(UNCHANGED, maxBufferedBytes);
+  }
 
   /**
    * Called when a worker begins. After audio was sent, a second worker (a retry) is
@@ -28,17 +32,13 @@ export class SpeechStream extends OutputStream implements SpeechSink {
       );
   }
 
-  protected override endFailed(error: DomainError): void {
-    this.audio.destroy(error);
+  override fail(error: DomainError): void {
+    this.destroy(error);
   }
 
-  protected format(chunk: Buffer): Buffer {
+  override _writev(...args: Parameters<OutputStream['_writev']>): void {
     this.#hasAudio = true;
-    return chunk;
-  }
-
-  protected lastFrame(): undefined {
-    return undefined;
+    super._writev(...args);
   }
 }
 

@@ -38,7 +38,7 @@ import {
   type TranscriptSegment,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { OutputStream } from '../inference/output-stream.js';
+import { type OutputForm, OutputStream } from '../inference/output-stream.js';
 
 interface TranscriptStreamOptions {
   /** Send `transcript.text.segment` after each delta. */
@@ -46,6 +46,11 @@ interface TranscriptStreamOptions {
   /** Converts the spoken text of a segment to its written form. */
   readonly write: (spoken: string) => string;
 }
+
+const TRANSCRIPT_FORM: OutputForm = {
+  format: frame => frame,
+  lastFrame: failure => (failure ? sseData(errorEnvelope(failure)) : SSE_DONE),
+};
 
 /**
  * A transcript as OpenAI's events: one delta per segment when it is final, one done,
@@ -58,7 +63,7 @@ class TranscriptStream extends OutputStream {
   #next = 0;
 
   constructor(private readonly options: TranscriptStreamOptions) {
-    super();
+    super(TRANSCRIPT_FORM);
   }
 
   /**
@@ -94,19 +99,11 @@ class TranscriptStream extends OutputStream {
     if (this.#text === '')
       this.#send(transcriptEvents(transcript, { ...this.options, deviceMs }));
     else this.#send([textDone({ ...transcript, text: this.#text }, deviceMs)]);
-    this.body.end();
-  }
-
-  protected format(frame: Buffer): Buffer {
-    return frame;
-  }
-
-  protected lastFrame(failure: DomainError | undefined): string {
-    return failure ? sseData(errorEnvelope(failure)) : SSE_DONE;
+    this.end();
   }
 
   #send(events: readonly object[]): void {
-    for (const event of events) this.body.write(sseData(event));
+    for (const event of events) this.write(sseData(event));
   }
 }
 
@@ -226,7 +223,7 @@ export class TranscriptionService {
       .headers(answerHeaders(parsed.model.id, { phases }, parsed.ignored))
       .header('cache-control', 'no-cache')
       .type(SSE_CONTENT_TYPE)
-      .send(output.body);
+      .send(output);
     // The upload is needed until then: if a worker dies, another one starts over.
     await finished;
   }

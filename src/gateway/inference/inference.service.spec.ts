@@ -1,15 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { SilenceWatch } from './inference.service.js';
+import { type ActiveTimeout } from '../../platform/process/active-timeout.js';
+import { silenceTimeout } from './inference.service.js';
 
 describe('SilenceWatch', () => {
   let silences: number;
   let excused: boolean;
-  let watch: SilenceWatch;
+  let watch: ActiveTimeout;
 
   beforeEach(() => {
     jest.useFakeTimers();
     [silences, excused] = [0, false];
-    watch = new SilenceWatch(
+    watch = silenceTimeout(
       100,
       () => (silences += 1),
       () => excused,

@@ -26,26 +26,17 @@ import { ActiveTimeout } from '../../platform/process/active-timeout.js';
 
 /**
  * Calls `onSilence` once when no output came for `limitMs`, counted from the first output
- * on, unless `excused` then.
+ * on, unless `excused` then. Each output restarts it.
  */
-export class SilenceWatch {
-  readonly #timer: ActiveTimeout;
-
-  constructor(limitMs: number, onSilence: () => void, excused: () => boolean) {
-    this.#timer = new ActiveTimeout(limitMs, () =>
-      excused() ? this.restart() : onSilence(),
-    );
-  }
-
-  /** Starts or restarts the limit. */
-  restart(): void {
-    this.#timer.restart();
-  }
-
-  /** Harmless when it never started. */
-  stop(): void {
-    this.#timer.stop();
-  }
+export function silenceTimeout(
+  limitMs: number,
+  onSilence: () => void,
+  excused: () => boolean,
+): ActiveTimeout {
+  const timer = new ActiveTimeout(limitMs, () =>
+    excused() ? timer.restart() : onSilence(),
+  );
+  return timer;
 }
 
 /** Who asks: an HTTP request, or a live session. */
@@ -120,52 +111,56 @@ export class InferenceService {
   start(
     { reply, terms, deadlines = [], ...caller }: InferenceCaller,
     work: InferenceWork,
-    { output, idleMs }: InferenceOptions = {},
+    options: InferenceOptions = {},
   ): InferenceRequest {
     demandModel(terms, work.model);
     const timed = reply && deadlines.length > 0;
+    const isStream = options.output !== undefined;
     const record = this.scheduler.submit({
       ...caller,
       ...work,
-      ...(timed && {
-        deadlines: wantedDeadlines(deadlines, reply, output !== undefined),
-      }),
+      ...(timed && { deadlines: wantedDeadlines(deadlines, reply, isStream) }),
       ...(terms && { keyId: terms.key }),
     });
     const cancel = (reason: CancelReason): void =>
       void this.scheduler.cancel(record, reason);
-    const stopWatching = output && this.#watch(record, output, idleMs, cancel);
-    const unwatch = reply && watchDisconnect(reply, () => cancel('disconnect'));
-    void this.#finish(record, output, () => {
-      unwatch?.();
-      stopWatching?.();
-    });
-    return new InferenceRequest(record, output, cancel);
+    void this.#watch(record, cancel, { ...options, reply });
+    return new InferenceRequest(record, options.output, cancel);
   }
 
   /**
-   * Notes when output leaves, and cancels the request when none came for `idleMs`.
-   * @returns stops watching
+   * Reports its output to metrics, and cancels it when its caller disconnects or no output
+   * came for `idleMs`. Resolves when it has ended.
    */
-  #watch(
+  async #watch(
     record: TrackedRequest,
-    output: OutputStream,
-    idleMs: number | undefined,
     cancel: (reason: CancelReason) => void,
-  ): () => void {
-    const silence =
-      idleMs === undefined
-        ? undefined
-        : new SilenceWatch(
-            idleMs,
-            () => cancel('silence'),
-            () => output.held,
-          );
-    output.watch(() => {
-      this.#output(record, output.held);
-      silence?.restart();
-    });
-    return () => silence?.stop();
+    { output, idleMs, reply }: InferenceOptions & Pick<InferenceCaller, 'reply'>,
+  ): Promise<void> {
+    let silence: ActiveTimeout | undefined;
+    if (output) {
+      if (idleMs !== undefined)
+        silence = silenceTimeout(
+          idleMs,
+          () => cancel('silence'),
+          () => output.writableNeedDrain,
+        );
+      output.onOutput = () => {
+        this.#output(record, output.writableNeedDrain);
+        silence?.restart();
+      };
+    }
+    const unwatch = reply && watchDisconnect(reply, () => cancel('disconnect'));
+    const settled = await record.settled;
+    const { settlement } = settled;
+    const ttftMs = firstTokenMs(settled);
+    if (record.firstOutputAtMs === undefined && ttftMs !== undefined)
+      this.metrics.firstOutput(record, ttftMs);
+    const afterMs = this.clock.nowMs() - record.request.enqueuedAtMs;
+    this.metrics.settled(record, settlement, afterMs);
+    unwatch?.();
+    silence?.stop();
+    if (settlement.status !== 'completed') output?.fail(settlement.error);
   }
 
   /** @param held the caller reads slowly, so the gap says nothing about the worker */
@@ -177,22 +172,6 @@ export class InferenceService {
     } else if (!held)
       this.metrics.nextOutput(record, nowMs - (record.lastOutputAtMs ?? nowMs));
     record.lastOutputAtMs = nowMs;
-  }
-
-  async #finish(
-    record: TrackedRequest,
-    output: OutputStream | undefined,
-    stopWatching: () => void,
-  ): Promise<void> {
-    const settled = await record.settled;
-    const { settlement } = settled;
-    const ttftMs = firstTokenMs(settled);
-    if (record.firstOutputAtMs === undefined && ttftMs !== undefined)
-      this.metrics.firstOutput(record, ttftMs);
-    const afterMs = this.clock.nowMs() - record.request.enqueuedAtMs;
-    this.metrics.settled(record, settlement, afterMs);
-    stopWatching();
-    if (settlement.status !== 'completed') output?.fail(settlement.error);
   }
 }
 

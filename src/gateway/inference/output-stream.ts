@@ -1,17 +1,40 @@
 import { Duplex } from 'node:stream';
+import { type FastifyReply } from 'fastify';
+import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 
-/** Output of a request on its way to one caller while the worker still makes it. */
-export abstract class OutputStream {
-  /** What the caller receives. */
-  readonly body: Duplex;
+/** How output is written for its caller. */
+export interface OutputForm {
+  /** Default: server-sent events. */
+  readonly contentType?: string;
+  /** @param chunk a piece as the worker made it */
+  format(chunk: Buffer): Buffer | string;
+  /** May wait, for what has to be done before the caller sees the end. */
+  lastFrame(
+    failure: DomainError | undefined,
+  ): string | undefined | Promise<string | undefined>;
+}
+
+/** Sends the pieces that the worker made, and nothing else. */
+export const UNCHANGED: OutputForm = {
+  format: chunk => chunk,
+  lastFrame: () => undefined,
+};
+
+/**
+ * Output of a request on its way to one caller while the worker still makes it. What is
+ * written is the worker's, what is read the caller's. `writableNeedDrain` while output
+ * waits for the caller: a pause then says nothing about the worker.
+ */
+export class OutputStream extends Duplex {
   /**
    * Resolves at the first output, or at the end of an answer that has none. Stays pending
    * after a failure before that.
    */
   readonly started: Promise<void>;
-  #onOutput: (() => void) | undefined;
-  #start!: () => void;
+  /** Called for each piece of output. */
+  onOutput: (() => void) | undefined;
+  readonly #start: () => void;
   /** Takes more, once what waits for the caller has room again. */
   #resume: (() => void) | undefined;
   #failure: DomainError | undefined;
@@ -20,46 +43,22 @@ export abstract class OutputStream {
    * @param maxBufferedBytes that wait for a slow caller; beyond that the worker is held
    *   back. Absent: Node's default
    */
-  constructor(maxBufferedBytes?: number) {
-    this.started = new Promise(resolve => (this.#start = resolve));
-    this.body = new Duplex({
-      writableHighWaterMark: maxBufferedBytes,
-      write: (chunk: Buffer, _encoding, done) => this.#pass([chunk], done),
-      writev: (waiting, done) =>
-        this.#pass(
-          waiting.map(({ chunk }) => chunk as Buffer),
-          done,
-        ),
-      read: () => this.#read(),
-      final: done => {
-        if (!this.#failure) this.#start();
-        void Promise.resolve(this.lastFrame(this.#failure)).then(frame => {
-          if (frame !== undefined) this.body.push(frame);
-          this.body.push(null);
-          done();
-        }, done);
-      },
-    });
+  constructor(
+    private readonly form: OutputForm,
+    maxBufferedBytes?: number,
+  ) {
+    super({ writableHighWaterMark: maxBufferedBytes });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.started = promise;
+    this.#start = resolve;
     // A caller that left destroys the stream; the writer learns that from its own pipe or
     // from the cancellation.
-    this.body.on('error', () => undefined);
-  }
-
-  /**
-   * True while output waits for the caller: a pause then says nothing about the worker.
-   */
-  get held(): boolean {
-    return this.body.writableNeedDrain;
-  }
-
-  /** From now on `onOutput` is called for each piece of output. */
-  watch(onOutput: () => void): void {
-    this.#onOutput = onOutput;
+    this.on('error', () => undefined);
   }
 
   /** Sends what is no output, such as a comment. For as long as the stream is open. */
   notice(frame: string): void {
-    if (!this.body.writableEnded) this.body.push(frame);
+    if (!this.writableEnded) this.push(frame);
   }
 
   /**
@@ -69,21 +68,25 @@ export abstract class OutputStream {
   fail(error: DomainError): void {
     if (this.#failure) return;
     this.#failure = error;
-    this.endFailed(error);
+    this.end();
   }
 
   /**
    * What comes until the next tick, such as all that one packet held, leaves as one
    * piece: one write to the caller.
    */
-  #pass(chunks: readonly Buffer[], done: () => void): void {
-    const frames = chunks.map(chunk => {
-      this.#onOutput?.();
-      return this.format(chunk);
-    });
+  override _writev(
+    chunks: readonly { readonly chunk: Buffer }[],
+    done: () => void,
+  ): void {
+    const frames: (Buffer | string)[] = [];
+    for (const { chunk } of chunks) {
+      this.onOutput?.();
+      frames.push(this.form.format(chunk));
+    }
     this.#start();
     const [first = ''] = frames;
-    const isRoom = this.body.push(
+    const isRoom = this.push(
       frames.length === 1
         ? first
         : Buffer.concat(frames.map(frame => Buffer.from(frame))),
@@ -92,20 +95,30 @@ export abstract class OutputStream {
     else this.#resume = done;
   }
 
-  #read(): void {
+  override _read(): void {
     const resume = this.#resume;
     this.#resume = undefined;
     resume?.();
   }
 
-  protected endFailed(_error: DomainError): void {
-    this.body.end();
+  override _final(done: (error?: Error) => void): void {
+    if (!this.#failure) this.#start();
+    void Promise.resolve(this.form.lastFrame(this.#failure)).then(frame => {
+      if (frame !== undefined) this.push(frame);
+      this.push(null);
+      done();
+    }, done);
   }
-
-  protected abstract format(chunk: Buffer): Buffer | string;
-
-  /** May wait, for what has to be done before the caller sees the end. */
-  protected abstract lastFrame(
-    failure: DomainError | undefined,
-  ): string | undefined | Promise<string | undefined>;
 }
+
+/** Output as it comes, which no proxy may keep or collect. */
+export const sendEvents = (
+  reply: FastifyReply,
+  headers: Record<string, string>,
+  events: NodeJS.ReadableStream,
+  contentType: string = SSE_CONTENT_TYPE,
+): void =>
+  void reply
+    .headers({ ...headers, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' })
+    .type(contentType)
+    .send(events);

@@ -9,7 +9,7 @@ import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { type HttpCaller, httpCaller } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { type OutputForm } from '../text/generation-output-stream.js';
+import { type OutputForm } from '../inference/output-stream.js';
 import { beginningOfChat } from '../text/parse-generation.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
 

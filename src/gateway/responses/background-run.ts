@@ -17,10 +17,7 @@ import { withTokens } from './durable-events.js';
 import { type ResponseRunState } from './response-runs.js';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
 import { type EngineName } from '../../platform/config/model-spec.js';
-import {
-  type OutputForm,
-  GenerationOutputStream,
-} from '../text/generation-output-stream.js';
+import { type OutputForm, OutputStream } from '../inference/output-stream.js';
 
 /** Engines that tell the tokens of an answer, and continue it from them. */
 const CONTINUING: ReadonlySet<EngineName> = new Set(['llama-cpp', 'synthetic']);
@@ -74,10 +71,7 @@ interface BackgroundRunOptions
   extends Omit<ResponseRunState, 'record'>, StoredAttemptOptions {
   /** @throws DomainError for what the model, as it is configured now, cannot do */
   readonly generation: () => Generation;
-  readonly start: (
-    generation: Generation,
-    output: GenerationOutputStream,
-  ) => InferenceRequest;
+  readonly start: (generation: Generation, output: OutputStream) => InferenceRequest;
   /** Unix milliseconds after which it no longer waits for a worker. */
   readonly giveUpAtMs: number;
   readonly maxBufferedBytes: number;
@@ -157,7 +151,7 @@ export class BackgroundRun {
    */
   async #generate(generation: Generation): Promise<readonly GenerationPiece[]> {
     const { start, writer, events, maxBufferedBytes, gone } = this.options;
-    const output = new GenerationOutputStream(LINES, maxBufferedBytes);
+    const output = new OutputStream(LINES, maxBufferedBytes);
     const inference = start(generation, output);
     const stop = (): void => inference.cancel('shutdown');
     gone.addEventListener('abort', stop, { once: true });
@@ -177,11 +171,11 @@ export class BackgroundRun {
   }
 
   /** @returns the pieces at the end that no token brought */
-  async #read({ body }: GenerationOutputStream): Promise<readonly GenerationPiece[]> {
+  async #read(output: OutputStream): Promise<readonly GenerationPiece[]> {
     const { writer, events, tokens } = this.options;
     const last: GenerationPiece[] = [];
     let untold: readonly number[] = [];
-    for await (const lines of body as AsyncIterable<Buffer>) {
+    for await (const lines of output as AsyncIterable<Buffer>) {
       if (writer.response.status === 'queued') await events.add(writer.begin());
       for (const chunk of chunksIn(lines)) {
         const answer = readAnswer(chunk);

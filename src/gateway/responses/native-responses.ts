@@ -27,7 +27,7 @@ import {
 } from '../../contracts/formats/server-sent-event.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { type OutputForm } from '../text/generation-output-stream.js';
+import { type OutputForm } from '../inference/output-stream.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

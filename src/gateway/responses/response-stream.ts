@@ -8,7 +8,7 @@ import {
 import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { type TextDialect } from '../text/dialect.js';
-import { sendEvents } from '../text/generation-output-stream.js';
+import { sendEvents } from '../inference/output-stream.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
 import { type FinishResponse } from './conversations.js';
 import { type ResponseWriter } from './response-writer.js';

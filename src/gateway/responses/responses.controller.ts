@@ -7,7 +7,7 @@ import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { piecesOf, usageAmong } from '../text/generation-pieces.js';
-import { sendEvents } from '../text/generation-output-stream.js';
+import { sendEvents } from '../inference/output-stream.js';
 import { NamesFields } from '../text/param-names.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
 import { BackgroundResponses } from './background-responses.js';

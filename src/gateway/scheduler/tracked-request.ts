@@ -164,10 +164,5 @@ function watchOutput(task: WorkerTask, onBegin: () => void): WorkerTask {
     return { ...task, sink: { header, audio: sink.audio } };
   }
   if (task.kind !== 'generate' || !task.sink) return task;
-  const { sink } = task;
-  const begin = (): void => {
-    onBegin();
-    sink.begin();
-  };
-  return { ...task, sink: { begin, chunks: sink.chunks } };
+  return { ...task, sink: { begin: onBegin, chunks: task.sink.chunks } };
 }

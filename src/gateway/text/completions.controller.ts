@@ -2,13 +2,14 @@ import { Readable } from 'node:stream';
 import { Controller, Inject, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { embeddingBody } from '../../contracts/formats/generation-body.js';
-import { withJsonFields, JsonFields } from '../../contracts/formats/json-fields.js';
+import { jsonWithFields, withJsonFields } from '../../contracts/formats/json-fields.js';
 import { EmbeddingDto, countInputs } from '../../contracts/openai/embedding.dto.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
+import { type OutputForm } from '../inference/output-stream.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { requestParser } from '../models/parse-request.js';
@@ -25,8 +26,6 @@ import {
   sseData,
 } from '../../contracts/formats/server-sent-event.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { type DomainError } from '../../core/errors/domain-error.js';
-import { type OutputForm } from './generation-output-stream.js';
 
 const DATA = Buffer.from('data: ');
 
@@ -35,23 +34,14 @@ const END = Buffer.from('\n\n');
 /**
  * Generated text as OpenAI's events: chunks, then `[DONE]`, or the error envelope if it
  * fails after the first chunk.
+ * @param fields set in every chunk; the rest of a chunk is sent unchanged
  */
-export class CompletionEvents implements OutputForm {
-  readonly #fields: JsonFields;
-
-  /** @param fields set in every chunk; the rest of a chunk is sent unchanged */
-  constructor(fields: Readonly<Record<string, unknown>>) {
-    this.#fields = new JsonFields(fields);
-  }
-
-  format(json: Buffer): Buffer {
-    return Buffer.concat([DATA, ...this.#fields.pieces(onOneLine(json)), END]);
-  }
-
-  lastFrame(failure: DomainError | undefined): string {
-    return failure ? sseData(errorEnvelope(failure)) : SSE_DONE;
-  }
-}
+export const completionEvents = (
+  fields: Readonly<Record<string, unknown>>,
+): OutputForm => ({
+  format: json => Buffer.concat([DATA, ...jsonWithFields(onOneLine(json), fields), END]),
+  lastFrame: failure => (failure ? sseData(errorEnvelope(failure)) : SSE_DONE),
+});
 
 export const parseEmbedding = requestParser({
   type: EmbeddingDto,
@@ -132,6 +122,6 @@ export class CompletionsController {
     const turn = { caller, generation: { model, task, beginning, body }, ignored };
     if (!dto.stream)
       return this.generations.answer(turn, answer => withJsonFields(answer, fields));
-    return this.generations.stream(turn, new CompletionEvents(fields));
+    return this.generations.stream(turn, completionEvents(fields));
   }
 }

@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type OutputForm } from './generation-output-stream.js';
+import { type OutputForm } from '../inference/output-stream.js';
 import { type GenerationPiece, piecesOf } from './generation-pieces.js';
 
 /** Another dialect than that of chat: the pieces of one generation as its events. */

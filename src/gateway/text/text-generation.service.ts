@@ -7,13 +7,9 @@ import {
   type InferenceRequest,
   InferenceService,
 } from '../inference/inference.service.js';
+import { type OutputForm, OutputStream, sendEvents } from '../inference/output-stream.js';
 import { type EmbedTask } from '../worker-pool/worker-task.js';
 import { type TextDialect, DialectForm } from './dialect.js';
-import {
-  type OutputForm,
-  GenerationOutputStream,
-  sendEvents,
-} from './generation-output-stream.js';
 import { piecesOf } from './generation-pieces.js';
 import { affinityOf, type ParsedGeneration } from './parse-generation.js';
 
@@ -53,7 +49,7 @@ export class TextGenerationService {
   start(
     caller: InferenceCaller,
     { model, task, beginning, body }: Generation,
-    output?: GenerationOutputStream,
+    output?: OutputStream,
   ): InferenceRequest {
     const { generationTimeoutMs: timeoutMs, generationIdleMs: idleMs } =
       this.settings.inference;
@@ -63,7 +59,12 @@ export class TextGenerationService {
       bytes: body.length,
       audioDurationS: 0,
       timeoutMs,
-      payload: { kind: 'generate', ...task, body, ...(output && { sink: output }) },
+      payload: {
+        kind: 'generate',
+        ...task,
+        body,
+        ...(output && { sink: { chunks: output } }),
+      },
     } as const;
     return this.inference.start(caller, work, output && { output, idleMs });
   }
@@ -116,14 +117,14 @@ export class TextGenerationService {
     notice?: () => Promise<string>,
   ): Promise<void> {
     const { maxBufferedBytes } = this.settings.generation;
-    const output = new GenerationOutputStream(form, maxBufferedBytes);
+    const output = new OutputStream(form, maxBufferedBytes);
     const started = this.start(caller, generation, output);
     let isSent = false;
     const send = (timings: RequestTimings): void => {
       if (isSent) return;
       isSent = true;
       const headers = answerHeaders(generation.model.id, timings, ignored);
-      sendEvents(caller.reply, headers, output.chunks, form.contentType);
+      sendEvents(caller.reply, headers, output, form.contentType);
     };
     let waits = true;
     const tell = async (): Promise<void> => {

@@ -311,7 +311,7 @@ async function receiveText(
     if ($case === 'done') done = corrected(value);
     else if (!writer) answer = value;
     else {
-      if (!begun && !writer.gone) sink.begin();
+      if (!begun && !writer.gone) sink.begin?.();
       begun = true;
       await writer.write(value);
     }

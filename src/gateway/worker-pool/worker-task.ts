@@ -73,7 +73,7 @@ export interface SynthesizeTask extends SpeechParams {
  */
 export interface GenerationOutput {
   /** Before the first chunk: from now on no other worker may start over. */
-  begin(): void;
+  begin?(): void;
   /** Each write is one JSON object. */
   readonly chunks: Writable;
 }
