@@ -51,18 +51,16 @@ export const isUrgent = (tier: ServiceTier): boolean =>
  * to the caller by their paths, or refused when `compat.strict` is on.
  */
 export class IgnoredFields {
-  readonly #paths: string[] = [];
+  readonly paths: string[];
 
-  constructor(readonly strict = false) {}
-
-  add(path: string): void {
-    this.#paths.push(path);
+  constructor(readonly strict = false) {
+    this.paths = [];
   }
 
   /** @throws DomainError where nothing may be ignored */
   ignore(param: string, why: string): void {
     if (this.strict) throw unsupportedField(param, why);
-    this.add(param);
+    this.paths.push(param);
   }
 
   /** A field that has no effect here, if it asks for one. @throws DomainError */
@@ -81,10 +79,6 @@ export class IgnoredFields {
       if (treatment === 'refused' && !asksForNothing(object[name]))
         throw unsupportedField(param, why);
     }
-  }
-
-  get paths(): readonly string[] {
-    return this.#paths;
   }
 }
 

@@ -29,9 +29,10 @@ interface FieldOptions {
 
 type Shape = NonNullable<FieldType['shape']>;
 
-/** Of one class, without those that it extends. */
 interface DeclaredFields {
-  readonly shapes: Map<string, Shape>;
+  /** Of one class; it inherits those of the class that it extends. */
+  readonly shapes: Record<string, Shape | undefined>;
+  /** Of one class, without those that it extends. */
   readonly rules: Map<string, FieldRule>;
 }
 
@@ -41,7 +42,12 @@ const DECLARED = new WeakMap<object, DeclaredFields>();
 function declaredOn(prototype: object): DeclaredFields {
   const known = DECLARED.get(prototype);
   if (known) return known;
-  const declared: DeclaredFields = { shapes: new Map(), rules: new Map() };
+  const extended = Object.getPrototypeOf(prototype) as object | null;
+  const inherited = extended && declaredOn(extended).shapes;
+  const declared: DeclaredFields = {
+    shapes: Object.create(inherited) as DeclaredFields['shapes'],
+    rules: new Map(),
+  };
   DECLARED.set(prototype, declared);
   return declared;
 }
@@ -72,7 +78,7 @@ function described(
     if (type.checks.length > 0) checked(type, required)(target, key);
     if (type.nested) ValidateNested({ message: type.checks[0]![1] })(target, key);
     const shape = type.nested ? shapeOfNested(type.nested) : type.shape;
-    if (shape) declaredOn(target).shapes.set(String(key), shape);
+    if (shape) declaredOn(target).shapes[String(key)] = shape;
   };
 }
 
@@ -92,16 +98,16 @@ export const PassesOn =
 
 /** One constraint of class-validator, which says what the first broken check says. */
 function checked({ checks }: FieldType, required: boolean): PropertyDecorator {
-  const broken = (value: unknown): string | undefined => {
-    if (!required && (value === undefined || value === null)) return undefined;
-    for (const [accepts, message] of checks) if (!accepts(value)) return message;
-    return undefined;
-  };
   return ValidateBy({
     name: 'field',
     validator: {
-      validate: value => broken(value) === undefined,
-      defaultMessage: ({ value }: ValidationArguments) => broken(value)!,
+      validate(value: unknown) {
+        if (!required && (value === undefined || value === null)) return true;
+        for (const [accepts] of checks) if (!accepts(value)) return false;
+        return true;
+      },
+      defaultMessage: ({ value }: ValidationArguments) =>
+        checks.find(([accepts]) => !accepts(value))![1],
     },
   });
 }
@@ -134,23 +140,13 @@ export function shaped<T extends object>(
   fields: Readonly<Record<string, unknown>>,
 ): T {
   const instance = new type();
+  const { shapes } = declaredOn(type.prototype as object);
   for (const [name, value] of Object.entries(fields)) {
     if (name === '__proto__' || name === 'constructor') continue;
-    const shape = shapeOf(instance, name);
+    const shape = shapes[name];
     (instance as Record<string, unknown>)[name] = shape ? shape(value) : value;
   }
   return instance;
-}
-
-/** Of the class or of one it extends. */
-function shapeOf(instance: object, name: string): Shape | undefined {
-  let prototype = Object.getPrototypeOf(instance) as object | null;
-  while (prototype !== null) {
-    const shape = DECLARED.get(prototype)?.shapes.get(name);
-    if (shape) return shape;
-    prototype = Object.getPrototypeOf(prototype) as object | null;
-  }
-  return undefined;
 }
 
 /** `model` of every request. */

@@ -2,7 +2,7 @@ import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type InferenceWork } from '../inference/inference.service.js';
-import { type Body, type Strictness } from '../models/model-abilities.js';
+import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { type ParsedRequest, requestParser } from '../models/parse-request.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
@@ -16,7 +16,7 @@ const parse = requestParser({ type: SpeechDto, kind: 'tts' });
 
 /** @throws DomainError for the first thing wrong with the body. */
 export function parseSpeech(
-  body: Body,
+  body: Readonly<Record<string, unknown>>,
   catalog: ModelCatalog,
   compat?: Strictness,
 ): ParsedSpeech {

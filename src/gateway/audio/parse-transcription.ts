@@ -26,7 +26,6 @@ import { RepeatedForms, parseDto } from '../http/dto-validation.js';
 import {
   demandAbilities,
   demandLanguage,
-  demandsOf,
   knowsLanguage,
   speaksOnlyEnglish,
   type Strictness,
@@ -192,7 +191,7 @@ export function parseTranscription(
   const model = catalog.getOfKind(sent.model, 'stt');
   const unusable = [
     ...uselessWithFormat(sent, compat),
-    ...demandAbilities(model, demandsOf(sent), catalog, compat),
+    ...demandAbilities(model, { dto: sent }, catalog, compat),
   ];
   demandLanguage(model, sent.language ?? '');
   const { language, ignored: languages } = chosenLanguage(model, sent);
@@ -237,7 +236,7 @@ export function parseTranslation(
   const model = catalog.getOfKind(sent.model, 'stt');
   const translates = model.capabilities.includes('translate');
   if (!translates && !speaksOnlyEnglish(model)) throw cannotTranslate(model, catalog);
-  const ignored = demandAbilities(model, demandsOf(sent), catalog, compat);
+  const ignored = demandAbilities(model, { dto: sent }, catalog, compat);
   const dto = withDefaults(sent, ignored, TranslationDto);
   const { prompt, temperature, response_format: format } = dto;
   return {

@@ -62,18 +62,12 @@ const STRICT = { whitelist: true, forbidNonWhitelisted: true } as const;
 /**
  * Fields → DTO. Absent (`undefined`, `null`) fields take the DTO's defaults; unknown
  * ones are ignored.
- * @param instead values that replace those of the fields, such as a large one that
- *   is checked elsewhere
  * @throws DomainError `missing_required_parameter` or `invalid_value` for the first
  *   invalid field, with its name, the
  *   given value and the allowed ones
  */
-export function parseDto<T extends object>(
-  type: ClassConstructor<T>,
-  fields: Fields,
-  instead: Fields = {},
-): T {
-  const dto = dtoOf(type, fields, instead);
+export function parseDto<T extends object>(type: ClassConstructor<T>, fields: Fields): T {
+  const dto = dtoOf(type, fields);
   return isAccepted(dto) ? dto : validated(dto, {});
 }
 
@@ -84,19 +78,14 @@ export function parseStrictDto<T extends object>(
 ): T {
   refuseUnknown(fields, formOf(type).names);
   // Unknown fields of nested DTOs are found by `validateSync` only.
-  return validated(dtoOf(type, fields, {}), STRICT);
+  return validated(dtoOf(type, fields), STRICT);
 }
 
 /** A body may have any number of unknown fields, which are not even looked at. */
-function dtoOf<T extends object>(
-  type: ClassConstructor<T>,
-  fields: Fields,
-  instead: Fields,
-): T {
+function dtoOf<T extends object>(type: ClassConstructor<T>, fields: Fields): T {
   const given: Record<string, unknown> = {};
   for (const name of formOf(type).names) {
-    const source = Object.hasOwn(instead, name) ? instead : fields;
-    const value = Object.hasOwn(source, name) ? source[name] : undefined;
+    const value = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (value !== undefined && value !== null) given[name] = value;
   }
   return shaped(type, given);

@@ -5,26 +5,16 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { canHonour, type ModelCatalog } from './model-catalog.js';
 
-/** A field that only some models can honour, as it was given. */
-interface AbilityDemand {
-  readonly param: string;
-  /**
-   * What cannot be honoured, where that is one value of the field; default: the field.
-   */
-  readonly shown?: string;
-  readonly capability: string;
-  /** False when the value is the default, which every model honours by doing nothing. */
-  readonly wanted: boolean;
-  /** Default: meaning. */
-  readonly nature?: FieldNature;
-}
-
 /** `compat.strict`: advice that cannot be used is refused, too. */
 export type Strictness = Pick<Settings['compat'], 'strict'>;
 
-export type Body = Readonly<Record<string, unknown>>;
+type Body = Readonly<Record<string, unknown>>;
 
-interface RestrictedField extends Omit<AbilityDemand, 'wanted' | 'shown'> {
+/** A field that only some models can honour. */
+interface RestrictedField {
+  readonly param: string;
+  readonly capability: string;
+  readonly nature: FieldNature;
   /** The one value that needs the capability. */
   readonly value?: string | undefined;
   /** What the field has when it is not given. */
@@ -52,80 +42,72 @@ function restrictedFieldsOf(type: NewableFunction): readonly RestrictedField[] {
   return found;
 }
 
-/**
- * Fields of a request that were given and that only some models can honour.
- * @param body holds the fields that are only passed on @param asked decided elsewhere
- */
-export function demandsOf(
-  dto: object,
-  body: Body = {},
-  asked: Readonly<Record<string, boolean>> = {},
-) {
-  return restrictedFieldsOf(dto.constructor).flatMap(
-    ({ param, capability, nature, value, usual }): AbilityDemand[] => {
-      const isPassedOn = capability === PASSED_ON;
-      const given = isPassedOn ? body[param] : (dto as Body)[param];
-      const asks = isPassedOn ? !isNothing(given) : asksFor(given, usual, value);
-      if (!(asked[param] ?? asks)) return [];
-      const shown =
-        typeof given === 'string' && value !== undefined ? `${param}=${value}` : param;
-      return [{ param, shown, capability, nature: nature!, wanted: true }];
-    },
-  );
+/** The default asks for nothing: every model honours it by doing nothing. */
+function asksFor({ capability, value, usual }: RestrictedField, given: unknown): boolean {
+  const isList = Array.isArray(given);
+  if (capability === PASSED_ON)
+    return (
+      Boolean(given) && (typeof given !== 'object' || Object.keys(given!).length > 0)
+    );
+  if (value !== undefined) return given === value || (isList && given.includes(value));
+  return given !== usual && !(isList && given.length === 0);
 }
-
-function asksFor(given: unknown, usual: unknown, value: string | undefined): boolean {
-  if (value !== undefined)
-    return given === value || (Array.isArray(given) && given.includes(value));
-  return given !== usual && !(Array.isArray(given) && given.length === 0);
-}
-
-const isNothing = (value: unknown): boolean =>
-  !value || (typeof value === 'object' && Object.keys(value).length === 0);
 
 /**
  * Every accepted field acts, is reported as ignored, or is rejected (D-34).
+ * @param body holds the fields that are only passed on
+ * @param asked whether a field asks for something, where that is decided elsewhere
  * @returns the fields that `model` cannot use and that only advise.
- * @throws DomainError `unsupported_parameter` for the first other demand that `model`
- *   cannot meet; names the models
- * that can.
+ * @throws DomainError `unsupported_parameter` for the first other field that `model`
+ *   cannot honour; names the models that can.
  */
 export function demandAbilities(
   model: ModelSpec,
-  demands: readonly AbilityDemand[],
+  {
+    dto,
+    body = {},
+    asked = {},
+  }: {
+    readonly dto: object;
+    readonly body?: Body;
+    readonly asked?: Readonly<Record<string, boolean>>;
+  },
   catalog: ModelCatalog,
   { strict }: Strictness = { strict: false },
 ): readonly string[] {
-  const missing = demands.filter(
-    ({ wanted, capability }) => wanted && !canHonour(model, capability),
-  );
-  const unmet = missing.find(({ nature }) => strict || nature !== 'advice');
-  if (unmet === undefined) return missing.map(({ param }) => param);
-  const able = catalog.namesAble(model.kind, unmet.capability);
-  const field = unmet.shown ?? unmet.param;
-  const message = `The model \`${model.id}\` cannot honour \`${field}\`; models that can: ${able}.`;
-  throw new DomainError('unsupported_parameter', message, { param: unmet.param });
+  const ignored: string[] = [];
+  for (const field of restrictedFieldsOf(dto.constructor)) {
+    const { param, capability, nature, value } = field;
+    const given = capability === PASSED_ON ? body[param] : (dto as Body)[param];
+    if (!(asked[param] ?? asksFor(field, given)) || canHonour(model, capability))
+      continue;
+    if (nature === 'meaning' || strict) {
+      const isValue = typeof given === 'string' && value !== undefined;
+      const shown = isValue ? `${param}=${value}` : param;
+      throw cannotHonour(model, { capability, param, shown }, catalog);
+    }
+    ignored.push(param);
+  }
+  return ignored;
 }
 
-/**
- * @throws DomainError `unsupported_task` when models of its kind differ in that, and it
- *   cannot; names the models that
- * can.
- */
-export function demandTask(
+/** @param field `shown`: what cannot be honoured of it; default: the field */
+export function cannotHonour(
   model: ModelSpec,
-  capability: string,
+  {
+    capability,
+    param,
+    shown = param,
+  }: {
+    readonly capability: string;
+    readonly param: string;
+    readonly shown?: string;
+  },
   catalog: ModelCatalog,
-): void {
-  if (model.capabilities.includes(capability)) return;
+): DomainError {
   const able = catalog.namesAble(model.kind, capability);
-  throw new DomainError(
-    'unsupported_task',
-    `The model \`${model.id}\` does no ${capability}; models that do: ${able}.`,
-    {
-      param: 'model',
-    },
-  );
+  const message = `The model \`${model.id}\` cannot honour \`${shown}\`; models that can: ${able}.`;
+  return new DomainError('unsupported_parameter', message, { param });
 }
 
 /**

@@ -72,26 +72,35 @@ export class ModelCatalog {
     );
   }
 
+  /** @throws DomainError `model_not_found` */
+  get(name: string): ModelSpec {
+    return this.#byName.get(name) ?? this.#unknown(name);
+  }
+
   /**
    * @param kind a pattern among the aliases of a model of this kind stands for any name
    *   that it matches
-   * @throws DomainError `model_not_found`
+   * @param task what models of that kind differ in
+   * @throws DomainError `model_not_found`, `model_kind_mismatch`, or `unsupported_task` for
+   *   a model that cannot do that task; names the models that can
    */
-  get(name: string, kind?: ModelSpec['kind']): ModelSpec {
-    const spec = this.#find(name, kind);
-    if (spec) return spec;
-    const message = `The model \`${name}\` does not exist; available: ${this.#namesOf(this.#models)}.`;
-    throw new DomainError('model_not_found', message, { param: 'model' });
+  getOfKind(name: string, kind: ModelSpec['kind'], task?: string): ModelSpec {
+    const spec = this.#find(name, kind) ?? this.#unknown(name);
+    if (spec.kind !== kind) {
+      const able = this.#namesOf(this.#models.filter(model => model.kind === kind));
+      const difference = `${KIND_NAMES[spec.kind]}, not ${KIND_NAMES[kind]}`;
+      const message = `The model \`${name}\` does ${difference}; models that do: ${able}.`;
+      throw new DomainError('model_kind_mismatch', message, { param: 'model' });
+    }
+    if (task === undefined || spec.capabilities.includes(task)) return spec;
+    const able = this.namesAble(kind, task);
+    const message = `The model \`${spec.id}\` does no ${task}; models that do: ${able}.`;
+    throw new DomainError('unsupported_task', message, { param: 'model' });
   }
 
-  /** @throws DomainError `model_not_found`, `model_kind_mismatch` */
-  getOfKind(name: string, kind: ModelSpec['kind']): ModelSpec {
-    const spec = this.get(name, kind);
-    if (spec.kind === kind) return spec;
-    const able = this.#namesOf(this.#models.filter(model => model.kind === kind));
-    const difference = `${KIND_NAMES[spec.kind]}, not ${KIND_NAMES[kind]}`;
-    const message = `The model \`${name}\` does ${difference}; models that do: ${able}.`;
-    throw new DomainError('model_kind_mismatch', message, { param: 'model' });
+  #unknown(name: string): never {
+    const message = `The model \`${name}\` does not exist; available: ${this.#namesOf(this.#models)}.`;
+    throw new DomainError('model_not_found', message, { param: 'model' });
   }
 
   /** Models for error messages: `a (alias), b`, or `none`. */

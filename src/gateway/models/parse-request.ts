@@ -1,13 +1,7 @@
 import { type ClassConstructor } from 'class-transformer';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
-import {
-  type Body,
-  demandAbilities,
-  demandsOf,
-  demandTask,
-  type Strictness,
-} from './model-abilities.js';
+import { demandAbilities, type Strictness } from './model-abilities.js';
 import { type ModelCatalog } from './model-catalog.js';
 
 /** A body of a route that names a model. */
@@ -28,13 +22,13 @@ interface RequestShape<T> {
 /** @returns reads a body; throws DomainError for the first thing wrong with it */
 export const requestParser =
   <T extends { readonly model: string }>({ type, kind, task }: RequestShape<T>) =>
-  (body: Body, catalog: ModelCatalog, compat?: Strictness): ParsedRequest<T> => {
+  (
+    body: Readonly<Record<string, unknown>>,
+    catalog: ModelCatalog,
+    compat?: Strictness,
+  ): ParsedRequest<T> => {
     const dto = parseDto(type, body);
-    const model = catalog.getOfKind(dto.model, kind);
-    if (task !== undefined) demandTask(model, task, catalog);
-    return {
-      model,
-      dto,
-      ignored: demandAbilities(model, demandsOf(dto, body), catalog, compat),
-    };
+    const model = catalog.getOfKind(dto.model, kind, task);
+    const ignored = demandAbilities(model, { dto, body }, catalog, compat);
+    return { model, dto, ignored };
   };

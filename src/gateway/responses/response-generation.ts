@@ -177,7 +177,8 @@ export function generationOf(
 ): Generation {
   demandCalls(conversation);
   const chat = chatOfResponse(request, conversation);
-  return { ...parseChat(chat, catalog), body: Buffer.from(JSON.stringify(chat)) };
+  const { model, task, beginning } = parseChat(chat, catalog);
+  return { model, task, beginning, body: Buffer.from(JSON.stringify(chat)) };
 }
 
 /**

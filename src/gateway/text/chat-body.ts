@@ -40,9 +40,9 @@ export function translated(
   compat: Strictness,
   parse = parseChat,
 ) {
-  const parsed = parse(body, catalog, compat);
+  const { model, task, beginning, ...parsed } = parse(body, catalog, compat);
   return {
     ignored: [...ignored.paths, ...parsed.ignored],
-    generation: { ...parsed, body: Buffer.from(JSON.stringify(body)) },
+    generation: { model, task, beginning, body: Buffer.from(JSON.stringify(body)) },
   };
 }

@@ -10,12 +10,7 @@ import { readTools } from '../../contracts/openai/read-tools.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
-import {
-  demandAbilities,
-  demandsOf,
-  demandTask,
-  type Strictness,
-} from '../models/model-abilities.js';
+import { demandAbilities, type Strictness } from '../models/model-abilities.js';
 import { canHonour, type ModelCatalog } from '../models/model-catalog.js';
 import { type GenerateTask } from '../worker-pool/worker-task.js';
 
@@ -38,11 +33,14 @@ const textOf = (content: unknown): string => {
 };
 
 /** How a conversation begins; the same for each of its turns. */
-export const beginningOfChat = (messages: unknown): string =>
-  (messages as readonly { readonly role: string; readonly content?: unknown }[])
-    .slice(0, IDENTIFYING_MESSAGES)
-    .map(({ role, content }) => `${role}:${textOf(content)}`)
-    .join('\n');
+export function beginningOfChat(messages: readonly unknown[]): string {
+  const beginnings: string[] = [];
+  for (const message of messages.slice(0, IDENTIFYING_MESSAGES)) {
+    const { role, content } = message as { readonly role: string; content?: unknown };
+    beginnings.push(`${role}:${textOf(content)}`);
+  }
+  return beginnings.join('\n');
+}
 
 /** How the first prompt begins. */
 export function beginningOfPrompt(prompt: string | readonly unknown[]): string {
@@ -85,23 +83,15 @@ export function parseChat(
   catalog: ModelCatalog,
   compat?: Strictness,
 ): ParsedGeneration {
-  // The texts themselves are handed on as they came: copying them into the DTO would cost
-  // more than all the rest.
-  const { messages, tools } = body;
-  const dto = parseDto(ChatCompletionDto, body, {
-    messages: shapeOf(messages),
-    tools: shapeOf(tools),
-  });
-  const model = catalog.getOfKind(dto.model, 'llm');
-  demandTask(model, 'chat', catalog);
-  demandMessages(messages as readonly unknown[]);
+  const dto = parseDto(ChatCompletionDto, body);
+  const { messages, tools = [] } = dto;
+  const model = catalog.getOfKind(dto.model, 'llm', 'chat');
+  demandMessages(messages);
   demandStreamOptions(dto);
   const unserved = new IgnoredFields(compat?.strict);
-  const offersTools =
-    Array.isArray(tools) && tools.length > 0 && offersServed(body, model, unserved);
-  const demands = demandsOf(dto, body, { tools: offersTools });
+  const asked = { tools: tools.length > 0 && offersServed(body, model, unserved) };
   const ignored = [
-    ...demandAbilities(model, demands, catalog, compat),
+    ...demandAbilities(model, { dto, body, asked }, catalog, compat),
     ...unserved.paths,
   ];
   if (dto.top_logprobs !== undefined && !dto.logprobs) {
@@ -128,10 +118,9 @@ export function parseCompletion(
   compat?: Strictness,
 ): ParsedGeneration {
   const dto = parseDto(CompletionDto, body);
-  const model = catalog.getOfKind(dto.model, 'llm');
-  demandTask(model, 'completions', catalog);
+  const model = catalog.getOfKind(dto.model, 'llm', 'completions');
   demandStreamOptions(dto);
-  const ignored = demandAbilities(model, demandsOf(dto, body), catalog, compat);
+  const ignored = demandAbilities(model, { dto, body }, catalog, compat);
   const task = {
     form: 'completion',
     maxTokens: dto.max_tokens ?? 0,
@@ -151,46 +140,34 @@ function choicesOf({ prompt, n }: CompletionDto): number {
   throw invalid('prompt', `\`prompt\` ${rule}. Split it into several requests.`);
 }
 
-/** A list without what it holds. */
-const shapeOf = (value: unknown): unknown => (Array.isArray(value) ? [] : value);
-
+/** Which roles there are is the engine's to say. */
 function demandMessages(messages: readonly unknown[]): void {
-  if (messages.length === 0) {
-    throw new DomainError(
-      'missing_required_parameter',
-      '`messages` is required: it must hold at least one message.',
-      {
-        param: 'messages',
-      },
-    );
-  }
-  messages.forEach((message, index) => {
+  if (messages.length === 0) throw missing('messages', 'must hold at least one message');
+  for (const [index, message] of messages.entries()) {
     const param = `messages[${index}]`;
-    if (typeof message !== 'object' || message === null || Array.isArray(message)) {
+    if (typeof message !== 'object' || message === null || Array.isArray(message))
       throw invalid(
         param,
         `\`${param}\` must be an object with a role; got ${JSON.stringify(message).slice(0, 80)}.`,
       );
-    }
-    demandRole((message as { role?: unknown }).role, `${param}.role`);
-  });
+    const { role } = message as { readonly role?: unknown };
+    if (typeof role !== 'string' || role === '') throw wrongRole(role, `${param}.role`);
+  }
 }
 
-/** Which roles there are is the engine's to say. */
-function demandRole(role: unknown, param: string): void {
-  if (typeof role === 'string' && role !== '') return;
+function wrongRole(role: unknown, param: string): DomainError {
   const rule = 'must be a text such as user';
-  if (role !== undefined && role !== null && role !== '')
-    throw invalid(
-      param,
-      `\`${param}\` ${rule}; got ${JSON.stringify(role).slice(0, 80)}.`,
-    );
-  throw new DomainError(
-    'missing_required_parameter',
-    `\`${param}\` is required: it ${rule}.`,
-    { param },
+  if (role === undefined || role === null || role === '') return missing(param, rule);
+  return invalid(
+    param,
+    `\`${param}\` ${rule}; got ${JSON.stringify(role).slice(0, 80)}.`,
   );
 }
+
+const missing = (param: string, rule: string): DomainError =>
+  new DomainError('missing_required_parameter', `\`${param}\` is required: it ${rule}.`, {
+    param,
+  });
 
 function demandStreamOptions({ stream, stream_options }: TextGenerationFields): void {
   if (stream_options === undefined) return;

@@ -8,7 +8,7 @@ import { type Dialect } from '../../../contracts/realtime/session-view.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import {
-  demandAbilities,
+  cannotHonour,
   demandLanguage,
   knowsLanguage,
 } from '../../models/model-abilities.js';
@@ -67,7 +67,7 @@ export function resolveSession(
       : chosenLanguage(languages, { spec, ignored, path });
   const promptIgnored =
     config.prompt !== '' && !spec.capabilities.includes('prompt') && !ignored.strict;
-  if (promptIgnored) ignored.add(`${path}.prompt`);
+  if (promptIgnored) ignored.paths.push(`${path}.prompt`);
   const next = { ...config, language, ...(promptIgnored && { prompt: '' }) };
   demandTranscribing(next, catalog, path);
   return next;
@@ -85,7 +85,7 @@ function chosenLanguage(
     knowsLanguage(spec, language),
   );
   if (first === '') at(`${path}.languages`, () => demandLanguage(spec, languages[0]!));
-  if (languages.length > 1) ignored.add(`${path}.languages`);
+  if (languages.length > 1) ignored.paths.push(`${path}.languages`);
   return others.length === 0 ? first : '';
 }
 
@@ -100,12 +100,9 @@ export function demandTranscribing(
 ): ModelSpec {
   const spec = at(`${path}.model`, () => catalog.getOfKind(config.model, 'stt'));
   at(`${path}.language`, () => demandLanguage(spec, config.language));
-  const prompt = {
-    param: `${path}.prompt`,
-    capability: 'prompt',
-    wanted: config.prompt !== '',
-  };
-  demandAbilities(spec, [prompt], catalog);
+  const prompt = { param: `${path}.prompt`, capability: 'prompt' };
+  if (config.prompt !== '' && !spec.capabilities.includes('prompt'))
+    throw cannotHonour(spec, prompt, catalog);
   return spec;
 }
 
