@@ -6,6 +6,7 @@ import { type FormSource } from '../http/multipart-form.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { Form, JsonBody } from '../http/params.js';
 import { DescribesSpeech, DescribesUpload } from './audio.openapi.js';
+import { parseTranscription, parseTranslation } from './parse-transcription.js';
 import { SpeechService } from './speech.service.js';
 import { TranscriptionService } from './transcription.service.js';
 
@@ -31,7 +32,7 @@ export class TranslationsController {
     errors: ['unsupported_task'],
   })
   create(@Form() form: FormSource, @Res() reply: FastifyReply): Promise<void> {
-    return this.transcripts.serve('translations', form, reply);
+    return this.transcripts.answer(form, reply, parseTranslation);
   }
 }
 
@@ -42,6 +43,6 @@ export class TranscriptionsController {
   @Post()
   @DescribesUpload({ path: '/v1/audio/transcriptions', form: TranscriptionDto })
   create(@Form() form: FormSource, @Res() reply: FastifyReply): Promise<void> {
-    return this.transcripts.serve('transcriptions', form, reply);
+    return this.transcripts.answer(form, reply, parseTranscription);
   }
 }

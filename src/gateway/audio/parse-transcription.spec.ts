@@ -27,7 +27,7 @@ describe('chunkingStrategy', () => {
       ['silence_duration_ms', '700'],
     ] as const)
       form.add({ fieldname: `chunking_strategy[${key}]`, value, valueTruncated: false });
-    expect(chunkingStrategy(form.values().chunking_strategy)).toEqual({
+    expect(chunkingStrategy(form.values.chunking_strategy)).toEqual({
       ...DEFAULTS,
       silenceDurationMs: 700,
     });
@@ -41,7 +41,7 @@ describe('chunkingStrategy', () => {
       value: 'server_vad',
       valueTruncated: false,
     });
-    expect(() => chunkingStrategy(form.values().chunking_strategy)).toThrow(
+    expect(() => chunkingStrategy(form.values.chunking_strategy)).toThrow(
       'must be auto or an object',
     );
   });

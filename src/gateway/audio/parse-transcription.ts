@@ -292,12 +292,9 @@ const FORMAT_RULES: readonly {
   { param: 'known_speaker_references', nature: 'meaning', formats: ['diarized_json'] },
 ];
 
-/** None of these fields has a default that asks for something. */
-const isGiven = (value: unknown): boolean =>
-  Array.isArray(value) ? value.length > 0 : Boolean(value);
-
 /**
- * Fields that act with some formats only.
+ * Fields that act with some formats only. None of them has a default that asks
+ * for something.
  * @returns the advisory ones: SDKs document that `stream` is ignored where an answer
  *   cannot be streamed
  * @throws DomainError `invalid_value` for the others
@@ -307,14 +304,18 @@ function uselessWithFormat(
   { strict }: Strictness = { strict: false },
 ): readonly string[] {
   const format = dto.response_format;
-  const broken = FORMAT_RULES.filter(
-    ({ formats, param }) => !formats.includes(format) && isGiven(dto[param]),
-  );
-  const refused = broken.find(({ nature }) => strict || nature === 'meaning');
-  if (refused === undefined) return broken.map(({ param }) => param);
-  const { param, formats } = refused;
-  const message = `\`${param}\` needs response_format=${formats.join(' or ')}; got ${format}.`;
-  throw new DomainError('invalid_value', message, { param });
+  const useless: string[] = [];
+  for (const { param, nature, formats } of FORMAT_RULES) {
+    const value = dto[param];
+    const isGiven = Array.isArray(value) ? value.length > 0 : Boolean(value);
+    if (!isGiven || formats.includes(format)) continue;
+    if (strict || nature === 'meaning') {
+      const message = `\`${param}\` needs response_format=${formats.join(' or ')}; got ${format}.`;
+      throw invalid(param, message);
+    }
+    useless.push(param);
+  }
+  return useless;
 }
 
 /**

@@ -27,10 +27,9 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { WrittenForm } from '../written-form/written-form.js';
 import {
   type ParsedTranscription,
-  parseTranscription,
-  parseTranslation,
+  type parseTranscription,
 } from './parse-transcription.js';
-import { type AudioForm, UploadReader, type UploadRules } from './upload-reader.js';
+import { type AudioForm, type FileRules, UploadReader } from './upload-reader.js';
 import { gapBetween } from '../../contracts/formats/joined-text.js';
 import {
   type TokenLogprob,
@@ -107,24 +106,11 @@ class TranscriptStream extends OutputStream {
   }
 }
 
-const PARSERS = {
-  transcriptions: parseTranscription,
-  translations: parseTranslation,
-} as const;
-
 /**
  * 128 kbit/s: what podcasts and recorders write. Longer audio by URL has to be computed
  * in the time this allows.
  */
 const USUAL_BYTES_PER_S = 16_000;
-
-/** What a route does with its form. */
-export interface TranscriptionForm extends Omit<UploadRules, 'beforeFile'> {
-  /** @throws DomainError */
-  readonly parse: (fields: AudioForm['fields']) => ParsedTranscription;
-}
-
-type Start = (output?: TranscriptStream) => Promise<InferenceRequest>;
 
 /** `/v1/audio/transcriptions` and `/v1/audio/translations`. */
 @Injectable()
@@ -137,58 +123,43 @@ export class TranscriptionService {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** @throws DomainError for everything that is not an answer */
-  serve(
-    route: keyof typeof PARSERS,
-    form: FormSource,
-    reply: FastifyReply,
-  ): Promise<void> {
-    const parse = PARSERS[route];
-    return this.run(
-      { parse: fields => parse(fields, this.catalog, this.settings.compat) },
-      form,
-      reply,
-    );
-  }
-
   /**
+   * @param parse throws DomainError for the first thing wrong with its fields
    * @throws DomainError for everything that is not an answer. The upload is deleted
    *   when this settles.
    */
-  async run(
-    { parse, ...file }: TranscriptionForm,
+  async answer(
     form: FormSource,
     reply: FastifyReply,
+    parse: typeof parseTranscription,
+    file: FileRules = {},
   ): Promise<void> {
-    const upload = await this.uploads.read(form, {
-      ...file,
-      beforeFile: fields => this.#checkEarly(fields),
+    // A wrong model is reported before the audio is received.
+    const upload = await this.uploads.read(form, file, ({ model }) => {
+      if (typeof model === 'string') this.catalog.getOfKind(model, 'stt');
     });
     try {
-      const parsed = parse(upload.fields);
+      const parsed = parse(upload.fields, this.catalog, this.settings.compat);
       this.writtenForm.demand(parsed.itn);
-      const start: Start = output =>
-        this.#start(parsed, upload, httpCaller(reply, parsed), output);
-      const spell = parsed.answer.stream ? this.writtenForm.ahead(parsed.itn) : undefined;
-      await (spell
-        ? this.#answerInPieces(parsed, reply, start, spell)
-        : this.#answerAsAWhole(parsed, reply, start));
+      const write = parsed.answer.stream ? this.writtenForm.ahead(parsed.itn) : undefined;
+      const diarized = parsed.answer.format === 'diarized_json';
+      const output = write && new TranscriptStream({ diarized, write });
+      const caller = httpCaller(reply, parsed);
+      const request = await this.#start(parsed, upload, caller, output);
+      await (output
+        ? this.#sendEvents(parsed, reply, request, output)
+        : this.#sendWhole(parsed, reply, request));
     } finally {
       if ('dispose' in upload.audio) await upload.audio.dispose();
     }
   }
 
-  /** Reports a wrong model before the audio is received. */
-  #checkEarly({ model }: AudioForm['fields']): void {
-    if (typeof model === 'string') this.catalog.getOfKind(model, 'stt');
-  }
-
-  async #answerAsAWhole(
+  async #sendWhole(
     parsed: ParsedTranscription,
     reply: FastifyReply,
-    start: Start,
+    request: InferenceRequest,
   ): Promise<void> {
-    const answer = await (await start()).answer('transcript');
+    const answer = await request.answer('transcript');
     const transcript = this.writtenForm.apply(answer.reply.transcript, parsed.itn);
     const { contentType, body } =
       parsed.write?.(transcript) ?? transcriptBody(transcript, parsed.answer);
@@ -199,18 +170,13 @@ export class TranscriptionService {
   }
 
   /** Until the first event a failure is a normal error; then it is the last event. */
-  async #answerInPieces(
+  async #sendEvents(
     parsed: ParsedTranscription,
     reply: FastifyReply,
-    start: Start,
-    write: (spoken: string) => string,
+    request: InferenceRequest,
+    output: TranscriptStream,
   ): Promise<void> {
-    const output = new TranscriptStream({
-      diarized: parsed.answer.format === 'diarized_json',
-      write,
-    });
-    const transcription = await start(output);
-    const finished = transcription.answer('transcript').then(
+    const finished = request.answer('transcript').then(
       ({ reply: { transcript, execution } }) =>
         output.finish(
           this.writtenForm.apply(transcript, parsed.itn),
@@ -218,7 +184,7 @@ export class TranscriptionService {
         ),
       () => undefined,
     );
-    const { phases } = await transcription.firstOutput();
+    const { phases } = await request.firstOutput();
     void reply
       .headers(answerHeaders(parsed.model.id, { phases }, parsed.ignored))
       .header('cache-control', 'no-cache')

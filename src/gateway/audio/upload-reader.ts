@@ -76,17 +76,12 @@ interface NamedFile {
  */
 export type AudioForm = (SentFile | NamedFile) & { readonly fields: Fields };
 
-/** How a form is read. */
-export interface UploadRules {
+/** How the file of a form is read. */
+export interface FileRules {
   /** Name of the file's part; default `file`. */
   readonly part?: string;
   /** What is stored of the file; default: all of it. */
   readonly receive?: (source: AsyncIterable<Buffer>) => AsyncIterable<Buffer>;
-  /**
-   * Sees the fields that came before the file and may throw: a bad request is then
-   * answered without taking its audio in.
-   */
-  beforeFile(fields: Fields): void;
 }
 
 /**
@@ -105,9 +100,16 @@ export class UploadReader {
     @Inject(SETTINGS) private readonly settings: Settings,
   ) {}
 
-  /** @throws DomainError; nothing stays in the spool. */
-  async read(source: FormSource, rules: UploadRules): Promise<AudioForm> {
-    const name = rules.part ?? 'file';
+  /**
+   * @param beforeFile sees the fields that came before the file and may throw: a bad
+   *   request is then answered without taking its audio in
+   * @throws DomainError; nothing stays in the spool.
+   */
+  async read(
+    source: FormSource,
+    { part: name = 'file', receive }: FileRules,
+    beforeFile: (fields: Fields) => void,
+  ): Promise<AudioForm> {
     this.#checkHeaders(source, name);
     const form = new FormFields();
     let file: SentFile | undefined;
@@ -116,11 +118,14 @@ export class UploadReader {
         if (part.type === 'field') form.add(part);
         else {
           demandOnly(part, name, file);
-          refuseBoth(form.values(), rules);
-          file = await this.#spoolFile(part, rules);
+          // Checked as early as possible, so that the file is not received.
+          if (form.values.file_url !== undefined) throw onlyOne();
+          beforeFile(form.values);
+          const audio = await this.spool.store(receive?.(part.file) ?? part.file);
+          file = { filename: part.filename, audio };
         }
       }
-      const { file_url: url, ...fields } = form.values();
+      const { file_url: url, ...fields } = form.values;
       return { fields, ...present(file, url, name) };
     } catch (error) {
       await file?.audio.dispose();
@@ -143,13 +148,6 @@ export class UploadReader {
       throw fileTooLarge(uploadLimitBytes);
     }
   }
-
-  async #spoolFile(
-    { file, filename }: MultipartFile,
-    { receive }: UploadRules,
-  ): Promise<SentFile> {
-    return { filename, audio: await this.spool.store(receive?.(file) ?? file) };
-  }
 }
 
 function demandOnly({ fieldname }: MultipartFile, name: string, earlier: unknown): void {
@@ -163,12 +161,6 @@ function demandOnly({ fieldname }: MultipartFile, name: string, earlier: unknown
   if (fieldname === name) return;
   const message = `The audio must be the part named \`${name}\`; got a file named \`${fieldname}\`.`;
   throw new DomainError('missing_required_parameter', message, { param: name });
-}
-
-/** Checked as early as possible, so that the file is not received. */
-function refuseBoth(fields: Fields, rules: UploadRules): void {
-  if (fields.file_url !== undefined) throw onlyOne();
-  rules.beforeFile(fields);
 }
 
 function present(

@@ -69,54 +69,41 @@ export async function* formParts(
 ): AsyncGenerator<FieldPart | MultipartFile> {
   if ((source.headers['content-type'] ?? '').length > LONGEST_CONTENT_TYPE)
     throw malformed(`The Content-Type has more than ${LONGEST_CONTENT_TYPE} characters.`);
-  const counter = new FormByteCounter(source, mostBytes);
+  let bytes = 0;
+  let file: MultipartFile['file'] | undefined;
+  const { promise: exceeded, reject: exceed } = Promise.withResolvers<never>();
+  // Nothing may wait at that moment: the next part checks.
+  exceeded.catch(() => undefined);
+  const count = ({ length }: Buffer): void => {
+    bytes += length;
+    if (bytes - (file?.bytesRead ?? 0) > mostBytes + IN_FLIGHT_BYTES)
+      exceed(malformed(`The form has more than ${mostBytes} bytes besides its file.`));
+  };
+  source.raw.on('data', count);
   const parts = source.parts()[Symbol.asyncIterator]();
   try {
     for (;;) {
-      const step = await Promise.race([parts.next(), counter.exceeded]);
+      const step = await Promise.race([parts.next(), exceeded]);
       if (step.done) return;
       const part = step.value;
       demandName(part.fieldname);
       if (part.type === 'field') yield part as FieldPart;
-      else if (isJson(part)) yield await fieldOf(part, mostBytes);
+      else if (
+        (part.filename as string | undefined) === undefined &&
+        JSON_TYPE.test(part.mimetype)
+      )
+        yield await fieldOf(part, mostBytes);
       else {
-        counter.file = part;
+        file = part.file;
         yield part;
       }
     }
   } catch (error) {
     throw multipartError(error);
   } finally {
-    counter.stop();
+    source.raw.off('data', count);
   }
 }
-
-/** Counts the bytes of a body that are not the file's. */
-class FormByteCounter {
-  /** Rejects when there are too many. */
-  readonly exceeded: Promise<never>;
-  readonly stop: () => void;
-  file: MultipartFile | undefined;
-  #bytes = 0;
-
-  constructor({ raw }: FormSource, mostBytes: number) {
-    let exceed: (error: DomainError) => void;
-    this.exceeded = new Promise((_resolve, reject) => (exceed = reject));
-    // Nothing may wait at that moment: the next part checks.
-    this.exceeded.catch(() => undefined);
-    const count = ({ length }: Buffer): void => {
-      this.#bytes += length;
-      if (this.#bytes - (this.file?.file.bytesRead ?? 0) <= mostBytes + IN_FLIGHT_BYTES)
-        return;
-      exceed(malformed(`The form has more than ${mostBytes} bytes besides its file.`));
-    };
-    raw.on('data', count);
-    this.stop = () => void raw.off('data', count);
-  }
-}
-
-const isJson = ({ filename, mimetype }: MultipartFile): boolean =>
-  (filename as string | undefined) === undefined && JSON_TYPE.test(mimetype);
 
 async function fieldOf(
   { fieldname, file }: MultipartFile,
@@ -170,9 +157,15 @@ export const LONGEST_FORM = 4 * LONGEST_FIELD + LONGEST_TEXT;
  * as absent: HTML forms and some clients send every field they know.
  */
 export class FormFields {
-  readonly #values = new Map<string, unknown[]>();
-  readonly #objects = new Map<string, Record<string, unknown>>();
-  #length = 0;
+  readonly values: Record<string, unknown>;
+  readonly #objects: Map<string, Record<string, unknown>>;
+  #length: number;
+
+  constructor() {
+    this.values = Object.create(null) as Record<string, unknown>;
+    this.#objects = new Map();
+    this.#length = 0;
+  }
 
   /** @throws DomainError `invalid_value` for a value, or a form, above its limit. */
   add({ fieldname, value, valueTruncated }: Omit<FieldPart, 'type'>): void {
@@ -188,9 +181,9 @@ export class FormFields {
   }
 
   #push(name: string, value: unknown): void {
-    const earlier = this.#values.get(name);
-    if (earlier) earlier.push(value);
-    else this.#values.set(name, [value]);
+    const earlier = this.values[name];
+    if (Array.isArray(earlier)) earlier.push(value);
+    else this.values[name] = earlier === undefined ? value : [earlier, value];
   }
 
   /**
@@ -204,15 +197,6 @@ export class FormFields {
     if (known) return;
     this.#objects.set(name, object);
     this.#push(name, object);
-  }
-
-  values(): Readonly<Record<string, unknown>> {
-    return Object.fromEntries(
-      [...this.#values].map(([name, values]) => [
-        name,
-        values.length === 1 ? values[0] : values,
-      ]),
-    );
   }
 }
 

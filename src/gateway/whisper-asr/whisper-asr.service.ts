@@ -17,10 +17,8 @@ import {
   parseTranscription,
   parseTranslation,
 } from '../audio/parse-transcription.js';
-import {
-  type TranscriptionForm,
-  TranscriptionService,
-} from '../audio/transcription.service.js';
+import { TranscriptionService } from '../audio/transcription.service.js';
+import { type FileRules } from '../audio/upload-reader.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { streamedWavHeader } from '../../contracts/formats/speech.js';
 import {
@@ -218,7 +216,7 @@ export class WhisperAsrService {
   transcribe(query: AsrQueryDto, form: FormSource, reply: FastifyReply): Promise<void> {
     query.model ??= this.settings.compat.asrModel;
     const parsed = parseAsr(query, this.catalog, this.settings.compat);
-    return this.transcripts.run({ ...audioOf(query), parse: () => parsed }, form, reply);
+    return this.transcripts.answer(form, reply, () => parsed, audioOf(query));
   }
 
   /** `POST /detect-language`. @throws DomainError for everything that is not an answer */
@@ -238,18 +236,14 @@ export class WhisperAsrService {
       };
     };
     const audio = audioOf(query, DETECTION_SECONDS);
-    return this.transcripts.run(
-      { ...audio, parse: () => ({ ...parsed, write }) },
-      form,
-      reply,
-    );
+    return this.transcripts.answer(form, reply, () => ({ ...parsed, write }), audio);
   }
 }
 
 const audioOf = (
   { encode }: DetectLanguageQueryDto,
   mostSeconds?: number,
-): Omit<TranscriptionForm, 'parse'> => ({
+): FileRules => ({
   part: 'audio_file',
   receive: encode ? undefined : source => rawPcmAsWav(source, mostSeconds),
 });

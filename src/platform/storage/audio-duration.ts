@@ -22,8 +22,12 @@ function wavSeconds({ head, size }: SpooledUpload): number | undefined {
     const id = head.toString('latin1', at, at + 4);
     const declared = head.readUInt32LE(at + 4);
     const body = at + CHUNK_HEADER;
-    if (id === 'data')
-      return byteRate > 0 ? dataBytes(declared, size - body) / byteRate : undefined;
+    if (id === 'data') {
+      // As far as the file really holds them.
+      const held = size - body;
+      const bytes = declared === 0 ? held : Math.min(declared, held);
+      return byteRate > 0 ? bytes / byteRate : undefined;
+    }
     if (id === 'fmt ' && body + FMT_BYTES <= head.length)
       byteRate = head.readUInt32LE(body + 8);
     // Chunks are padded to even sizes.
@@ -31,10 +35,6 @@ function wavSeconds({ head, size }: SpooledUpload): number | undefined {
   }
   return undefined;
 }
-
-/** As far as the file really holds them. */
-const dataBytes = (declared: number, available: number) =>
-  declared === 0 ? available : Math.min(declared, available);
 
 interface AudioDuration {
   readonly seconds: number;

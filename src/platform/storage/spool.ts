@@ -27,8 +27,8 @@ const CHUNK_BYTES = 65_536;
  * was just cancelled never meets half a file; a read after that rejects.
  */
 export class SpooledUpload {
+  readonly #reads: Set<Promise<Buffer>>;
   #content: Buffer | string | undefined;
-  readonly #reads = new Set<Promise<Buffer>>();
   #disposal: Promise<void> | undefined;
 
   /**
@@ -42,6 +42,7 @@ export class SpooledUpload {
     content: Buffer | string,
   ) {
     this.#content = content;
+    this.#reads = new Set();
   }
 
   /** The file on disk, or undefined while the bytes are in memory or after disposal. */
@@ -50,7 +51,7 @@ export class SpooledUpload {
   }
 
   async bytes(): Promise<Buffer> {
-    const content = this.#held();
+    const content = this.#content ?? disposed();
     if (typeof content !== 'string') return content;
     const read = readFile(content);
     this.#reads.add(read);
@@ -67,7 +68,7 @@ export class SpooledUpload {
    * its end: it is open. Every call reads anew.
    */
   async *chunks(): AsyncGenerator<Buffer> {
-    const content = this.#held();
+    const content = this.#content ?? disposed();
     if (typeof content !== 'string') {
       yield* slices(content);
       return;
@@ -96,21 +97,19 @@ export class SpooledUpload {
     return (this.#disposal ??= this.#free());
   }
 
-  #held() {
-    if (this.#content === undefined)
-      throw new Error('the upload was disposed before it was read');
-    return this.#content;
-  }
-
   async #free() {
-    const { path } = this;
+    const path = this.#content;
     this.#content = undefined;
-    if (path === undefined) return;
+    if (typeof path !== 'string') return;
     await Promise.allSettled(this.#reads);
     await unlink(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
   }
+}
+
+function disposed(): never {
+  throw new Error('the upload was disposed before it was read');
 }
 
 function* slices(bytes: Buffer): Generator<Buffer> {
@@ -133,9 +132,9 @@ const HEAD_BYTES = 65_536;
  * only this user can read.
  */
 export class SpoolWriter {
-  #chunks: Buffer[] = [];
-  #size = 0;
-  #head = Buffer.alloc(0);
+  #chunks: Buffer[];
+  #size: number;
+  #head: Buffer;
   #file: FileHandle | undefined;
 
   constructor(
@@ -143,7 +142,11 @@ export class SpoolWriter {
     private readonly limits: SpoolLimits,
     private readonly create: (path: string) => Promise<FileHandle> = path =>
       open(path, 'wx', 0o600),
-  ) {}
+  ) {
+    this.#chunks = [];
+    this.#size = 0;
+    this.#head = Buffer.alloc(0);
+  }
 
   /**
    * @throws DomainError `file_too_large` at the first byte over the limit, `storage_full`

@@ -42,10 +42,10 @@ export async function readFileForm<T, R>(
         throw new DomainError('too_many_files', 'Send one file per request.', {
           param: rules.part,
         });
-      else taken = { value: await rules.take(named(part, rules.part), form.values()) };
+      else taken = { value: await rules.take(named(part, rules.part), form.values) };
     }
     if (!taken) throw missing(rules.part);
-    return await finish(taken.value, form.values());
+    return await finish(taken.value, form.values);
   } catch (error) {
     // After an outage a row may reference the bytes: garbage collection decides.
     if (taken && error instanceof DomainError) await rules.forget(taken.value);
