@@ -109,8 +109,7 @@ export interface LineParts {
 
 /** @param line a line that ingestion found valid. @throws InputDamaged */
 export function lineParts(line: Buffer): LineParts {
-  const spans = valueSpans(line, ['custom_id', 'body']);
-  const [id, body] = [spans.get('custom_id'), spans.get('body')];
+  const { custom_id: id, body } = valueSpans(line, ['custom_id', 'body']);
   if (!id || !body)
     throw new InputDamaged(`The input line has no ${id ? 'body' : 'custom_id'}.`);
   return {

@@ -15,7 +15,7 @@ export function jsonWithFields(
   const spans = valueSpans(json, names);
   const pieces: Buffer[] = [];
   let at = 0;
-  for (const [name, { start, end }] of spans) {
+  for (const [name, { start, end }] of Object.entries(spans)) {
     pieces.push(json.subarray(at, start), Buffer.from(JSON.stringify(fields[name])));
     at = end;
   }
@@ -23,7 +23,7 @@ export function jsonWithFields(
   const isEmpty = close < 64 && json.toString('utf8', 0, close).trim() === '{';
   let added = '';
   for (const name of names)
-    if (!spans.has(name))
+    if (!spans[name])
       added += `,${JSON.stringify(name)}:${JSON.stringify(fields[name])}`;
   const missing = Buffer.from(isEmpty ? added.slice(1) : added);
   return [...pieces, json.subarray(at, close), missing, json.subarray(close)];
@@ -41,7 +41,7 @@ export function withInnerFields(
   name: string,
   fields: Readonly<Record<string, unknown>>,
 ): Buffer {
-  const { start, end } = valueSpans(json, [name]).get(name)!;
+  const { start, end } = valueSpans(json, [name])[name]!;
   const inner = withJsonFields(json.subarray(start, end), fields);
   return Buffer.concat([json.subarray(0, start), inner, json.subarray(end)]);
 }

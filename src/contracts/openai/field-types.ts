@@ -42,20 +42,14 @@ export const SERVICE_TIERS = [
 
 export type ServiceTier = (typeof SERVICE_TIERS)[number];
 
-/** Asks for REALTIME; everything else for BATCH. */
-export const isUrgent = (tier: ServiceTier): boolean =>
-  tier === 'priority' || tier === 'fast';
-
 /**
  * Advisory fields of one request that cannot be honoured (D-34): accepted, and reported
  * to the caller by their paths, or refused when `compat.strict` is on.
  */
 export class IgnoredFields {
-  readonly paths: string[];
+  readonly paths: string[] = [];
 
-  constructor(readonly strict = false) {
-    this.paths = [];
-  }
+  constructor(readonly strict = false) {}
 
   /** @throws DomainError where nothing may be ignored */
   ignore(param: string, why: string): void {

@@ -39,8 +39,8 @@ interface Span {
 export function valueSpans(
   json: Uint8Array,
   keys: readonly string[],
-): ReadonlyMap<string, Span> {
-  const found = new Map<string, Span>();
+): Readonly<Record<string, Span>> {
+  const found: Record<string, Span> = {};
   let depth = 0;
   let name = 0;
   let nameEnd = 0;
@@ -56,8 +56,8 @@ export function valueSpans(
     else if (kind === CLOSE && depth > 1) depth -= 1;
     else if (kind !== 0 && depth === 1) {
       if (key !== undefined) {
-        found.delete(key);
-        found.set(key, withoutBlanks(json, start, at));
+        if (found[key]) delete found[key];
+        found[key] = withoutBlanks(json, start, at);
       }
       key = kind === COLON ? keyAt(json, name, nameEnd, keys) : undefined;
       start = at + 1;

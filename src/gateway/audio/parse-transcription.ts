@@ -193,7 +193,7 @@ export function parseTranscription(
     ...uselessWithFormat(sent, compat),
     ...demandAbilities(model, { dto: sent }, catalog, compat),
   ];
-  demandLanguage(model, sent.language ?? '');
+  if (sent.language !== undefined) demandLanguage(model, sent.language);
   const { language, ignored: languages } = chosenLanguage(model, sent);
   const ignored = [...unusable, ...languages];
   const dto = { ...withDefaults(sent, unusable, TranscriptionDto), language };

@@ -38,7 +38,8 @@ export class RepeatedForms<T extends object> {
 
 /** Undefined for lists, JSON parts and long forms, which are not cached. */
 function keyOf(fields: Fields): string | undefined {
-  if (!Object.values(fields).every(value => typeof value === 'string')) return undefined;
+  for (const value of Object.values(fields))
+    if (typeof value !== 'string') return undefined;
   const key = JSON.stringify(fields);
   return key.length <= LONGEST_FORM ? key : undefined;
 }

@@ -86,7 +86,9 @@ export async function* formParts(
       const step = await Promise.race([parts.next(), exceeded]);
       if (step.done) return;
       const part = step.value;
-      demandName(part.fieldname);
+      // Undefined where the part has none, whatever the parser's types say.
+      const name = (part.fieldname as string | undefined) ?? '';
+      if (name === '' || name.length > LONGEST_NAME) throw wrongName(name);
       if (part.type === 'field') yield part as FieldPart;
       else if (
         (part.filename as string | undefined) === undefined &&
@@ -125,13 +127,10 @@ async function fieldOf(
   };
 }
 
-/** @param name undefined where the part has none, whatever the parser's types say */
-function demandName(name: string | undefined): void {
-  if (name === undefined || name === '')
-    throw malformed('A part of the form has no name.');
-  if (name.length <= LONGEST_NAME) return;
+function wrongName(name: string): DomainError {
+  if (name === '') return malformed('A part of the form has no name.');
   const rule = `names of parts must have at most ${LONGEST_NAME} characters`;
-  throw malformed(
+  return malformed(
     `The form is not accepted: ${rule}; got ${name.length}, beginning with "${name.slice(0, 32)}".`,
   );
 }
@@ -157,15 +156,9 @@ export const LONGEST_FORM = 4 * LONGEST_FIELD + LONGEST_TEXT;
  * as absent: HTML forms and some clients send every field they know.
  */
 export class FormFields {
-  readonly values: Record<string, unknown>;
-  readonly #objects: Map<string, Record<string, unknown>>;
-  #length: number;
-
-  constructor() {
-    this.values = Object.create(null) as Record<string, unknown>;
-    this.#objects = new Map();
-    this.#length = 0;
-  }
+  readonly values = Object.create(null) as Record<string, unknown>;
+  readonly #objects = new Map<string, Record<string, unknown>>();
+  #length = 0;
 
   /** @throws DomainError `invalid_value` for a value, or a form, above its limit. */
   add({ fieldname, value, valueTruncated }: Omit<FieldPart, 'type'>): void {

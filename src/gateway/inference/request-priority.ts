@@ -1,4 +1,4 @@
-import { isUrgent, type ServiceTier } from '../../contracts/openai/field-types.js';
+import { type ServiceTier } from '../../contracts/openai/field-types.js';
 import {
   type PriorityLabel,
   RequestPriority,
@@ -18,7 +18,8 @@ export function requestPriority(
 ): RequestPriority {
   switch (typeof header === 'string' ? header.trim().toLowerCase() : header) {
     case undefined:
-      return isUrgent(tier) || (usual === 'realtime' && tier !== 'flex')
+      if (tier === 'priority' || tier === 'fast') return RequestPriority.REALTIME;
+      return usual === 'realtime' && tier !== 'flex'
         ? RequestPriority.REALTIME
         : RequestPriority.BATCH;
     case 'realtime':

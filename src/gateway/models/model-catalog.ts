@@ -61,15 +61,13 @@ export class ModelCatalog {
 
   /** The model of that name, if its server answers such requests by itself. */
   answering(name: unknown, capability: string): ModelSpec | undefined {
-    const model = typeof name === 'string' ? this.#find(name, 'llm') : undefined;
+    if (typeof name !== 'string') return undefined;
+    const model = this.#byName.get(name) ?? this.#matching(name, 'llm');
     return model?.capabilities.includes(capability) ? model : undefined;
   }
 
-  #find(name: string, kind?: ModelSpec['kind']): ModelSpec | undefined {
-    return (
-      this.#byName.get(name) ??
-      this.#models.find(model => model.kind === kind && mayMean(name, model))
-    );
+  #matching(name: string, kind: ModelSpec['kind']): ModelSpec | undefined {
+    return this.#models.find(model => model.kind === kind && mayMean(name, model));
   }
 
   /** @throws DomainError `model_not_found` */
@@ -85,7 +83,8 @@ export class ModelCatalog {
    *   a model that cannot do that task; names the models that can
    */
   getOfKind(name: string, kind: ModelSpec['kind'], task?: string): ModelSpec {
-    const spec = this.#find(name, kind) ?? this.#unknown(name);
+    const spec =
+      this.#byName.get(name) ?? this.#matching(name, kind) ?? this.#unknown(name);
     if (spec.kind !== kind) {
       const able = this.#namesOf(this.#models.filter(model => model.kind === kind));
       const difference = `${KIND_NAMES[spec.kind]}, not ${KIND_NAMES[kind]}`;

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { settingsFrom } from '../config/settings.js';
-import { Spool, SpoolWriter } from './spool.js';
+import { Spool, spooled } from './spool.js';
 
 const LIMIT = 1000;
 const MEMORY = 100;
@@ -121,26 +121,21 @@ describe('at boot', () => {
 /** Linux's own full disk: every write to it is ENOSPC. */
 const FULL = '/dev/full';
 
+const tenBytes = () => Readable.from([Buffer.alloc(10)]);
+
 describe('a full disk', () => {
   it('is storage_full, with the cause kept', async () => {
-    const writer = new SpoolWriter('unused', { maxBytes: 1000, memoryBytes: 0 }, () =>
-      open(FULL, 'w'),
-    );
-    const write = writer.write(Buffer.alloc(10));
-    await expect(write).rejects.toMatchObject({
+    const limits = { maxBytes: 1000, memoryBytes: 0 };
+    const stored = spooled(tenBytes(), 'unused', limits, () => open(FULL, 'w'));
+    await expect(stored).rejects.toMatchObject({
       code: 'storage_full',
       cause: { code: 'ENOSPC' },
     });
-    await writer.abort();
   });
 
   it('differs from a folder that may not be written to', async () => {
-    const writer = new SpoolWriter('/proc/no-such-folder/file', {
-      maxBytes: 1000,
-      memoryBytes: 0,
-    });
-    await expect(writer.write(Buffer.alloc(10))).rejects.toMatchObject({
-      code: 'ENOENT',
-    });
+    const limits = { maxBytes: 1000, memoryBytes: 0 };
+    const stored = spooled(tenBytes(), '/proc/no-such-folder/file', limits);
+    await expect(stored).rejects.toMatchObject({ code: 'ENOENT' });
   });
 });

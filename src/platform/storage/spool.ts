@@ -27,7 +27,7 @@ const CHUNK_BYTES = 65_536;
  * was just cancelled never meets half a file; a read after that rejects.
  */
 export class SpooledUpload {
-  readonly #reads: Set<Promise<Buffer>>;
+  readonly #reads = new Set<Promise<Buffer>>();
   #content: Buffer | string | undefined;
   #disposal: Promise<void> | undefined;
 
@@ -42,7 +42,6 @@ export class SpooledUpload {
     content: Buffer | string,
   ) {
     this.#content = content;
-    this.#reads = new Set();
   }
 
   /** The file on disk, or undefined while the bytes are in memory or after disposal. */
@@ -128,68 +127,44 @@ interface SpoolLimits {
 const HEAD_BYTES = 65_536;
 
 /**
- * Takes one upload chunk by chunk: in memory first, from `memoryBytes` on in a file that
- * only this user can read.
+ * Reads `source` to its end: into memory first, from `memoryBytes` on into a file that
+ * only this user can read. On any failure, also of the source itself, nothing is left
+ * behind.
+ * @throws DomainError `file_too_large` at the first byte over the limit, `storage_full`
+ *   when the disk is.
  */
-export class SpoolWriter {
-  #chunks: Buffer[];
-  #size: number;
-  #head: Buffer;
-  #file: FileHandle | undefined;
-
-  constructor(
-    private readonly path: string,
-    private readonly limits: SpoolLimits,
-    private readonly create: (path: string) => Promise<FileHandle> = path =>
-      open(path, 'wx', 0o600),
-  ) {
-    this.#chunks = [];
-    this.#size = 0;
-    this.#head = Buffer.alloc(0);
-  }
-
-  /**
-   * @throws DomainError `file_too_large` at the first byte over the limit, `storage_full`
-   *   when the disk is.
-   */
-  async write(chunk: Buffer): Promise<void> {
-    this.#size += chunk.length;
-    const { maxBytes, memoryBytes } = this.limits;
-    if (this.#size > maxBytes) throw fileTooLarge(maxBytes);
-    if (this.#file === undefined) {
-      this.#chunks.push(chunk);
-      if (this.#size > memoryBytes) await this.#spill();
-    } else {
-      await onDisk(this.#file.appendFile(chunk));
+export async function spooled(
+  source: AsyncIterable<Buffer>,
+  path: string,
+  { maxBytes, memoryBytes }: SpoolLimits,
+  create: () => Promise<FileHandle> = () => open(path, 'wx', 0o600),
+): Promise<SpooledUpload> {
+  /** All of it, or the first bytes of what is in the file. */
+  let chunks: Buffer[] = [];
+  let size = 0;
+  let file: FileHandle | undefined;
+  try {
+    for await (const chunk of source) {
+      size += chunk.length;
+      if (size > maxBytes) throw fileTooLarge(maxBytes);
+      if (file) await onDisk(file.appendFile(chunk));
+      else chunks.push(chunk);
+      if (file || size <= memoryBytes) continue;
+      const gathered = Buffer.concat(chunks);
+      chunks = [Buffer.from(gathered.subarray(0, HEAD_BYTES))];
+      file = await onDisk(create());
+      await onDisk(file.appendFile(gathered));
     }
-  }
-
-  async finish(): Promise<SpooledUpload> {
-    if (this.#file === undefined) {
-      const bytes = Buffer.concat(this.#chunks);
-      return new SpooledUpload(this.#size, bytes, bytes);
+    if (file) await onDisk(file.close());
+    const head = Buffer.concat(chunks);
+    return new SpooledUpload(size, head, file ? path : head);
+  } catch (error) {
+    // The error that led here is the one to report.
+    if (file) {
+      await file.close().catch(() => undefined);
+      await unlink(path).catch(() => undefined);
     }
-    await onDisk(this.#file.close());
-    return new SpooledUpload(this.#size, this.#head, this.path);
-  }
-
-  /**
-   * Forgets everything. The error that led here is the one to report, so this
-   * one never rejects.
-   */
-  async abort(): Promise<void> {
-    this.#chunks = [];
-    if (this.#file === undefined) return;
-    await this.#file.close().catch(() => undefined);
-    await unlink(this.path).catch(() => undefined);
-  }
-
-  async #spill() {
-    const gathered = Buffer.concat(this.#chunks);
-    this.#chunks = [];
-    this.#head = Buffer.from(gathered.subarray(0, HEAD_BYTES));
-    this.#file = await onDisk(this.create(this.path));
-    await onDisk(this.#file.appendFile(gathered));
+    throw error;
   }
 }
 
@@ -234,28 +209,12 @@ export class Spool implements OnModuleInit {
       );
   }
 
-  /**
-   * Reads `source` to its end. On any failure, also of the source itself, nothing
-   * is left behind.
-   * @throws DomainError `file_too_large` as soon as the limit is passed, `storage_full`
-   *   when the disk is.
-   */
-  async store(source: AsyncIterable<Buffer>): Promise<SpooledUpload> {
+  /** @throws DomainError as `spooled` does */
+  store(source: AsyncIterable<Buffer>): Promise<SpooledUpload> {
     const { server, spool } = this.settings;
-    const writer = new SpoolWriter(
-      join(this.#folder, `${process.pid}-${randomUUID()}.upload`),
-      {
-        maxBytes: server.uploadLimitBytes,
-        memoryBytes: spool.memoryBytes,
-      },
-    );
-    try {
-      for await (const chunk of source) await writer.write(chunk);
-      return await writer.finish();
-    } catch (error) {
-      await writer.abort();
-      throw error;
-    }
+    const path = join(this.#folder, `${process.pid}-${randomUUID()}.upload`);
+    const { memoryBytes } = spool;
+    return spooled(source, path, { maxBytes: server.uploadLimitBytes, memoryBytes });
   }
 }
 
