@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { valueSpans } from '../../core/jobs/line-span.js';
 
 /**
@@ -7,10 +8,7 @@ import { valueSpans } from '../../core/jobs/line-span.js';
  * @param json an object that JSON.parse accepts, in UTF-8
  * @returns the bytes of the new object, to be joined
  */
-export function jsonWithFields(
-  json: Buffer,
-  fields: Readonly<Record<string, unknown>>,
-): Buffer[] {
+export function jsonWithFields(json: Buffer, fields: Fields): Buffer[] {
   const names = Object.keys(fields);
   const spans = valueSpans(json, names);
   const pieces: Buffer[] = [];
@@ -23,24 +21,17 @@ export function jsonWithFields(
   const isEmpty = close < 64 && json.toString('utf8', 0, close).trim() === '{';
   let added = '';
   for (const name of names)
-    if (!spans[name])
-      added += `,${JSON.stringify(name)}:${JSON.stringify(fields[name])}`;
+    if (!spans[name]) added += `,${JSON.stringify(name)}:${JSON.stringify(fields[name])}`;
   const missing = Buffer.from(isEmpty ? added.slice(1) : added);
   return [...pieces, json.subarray(at, close), missing, json.subarray(close)];
 }
 
 /** `jsonWithFields`, joined. */
-export const withJsonFields = (
-  json: Buffer,
-  fields: Readonly<Record<string, unknown>>,
-): Buffer => Buffer.concat(jsonWithFields(json, fields));
+export const withJsonFields = (json: Buffer, fields: Fields): Buffer =>
+  Buffer.concat(jsonWithFields(json, fields));
 
 /** `withJsonFields` of the object in the field `name`, which is there. */
-export function withInnerFields(
-  json: Buffer,
-  name: string,
-  fields: Readonly<Record<string, unknown>>,
-): Buffer {
+export function withInnerFields(json: Buffer, name: string, fields: Fields): Buffer {
   const { start, end } = valueSpans(json, [name])[name]!;
   const inner = withJsonFields(json.subarray(start, end), fields);
   return Buffer.concat([json.subarray(0, start), inner, json.subarray(end)]);

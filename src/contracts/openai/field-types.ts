@@ -1,5 +1,5 @@
 import { isInt, maxLength } from 'class-validator';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { wantedLanguage } from '../formats/language-name.js';
 import { unsupportedField } from '../schema/field-problems.js';
 import { asksForNothing } from '../schema/rules.js';
@@ -66,7 +66,7 @@ export class IgnoredFields {
    * Those of `rules` that cannot act here. @throws DomainError for the first
    * that is refused
    */
-  settle(rules: FieldRules, object: Readonly<Record<string, unknown>>, path = ''): void {
+  settle(rules: FieldRules, object: Fields, path = ''): void {
     for (const [name, { treatment, why }] of Object.entries(rules)) {
       const param = path === '' ? name : `${path}.${name}`;
       if (treatment === 'ignored') this.advised(param, object[name], why);
@@ -145,7 +145,7 @@ type Check = readonly [accepts: (value: unknown) => boolean, message: string];
 /** What values a field takes. */
 export interface FieldType {
   /** As OpenAPI has it. */
-  readonly schema: Readonly<Record<string, unknown>>;
+  readonly schema: Fields;
   /** The first that fails is reported. */
   readonly checks: readonly Check[];
   /** Converts a value before it is checked; returns unknown ones unchanged. */

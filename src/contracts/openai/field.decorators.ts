@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy, ValidateNested, type ValidationArguments } from 'class-validator';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import {
   choiceOf,
   type FieldType,
@@ -135,10 +135,7 @@ function rulesOn(prototype: object | null): readonly (readonly [string, FieldRul
  * except for shaped fields: a copy at any depth and width would be useless work that a
  * caller could make arbitrarily large.
  */
-export function shaped<T extends object>(
-  type: new () => T,
-  fields: Readonly<Record<string, unknown>>,
-): T {
+export function shaped<T extends object>(type: new () => T, fields: Fields): T {
   const instance = new type();
   const { shapes } = declaredOn(type.prototype as object);
   for (const [name, value] of Object.entries(fields)) {

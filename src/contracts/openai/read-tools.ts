@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import { IgnoredFields } from './field-types.js';
 import {
@@ -199,7 +200,7 @@ interface ReadTools {
  *   is not served
  */
 export function readTools(
-  body: Readonly<Record<string, unknown>>,
+  body: Fields,
   form: keyof typeof TYPED,
   ignored = new IgnoredFields(true),
 ): ReadTools {

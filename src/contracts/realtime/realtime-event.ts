@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { errorDefinition } from '../errors/error-registry.js';
 import { type Dialect } from './session-view.js';
@@ -20,7 +21,7 @@ export interface SpeechFields {
   readonly text?: string;
   /** Absent: the session's. */
   readonly voice?: string;
-  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly metadata: Fields | null;
 }
 
 export type ClientEvent =

@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type z } from 'zod';
 import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -152,11 +153,7 @@ function unknownName(path: FieldPath, name: string, known: string): FieldProblem
 }
 
 const valueAt = (object: unknown, path: FieldPath) =>
-  path.reduce(
-    (value, key) =>
-      (value as Readonly<Record<string, unknown>> | null | undefined)?.[key],
-    object,
-  );
+  path.reduce((value, key) => (value as Fields | null | undefined)?.[key], object);
 
 /** A misspelt name comes before its object's other problems, which may follow from it. */
 function byName(a: FieldProblem, b: FieldProblem): number {

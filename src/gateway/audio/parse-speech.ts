@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -16,7 +17,7 @@ const parse = requestParser({ type: SpeechDto, kind: 'tts' });
 
 /** @throws DomainError for the first thing wrong with the body. */
 export function parseSpeech(
-  body: Readonly<Record<string, unknown>>,
+  body: Fields,
   catalog: ModelCatalog,
   compat?: Strictness,
 ): ParsedSpeech {

@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   type TranscriptBody,
   type TranscriptBodyOptions,
@@ -174,8 +175,6 @@ export interface ParsedTranscription {
   /** How a whole transcript is written; default: as `answer` says. */
   readonly write?: (transcript: Transcript) => TranscriptBody;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 const transcriptions = new RepeatedForms(TranscriptionDto);
 

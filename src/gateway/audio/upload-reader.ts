@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type MultipartFile } from '@fastify/multipart';
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -56,8 +57,6 @@ function filenameOf({ url }: AudioUrl): string {
 
 const invalid = (rule: string): DomainError =>
   new DomainError('invalid_value', `\`file_url\` ${rule}.`, { param: 'file_url' });
-
-type Fields = Readonly<Record<string, unknown>>;
 
 interface SentFile {
   readonly filename: string;

@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   MESSAGE_OBJECTS,
   MESSAGE_TOOL,
@@ -10,14 +11,7 @@ import { type CreateMessageRequest } from '../../contracts/messages/message.dto.
 import { type IgnoredFields } from '../../contracts/openai/field-types.js';
 import { readObject, wrongField } from '../../contracts/schema/field-problems.js';
 import { type ParamNames } from '../text/param-names.js';
-import {
-  callOf,
-  given,
-  imagePart,
-  type Json,
-  streamed,
-  thinking,
-} from '../text/chat-body.js';
+import { callOf, given, imagePart, streamed, thinking } from '../text/chat-body.js';
 
 /**
  * A message as a chat, which is the one form of a conversation that engines know (D-30).
@@ -25,9 +19,9 @@ import {
  */
 export function chatOfMessage(
   dto: CreateMessageRequest,
-  body: Json,
+  body: Fields,
   ignored: IgnoredFields,
-): Json {
+): Fields {
   const objects = readObject(MESSAGE_OBJECTS, body);
   const tools = toolsIn(body.tools ?? [], ignored);
   const { thinking: thoughts, metadata } = objects;
@@ -68,7 +62,7 @@ function toolsIn(list: unknown, ignored: IgnoredFields): readonly MessageTool[] 
   return tools;
 }
 
-const functionOf = ({ name, description, input_schema }: MessageTool): Json => ({
+const functionOf = ({ name, description, input_schema }: MessageTool): Fields => ({
   type: 'function',
   function: given({ name, description, parameters: input_schema }),
 });
@@ -77,7 +71,7 @@ const functionOf = ({ name, description, input_schema }: MessageTool): Json => (
 function choiceOf(
   { tool_choice: choice }: MessageObjects,
   tools: readonly MessageTool[],
-): Json {
+): Fields {
   if (choice === undefined) return {};
   const { type } = choice;
   if (tools.length === 0) {
@@ -98,11 +92,11 @@ function choiceOf(
   return { tool_choice, ...(isSingle && { parallel_tool_calls: false }) };
 }
 
-function messagesOf({ system, messages }: MessageObjects): readonly Json[] {
+function messagesOf({ system, messages }: MessageObjects): readonly Fields[] {
   const instructions = typeof system === 'string' ? system : textOf(system);
   return [
     ...(instructions === '' ? [] : [{ role: 'system', content: instructions }]),
-    ...messages.flatMap(({ role, content }): readonly Json[] => {
+    ...messages.flatMap(({ role, content }): readonly Fields[] => {
       if (typeof content === 'string') return [{ role, content }];
       if (role === 'system') return [{ role, content: contentOf(content) }];
       return role === 'user' ? asked(content) : [answered(content)];
@@ -114,7 +108,7 @@ const textOf = (blocks: readonly { readonly text: string }[]): string =>
   blocks.map(({ text }) => text).join('\n');
 
 /** Results of tools are messages of their own, and answer the calls before them. */
-function asked(blocks: readonly MessageBlock[]): readonly Json[] {
+function asked(blocks: readonly MessageBlock[]): readonly Fields[] {
   const results = blocks.flatMap(block =>
     block.type === 'tool_result'
       ? [{ role: 'tool', tool_call_id: block.tool_use_id, content: resultOf(block) }]
@@ -137,7 +131,7 @@ function resultOf({
 }
 
 /** Text alone is a string: every template knows that. */
-function contentOf(blocks: readonly MessageBlock[]): string | readonly Json[] {
+function contentOf(blocks: readonly MessageBlock[]): string | readonly Fields[] {
   const parts = blocks.filter(({ type }) => type === 'text' || type === 'image');
   if (parts.every(part => part.type === 'text')) return textOf(parts);
   return parts.map(part =>
@@ -150,7 +144,7 @@ type ImageBlock = Extract<MessageBlock, { type: 'image' }>;
 const urlOf = ({ source }: ImageBlock): string =>
   source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`;
 
-function answered(blocks: readonly MessageBlock[]): Json {
+function answered(blocks: readonly MessageBlock[]): Fields {
   const calls = blocks.flatMap(block =>
     block.type === 'tool_use'
       ? [callOf(block.id, block.name, JSON.stringify(block.input))]

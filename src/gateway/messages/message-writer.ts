@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   type AnswerBlock,
   type MessageObject,
@@ -13,7 +14,7 @@ import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js'
 import { inWordsOf } from '../text/param-names.js';
 import { PARAMS_OF_MESSAGE } from './chat-of-message.js';
 
-type MessageEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
+type MessageEvent = { readonly type: string } & Fields;
 
 const STOP_REASONS: Readonly<Record<string, string>> = {
   stop: 'end_turn',

@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import {
@@ -24,12 +25,10 @@ import { MessageWriter, waitFrame } from './message-writer.js';
 import { NativeMessages } from './native-messages.js';
 import { DescribesCountTokens, DescribesMessages } from './messages.openapi.js';
 
-type Body = JsonRequest['fields'];
-
 const FIELDS = rulesOf(CreateMessageRequest);
 
 /** @throws DomainError for the first thing wrong with the body of `POST /v1/messages` */
-export function parseMessage(body: Body, catalog: ModelCatalog, compat: Strictness) {
+export function parseMessage(body: Fields, catalog: ModelCatalog, compat: Strictness) {
   const dto = parseDto(CreateMessageRequest, body);
   const ignored = new IgnoredFields(compat.strict);
   ignored.settle(FIELDS, body);
@@ -82,7 +81,7 @@ export class MessagesController {
     return waitFrame(view, view && this.forecasts.ofView(view));
   }
 
-  #turn(fields: Body, reply: FastifyReply): TextTurn & { readonly stream: boolean } {
+  #turn(fields: Fields, reply: FastifyReply): TextTurn & { readonly stream: boolean } {
     const parsed = parseMessage(fields, this.catalog, this.settings.compat);
     void reply.header('request-id', reply.request.id);
     const caller = httpCaller(reply, { tier: 'auto', model: parsed.generation.model });

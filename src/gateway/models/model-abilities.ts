@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type FieldNature, PASSED_ON } from '../../contracts/openai/field-types.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
@@ -7,8 +8,6 @@ import { canHonour, type ModelCatalog } from './model-catalog.js';
 
 /** `compat.strict`: advice that cannot be used is refused, too. */
 export type Strictness = Pick<Settings['compat'], 'strict'>;
-
-type Body = Readonly<Record<string, unknown>>;
 
 /** A field that only some models can honour. */
 interface RestrictedField {
@@ -27,7 +26,7 @@ const RESTRICTED = new WeakMap<NewableFunction, readonly RestrictedField[]>();
 function restrictedFieldsOf(type: NewableFunction): readonly RestrictedField[] {
   const known = RESTRICTED.get(type);
   if (known) return known;
-  const usual = new (type as new () => Body)();
+  const usual = new (type as new () => Fields)();
   const found = Object.entries(rulesOf(type)).flatMap(
     ([param, { treatment: nature, capability, value }]) => {
       if (capability === undefined || (nature !== 'advice' && nature !== 'meaning'))
@@ -69,7 +68,7 @@ export function demandAbilities(
     asked = {},
   }: {
     readonly dto: object;
-    readonly body?: Body;
+    readonly body?: Fields;
     readonly asked?: Readonly<Record<string, boolean>>;
   },
   catalog: ModelCatalog,
@@ -78,7 +77,7 @@ export function demandAbilities(
   const ignored: string[] = [];
   for (const field of restrictedFieldsOf(dto.constructor)) {
     const { param, capability, nature, value } = field;
-    const given = capability === PASSED_ON ? body[param] : (dto as Body)[param];
+    const given = capability === PASSED_ON ? body[param] : (dto as Fields)[param];
     if (!(asked[param] ?? asksFor(field, given)) || canHonour(model, capability))
       continue;
     if (nature === 'meaning' || strict) {

@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type ClassConstructor } from 'class-transformer';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
@@ -22,11 +23,7 @@ interface RequestShape<T> {
 /** @returns reads a body; throws DomainError for the first thing wrong with it */
 export const requestParser =
   <T extends { readonly model: string }>({ type, kind, task }: RequestShape<T>) =>
-  (
-    body: Readonly<Record<string, unknown>>,
-    catalog: ModelCatalog,
-    compat?: Strictness,
-  ): ParsedRequest<T> => {
+  (body: Fields, catalog: ModelCatalog, compat?: Strictness): ParsedRequest<T> => {
     const dto = parseDto(type, body);
     const model = catalog.getOfKind(dto.model, kind, task);
     const ignored = demandAbilities(model, { dto, body }, catalog, compat);

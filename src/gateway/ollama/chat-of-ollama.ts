@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import {
   type OllamaChatRequest,
@@ -15,7 +16,7 @@ import {
   optional,
   textOr,
 } from '../../contracts/schema/rules.js';
-import { callOf, imagePart, type Json, streamed, thinking } from '../text/chat-body.js';
+import { callOf, imagePart, streamed, thinking } from '../text/chat-body.js';
 import { type ParamNames } from '../text/param-names.js';
 
 const MOST = 10_000;
@@ -67,7 +68,11 @@ export const PARAMS_OF_OLLAMA: ParamNames = [
  * As a chat, which is the one form of a conversation that engines know (D-30).
  * @throws DomainError for the first thing wrong with the body
  */
-export function chatOfOllama(dto: OllamaChatRequest, body: Json, ignored: IgnoredFields) {
+export function chatOfOllama(
+  dto: OllamaChatRequest,
+  body: Fields,
+  ignored: IgnoredFields,
+) {
   const { messages } = readObject(MESSAGES, body);
   return {
     ...usual(dto, body, ignored),
@@ -79,7 +84,7 @@ export function chatOfOllama(dto: OllamaChatRequest, body: Json, ignored: Ignore
 /** A chat of one question, or with `raw` the body of a completion. */
 export function promptOfOllama(
   dto: OllamaGenerateRequest,
-  body: Json,
+  body: Fields,
   ignored: IgnoredFields,
 ) {
   const fields = usual(dto, body, ignored);
@@ -93,14 +98,14 @@ export function promptOfOllama(
   return { ...fields, messages: [...system, asked] };
 }
 
-const toolsOf = ({ tools }: OllamaChatRequest): Json =>
+const toolsOf = ({ tools }: OllamaChatRequest): Fields =>
   tools && tools.length > 0 ? { tools } : {};
 
 function usual(
   { model, stream }: OllamaChatRequest | OllamaGenerateRequest,
-  body: Json,
+  body: Fields,
   ignored: IgnoredFields,
-): Json {
+): Fields {
   const { options, format, think } = readObject(OBJECTS, body);
   return {
     model,
@@ -113,9 +118,9 @@ function usual(
 }
 
 function optionsOf(
-  { num_predict: most, ...options }: Json,
+  { num_predict: most, ...options }: Fields,
   ignored: IgnoredFields,
-): Json {
+): Fields {
   const acting = { ...samplingIn(options) } as Record<string, unknown>;
   for (const [name, value] of Object.entries(options)) {
     if (SAME.includes(name) && value !== null) acting[name] = value;
@@ -127,7 +132,7 @@ function optionsOf(
   return { ...acting, ...(isBound && { max_completion_tokens: most }) };
 }
 
-function formatOf(format: string | Json | undefined): Json {
+function formatOf(format: string | Fields | undefined): Fields {
   if (format === undefined || format === '') return {};
   if (format === 'json') return { response_format: { type: 'json_object' } };
   return {
@@ -144,7 +149,7 @@ interface OpenCall {
 }
 
 /** Calls have no ids there: a result answers the oldest open call of its tool. */
-function chatMessages(messages: readonly OllamaMessage[]): readonly Json[] {
+function chatMessages(messages: readonly OllamaMessage[]): readonly Fields[] {
   const open: OpenCall[] = [];
   return messages.map((message, at) => {
     if (message.role === 'tool') return resultOf(message, open);

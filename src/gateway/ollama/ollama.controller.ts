@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { Controller, Inject, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import {
@@ -31,8 +32,6 @@ import { servedName } from './ollama-models.js';
 import { DescribesOllama } from './ollama.openapi.js';
 import { type OllamaForm, OllamaWriter } from './ollama-writer.js';
 
-type Body = JsonRequest['fields'];
-
 const FORMS = {
   chat: { type: OllamaChatRequest, rules: rulesOf(OllamaChatRequest) },
   generate: { type: OllamaGenerateRequest, rules: rulesOf(OllamaGenerateRequest) },
@@ -43,7 +42,7 @@ const EMBED_RULES = rulesOf(OllamaEmbedRequest);
 /** @throws DomainError for the first thing wrong with the body */
 export function parseOllama(
   form: OllamaForm,
-  fields: Body,
+  fields: Fields,
   catalog: ModelCatalog,
   compat: Strictness,
 ) {
@@ -143,7 +142,7 @@ export class OllamaController {
     );
   }
 
-  async #generate(form: OllamaForm, fields: Body, reply: FastifyReply): Promise<void> {
+  async #generate(form: OllamaForm, fields: Fields, reply: FastifyReply): Promise<void> {
     const { catalog, settings } = this;
     if (asksForNothing(form, fields)) return this.#load(form, fields, reply);
     const { stream, ...work } = parseOllama(form, fields, catalog, settings.compat);
@@ -153,7 +152,7 @@ export class OllamaController {
     await this.generations.say(turn, writer, stream);
   }
 
-  #load(form: OllamaForm, fields: Body, reply: FastifyReply): void {
+  #load(form: OllamaForm, fields: Fields, reply: FastifyReply): void {
     const { rules, type } = FORMS[form];
     const ignored = new IgnoredFields(this.settings.compat.strict);
     const body = { ...fields, model: servedName(fields.model, this.catalog) };
@@ -168,7 +167,10 @@ export class OllamaController {
 }
 
 /** How clients of Ollama load a model: nothing is to be answered. */
-const asksForNothing = (form: OllamaForm, { messages, prompt, images }: Body): boolean =>
+const asksForNothing = (
+  form: OllamaForm,
+  { messages, prompt, images }: Fields,
+): boolean =>
   form === 'chat'
     ? Array.isArray(messages ?? []) && !(messages as unknown[] | undefined)?.length
     : (prompt ?? '') === '' && images === undefined;

@@ -26,26 +26,21 @@ import {
   sseEvent,
 } from '../../contracts/formats/server-sent-event.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { type OutputForm } from '../inference/output-stream.js';
-
-type Json = Readonly<Record<string, unknown>>;
-
-/** Fields that the gateway sets in what another server reads or wrote. */
-type NativeFields = Json;
 
 /**
  * The events of another server, each byte by byte but for the fields that the gateway
  * sets in the response.
  */
 class NativeEvents implements OutputForm {
-  #last: Json = {};
+  #last: Fields = {};
   /** The final event: it is sent when the response is stored. */
   #final: Buffer | undefined;
   #next = 0;
 
   constructor(
-    private readonly fields: NativeFields,
+    private readonly fields: Fields,
     private readonly finish: FinishResponse,
   ) {}
 
@@ -97,7 +92,7 @@ class NativeEvents implements OutputForm {
  * Undefined: no event. An engine has read it before, so it is one of an engine that
  * keeps no promise.
  */
-function eventIn(json: Buffer): Json | undefined {
+function eventIn(json: Buffer): Fields | undefined {
   try {
     const event: unknown = JSON.parse(json.toString('utf8'));
     return isObject(event) ? event : undefined;
@@ -113,8 +108,8 @@ const ITEMS = objectsUpTo(100_000, OBJECT);
 
 /** What the gateway changes in a request and in its response. */
 interface NativeTurn {
-  readonly sent: NativeFields;
-  readonly answered: NativeFields;
+  readonly sent: Fields;
+  readonly answered: Fields;
   readonly finish: FinishResponse;
 }
 

@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import {
@@ -25,8 +26,6 @@ import { parseDto } from '../http/dto-validation.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { SUM_UP } from './compaction.js';
 import { type NewId, readInput } from './read-items.js';
-
-type Body = Readonly<Record<string, unknown>>;
 
 const RESPONSE_FIELDS = rulesOf(CreateResponseRequest);
 const INPUT_FIELDS = rulesOf(ResponseInputRequest);
@@ -65,7 +64,7 @@ const STREAM_OPTIONS = z.object(
 /**
  * @throws DomainError for the first thing wrong with the body of `POST /v1/responses`.
  */
-export function parseResponse(body: Body, options: ParseOptions): ParsedResponse {
+export function parseResponse(body: Fields, options: ParseOptions): ParsedResponse {
   const { stores, ignored } = options;
   const dto = parseDto(CreateResponseRequest, body);
   const model = options.catalog.getOfKind(dto.model, 'llm');
@@ -100,7 +99,7 @@ export function parseResponse(body: Body, options: ParseOptions): ParsedResponse
  * @throws DomainError for the first thing wrong with the body of `POST
  *   /v1/responses/input_tokens`.
  */
-export function parseInputCount(body: Body, options: ParseOptions): ParsedResponse {
+export function parseInputCount(body: Fields, options: ParseOptions): ParsedResponse {
   const parsed = parseInput(body, options, { max_output_tokens: 1 });
   const { tool_choice } = parsed.request;
   return withFields(parsed, { tool_choice: tool_choice === 'none' ? 'none' : 'auto' });
@@ -111,7 +110,7 @@ export function parseInputCount(body: Body, options: ParseOptions): ParsedRespon
  * @throws DomainError for the first thing wrong with the body of `POST
  *   /v1/responses/compact`.
  */
-export function parseCompaction(body: Body, options: ParseOptions): ParsedResponse {
+export function parseCompaction(body: Fields, options: ParseOptions): ParsedResponse {
   // It may be as long as the context still allows: the input may have filled most of it.
   const parsed = parseInput(body, options);
   const asked = readInput(SUM_UP, options.newId);
@@ -126,7 +125,7 @@ const withFields = (
 
 /** A body that only has input, as a request for text. */
 function parseInput(
-  body: Body,
+  body: Fields,
   options: ParseOptions,
   more: Pick<ResponseRequest, 'max_output_tokens'> = { max_output_tokens: null },
 ): ParsedResponse {
@@ -146,7 +145,7 @@ function parseInput(
 
 function requestOf(
   dto: CreateResponseRequest,
-  body: Body,
+  body: Fields,
   objects: z.output<typeof RESPONSE_OBJECTS>,
   { newId, stores, ignored }: ParseOptions,
 ): ResponseRequest {

@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
 import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
@@ -11,7 +12,6 @@ import { missingField, readObject } from '../../contracts/schema/field-problems.
 import { objectsUpTo, optional, textUpTo } from '../../contracts/schema/rules.js';
 import { messageOfCompaction } from './compaction.js';
 
-type Json = Readonly<Record<string, unknown>>;
 type InputItem = ResponseItem | ItemReference;
 
 /** Makes ids for items that were given none. */
@@ -37,7 +37,7 @@ export function readInput(
   const items =
     typeof input === 'string'
       ? [{ role: 'user', content: input }]
-      : (input as readonly Json[]);
+      : (input as readonly Fields[]);
   return readObject(HEADS, items, 'input').flatMap((head, index) => {
     const path = `input[${index}]`;
     const item = readItem(items[index]!, head, path, newId);
@@ -47,7 +47,7 @@ export function readInput(
 }
 
 function readItem(
-  item: Json,
+  item: Fields,
   head: z.output<typeof HEAD>,
   path: string,
   newId: NewId,
@@ -64,7 +64,7 @@ function readItem(
   return readObject(read, { ...whole, id: id ?? newId(prefix) }, path);
 }
 
-function wholeOf(item: Json, type: string): Json {
+function wholeOf(item: Fields, type: string): Fields {
   if (type === 'message') return messageOf(item);
   if (type === 'compaction')
     return { ...item, ...messageOfCompaction(item.encrypted_content) };
@@ -75,7 +75,7 @@ const isKnown = (type: unknown): type is keyof typeof RESPONSE_ITEMS =>
   Object.hasOwn(RESPONSE_ITEMS, String(type));
 
 /** A text is a message of one part. */
-function messageOf(item: Json): Json {
+function messageOf(item: Fields): Fields {
   const { role, content: text } = item;
   if (typeof text !== 'string') return { ...item, type: 'message' };
   const type = role === 'assistant' ? 'output_text' : 'input_text';
@@ -86,7 +86,7 @@ function messageOf(item: Json): Json {
  * Calls of other servers' tools, and what they brought: a model reads them as
  * those of functions.
  */
-function callOf(item: Json, type: string): Json {
+function callOf(item: Fields, type: string): Fields {
   const [, name, output] = OTHER_CALL.exec(type) ?? [];
   if (name === undefined || item.call_id == null) return item;
   if (output !== undefined)

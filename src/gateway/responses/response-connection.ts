@@ -1,7 +1,7 @@
 import { json } from 'node:stream/consumers';
 import { Logger } from '@nestjs/common';
 import { z } from 'zod';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { FINAL_EVENTS, type ResponseObject } from '../../contracts/openai/responses.js';
@@ -17,8 +17,6 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { linesOf } from '../../platform/storage/line-splitter.js';
 import { type InnerAnswer } from '../requests/inner-requests.js';
 import { type ClientSocket } from '../websockets/client-socket.js';
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** What a connection asks its gateway for, in the name of its caller. */
 export interface ResponseHost {
@@ -128,7 +126,7 @@ export class ResponseConnection {
     await this.#create(message);
   }
 
-  async #create({ type: _, ...fields }: Json): Promise<void> {
+  async #create({ type: _, ...fields }: Fields): Promise<void> {
     const last = this.#last;
     const { previous_response_id: previous } = fields;
     // Only a response that ends well can be continued without a store.
@@ -192,7 +190,7 @@ export class ResponseConnection {
   }
 }
 
-function jsonIn(text: string): Json {
+function jsonIn(text: string): Fields {
   try {
     const message: unknown = JSON.parse(text);
     if (isObject(message)) return message;

@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   type ResponseItem,
   type CallItem,
@@ -13,7 +14,7 @@ import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { parseChat } from '../text/parse-generation.js';
-import { callOf, given, imagePart, type Json, streamed } from '../text/chat-body.js';
+import { callOf, given, imagePart, streamed } from '../text/chat-body.js';
 import { inWordsOf, type ParamNames, renamed } from '../text/param-names.js';
 import { type Generation } from '../text/text-generation.service.js';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
@@ -32,7 +33,7 @@ import {
 export function chatOfResponse(
   request: ResponseRequest,
   conversation: readonly ResponseItem[],
-): Json {
+): Fields {
   return {
     model: request.model,
     messages: messagesOf(request.instructions, conversation),
@@ -64,7 +65,11 @@ export const PARAMS_OF_RESPONSE: ParamNames = [
 const wantsLogprobs = ({ include, top_logprobs }: ResponseRequest): boolean =>
   top_logprobs > 0 || include.includes('message.output_text.logprobs');
 
-function toolFields({ tools, tool_choice, parallel_tool_calls }: ResponseRequest): Json {
+function toolFields({
+  tools,
+  tool_choice,
+  parallel_tool_calls,
+}: ResponseRequest): Fields {
   const { usable, choice } = usableTools(callableTools(tools), tool_choice);
   if (usable.length === 0) return {};
   return {
@@ -77,7 +82,7 @@ function toolFields({ tools, tool_choice, parallel_tool_calls }: ResponseRequest
   };
 }
 
-function formatFields({ text: { format } }: ResponseRequest): Json {
+function formatFields({ text: { format } }: ResponseRequest): Fields {
   if (format.type === 'text') return {};
   if (format.type === 'json_object') return { response_format: format };
   const { type, ...schema } = format;
@@ -87,7 +92,7 @@ function formatFields({ text: { format } }: ResponseRequest): Json {
 function messagesOf(
   instructions: string | null,
   conversation: readonly ResponseItem[],
-): readonly Json[] {
+): readonly Fields[] {
   const messages = new ChatMessages();
   if (instructions !== null) messages.add({ role: 'system', content: instructions });
   for (const item of conversation) messages.take(item);
@@ -98,17 +103,17 @@ interface Answer {
   role: 'assistant';
   content: unknown;
   reasoning_content?: string;
-  tool_calls?: Json[];
+  tool_calls?: Fields[];
 }
 
 /** Reasoning, text and calls that follow one another are one message of a chat. */
 class ChatMessages {
-  readonly all: Json[] = [];
+  readonly all: Fields[] = [];
   /** The last message, while it can still get calls. */
   #answer: Answer | undefined;
   #reasoning = '';
 
-  add(message: Json): void {
+  add(message: Fields): void {
     this.all.push(message);
     this.#answer = undefined;
     this.#reasoning = '';
@@ -146,7 +151,7 @@ class ChatMessages {
       content,
       ...(reasoning && { reasoning_content: reasoning }),
     };
-    this.add(answer as unknown as Json);
+    this.add(answer as unknown as Fields);
     this.#answer = answer;
     return answer;
   }

@@ -1,30 +1,28 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type IgnoredFields } from '../../contracts/openai/field-types.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { parseChat } from './parse-generation.js';
 
-/** What other dialects are translated to. */
-export type Json = Readonly<Record<string, unknown>>;
-
 /** Of a body: fields without a value are not there. */
-export const given = (fields: Json): Json =>
+export const given = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null));
 
-export const streamed = (isStream: boolean): Json =>
+export const streamed = (isStream: boolean): Fields =>
   isStream ? { stream: true, stream_options: { include_usage: true } } : {};
 
-export const thinking = (isOn: boolean): Json => ({
+export const thinking = (isOn: boolean): Fields => ({
   chat_template_kwargs: { enable_thinking: isOn },
 });
 
 /** @param json its arguments */
-export const callOf = (id: string, name: string, json: string): Json => ({
+export const callOf = (id: string, name: string, json: string): Fields => ({
   id,
   type: 'function',
   function: { name, arguments: json },
 });
 
-export const imagePart = (url: string, detail?: string): Json => ({
+export const imagePart = (url: string, detail?: string): Fields => ({
   type: 'image_url',
   image_url: { url, ...(detail !== undefined && { detail }) },
 });
@@ -34,7 +32,7 @@ export const imagePart = (url: string, detail?: string): Json => ({
  * @throws DomainError for the first thing wrong with it
  */
 export function translated(
-  body: Json,
+  body: Fields,
   ignored: IgnoredFields,
   catalog: ModelCatalog,
   compat: Strictness,

@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { Readable } from 'node:stream';
 import { Controller, Inject, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
@@ -36,9 +37,7 @@ const END = Buffer.from('\n\n');
  * fails after the first chunk.
  * @param fields set in every chunk; the rest of a chunk is sent unchanged
  */
-export const completionEvents = (
-  fields: Readonly<Record<string, unknown>>,
-): OutputForm => ({
+export const completionEvents = (fields: Fields): OutputForm => ({
   format: json => Buffer.concat([DATA, ...jsonWithFields(onOneLine(json), fields), END]),
   lastFrame: failure => (failure ? sseData(errorEnvelope(failure)) : SSE_DONE),
 });

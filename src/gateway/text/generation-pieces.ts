@@ -1,4 +1,4 @@
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { type ResponseUsage } from '../../contracts/openai/responses.js';
 
 /** What a generation says, in order. */
@@ -28,11 +28,9 @@ export type GenerationPiece =
     }
   | { readonly type: 'usage'; readonly usage: ResponseUsage };
 
-type Json = Readonly<Record<string, unknown>>;
-
-const jsonIn = (value: unknown): Json => (isObject(value) ? value : {});
+const jsonIn = (value: unknown): Fields => (isObject(value) ? value : {});
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
-const listIn = (value: unknown): readonly Json[] =>
+const listIn = (value: unknown): readonly Fields[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 
 /**
@@ -70,7 +68,7 @@ function* saidIn({
   logprobs,
   finish_reason: reason,
   stop_reason: stop,
-}: Json): Generator<GenerationPiece> {
+}: Fields): Generator<GenerationPiece> {
   const said = jsonIn(delta ?? message);
   const scored = listIn(jsonIn(logprobs).content);
   const text = textIn(said.content ?? completed);
@@ -90,7 +88,7 @@ const finishPiece = (reason: string, stop: unknown): GenerationPiece => ({
 });
 
 /** Calls of a whole answer have no numbers. */
-function callPiece({ index, id, function: called }: Json, at: number): GenerationPiece {
+function callPiece({ index, id, function: called }: Fields, at: number): GenerationPiece {
   const { name, arguments: given } = jsonIn(called);
   return {
     type: 'tool_call',
@@ -104,7 +102,7 @@ function callPiece({ index, id, function: called }: Json, at: number): Generatio
 const countIn = (value: unknown): number =>
   Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
 
-function usagePiece(usage: Json): GenerationPiece {
+function usagePiece(usage: Fields): GenerationPiece {
   const input = countIn(usage.prompt_tokens);
   const output = countIn(usage.completion_tokens);
   const counted: ResponseUsage = {

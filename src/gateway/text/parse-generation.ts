@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { hash } from 'node:crypto';
 import {
   ChatCompletionDto,
@@ -75,11 +76,9 @@ export interface ParsedGeneration {
 /** Of one request: prompts times `n`. */
 const MOST_CHOICES = 2048;
 
-type Body = Readonly<Record<string, unknown>>;
-
 /** @throws DomainError for the first thing wrong with the body. */
 export function parseChat(
-  body: Body,
+  body: Fields,
   catalog: ModelCatalog,
   compat?: Strictness,
 ): ParsedGeneration {
@@ -108,12 +107,12 @@ export function parseChat(
 }
 
 /** A server behind the gateway may know tools that nothing here knows. */
-const offersServed = (body: Body, model: ModelSpec, unserved: IgnoredFields): boolean =>
+const offersServed = (body: Fields, model: ModelSpec, unserved: IgnoredFields): boolean =>
   canHonour(model, PASSED_ON) || readTools(body, 'chat', unserved).tools.length > 0;
 
 /** @throws DomainError for the first thing wrong with the body. */
 export function parseCompletion(
-  body: Body,
+  body: Fields,
   catalog: ModelCatalog,
   compat?: Strictness,
 ): ParsedGeneration {

@@ -1,3 +1,4 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   type ServerEvent,
   type CloseCode,
@@ -12,7 +13,7 @@ export interface SpokenText {
   readonly text: string;
   readonly voice: string;
   readonly speed: number;
-  readonly metadata: Readonly<Record<string, unknown>> | null;
+  readonly metadata: Fields | null;
 }
 
 export type HushReason = 'client_cancelled' | 'turn_detected';
