@@ -89,15 +89,11 @@ export async function* formParts(
       // Undefined where the part has none, whatever the parser's types say.
       const name = (part.fieldname as string | undefined) ?? '';
       if (name === '' || name.length > LONGEST_NAME) throw wrongName(name);
-      if (part.type === 'field') yield part as FieldPart;
-      else if (
-        (part.filename as string | undefined) === undefined &&
-        JSON_TYPE.test(part.mimetype)
-      )
-        yield await fieldOf(part, mostBytes);
+      const field = await fieldOf(part as FieldPart | MultipartFile, mostBytes);
+      if (field) yield field;
       else {
-        file = part.file;
-        yield part;
+        file = (part as MultipartFile).file;
+        yield part as MultipartFile;
       }
     }
   } catch (error) {
@@ -107,10 +103,15 @@ export async function* formParts(
   }
 }
 
+/** Undefined for a file. JSON has come as a stream. */
 async function fieldOf(
-  { fieldname, file }: MultipartFile,
+  part: FieldPart | MultipartFile,
   mostBytes: number,
-): Promise<FieldPart> {
+): Promise<FieldPart | undefined> {
+  if (part.type === 'field') return part;
+  const { fieldname, file, filename, mimetype } = part;
+  if ((filename as string | undefined) !== undefined || !JSON_TYPE.test(mimetype))
+    return undefined;
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of file) {
