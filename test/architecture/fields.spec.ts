@@ -26,7 +26,6 @@ import {
   REALTIME_QUERY,
   SESSION_FIELDS,
 } from '../../src/contracts/realtime/session-fields.js';
-import { parseSpeech } from '../../src/gateway/audio/parse-speech.js';
 import {
   parseTranscription,
   parseTranslation,
@@ -36,16 +35,16 @@ import { AsrQueryDto } from '../../src/contracts/whisper-asr/asr.dto.js';
 import { parseAsr } from '../../src/gateway/whisper-asr/whisper-asr.service.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
-import { parseMessage } from '../../src/gateway/messages/messages.controller.js';
 import { parseEmbedding } from '../../src/gateway/text/completions.controller.js';
-import { TOKEN_PARSERS } from '../../src/gateway/text/tokens.controller.js';
-import { parseRerank } from '../../src/gateway/text/rerank/rerank.controller.js';
 import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generation.js';
 import { ModelList } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { tokenAnswer } from '../../src/worker/generation/continuous-generator.js';
 import { parseGenerationParams } from '../../src/worker/generation/generation-params.js';
+import { parseSpeech } from '../../src/gateway/audio/speech.service.js';
+import { parseMessage } from '../../src/gateway/messages/messages.module.js';
+import { TOKEN_PARSERS, parseRerank } from '../../src/gateway/text/text.module.js';
 
 type Route = keyof typeof REQUEST_FIELDS;
 type Body = Readonly<Record<string, unknown>>;

@@ -1,15 +1,143 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
-import { SPEECH_CONTENT_TYPES } from '../../contracts/formats/speech.js';
+import { SSE_CONTENT_TYPE, sseData } from '../../contracts/formats/server-sent-event.js';
+import {
+  SPEECH_CONTENT_TYPES,
+  speechDelta,
+  speechDone,
+} from '../../contracts/formats/speech.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { answerHeaders } from '../http/answer-headers.js';
-import { httpCaller, InferenceService } from '../inference/inference.service.js';
+import {
+  httpCaller,
+  InferenceService,
+  type InferenceWork,
+} from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { speechWork, parseSpeech } from './parse-speech.js';
-import { speechEvents, SpeechStream } from './speech-stream.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { SpeechDto } from '../../contracts/openai/speech.dto.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import {
+  type Strictness,
+  type ParsedRequest,
+  requestParser,
+} from '../models/model-abilities.js';
+import { type SpeechSink } from '../worker-pool/worker-task.js';
+import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
+import { OutputStream, UNCHANGED } from '../inference/output-stream.js';
+import { type SettledRequest } from '../scheduler/submitted-request.js';
+
+/**
+ * Synthesised audio as it is made. A failure destroys the stream: the caller must not
+ * take the audio as complete.
+ */
+export class SpeechStream extends OutputStream implements SpeechSink {
+  readonly audio = this;
+  #hasAudio = false;
+
+  constructor(maxBufferedBytes: number) {
+    super(UNCHANGED, maxBufferedBytes);
+  }
+
+  /**
+   * Called when a worker begins. After audio was sent, a second worker (a retry) is
+   * rejected: the caller would hear the sentence start over.
+   * @throws DomainError `worker_lost`
+   */
+  header(): void {
+    if (this.#hasAudio)
+      throw new DomainError(
+        'worker_lost',
+        'The worker died in the middle of the speech.',
+      );
+  }
+
+  override fail(error: DomainError): void {
+    this.destroy(error);
+  }
+
+  override _writev(...args: Parameters<OutputStream['_writev']>): void {
+    this.#hasAudio = true;
+    super._writev(...args);
+  }
+}
+
+/**
+ * `stream_format: sse`: one delta per piece of audio, then `done`, or the error envelope
+ * if the synthesis fails.
+ */
+async function* speechEvents(
+  audio: Readable,
+  settled: Promise<SettledRequest>,
+): AsyncGenerator<string> {
+  try {
+    for await (const chunk of audio) yield speechDelta(chunk as Buffer);
+  } catch {
+    // The stream breaks because the request failed; the settlement says why.
+  }
+  const { settlement } = await settled;
+  if (settlement.status !== 'completed') yield sseData(errorEnvelope(settlement.error));
+  else
+    yield speechDone(settlement.reply.kind === 'speech' ? settlement.reply.durationS : 0);
+}
+
+interface ParsedSpeech extends ParsedRequest<SpeechDto> {
+  /** Engine voice id. */
+  readonly voice: string;
+}
+
+const parse = requestParser({ type: SpeechDto, kind: 'tts' });
+
+/** @throws DomainError for the first thing wrong with the body. */
+export function parseSpeech(
+  body: Fields,
+  catalog: ModelCatalog,
+  compat?: Strictness,
+): ParsedSpeech {
+  const parsed = parse(body, catalog, compat);
+  return { ...parsed, voice: engineVoice(parsed.model, parsed.dto.voice) };
+}
+
+/**
+ * Resolves a client name, case-insensitively, or an engine's voice id. If the model lists
+ * no voices, its engine decides.
+ * @throws DomainError `voice_not_found`, listing the voices.
+ */
+function engineVoice({ id, voices }: ModelSpec, wanted: string): string {
+  if (Object.hasOwn(voices, wanted)) return voices[wanted] ?? wanted;
+  const names = Object.keys(voices);
+  const alike = names.find(name => name.toLowerCase() === wanted.toLowerCase());
+  if (alike !== undefined) return voices[alike] ?? alike;
+  if (names.length === 0 || Object.values(voices).includes(wanted)) return wanted;
+  const message = `The model \`${id}\` has no voice \`${wanted}\`; its voices: ${names.join(', ')}.`;
+  throw new DomainError('voice_not_found', message, { param: 'voice' });
+}
+
+/**
+ * 15 characters take about a second: enough for a time limit, long before
+ * anything is spoken.
+ */
+const CHARACTERS_PER_S = 15;
+
+/**
+ * What the scheduler and the worker need. The expected duration decides the
+ * inference deadline (D-07).
+ */
+export function speechWork(
+  { model, dto, voice }: ParsedSpeech,
+  sink: SpeechSink,
+): InferenceWork {
+  const { input: text, speed, response_format: format } = dto;
+  return {
+    model: model.id,
+    bytes: Buffer.byteLength(text),
+    audioDurationS: text.length / CHARACTERS_PER_S / speed,
+    payload: { kind: 'synthesize', text, voice, speed, format, sink },
+  };
+}
 
 /** `/v1/audio/speech`: the audio is sent while the worker still makes it. */
 @Injectable()

@@ -5,6 +5,33 @@ import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { canHonour, type ModelCatalog } from './model-catalog.js';
+import { type ClassConstructor } from 'class-transformer';
+import { parseDto } from '../http/dto-validation.js';
+
+/** A body of a route that names a model. */
+export interface ParsedRequest<T> {
+  readonly model: ModelSpec;
+  readonly dto: T;
+  /** Fields that only advise and that this model cannot use. */
+  readonly ignored: readonly string[];
+}
+
+interface RequestShape<T> {
+  readonly type: ClassConstructor<T>;
+  readonly kind: ModelSpec['kind'];
+  /** What models of that kind differ in. */
+  readonly task?: string;
+}
+
+/** @returns reads a body; throws DomainError for the first thing wrong with it */
+export const requestParser =
+  <T extends { readonly model: string }>({ type, kind, task }: RequestShape<T>) =>
+  (body: Fields, catalog: ModelCatalog, compat?: Strictness): ParsedRequest<T> => {
+    const dto = parseDto(type, body);
+    const model = catalog.getOfKind(dto.model, kind, task);
+    const ignored = demandAbilities(model, { dto, body }, catalog, compat);
+    return { model, dto, ignored };
+  };
 
 /** `compat.strict`: advice that cannot be used is refused, too. */
 export type Strictness = Pick<Settings['compat'], 'strict'>;

@@ -1,12 +1,12 @@
 import { type IncomingMessage } from 'node:http';
-import { Inject, type OnModuleDestroy } from '@nestjs/common';
+import { Inject, type OnModuleDestroy, Logger } from '@nestjs/common';
 import {
   type OnGatewayConnection,
   type OnGatewayInit,
   WebSocketGateway,
 } from '@nestjs/websockets';
 import { type WebSocket } from 'ws';
-import { CLOSE } from '../../contracts/realtime/realtime-event.js';
+import { CLOSE, type CloseCode } from '../../contracts/realtime/realtime-event.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { demandScope, type Principal } from '../../platform/auth/principal.js';
@@ -14,13 +14,223 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { requestIdFor } from '../http/request-headers.js';
 import { RateLimiter } from '../limits/rate-limiter.js';
-import { innerHeaders, InnerRequests } from '../requests/inner-requests.js';
+import {
+  innerHeaders,
+  InnerRequests,
+  type InnerAnswer,
+} from '../requests/inner-requests.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { ClientSocket } from '../websockets/client-socket.js';
 import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
 import { type WebSocketEndpoint } from '../websockets/websocket-endpoint.js';
-import { ResponseConnection, type ResponseHost } from './response-connection.js';
 import { ResponseFeed } from './response-feed.js';
+import { json } from 'node:stream/consumers';
+import { z } from 'zod';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import { errorDefinition } from '../../contracts/errors/error-registry.js';
+import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
+import { FINAL_EVENTS, type ResponseObject } from '../../contracts/openai/responses.js';
+import { readObject } from '../../contracts/schema/field-problems.js';
+import {
+  defaulted,
+  filled,
+  oneOf,
+  wholeNumberFrom,
+} from '../../contracts/schema/rules.js';
+import { linesOf } from '../../platform/storage/line-splitter.js';
+
+/** What a connection asks its gateway for, in the name of its caller. */
+interface ResponseHost {
+  /** Runs `POST /v1/responses`, until `left` is aborted. @throws DomainError */
+  create(body: Buffer, left: AbortSignal): Promise<InnerAnswer>;
+  /** Events of a background response. @throws DomainError when it has none */
+  resume(id: string, after: number, left: AbortSignal): Promise<AsyncIterable<Buffer>>;
+}
+
+/** What was said up to the end of a response that is stored nowhere. */
+interface LastTurn {
+  readonly id: string;
+  readonly items: readonly unknown[];
+}
+
+/** Messages of one connection that wait for their turn, the one that runs included. */
+const MOST_WAITING = 16;
+/** Bytes of a request that is remembered for the next one. */
+const MOST_REMEMBERED = 4 << 20;
+
+const EVENT = 'event: ';
+const DATA = 'data: ';
+/** Events that hold the whole response. */
+const STATES: ReadonlySet<string> = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  ...FINAL_EVENTS,
+]);
+
+const MESSAGE = z.object({ type: oneOf(['response.create', 'response.resume']) });
+const RESUMED = z.object({
+  response_id: filled(128),
+  starting_after: defaulted(wholeNumberFrom(-1, Number.MAX_SAFE_INTEGER), -1),
+});
+
+/**
+ * One WebSocket of `/v1/responses`. Its messages are answered one after another, with the
+ * events of the HTTP stream. What its last response said is remembered here, so that the
+ * next message can continue it even if it is stored nowhere.
+ */
+class ResponseConnection {
+  readonly #logger = new Logger(ResponseConnection.name);
+  readonly #left = new AbortController();
+  #turns: Promise<void> = Promise.resolve();
+  #waiting = 0;
+  #last: LastTurn | undefined;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly socket: ClientSocket,
+    private readonly host: ResponseHost,
+    private readonly idleMs: number,
+  ) {
+    socket.listen({
+      text: message => this.#take(message),
+      binary: bytes => this.#take(bytes.toString()),
+      gone: () => this.#end(),
+    });
+    this.#rest();
+  }
+
+  /** Aborted when the client has left. */
+  get left(): AbortSignal {
+    return this.#left.signal;
+  }
+
+  /** Closes when the messages that have come are answered. */
+  async leave(code: CloseCode, reason: string): Promise<void> {
+    await this.#turns;
+    this.socket.close(code, reason);
+  }
+
+  #end(): void {
+    clearTimeout(this.#idle);
+    this.#left.abort();
+  }
+
+  #take(message: string): void {
+    if (this.#waiting === MOST_WAITING) return this.#refuse(tooMany());
+    clearTimeout(this.#idle);
+    this.#waiting += 1;
+    this.#turns = this.#turns
+      .then(() => this.#answer(message))
+      .catch(error => this.#refuse(error))
+      .finally(() => {
+        this.#waiting -= 1;
+        this.#rest();
+      });
+  }
+
+  #rest(): void {
+    if (this.#waiting > 0 || this.left.aborted) return;
+    const close = () => this.socket.close(CLOSE.normal, 'no message for too long');
+    this.#idle = setTimeout(close, this.idleMs);
+  }
+
+  async #answer(text: string): Promise<void> {
+    if (this.left.aborted) return;
+    const message = jsonIn(text);
+    const { type } = readObject(MESSAGE, message);
+    if (type === 'response.resume') {
+      const { response_id: id, starting_after } = readObject(RESUMED, message);
+      const events = await this.host.resume(id, starting_after, this.left);
+      return void (await this.#relay(events));
+    }
+    await this.#create(message);
+  }
+
+  async #create({ type: _, ...fields }: Fields): Promise<void> {
+    const last = this.#last;
+    const { previous_response_id: previous } = fields;
+    // Only a response that ends well can be continued without a store.
+    this.#last = undefined;
+    const known = last?.id === previous ? last : undefined;
+    const items = [...(known?.items ?? []), ...itemsOf(fields.input)];
+    const asked = known
+      ? { ...fields, input: items, previous_response_id: null }
+      : fields;
+    const body = Buffer.from(JSON.stringify({ ...asked, stream: true }));
+    const { status, body: answer } = await this.host.create(body, this.left);
+    if (status !== 200)
+      return this.#fail(status, (await json(answer)) as ReturnType<typeof errorEnvelope>);
+    const said = await this.#relay(answer, known?.id);
+    // The store knows what it stored, and alone what such a response continued.
+    const isOurs = said?.store === false && asked.previous_response_id == null;
+    if (isOurs && body.length <= MOST_REMEMBERED)
+      this.#last = { id: said.id, items: [...items, ...said.output] };
+  }
+
+  /**
+   * Sends events. @param previous what the response continues, where its request does not
+   * say so
+   * @returns the response as it ended; undefined: it failed
+   */
+  async #relay(
+    events: AsyncIterable<Uint8Array>,
+    previous?: string,
+  ): Promise<ResponseObject | undefined> {
+    let type = '';
+    let said: ResponseObject | undefined;
+    for await (const { bytes } of linesOf(events)) {
+      const line = bytes?.toString() ?? '';
+      if (line.startsWith(EVENT)) type = line.slice(EVENT.length);
+      if (!line.startsWith(DATA) || line.endsWith(' [DONE]')) continue;
+      let data = line.slice(DATA.length);
+      if (STATES.has(type)) {
+        const event = JSON.parse(data) as { readonly response: ResponseObject };
+        said = { ...event.response, ...(previous && { previous_response_id: previous }) };
+        data = JSON.stringify({ ...event, response: said });
+      }
+      this.socket.send(data);
+      if (this.socket.overfull) await this.socket.drained();
+    }
+    return said?.status === 'failed' ? undefined : said;
+  }
+
+  #refuse(thrown: unknown): void {
+    // The answer of a client that left ends in the middle.
+    if (this.left.aborted) return;
+    if (!(thrown instanceof DomainError)) this.#logger.error(thrown);
+    const error =
+      thrown instanceof DomainError
+        ? thrown
+        : new DomainError('internal_error', 'Something went wrong.');
+    this.#fail(errorDefinition(error).status, errorEnvelope(error));
+  }
+
+  #fail(status: number, { error }: ReturnType<typeof errorEnvelope>): void {
+    this.socket.send(JSON.stringify({ type: 'error', status, error }));
+  }
+}
+
+function jsonIn(text: string): Fields {
+  try {
+    const message: unknown = JSON.parse(text);
+    if (isObject(message)) return message;
+  } catch {
+    // Said below.
+  }
+  throw new DomainError('invalid_json', 'A message must be a JSON object.');
+}
+
+const itemsOf = (input: unknown): readonly unknown[] => {
+  if (Array.isArray(input)) return input;
+  return input === undefined ? [] : [{ role: 'user', content: input }];
+};
+
+const tooMany = (): DomainError =>
+  new DomainError(
+    'queue_full',
+    `${MOST_WAITING} messages of this connection wait already: it answers one after another.`,
+  );
 
 /** `/v1/responses` as a WebSocket: each message is a request like any other. */
 @WebSocketGateway<WebSocketGatewayOptions>({

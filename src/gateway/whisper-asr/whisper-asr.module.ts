@@ -1,8 +1,71 @@
-import { Module } from '@nestjs/common';
-import { AudioModule } from '../audio/audio.module.js';
+import {
+  Module,
+  applyDecorators,
+  Controller,
+  HttpCode,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
+import { AudioModule, UPLOAD_ERRORS } from '../audio/audio.module.js';
 import { ModelsModule } from '../models/models.module.js';
-import { WhisperAsrController } from './whisper-asr.controller.js';
 import { WhisperAsrService } from './whisper-asr.service.js';
+import { ApiBody, ApiConsumes, ApiOkResponse } from '@nestjs/swagger';
+import { type FastifyReply } from 'fastify';
+import {
+  AsrFormDto,
+  AsrQueryDto,
+  DetectedLanguageDto,
+  DetectLanguageQueryDto,
+} from '../../contracts/whisper-asr/asr.dto.js';
+import { type FormSource } from '../http/multipart-form.js';
+import { Form } from '../http/params.js';
+import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
+
+const describesAsr = (): MethodDecorator =>
+  applyDecorators(
+    HttpCode(200),
+    ApiConsumes('multipart/form-data'),
+    ApiBody({ type: AsrFormDto }),
+    DescribesErrors(
+      'unsupported_task',
+      ...FIELD_ERRORS,
+      ...UPLOAD_ERRORS,
+      ...QUEUE_ERRORS,
+    ),
+  );
+
+@Controller()
+class WhisperAsrController {
+  constructor(private readonly service: WhisperAsrService) {}
+
+  @Post('asr')
+  @describesAsr()
+  @ApiOkResponse({
+    description: 'The transcript, in the `output` asked for.',
+    content: {
+      'text/plain': { schema: { type: 'string' }, example: 'the quick brown fox\n' },
+    },
+  })
+  transcribe(
+    @Query() query: AsrQueryDto,
+    @Form() form: FormSource,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.service.transcribe(query, form, reply);
+  }
+
+  @Post('detect-language')
+  @describesAsr()
+  @ApiOkResponse({ type: DetectedLanguageDto })
+  detect(
+    @Query() query: DetectLanguageQueryDto,
+    @Form() form: FormSource,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.service.detectLanguage(query, form, reply);
+  }
+}
 
 /** The routes of whisper-asr-webservice, served by the transcriptions of `/v1/audio`. */
 @Module({

@@ -3,8 +3,7 @@ import { Logger } from '@nestjs/common';
 import { formatSrt, transcriptEvents } from '../../contracts/formats/transcript-body.js';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { EnglishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
-import { NormalizerRegistry } from './normalizer-registry.js';
-import { WrittenForm, writtenTranscript } from './written-form.js';
+import { WrittenForm, writtenTranscript, NormalizerRegistry } from './written-form.js';
 
 const english = new EnglishNormalizer();
 const rest = { tokens: [], temperature: 0, avgLogprob: 0, noSpeechProb: 0 };

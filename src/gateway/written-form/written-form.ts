@@ -1,7 +1,40 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, Module } from '@nestjs/common';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type InverseTextNormalizer, NormalizerRegistry } from './normalizer-registry.js';
+import { EnglishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
+
+/** Inverse text normalisation of one language: "twenty five percent" → "25%". */
+interface InverseTextNormalizer {
+  /** Primary BCP-47 subtag, lower-case, such as `en`. */
+  readonly language: string;
+  /**
+   * Spoken form → written form, in time linear in the length of the text. Text that is
+   * written already comes back unchanged. Adapters may throw: `WrittenForm` answers with
+   * the spoken form then.
+   */
+  normalize(text: string): string;
+}
+
+/** The normalisers at hand, one per language. */
+export class NormalizerRegistry {
+  readonly #byLanguage: ReadonlyMap<string, InverseTextNormalizer>;
+
+  constructor(normalizers: readonly InverseTextNormalizer[]) {
+    this.#byLanguage = new Map(
+      normalizers.map(normalizer => [normalizer.language, normalizer]),
+    );
+  }
+
+  /** Regions do not matter: `en-GB` finds `en`. */
+  find(tag: string): InverseTextNormalizer | undefined {
+    return this.#byLanguage.get((tag.split('-', 1)[0] ?? '').toLowerCase());
+  }
+
+  /** For messages: `en, de`. */
+  get languages(): string {
+    return [...this.#byLanguage.keys()].join(', ');
+  }
+}
 
 /**
  * Rewrites text and segments as one: the text stays the sum of its segments, so json,
@@ -139,3 +172,18 @@ export class WrittenForm {
     );
   }
 }
+
+/** Another language is one more adapter in this list. */
+const NORMALIZERS = [new EnglishNormalizer()];
+
+@Module({
+  providers: [
+    {
+      provide: NormalizerRegistry,
+      useFactory: () => new NormalizerRegistry(NORMALIZERS),
+    },
+    WrittenForm,
+  ],
+  exports: [WrittenForm],
+})
+export class WrittenFormModule {}

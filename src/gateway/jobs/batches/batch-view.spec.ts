@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { newJob } from './batch-params.js';
-import { paceOf } from './batch-view.js';
+import { paceOf } from './batches.controller.js';
 
 const NOW = 1_000_000;
 

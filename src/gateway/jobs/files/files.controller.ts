@@ -18,14 +18,58 @@ import {
 } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { Answers } from '../../http/openapi/route.decorator.js';
-import { FileCreateDto, FileListQueryDto } from '../../../contracts/openai/file.dto.js';
+import {
+  FileCreateDto,
+  FileListQueryDto,
+  FILE_PURPOSES,
+} from '../../../contracts/openai/file.dto.js';
 import { CallerTenant, Form } from '../../http/params.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { OutageInterceptor } from '../shared/outage.interceptor.js';
 import { pageView } from '../shared/page-view.js';
-import { FileDeletedDto, fileDto, FileDto, FileListDto } from './file-view.js';
 import { FilesService } from './files.service.js';
+import { type StoredFile } from '../../../core/jobs/job.ports.js';
+import {
+  choiceField,
+  deletionView,
+  numberField,
+  objectField,
+  openAiPageView,
+  optionalField,
+  textField,
+  unixSeconds,
+  view,
+  type ViewOf,
+} from '../../http/openapi/view.js';
+
+export const FileDto = view('FileDto', {
+  id: textField({ example: 'file-0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
+  object: objectField('file'),
+  bytes: numberField({ example: 120_000 }),
+  created_at: numberField({
+    example: 1_763_683_200,
+    description: 'Unix seconds, as all times here.',
+  }),
+  expires_at: optionalField(numberField({ example: 1_766_275_200 })),
+  filename: textField({ example: 'requests.jsonl' }),
+  purpose: choiceField(FILE_PURPOSES),
+  status: objectField('processed'),
+});
+
+const FileListDto = openAiPageView('FileListDto', FileDto);
+const FileDeletedDto = deletionView('FileDeletedDto', 'file');
+
+export const fileDto = (file: StoredFile): ViewOf<typeof FileDto> => ({
+  id: file.id,
+  object: 'file',
+  bytes: file.bytes,
+  created_at: unixSeconds(file.createdAtMs),
+  expires_at: file.expiresAtMs && unixSeconds(file.expiresAtMs),
+  filename: file.filename,
+  purpose: file.purpose,
+  status: 'processed',
+});
 
 const BYTES = {
   'application/octet-stream': { schema: { type: 'string', format: 'binary' } },

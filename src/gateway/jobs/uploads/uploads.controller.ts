@@ -28,7 +28,7 @@ import {
   view,
   type ViewOf,
 } from '../../http/openapi/view.js';
-import { fileDto, FileDto } from '../files/file-view.js';
+import { fileDto, FileDto } from '../files/files.controller.js';
 
 const UploadDto = view('UploadDto', {
   id: textField({ example: 'upload_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),

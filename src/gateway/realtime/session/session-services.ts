@@ -7,8 +7,6 @@ import { RequestPriority } from '../../../core/request/request-priority.js';
 import { type Settlement } from '../../../core/request/settlement.js';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
-import { parseSpeech, speechWork } from '../../audio/parse-speech.js';
-import { SpeechStream } from '../../audio/speech-stream.js';
 import { InferenceService } from '../../inference/inference.service.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
@@ -17,6 +15,7 @@ import { WrittenForm } from '../../written-form/written-form.js';
 import { SessionActivity } from './session-activity.js';
 import { type SpokenText } from './session-actions.js';
 import { UtteranceStream } from './utterance-stream.js';
+import { parseSpeech, speechWork, SpeechStream } from '../../audio/speech.service.js';
 
 /** Speech on its way. */
 export interface Speech {
