@@ -97,16 +97,18 @@ function textDeltas(pieces: readonly string[], logprobs: Transcript['logprobs'])
   return pieces.map((piece, i) => textDelta(piece, tokens?.[i]));
 }
 
-interface SegmentDelta extends EventOptions {
-  /** The segment's part of the whole text, the space before it included. */
-  readonly delta: string;
-  readonly logprobs?: readonly TokenLogprob[];
-}
-
 /** What is sent when a segment is final: its delta, then, with speakers, the segment. */
 export function segmentEvents(
   segment: TranscriptSegment,
-  { delta, diarized, logprobs }: SegmentDelta,
+  {
+    delta,
+    diarized,
+    logprobs,
+  }: EventOptions & {
+    /** The segment's part of the whole text, the space before it included. */
+    readonly delta: string;
+    readonly logprobs?: readonly TokenLogprob[];
+  },
 ): TranscriptEvent[] {
   if (diarized !== true) return [textDelta(delta, logprobs)];
   const finished = diarizedSegment(segment);

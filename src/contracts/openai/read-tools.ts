@@ -60,17 +60,15 @@ const isNamed = ({ name, tool, namespace }: CallableTool, named: NamedTool): boo
   named.name === name ||
   (named.name === tool.name && (named.namespace ?? namespace) === namespace);
 
-interface UsableTools {
-  readonly usable: readonly CallableTool[];
-  /** One of them, or how many have to be called. */
-  readonly choice: Exclude<ToolChoice, object> | CallableTool;
-}
-
 /** The tools that a choice leaves. */
 export function usableTools(
   tools: readonly CallableTool[],
   choice: ToolChoice,
-): UsableTools {
+): {
+  readonly usable: readonly CallableTool[];
+  /** One of them, or how many have to be called. */
+  readonly choice: Exclude<ToolChoice, object> | CallableTool;
+} {
   if (typeof choice === 'string') return { usable: tools, choice };
   if (choice.type !== 'allowed_tools')
     return { usable: tools, choice: tools.find(tool => isNamed(tool, choice)) ?? 'auto' };
@@ -184,14 +182,6 @@ const LISTS = {
   response: objectsUpTo(MOST_TOOLS, TYPED.response),
 };
 
-interface ReadTools {
-  /** Those that can be served, as Responses declares them. */
-  readonly tools: readonly ResponseTool[];
-  /** Path of each in the body. */
-  readonly paths: readonly string[];
-  readonly choice: ToolChoice;
-}
-
 /**
  * `tools` and `tool_choice` of a text route. Tools that are only offered and cannot be
  * served are left out, with notice.
@@ -203,7 +193,13 @@ export function readTools(
   body: Fields,
   form: keyof typeof TYPED,
   ignored = new IgnoredFields(true),
-): ReadTools {
+): {
+  /** Those that can be served, as Responses declares them. */
+  readonly tools: readonly ResponseTool[];
+  /** Path of each in the body. */
+  readonly paths: readonly string[];
+  readonly choice: ToolChoice;
+} {
   const reader = new ToolReader(form, ignored);
   const served = reader.served('tools', body.tools, form === 'response');
   const tools = served.map(at => reader.tool(at));

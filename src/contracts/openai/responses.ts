@@ -113,9 +113,6 @@ export interface ResponseUsage {
   readonly total_tokens: number;
 }
 
-type ResponseStatus =
-  'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
-
 interface ResponseError {
   readonly code: string;
   readonly message: string;
@@ -135,7 +132,8 @@ export interface ResponseObject extends ResponseParams, UsedSampling {
   readonly object: 'response';
   readonly created_at: number;
   readonly completed_at: number | null;
-  readonly status: ResponseStatus;
+  readonly status:
+    'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
   readonly incomplete_details: {
     readonly reason: 'max_output_tokens' | 'content_filter';
   } | null;

@@ -15,7 +15,17 @@ export type QueueJobResult = JobCompleted | JobFailed | JobCancelled;
 
 interface ResultFields {
   readonly v: 1;
-  readonly phases: JobPhases;
+  readonly phases: {
+    readonly workerId: string;
+    /** Epoch milliseconds at which the worker took the job. */
+    readonly takenMs: number;
+    /** Milliseconds from then until its group was closed: the wait for further requests. */
+    readonly batchWaitMs: number;
+    /** Milliseconds from `takenMs` to the result. */
+    readonly totalMs: number;
+    /** Workers that had it, this one included. */
+    readonly attempts: number;
+  };
 }
 
 /** A result with its value loaded from wherever it was stored. */
@@ -38,19 +48,6 @@ interface JobFailed extends ResultFields {
  */
 interface JobCancelled extends ResultFields {
   readonly outcome: 'cancelled';
-}
-
-/** Time spent at the worker. */
-interface JobPhases {
-  readonly workerId: string;
-  /** Epoch milliseconds at which the worker took the job. */
-  readonly takenMs: number;
-  /** Milliseconds from then until its group was closed: the wait for further requests. */
-  readonly batchWaitMs: number;
-  /** Milliseconds from `takenMs` to the result. */
-  readonly totalMs: number;
-  /** Workers that had it, this one included. */
-  readonly attempts: number;
 }
 
 interface JobError {

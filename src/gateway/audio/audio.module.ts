@@ -177,12 +177,6 @@ function DescribesSpeech(): MethodDecorator {
   );
 }
 
-interface UploadDescription {
-  readonly path: '/v1/audio/transcriptions' | '/v1/audio/translations';
-  readonly form: Type;
-  readonly errors?: readonly ErrorCode[];
-}
-
 export const UPLOAD_ERRORS = [
   'too_many_files',
   'empty_file',
@@ -217,7 +211,11 @@ function DescribesUpload({
   path,
   form,
   errors = [],
-}: UploadDescription): MethodDecorator {
+}: {
+  readonly path: '/v1/audio/transcriptions' | '/v1/audio/translations';
+  readonly form: Type;
+  readonly errors?: readonly ErrorCode[];
+}): MethodDecorator {
   return applyDecorators(
     ApiOperation({ description: curlFor(path) }),
     ApiConsumes('multipart/form-data'),

@@ -39,13 +39,6 @@ import {
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type OutputForm, OutputStream } from '../inference/output-stream.js';
 
-interface TranscriptStreamOptions {
-  /** Send `transcript.text.segment` after each delta. */
-  readonly diarized: boolean;
-  /** Converts the spoken text of a segment to its written form. */
-  readonly write: (spoken: string) => string;
-}
-
 const TRANSCRIPT_FORM: OutputForm = {
   format: frame => frame,
   lastFrame: failure => (failure ? sseData(errorEnvelope(failure)) : SSE_DONE),
@@ -61,7 +54,14 @@ class TranscriptStream extends OutputStream {
   /** Number of the next segment to send. */
   #next = 0;
 
-  constructor(private readonly options: TranscriptStreamOptions) {
+  constructor(
+    private readonly options: {
+      /** Send `transcript.text.segment` after each delta. */
+      readonly diarized: boolean;
+      /** Converts the spoken text of a segment to its written form. */
+      readonly write: (spoken: string) => string;
+    },
+  ) {
     super(TRANSCRIPT_FORM);
   }
 

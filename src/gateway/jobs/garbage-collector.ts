@@ -22,13 +22,6 @@ import { FileStore, UploadStore } from '../../platform/database/file-store.js';
 import { JobStore } from '../../platform/database/job-store.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 
-/** The rows that blobs of one kind belong to. */
-interface NamingRows {
-  readonly idOf: (key: string) => string;
-  /** Those of the ids whose blobs are still needed. */
-  namedAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
-}
-
 /** Rows per statement and keys per query. */
 const PORTION = 500;
 
@@ -148,7 +141,15 @@ export class GarbageCollector
     });
   }
 
-  async #sweep(prefix: string, beforeMs: number, rows: NamingRows): Promise<number> {
+  async #sweep(
+    prefix: string,
+    beforeMs: number,
+    rows: {
+      readonly idOf: (key: string) => string;
+      /** Those of the ids whose blobs are still needed. */
+      namedAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
+    },
+  ): Promise<number> {
     let removed = 0;
     for await (const keys of portions(this.#keysBefore(prefix, beforeMs), PORTION)) {
       const named = await rows.namedAmong([...new Set(keys.map(rows.idOf))]);

@@ -43,11 +43,6 @@ export interface ResponseTurn extends TextTurn {
   readonly response: ResponseObject;
 }
 
-type Continuing = Pick<
-  ResponseRequest,
-  'previous_response_id' | 'input' | 'instructions' | 'store'
->;
-
 /** What a request continues, and what it leaves to be continued. */
 @Injectable()
 export class Conversations {
@@ -89,7 +84,13 @@ export class Conversations {
   }
 
   /** @throws DomainError for what is unknown, or when nothing was said at all */
-  async of(tenant: string, request: Continuing): Promise<KnownConversation> {
+  async of(
+    tenant: string,
+    request: Pick<
+      ResponseRequest,
+      'previous_response_id' | 'input' | 'instructions' | 'store'
+    >,
+  ): Promise<KnownConversation> {
     const { previous_response_id: previous } = request;
     if (request.store) await this.records.demandRoom(tenant);
     const earlier =

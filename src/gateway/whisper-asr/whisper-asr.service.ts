@@ -31,19 +31,21 @@ import {
   type TranscriptTask,
 } from '@switchyard/engine-api/speech-recognizer.js';
 
-interface AsrBodyOptions {
-  readonly output: AsrOutput;
-  readonly task: TranscriptTask;
-  readonly words: boolean;
-}
-
 /**
  * The answer of whisper-asr-webservice, whose media type is text/plain whatever
  * the output is.
  */
 function asrBody(
   transcript: Transcript,
-  { output, task, words }: AsrBodyOptions,
+  {
+    output,
+    task,
+    words,
+  }: {
+    readonly output: AsrOutput;
+    readonly task: TranscriptTask;
+    readonly words: boolean;
+  },
 ): string {
   switch (output) {
     case 'txt':

@@ -8,18 +8,16 @@ export interface ItemsState {
   readonly finals: number;
   readonly segments: number;
   readonly lastItemId: string | null;
-  readonly open: readonly OpenItemState[];
-}
-
-interface OpenItemState {
-  readonly utterance: number;
-  readonly id: string;
-  /** Words that were sent. */
-  readonly said: readonly string[];
-  readonly started: boolean;
-  readonly stopped: boolean;
-  readonly committed: boolean;
-  readonly discarded: boolean;
+  readonly open: readonly {
+    readonly utterance: number;
+    readonly id: string;
+    /** Words that were sent. */
+    readonly said: readonly string[];
+    readonly started: boolean;
+    readonly stopped: boolean;
+    readonly committed: boolean;
+    readonly discarded: boolean;
+  }[];
 }
 
 /** Where the audio of a session stands. Positions are bytes of PCM from its start. */
