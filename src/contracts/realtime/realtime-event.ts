@@ -6,6 +6,7 @@ import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-j
 import { type z } from 'zod';
 import { IgnoredFields } from '../openai/field-types.js';
 import {
+  invalidField,
   missingField,
   readObject,
   unsupportedField,
@@ -112,7 +113,7 @@ function parsed(message: string): unknown {
 
 function audioOf(audio: unknown): Buffer {
   if (typeof audio !== 'string' || audio.length % 4 !== 0 || !BASE64.test(audio))
-    throw new DomainError('invalid_value', '`audio` must be base64.', { param: 'audio' });
+    throw invalidField('audio', '`audio` must be base64.');
   return Buffer.from(audio, 'base64');
 }
 

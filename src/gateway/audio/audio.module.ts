@@ -1,3 +1,5 @@
+import { type ErrorCode } from '../../core/errors/domain-error.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import {
   Module,
   Controller,
@@ -38,7 +40,6 @@ import {
 import { formatTranscriptStream } from '../../contracts/formats/transcript-body.js';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
-import { type ErrorCode, DomainError } from '../../core/errors/domain-error.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import {
   numberField,
@@ -99,9 +100,7 @@ class VoicesController {
 
   #named(model: unknown) {
     if (typeof model === 'string') return this.catalog.getOfKind(model, 'tts');
-    throw new DomainError('invalid_value', '`model` must be sent once.', {
-      param: 'model',
-    });
+    throw invalidField('model', '`model` must be sent once.');
   }
 }
 

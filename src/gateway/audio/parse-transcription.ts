@@ -1,3 +1,4 @@
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   type TranscriptBody,
@@ -58,11 +59,11 @@ export function knownSpeakers(fields: {
   if (names.length !== references.length) {
     const counts = `${names.length} and ${references.length}`;
     const message = `\`${NAMES}\` and \`${REFERENCES}\` must come in pairs; got ${counts}.`;
-    throw invalid(names.length < references.length ? NAMES : REFERENCES, message);
+    throw invalidField(names.length < references.length ? NAMES : REFERENCES, message);
   }
   const twice = names.findIndex((name, index) => names.indexOf(name) !== index);
   if (twice >= 0)
-    throw invalid(
+    throw invalidField(
       NAMES,
       `\`${NAMES}[${twice}]\` must differ from the others; got "${names[twice]}".`,
     );
@@ -101,10 +102,7 @@ function referenceIn(url: string, index: number): Buffer {
 }
 
 const wrongReference = (index: number, rule: string): DomainError =>
-  invalid(REFERENCES, `\`${REFERENCES}[${index}]\` ${rule}.`);
-
-const invalid = (param: string, message: string): DomainError =>
-  new DomainError('invalid_value', message, { param });
+  invalidField(REFERENCES, `\`${REFERENCES}[${index}]\` ${rule}.`);
 
 const PARAM = 'chunking_strategy';
 
@@ -154,12 +152,9 @@ function serverVad(fields: Record<string, unknown>): ServerVadDto {
 
 function neither(value: unknown): DomainError {
   const allowed = 'auto or an object such as {"type":"server_vad","threshold":0.5}';
-  return new DomainError(
-    'invalid_value',
+  return invalidField(
+    PARAM,
     `\`${PARAM}\` must be ${allowed}; got ${JSON.stringify(value).slice(0, SHOWN_CHARACTERS)}.`,
-    {
-      param: PARAM,
-    },
   );
 }
 
@@ -310,7 +305,7 @@ function uselessWithFormat(
     if (!isGiven || formats.includes(format)) continue;
     if (strict || nature === 'meaning') {
       const message = `\`${param}\` needs response_format=${formats.join(' or ')}; got ${format}.`;
-      throw invalid(param, message);
+      throw invalidField(param, message);
     }
     useless.push(param);
   }

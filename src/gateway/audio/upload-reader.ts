@@ -1,3 +1,4 @@
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type MultipartFile } from '@fastify/multipart';
 import { Inject, Injectable } from '@nestjs/common';
@@ -56,7 +57,7 @@ function filenameOf({ url }: AudioUrl): string {
 }
 
 const invalid = (rule: string): DomainError =>
-  new DomainError('invalid_value', `\`file_url\` ${rule}.`, { param: 'file_url' });
+  invalidField('file_url', `\`file_url\` ${rule}.`);
 
 interface SentFile {
   readonly filename: string;
@@ -186,6 +187,4 @@ function named(url: unknown, name: string): NamedFile {
 }
 
 const onlyOne = (): DomainError =>
-  new DomainError('invalid_value', 'Send `file` or `file_url`, not both.', {
-    param: 'file_url',
-  });
+  invalidField('file_url', 'Send `file` or `file_url`, not both.');

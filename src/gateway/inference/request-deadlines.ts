@@ -1,9 +1,9 @@
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type IncomingHttpHeaders } from 'node:http';
 import { type FastifyReply } from 'fastify';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { LONGEST_WINDOW_MS } from '../../core/jobs/completion-window.js';
 import { type WantedDeadline } from '../../core/queue/latest-start.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 
 /** As its caller set it; what is left of it is computed when the request is submitted. */
 export type CallerDeadline = Omit<WantedDeadline, 'leftMs'>;
@@ -43,11 +43,7 @@ export function requestDeadlines(
 function milliseconds(name: string, value: string): number {
   if (/^\d{1,9}$/.test(value) && Number(value) <= LONGEST_WINDOW_MS) return Number(value);
   const rule = `must be whole milliseconds from 1 to ${LONGEST_WINDOW_MS}, or 0 for none`;
-  throw new DomainError(
-    'invalid_value',
-    `\`${name}\` ${rule}; got ${value.slice(0, 80)}.`,
-    { param: name },
-  );
+  throw invalidField(name, `\`${name}\` ${rule}; got ${value.slice(0, 80)}.`);
 }
 
 /** @param streamed false: the first output is the whole answer */

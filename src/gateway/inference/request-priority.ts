@@ -1,9 +1,9 @@
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type ServiceTier } from '../../contracts/openai/field-types.js';
 import {
   type PriorityLabel,
   RequestPriority,
 } from '../../core/request/request-priority.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 
 /**
  * REALTIME for `X-Priority: realtime` or `service_tier: priority` or `fast`, BATCH for
@@ -27,12 +27,9 @@ export function requestPriority(
     case 'batch':
       return RequestPriority.BATCH;
     default:
-      throw new DomainError(
-        'invalid_value',
+      throw invalidField(
+        'X-Priority',
         `\`X-Priority\` must be realtime or batch; got ${String(header)}.`,
-        {
-          param: 'X-Priority',
-        },
       );
   }
 }

@@ -1,3 +1,4 @@
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type FieldNature, PASSED_ON } from '../../contracts/openai/field-types.js';
@@ -148,7 +149,7 @@ export function demandLanguage(
   if (language === '' || knowsLanguage(model, language)) return;
   const known = model.languages.join(', ');
   const message = `\`${param}\` must be one that \`${model.id}\` recognises (${known}); got "${language}".`;
-  throw new DomainError('invalid_value', message, { param });
+  throw invalidField(param, message);
 }
 
 /** Regions are not compared; a model without a list takes any. */

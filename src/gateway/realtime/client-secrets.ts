@@ -10,8 +10,7 @@ import {
   CLIENT_SECRET,
   OLDER_CLIENT_SECRET,
 } from '../../contracts/realtime/session-fields.js';
-import { readObject } from '../../contracts/schema/field-problems.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { invalidField, readObject } from '../../contracts/schema/field-problems.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -96,12 +95,9 @@ export class ClientSecrets {
     });
     const content = JSON.stringify(config);
     if (Buffer.byteLength(content) > LONGEST_SETTINGS)
-      throw new DomainError(
-        'invalid_value',
+      throw invalidField(
+        'session',
         `\`session\` must fit into ${LONGEST_SETTINGS} bytes of a token.`,
-        {
-          param: 'session',
-        },
       );
     const { token, expiresAt } = this.authenticator.mint(principal, {
       scopes: ['realtime'],

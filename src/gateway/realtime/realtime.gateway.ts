@@ -1,3 +1,4 @@
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
 import { Inject } from '@nestjs/common';
@@ -180,9 +181,7 @@ function secretOf(query: URLSearchParams): string {
 function rejectOthers(query: URLSearchParams): void {
   const intent = query.get('intent');
   if (intent !== null && intent !== 'transcription')
-    throw new DomainError('invalid_value', '`intent` must be transcription.', {
-      param: 'intent',
-    });
+    throw invalidField('intent', '`intent` must be transcription.');
   if (query.has('call_id'))
     throw new DomainError(
       'unsupported_parameter',

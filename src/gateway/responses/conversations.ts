@@ -1,3 +1,4 @@
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
@@ -158,7 +159,7 @@ const tooLong = (items: number): DomainError =>
   );
 
 const invalidInput = (rule: string): DomainError =>
-  new DomainError('invalid_value', `\`input\` ${rule}.`, { param: 'input' });
+  invalidField('input', `\`input\` ${rule}.`);
 
 function itemOf(
   { id }: ItemReference,
@@ -168,11 +169,8 @@ function itemOf(
   const item = known.get(id);
   if (item) return item;
   const param = `input[${index}].id`;
-  throw new DomainError(
-    'invalid_value',
+  throw invalidField(
+    param,
     `Item with id '${id}' not found: items are known while they are stored.`,
-    {
-      param,
-    },
   );
 }

@@ -1,3 +1,4 @@
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { filter, firstValueFrom, fromEvent, ReplaySubject, takeUntil } from 'rxjs';
 import { FINAL_EVENTS } from '../../contracts/openai/responses.js';
@@ -6,7 +7,6 @@ import {
   type ResponseProgress,
   type ResponseRef,
 } from '../../core/request/response-record.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import { eventFrame } from './response-stream.js';
 import { type StoredEvent } from './durable-events.js';
 import { ResponseEventLog } from './response-event-log.js';
@@ -57,11 +57,7 @@ export class ResponseFeed implements OnModuleDestroy {
     const reason = background
       ? 'its events are no longer stored; retrieve it without `stream`'
       : 'it was not created with `background: true`';
-    throw new DomainError(
-      'invalid_value',
-      `\`stream\`: ${ref.id} cannot be streamed: ${reason}.`,
-      { param: 'stream' },
-    );
+    throw invalidField('stream', `\`stream\`: ${ref.id} cannot be streamed: ${reason}.`);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   type ResponseItem,
@@ -11,7 +12,7 @@ import {
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { parseChat } from '../text/parse-generation.js';
 import { callOf, given, imagePart, streamed } from '../text/chat-body.js';
@@ -197,7 +198,7 @@ function demandCalls(conversation: readonly ResponseItem[]): void {
     if (!('output' in item)) called.add(item.call_id);
     if (called.has(item.call_id)) continue;
     const message = `No tool call found for function call output with call_id ${item.call_id}.`;
-    throw new DomainError('invalid_value', message, { param: 'input' });
+    throw invalidField('input', message);
   }
 }
 

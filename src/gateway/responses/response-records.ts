@@ -1,3 +1,4 @@
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
@@ -152,11 +153,7 @@ export class ResponseRecords {
     if (order === 'desc') items.reverse();
     const at = after === undefined ? 0 : items.findIndex(item => item.id === after) + 1;
     if (after !== undefined && at === 0)
-      throw new DomainError(
-        'invalid_value',
-        '`after` must be the id of an item of this list.',
-        { param: 'after' },
-      );
+      throw invalidField('after', '`after` must be the id of an item of this list.');
     return { data: items.slice(at, at + limit), hasMore: items.length > at + limit };
   }
 
@@ -218,11 +215,7 @@ function notFound(id: string): never {
 }
 
 const tooManyReferences = (most: string): DomainError =>
-  new DomainError(
-    'invalid_value',
-    `\`input\`: its item references may name at most ${most}.`,
-    { param: 'input' },
-  );
+  invalidField('input', `\`input\`: its item references may name at most ${most}.`);
 
 const previousNotFound = (id: string): DomainError =>
   new DomainError(
@@ -232,10 +225,7 @@ const previousNotFound = (id: string): DomainError =>
   );
 
 const cannotContinue = (id: string, reason: string): DomainError =>
-  new DomainError(
-    'invalid_value',
+  invalidField(
+    'previous_response_id',
     `\`previous_response_id\` ${shown(id)} cannot be continued: ${reason}.`,
-    {
-      param: 'previous_response_id',
-    },
   );

@@ -1,9 +1,9 @@
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { Inject, Injectable } from '@nestjs/common';
 import {
   type ResponseEvent,
   type ResponseObject,
 } from '../../contracts/openai/responses.js';
-import { DomainError } from '../../core/errors/domain-error.js';
 import {
   type ResponseRecord,
   type ResponseRef,
@@ -83,7 +83,7 @@ export class ResponseRuns {
     const { background } = responseOfRecord(await this.records.get(tenant, id));
     if (!background) {
       const message = `Only background responses can be cancelled; \`${id}\` was created without \`background\`.`;
-      throw new DomainError('invalid_value', message, { param: 'response_id' });
+      throw invalidField('response_id', message);
     }
     await this.stop({ tenant, id });
     return responseOfRecord(await this.records.get(tenant, id));

@@ -1,3 +1,4 @@
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { hash } from 'node:crypto';
 import {
@@ -94,7 +95,7 @@ export function parseChat(
     ...unserved.paths,
   ];
   if (dto.top_logprobs !== undefined && !dto.logprobs) {
-    throw invalid('top_logprobs', '`top_logprobs` needs `logprobs` to be true.');
+    throw invalidField('top_logprobs', '`top_logprobs` needs `logprobs` to be true.');
   }
   const maxTokens = dto.max_completion_tokens ?? dto.max_tokens ?? 0;
   return {
@@ -136,7 +137,7 @@ function choicesOf({ prompt, n }: CompletionDto): number {
   const prompts = countInputs(prompt);
   if (prompts * n <= MOST_CHOICES) return prompts * n;
   const rule = `must hold at most ${Math.floor(MOST_CHOICES / n)} prompts with \`n\` ${n}; got ${prompts}`;
-  throw invalid('prompt', `\`prompt\` ${rule}. Split it into several requests.`);
+  throw invalidField('prompt', `\`prompt\` ${rule}. Split it into several requests.`);
 }
 
 /** Which roles there are is the engine's to say. */
@@ -145,7 +146,7 @@ function demandMessages(messages: readonly unknown[]): void {
   for (const [index, message] of messages.entries()) {
     const param = `messages[${index}]`;
     if (typeof message !== 'object' || message === null || Array.isArray(message))
-      throw invalid(
+      throw invalidField(
         param,
         `\`${param}\` must be an object with a role; got ${JSON.stringify(message).slice(0, 80)}.`,
       );
@@ -157,7 +158,7 @@ function demandMessages(messages: readonly unknown[]): void {
 function wrongRole(role: unknown, param: string): DomainError {
   const rule = 'must be a text such as user';
   if (role === undefined || role === null || role === '') return missing(param, rule);
-  return invalid(
+  return invalidField(
     param,
     `\`${param}\` ${rule}; got ${JSON.stringify(role).slice(0, 80)}.`,
   );
@@ -171,15 +172,12 @@ const missing = (param: string, rule: string): DomainError =>
 function demandStreamOptions({ stream, stream_options }: TextGenerationFields): void {
   if (stream_options === undefined) return;
   if (!stream)
-    throw invalid('stream_options', '`stream_options` is for `stream: true` only.');
+    throw invalidField('stream_options', '`stream_options` is for `stream: true` only.');
   const { include_usage = false } = stream_options;
   if (typeof include_usage === 'boolean' || include_usage === null) return;
   const param = 'stream_options.include_usage';
-  throw invalid(
+  throw invalidField(
     param,
     `\`${param}\` must be true or false; got ${JSON.stringify(include_usage).slice(0, 80)}.`,
   );
 }
-
-const invalid = (param: string, message: string): DomainError =>
-  new DomainError('invalid_value', message, { param });

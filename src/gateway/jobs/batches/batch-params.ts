@@ -1,8 +1,8 @@
+import { invalidField } from '../../../contracts/schema/field-problems.js';
 import { type IncomingHttpHeaders } from 'node:http';
 import { type BatchCreateDto } from '../../../contracts/openai/batch.dto.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { windowSeconds } from '../../../core/jobs/completion-window.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 
 /** What the caller decides of a job. */
@@ -48,12 +48,9 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key === 'string' && key.length >= 1 && key.length <= LONGEST_KEY) return key;
-  throw new DomainError(
-    'invalid_value',
+  throw invalidField(
+    'Idempotency-Key',
     `\`Idempotency-Key\` must have 1 to ${LONGEST_KEY} characters.`,
-    {
-      param: 'Idempotency-Key',
-    },
   );
 }
 

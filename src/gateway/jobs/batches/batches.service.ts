@@ -1,3 +1,4 @@
+import { invalidField } from '../../../contracts/schema/field-problems.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import { type BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
@@ -178,7 +179,7 @@ export class BatchesService {
     const { purpose } = await this.files.find(tenant, id, 'input_file_id');
     if (purpose === 'batch') return;
     const message = `\`input_file_id\` must be a file with the purpose batch; the purpose of \`${id}\` is ${purpose}.`;
-    throw new DomainError('invalid_value', message, { param: 'input_file_id' });
+    throw invalidField('input_file_id', message);
   }
 }
 

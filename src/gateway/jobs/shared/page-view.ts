@@ -1,5 +1,5 @@
+import { invalidField } from '../../../contracts/schema/field-problems.js';
 import { type Page } from '../../../core/jobs/job.ports.js';
-import { DomainError } from '../../../core/errors/domain-error.js';
 
 /**
  * OpenAI's list page; SDKs pass `last_id` as the next `after`. @throws DomainError for
@@ -10,11 +10,7 @@ export function pageView<T, V extends { readonly id: string }>(
   view: (entry: T) => V,
 ) {
   if (!page)
-    throw new DomainError(
-      'invalid_value',
-      '`after` must be the id of an entry of this list.',
-      { param: 'after' },
-    );
+    throw invalidField('after', '`after` must be the id of an entry of this list.');
   const data = page.data.map(view);
   return {
     object: 'list',

@@ -1,3 +1,4 @@
+import { invalidField } from '../../../contracts/schema/field-problems.js';
 import { type IgnoredFields } from '../../../contracts/openai/field-types.js';
 import {
   readOlderSession,
@@ -114,11 +115,7 @@ export function demandSameFormat(
 ): void {
   if (JSON.stringify(next.format) === JSON.stringify(current.format)) return;
   const param = PATHS[dialect].format;
-  throw new DomainError(
-    'invalid_value',
-    `\`${param}\` cannot change once audio was sent.`,
-    { param },
-  );
+  throw invalidField(param, `\`${param}\` cannot change once audio was sent.`);
 }
 
 /** What a stream on a worker depends on. */
