@@ -32,7 +32,6 @@ import {
 } from '../../src/gateway/audio/parse-transcription.js';
 import { parseDto } from '../../src/gateway/http/dto-validation.js';
 import { AsrQueryDto } from '../../src/contracts/whisper-asr/asr.dto.js';
-import { parseAsr } from '../../src/gateway/whisper-asr/whisper-asr.service.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
 import { parseEmbedding } from '../../src/gateway/text/completions.controller.js';
@@ -45,6 +44,7 @@ import { parseGenerationParams } from '../../src/worker/generation/generation-pa
 import { parseSpeech } from '../../src/gateway/audio/speech.service.js';
 import { parseMessage } from '../../src/gateway/messages/messages.module.js';
 import { TOKEN_PARSERS, parseRerank } from '../../src/gateway/text/text.module.js';
+import { parseAsr } from '../../src/gateway/whisper-asr/whisper-asr.module.js';
 
 type Route = keyof typeof REQUEST_FIELDS;
 type Body = Readonly<Record<string, unknown>>;

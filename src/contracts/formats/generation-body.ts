@@ -1,5 +1,4 @@
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
-import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface EmbeddingBody {
@@ -53,37 +52,6 @@ function shortest(value: number): string {
     if (Math.fround(short) === value) return String(short);
   }
   return String(Number(value.toPrecision(9)));
-}
-
-/**
- * What a transcription is billed by at OpenAI: whole seconds, rounded up.
- * @param durationS exact, seconds
- */
-export const durationUsage = (durationS: number) => ({
-  type: 'duration',
-  seconds: Math.ceil(durationS),
-});
-
-/** OpenAI counts audio with ten tokens a second. */
-const AUDIO_TOKENS_PER_S = 10;
-
-/** English text, in tokens of OpenAI's. */
-const CHARACTERS_PER_TOKEN = 4;
-
-/**
- * The usage in `transcript.text.done`: SDKs know no other type there. Estimates: engines
- * count no tokens that mean something elsewhere.
- */
-export function transcriptTokenUsage({ durationS, text }: Transcript) {
-  const audio = Math.ceil(durationS * AUDIO_TOKENS_PER_S);
-  const output = Math.ceil(text.length / CHARACTERS_PER_TOKEN);
-  return {
-    type: 'tokens',
-    input_tokens: audio,
-    output_tokens: output,
-    total_tokens: audio + output,
-    input_token_details: { audio_tokens: audio, text_tokens: 0 },
-  };
 }
 
 /** A token that was drawn, or could have been. */

@@ -180,7 +180,6 @@ type Placed<Job> = Job & {
 
 export type JobAudio = z.output<typeof AUDIO>;
 export type JobCallback = z.output<typeof CALLBACK>;
-export type TranscriptionOptions = z.output<typeof TRANSCRIPTION_OPTIONS>;
 export type EmbeddingOptions = z.output<typeof EMBEDDING_OPTIONS>;
 export type TranscriptionJob = Placed<z.output<typeof TRANSCRIPTION>>;
 

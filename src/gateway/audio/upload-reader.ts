@@ -1,6 +1,5 @@
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { type MultipartFile } from '@fastify/multipart';
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -117,7 +116,8 @@ export class UploadReader {
       for await (const part of formParts(source, LONGEST_FORM)) {
         if (part.type === 'field') form.add(part);
         else {
-          demandOnly(part, name, file);
+          if (file || part.fieldname !== name)
+            throw wrongFile(part.fieldname, name, file);
           // Checked as early as possible, so that the file is not received.
           if (form.values.file_url !== undefined) throw onlyOne();
           beforeFile(form.values);
@@ -126,7 +126,10 @@ export class UploadReader {
         }
       }
       const { file_url: url, ...fields } = form.values;
-      return { fields, ...present(file, url, name) };
+      if (file === undefined) return { fields, ...named(url, name) };
+      if (url !== undefined) throw onlyOne();
+      if (file.audio.size > 0) return { fields, ...file };
+      throw new DomainError('empty_file', 'The file has 0 bytes.', { param: name });
     } catch (error) {
       await file?.audio.dispose();
       throw multipartError(error);
@@ -150,30 +153,16 @@ export class UploadReader {
   }
 }
 
-function demandOnly({ fieldname }: MultipartFile, name: string, earlier: unknown): void {
+function wrongFile(fieldname: string, name: string, earlier: unknown): DomainError {
   if (earlier !== undefined) {
-    throw new DomainError(
+    return new DomainError(
       'too_many_files',
       'More than one file was sent; send one per request.',
       { param: name },
     );
   }
-  if (fieldname === name) return;
   const message = `The audio must be the part named \`${name}\`; got a file named \`${fieldname}\`.`;
-  throw new DomainError('missing_required_parameter', message, { param: name });
-}
-
-function present(
-  file: SentFile | undefined,
-  url: unknown,
-  name: string,
-): SentFile | NamedFile {
-  if (file === undefined) return named(url, name);
-  if (url !== undefined) throw onlyOne();
-  if (file.audio.size === 0) {
-    throw new DomainError('empty_file', 'The file has 0 bytes.', { param: name });
-  }
-  return file;
+  return new DomainError('missing_required_parameter', message, { param: name });
 }
 
 function named(url: unknown, name: string): NamedFile {

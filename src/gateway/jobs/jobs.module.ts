@@ -7,7 +7,7 @@ import { FailedLines } from './batches/failed-lines.js';
 import { COUNTED_BLOBS } from './shared/counted-blobs.js';
 import { DISK_METRICS } from './disk.metrics.js';
 import { FileWriter } from './files/file-writer.js';
-import { FilesController } from './files/files.controller.js';
+import { FilesController, UploadsController } from './files/files.controller.js';
 import { FilesService } from './files/files.service.js';
 import { GarbageCollector } from './garbage-collector.js';
 import {
@@ -15,8 +15,7 @@ import {
   EmbeddedProcessor,
   PROCESSOR_LAUNCH,
 } from './processor/embedded-processor.js';
-import { UploadsController } from './uploads/uploads.controller.js';
-import { UploadsService } from './uploads/uploads.service.js';
+import { UploadsService } from './files/uploads.service.js';
 
 /**
  * Files and batches over HTTP. It writes rows and blobs; processors run what the rows

@@ -1,18 +1,18 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import {
-  type AnswerBlock,
-  type MessageObject,
-  type MessageUsage,
-} from '../../contracts/messages/message-blocks.js';
 import { messageError } from '../../contracts/messages/message-error.js';
 import { sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { type WaitForecast } from '../../core/forecast/wait-forecast.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { type TextDialect } from '../text/dialect.js';
 import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
 import { inWordsOf } from '../text/param-names.js';
-import { PARAMS_OF_MESSAGE } from './chat-of-message.js';
+import {
+  PARAMS_OF_MESSAGE,
+  type AnswerBlock,
+  type MessageObject,
+  type MessageUsage,
+} from './chat-of-message.js';
+import { type TextDialect } from '../text/text-generation.service.js';
 
 type MessageEvent = { readonly type: string } & Fields;
 

@@ -1,6 +1,6 @@
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { type TextDialect } from '../text/dialect.js';
 import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
+import { type TextDialect } from '../text/text-generation.service.js';
 
 const NS_PER_MS = 1_000_000;
 

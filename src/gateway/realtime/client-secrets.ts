@@ -15,7 +15,7 @@ import { Authenticator } from '../../platform/auth/authenticator.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { resolveSession } from './session/session-settings.js';
+import { resolveSession } from './session/session-core.js';
 
 /** OpenAI's default. */
 const NORMAL_TTL_S = 600;

@@ -28,11 +28,14 @@ import {
 } from './session/session-actions.js';
 import { RecogniserStreams } from './session/recogniser-streams.js';
 import { type ClientSocket } from '../websockets/client-socket.js';
-import { type NewSession, SessionCore } from './session/session-core.js';
+import {
+  type NewSession,
+  SessionCore,
+  demandTranscribing,
+} from './session/session-core.js';
 import { SessionOutbox } from './session/session-outbox.js';
 import { type SessionFact } from './session/session-activity.js';
 import { type SessionServices } from './session/session-services.js';
-import { demandTranscribing } from './session/session-settings.js';
 import { SpokenResponse } from './session/spoken-response.js';
 
 /** For the last segment of a session that ends by its own limits. */

@@ -35,7 +35,7 @@ import { type WebSocketEndpoint } from '../websockets/websocket-endpoint.js';
 import { ClientSecrets } from './client-secrets.js';
 import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';
-import { resolveSession } from './session/session-settings.js';
+import { resolveSession } from './session/session-core.js';
 
 interface AdmittedClient {
   readonly principal: Principal;

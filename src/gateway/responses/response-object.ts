@@ -16,28 +16,24 @@ export const newId = (prefix: string): string =>
 /** Unix seconds. */
 export const nowS = (): number => Math.floor(Date.now() / 1000);
 
+interface ResponseHead {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly createdS: number;
+  /** Canonical id of the model. */
+  readonly model: string;
+  readonly serviceTier: string;
+  /** Of the model, where a request does not say. */
+  readonly sampling?: SamplingRequest;
+}
+
 /**
  * The response to a request as it begins. What was not asked for has the default
  * that models use.
  */
 export function newResponse(
   request: ResponseRequest,
-  {
-    id,
-    createdS,
-    model,
-    serviceTier,
-    sampling,
-  }: {
-    readonly id: string;
-    /** Unix seconds. */
-    readonly createdS: number;
-    /** Canonical id of the model. */
-    readonly model: string;
-    readonly serviceTier: string;
-    /** Of the model, where a request does not say. */
-    readonly sampling?: SamplingRequest;
-  },
+  { id, createdS, model, serviceTier, sampling }: ResponseHead,
 ): ResponseObject {
   const {
     model: _,

@@ -7,11 +7,11 @@ import {
 } from '../../contracts/openai/responses.js';
 import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import { type TextDialect } from '../text/dialect.js';
 import { sendEvents } from '../inference/output-stream.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
 import { type FinishResponse } from './conversations.js';
 import { type ResponseWriter } from './response-writer.js';
+import { type TextDialect } from '../text/text-generation.service.js';
 
 /** An event as it is streamed; the final one is followed by `[DONE]`. */
 export const eventFrame = (event: ResponseEvent): string =>

@@ -93,13 +93,13 @@ export class SpooledUpload {
    * file already gone.
    */
   dispose(): Promise<void> {
-    return (this.#disposal ??= this.#free());
+    const content = this.#content;
+    this.#content = undefined;
+    return (this.#disposal ??=
+      typeof content === 'string' ? this.#remove(content) : Promise.resolve());
   }
 
-  async #free() {
-    const path = this.#content;
-    this.#content = undefined;
-    if (typeof path !== 'string') return;
+  async #remove(path: string): Promise<void> {
     await Promise.allSettled(this.#reads);
     await unlink(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;

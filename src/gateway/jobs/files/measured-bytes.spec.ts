@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { type FileLimits, MeasuredBytes } from './measured-bytes.js';
+import { type FileLimits, MeasuredBytes } from './file-writer.js';
 
 const ANY: FileLimits = { maxBytes: Infinity, maxLines: Infinity };
 

@@ -39,7 +39,7 @@ interface Interim {
   isIdle(): boolean;
 }
 
-export interface RecognisedUtterance {
+interface RecognisedUtterance {
   /** @throws DomainError */
   readonly transcript: Promise<Transcript>;
   cancel(): void;

@@ -18,9 +18,8 @@ import { fileTooLarge } from '../../../platform/storage/spool.js';
 import { hashed } from '../../../platform/storage/durable-files.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
-import { fileBytes, readFileForm } from '../files/file-form.js';
-import { FileWriter, type WrittenBytes } from '../files/file-writer.js';
-import { limitsOf } from '../files/measured-bytes.js';
+import { fileBytes, readFileForm } from './file-form.js';
+import { FileWriter, type WrittenBytes, limitsOf } from './file-writer.js';
 import { FileStore, UploadStore } from '../../../platform/database/file-store.js';
 
 /** An upload that is not completed within an hour is forgotten, as OpenAI's. */
