@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { embeddingBody, type EmbeddingBody } from './generation-body.js';
+import { embeddingBody } from './generation-body.js';
 
 async function written(
   numbers: readonly number[],
-  changes: Partial<EmbeddingBody> = {},
+  changes: Partial<Parameters<typeof embeddingBody>[0]> = {},
 ): Promise<string> {
   const vectors = Buffer.from(Float32Array.from(numbers).buffer);
   let json = '';

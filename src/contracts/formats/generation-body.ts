@@ -1,15 +1,6 @@
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-export interface EmbeddingBody {
-  /** 32-bit floats, little endian, one vector after another. */
-  readonly vectors: Buffer;
-  readonly dimensions: number;
-  readonly encoding: 'float' | 'base64';
-  readonly model: string;
-  readonly promptTokens: number;
-}
-
 const FLOAT_BYTES = 4;
 
 /** Written in one turn of the event loop; then others have theirs. */
@@ -19,7 +10,14 @@ const VECTORS_PER_TURN = 16;
  * OpenAI's list of vectors as JSON, piece by piece: two thousand vectors are fifty
  * megabytes of digits.
  */
-export async function* embeddingBody(body: EmbeddingBody): AsyncGenerator<string> {
+export async function* embeddingBody(body: {
+  /** 32-bit floats, little endian, one vector after another. */
+  readonly vectors: Buffer;
+  readonly dimensions: number;
+  readonly encoding: 'float' | 'base64';
+  readonly model: string;
+  readonly promptTokens: number;
+}): AsyncGenerator<string> {
   const { vectors, dimensions, encoding, model, promptTokens } = body;
   const bytes = dimensions * FLOAT_BYTES;
   const count = bytes === 0 ? 0 : vectors.length / bytes;

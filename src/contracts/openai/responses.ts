@@ -67,8 +67,6 @@ export const RESPONSE_OBJECTS = z.object({
   reasoning: orNull(REASONING),
 });
 
-type ObjectFields = z.output<typeof RESPONSE_OBJECTS>;
-
 /** What a request asks for and its response repeats. */
 interface ResponseParams
   extends
@@ -87,7 +85,7 @@ interface ResponseParams
       | 'prompt_cache_key'
       | 'background'
     >,
-    ObjectFields {
+    z.output<typeof RESPONSE_OBJECTS> {
   readonly tools: readonly ResponseTool[];
   readonly tool_choice: ToolChoice;
   readonly store: boolean;
@@ -124,10 +122,8 @@ export interface ResponseFailure extends ResponseError {
   readonly param: string | null;
 }
 
-type UsedSampling = Readonly<typeof USUAL_SAMPLING>;
-
 /** The answer. Times are Unix seconds. */
-export interface ResponseObject extends ResponseParams, UsedSampling {
+export interface ResponseObject extends ResponseParams, Readonly<typeof USUAL_SAMPLING> {
   readonly id: string;
   readonly object: 'response';
   readonly created_at: number;

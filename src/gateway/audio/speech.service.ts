@@ -10,21 +10,13 @@ import {
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { answerHeaders } from '../http/answer-headers.js';
-import {
-  httpCaller,
-  InferenceService,
-  type InferenceWork,
-} from '../inference/inference.service.js';
+import { httpCaller, InferenceService } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import {
-  type Strictness,
-  type ParsedRequest,
-  requestParser,
-} from '../models/model-abilities.js';
+import { type Strictness, requestParser } from '../models/model-abilities.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { OutputStream, UNCHANGED } from '../inference/output-stream.js';
@@ -84,21 +76,14 @@ async function* speechEvents(
     yield speechDone(settlement.reply.kind === 'speech' ? settlement.reply.durationS : 0);
 }
 
-interface ParsedSpeech extends ParsedRequest<SpeechDto> {
-  /** Engine voice id. */
-  readonly voice: string;
-}
-
-const parse = requestParser({ type: SpeechDto, kind: 'tts' });
+const parse = requestParser(SpeechDto, 'tts');
 
 /** @throws DomainError for the first thing wrong with the body. */
-export function parseSpeech(
-  body: Fields,
-  catalog: ModelCatalog,
-  compat?: Strictness,
-): ParsedSpeech {
+export function parseSpeech(body: Fields, catalog: ModelCatalog, compat?: Strictness) {
   const parsed = parse(body, catalog, compat);
-  return { ...parsed, voice: engineVoice(parsed.model, parsed.dto.voice) };
+  /** Engine voice id. */
+  const voice = engineVoice(parsed.model, parsed.dto.voice);
+  return { ...parsed, voice };
 }
 
 /**
@@ -127,16 +112,16 @@ const CHARACTERS_PER_S = 15;
  * inference deadline (D-07).
  */
 export function speechWork(
-  { model, dto, voice }: ParsedSpeech,
+  { model, dto, voice }: ReturnType<typeof parseSpeech>,
   sink: SpeechSink,
-): InferenceWork {
+) {
   const { input: text, speed, response_format: format } = dto;
   return {
     model: model.id,
     bytes: Buffer.byteLength(text),
     audioDurationS: text.length / CHARACTERS_PER_S / speed,
     payload: { kind: 'synthesize', text, voice, speed, format, sink },
-  };
+  } as const;
 }
 
 /** `/v1/audio/speech`: the audio is sent while the worker still makes it. */

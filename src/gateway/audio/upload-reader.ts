@@ -58,22 +58,13 @@ function filenameOf({ url }: AudioUrl): string {
 const invalid = (rule: string): DomainError =>
   invalidField('file_url', `\`file_url\` ${rule}.`);
 
-interface SentFile {
+/** The text fields besides `file_url`, and the audio: of `file` or of `file_url`. */
+export interface AudioForm {
+  readonly fields: Fields;
   readonly filename: string;
-  /** The receiver disposes of it. */
-  readonly audio: SpooledUpload;
+  /** The receiver disposes of an upload. */
+  readonly audio: SpooledUpload | AudioUrl;
 }
-
-interface NamedFile {
-  readonly filename: string;
-  readonly audio: AudioUrl;
-}
-
-/**
- * The text fields besides `file_url`, and the audio: exactly one of
- * `file` and `file_url`.
- */
-export type AudioForm = (SentFile | NamedFile) & { readonly fields: Fields };
 
 /** How the file of a form is read. */
 export interface FileRules {
@@ -111,22 +102,24 @@ export class UploadReader {
   ): Promise<AudioForm> {
     this.#checkHeaders(source, name);
     const form = new FormFields();
-    let file: SentFile | undefined;
+    let file: { readonly filename: string; readonly audio: SpooledUpload } | undefined;
     try {
       for await (const part of formParts(source, LONGEST_FORM)) {
         if (part.type === 'field') form.add(part);
         else {
-          if (file || part.fieldname !== name)
-            throw wrongFile(part.fieldname, name, file);
-          // Checked as early as possible, so that the file is not received.
-          if (form.values.file_url !== undefined) throw onlyOne();
+          if (file) throw secondFile(name);
+          demandAudio(part.fieldname, name, form.values);
           beforeFile(form.values);
           const audio = await this.spool.store(receive?.(part.file) ?? part.file);
           file = { filename: part.filename, audio };
         }
       }
       const { file_url: url, ...fields } = form.values;
-      if (file === undefined) return { fields, ...named(url, name) };
+      if (!file) {
+        if (url === undefined) throw missingFile(name);
+        const audio = audioUrl(url);
+        return { fields, filename: filenameOf(audio), audio };
+      }
       if (url !== undefined) throw onlyOne();
       if (file.audio.size > 0) return { fields, ...file };
       throw new DomainError('empty_file', 'The file has 0 bytes.', { param: name });
@@ -153,26 +146,26 @@ export class UploadReader {
   }
 }
 
-function wrongFile(fieldname: string, name: string, earlier: unknown): DomainError {
-  if (earlier !== undefined) {
-    return new DomainError(
-      'too_many_files',
-      'More than one file was sent; send one per request.',
-      { param: name },
-    );
-  }
-  const message = `The audio must be the part named \`${name}\`; got a file named \`${fieldname}\`.`;
-  return new DomainError('missing_required_parameter', message, { param: name });
-}
+const secondFile = (param: string): DomainError =>
+  new DomainError(
+    'too_many_files',
+    'More than one file was sent; send one per request.',
+    { param },
+  );
 
-function named(url: unknown, name: string): NamedFile {
-  if (url === undefined) {
-    const part = 'a part with a filename and the audio as its content';
-    const message = `\`${name}\` is required: it must be ${part}; or send \`file_url\`.`;
+/** Checked as early as possible, so that the file is not received. */
+function demandAudio(fieldname: string, name: string, fields: Fields): void {
+  if (fieldname !== name) {
+    const message = `The audio must be the part named \`${name}\`; got a file named \`${fieldname}\`.`;
     throw new DomainError('missing_required_parameter', message, { param: name });
   }
-  const audio = audioUrl(url);
-  return { filename: filenameOf(audio), audio };
+  if (fields.file_url !== undefined) throw onlyOne();
+}
+
+function missingFile(name: string): DomainError {
+  const part = 'a part with a filename and the audio as its content';
+  const message = `\`${name}\` is required: it must be ${part}; or send \`file_url\`.`;
+  return new DomainError('missing_required_parameter', message, { param: name });
 }
 
 const onlyOne = (): DomainError =>

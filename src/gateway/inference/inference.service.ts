@@ -60,9 +60,6 @@ export interface HttpCaller extends InferenceCaller {
   readonly reply: FastifyReply;
 }
 
-/** What is asked: the model, its input, and what the scheduler needs to know about it. */
-export type InferenceWork = Omit<RequestSpec, keyof InferenceCaller>;
-
 interface InferenceOptions {
   /**
    * Receives the output while the worker makes it; absent: the whole answer is
@@ -110,7 +107,7 @@ export class InferenceService {
    */
   start(
     { reply, terms, deadlines = [], ...caller }: InferenceCaller,
-    work: InferenceWork,
+    work: Omit<RequestSpec, keyof InferenceCaller>,
     options: InferenceOptions = {},
   ): InferenceRequest {
     demandModel(terms, work.model);

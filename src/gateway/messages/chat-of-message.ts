@@ -119,36 +119,6 @@ type MessageObjects = z.output<typeof MESSAGE_OBJECTS>;
 type MessageBlock = z.output<typeof BLOCK>;
 type MessageTool = z.output<typeof MESSAGE_TOOL>;
 
-/** Of an answer. */
-export interface MessageUsage {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cache_creation_input_tokens: 0;
-  readonly cache_read_input_tokens: number;
-}
-
-export type AnswerBlock =
-  | { readonly type: 'text'; readonly text: string }
-  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
-  | {
-      readonly type: 'tool_use';
-      readonly id: string;
-      readonly name: string;
-      readonly input: unknown;
-    };
-
-/** The answer of `POST /v1/messages`. */
-export interface MessageObject {
-  readonly id: string;
-  readonly type: 'message';
-  readonly role: 'assistant';
-  readonly model: string;
-  readonly content: readonly AnswerBlock[];
-  readonly stop_reason: string | null;
-  readonly stop_sequence: string | null;
-  readonly usage: MessageUsage;
-}
-
 /**
  * A message as a chat, which is the one form of a conversation that engines know (D-30).
  * @throws DomainError for the first thing wrong with the body

@@ -6,12 +6,7 @@ import { type WaitForecast } from '../../core/forecast/wait-forecast.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
 import { inWordsOf } from '../text/param-names.js';
-import {
-  PARAMS_OF_MESSAGE,
-  type AnswerBlock,
-  type MessageObject,
-  type MessageUsage,
-} from './chat-of-message.js';
+import { PARAMS_OF_MESSAGE } from './chat-of-message.js';
 import { type TextDialect } from '../text/text-generation.service.js';
 
 type MessageEvent = { readonly type: string } & Fields;
@@ -26,6 +21,36 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
 const reasonOf = (reason: string): string => STOP_REASONS[reason] ?? 'end_turn';
 
 type PieceOf<T> = Extract<GenerationPiece, { readonly type: T }>;
+
+/** Of an answer. */
+interface MessageUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_creation_input_tokens: 0;
+  readonly cache_read_input_tokens: number;
+}
+
+type AnswerBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | {
+      readonly type: 'tool_use';
+      readonly id: string;
+      readonly name: string;
+      readonly input: unknown;
+    };
+
+/** The answer of `POST /v1/messages`. */
+interface MessageObject {
+  readonly id: string;
+  readonly type: 'message';
+  readonly role: 'assistant';
+  readonly model: string;
+  readonly content: readonly AnswerBlock[];
+  readonly stop_reason: string | null;
+  readonly stop_sequence: string | null;
+  readonly usage: MessageUsage;
+}
 
 const NO_USAGE: MessageUsage = {
   input_tokens: 0,

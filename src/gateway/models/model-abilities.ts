@@ -9,31 +9,6 @@ import { canHonour, type ModelCatalog } from './model-catalog.js';
 import { type ClassConstructor } from 'class-transformer';
 import { parseDto } from '../http/dto-validation.js';
 
-/** A body of a route that names a model. */
-export interface ParsedRequest<T> {
-  readonly model: ModelSpec;
-  readonly dto: T;
-  /** Fields that only advise and that this model cannot use. */
-  readonly ignored: readonly string[];
-}
-
-interface RequestShape<T> {
-  readonly type: ClassConstructor<T>;
-  readonly kind: ModelSpec['kind'];
-  /** What models of that kind differ in. */
-  readonly task?: string;
-}
-
-/** @returns reads a body; throws DomainError for the first thing wrong with it */
-export const requestParser =
-  <T extends { readonly model: string }>({ type, kind, task }: RequestShape<T>) =>
-  (body: Fields, catalog: ModelCatalog, compat?: Strictness): ParsedRequest<T> => {
-    const dto = parseDto(type, body);
-    const model = catalog.getOfKind(dto.model, kind, task);
-    const ignored = demandAbilities(model, { dto, body }, catalog, compat);
-    return { model, dto, ignored };
-  };
-
 /** `compat.strict`: advice that cannot be used is refused, too. */
 export type Strictness = Pick<Settings['compat'], 'strict'>;
 
@@ -165,3 +140,21 @@ export function speaksOnlyEnglish(model: ModelSpec): boolean {
 }
 
 const baseOf = (tag: string): string => (tag.split('-', 1)[0] ?? '').toLowerCase();
+
+/**
+ * Of a route whose body names a model. @param task what models of that kind differ in
+ * @returns reads a body; throws DomainError for the first thing wrong with it
+ */
+export const requestParser =
+  <T extends { readonly model: string }>(
+    type: ClassConstructor<T>,
+    kind: ModelSpec['kind'],
+    task?: string,
+  ) =>
+  (body: Fields, catalog: ModelCatalog, compat?: Strictness) => {
+    const dto = parseDto(type, body);
+    const model = catalog.getOfKind(dto.model, kind, task);
+    /** Fields that only advise and that this model cannot use. */
+    const ignored = demandAbilities(model, { dto, body }, catalog, compat);
+    return { model, dto, ignored };
+  };

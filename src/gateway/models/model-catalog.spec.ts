@@ -40,7 +40,7 @@ describe('ModelCatalog', () => {
   });
 
   it('lists ids first, then aliases, each once', () => {
-    expect(catalog.entries().map(({ name, spec }) => [name, spec.id])).toEqual([
+    expect([...catalog.byName].map(([name, spec]) => [name, spec.id])).toEqual([
       ['ears', 'ears'],
       ['mouth', 'mouth'],
       ['whisper-1', 'ears'],
@@ -77,11 +77,7 @@ describe('ModelCatalog', () => {
       expect(() => patterns.getOfKind(name, 'tts')).toThrow('does not exist');
     expect(() => patterns.getOfKind('mouth', 'stt')).toThrow('does speech synthesis');
     expect(() => patterns.get('tts-1-hd')).toThrow('does not exist');
-    expect(patterns.entries().map(({ name }) => name)).toEqual([
-      'ears',
-      'mouth',
-      'other',
-    ]);
+    expect([...patterns.byName.keys()]).toEqual(['ears', 'mouth', 'other']);
   });
 
   it('says none where no model is able', () => {

@@ -4,12 +4,6 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { isPattern, type ModelSpec } from '../../platform/config/model-spec.js';
 
-export interface CatalogEntry {
-  /** What clients may put into `model`: the canonical id or an alias. */
-  readonly name: string;
-  readonly spec: ModelSpec;
-}
-
 const KIND_NAMES = {
   stt: 'speech recognition',
   tts: 'speech synthesis',
@@ -51,8 +45,9 @@ export class ModelCatalog {
     list.changes$.subscribe(() => this.#name());
   }
 
-  entries(): readonly CatalogEntry[] {
-    return [...this.#byName].map(([name, spec]) => ({ name, spec }));
+  /** By what clients may put into `model`: the canonical id or an alias. */
+  get byName(): ReadonlyMap<string, ModelSpec> {
+    return this.#byName;
   }
 
   all(): readonly ModelSpec[] {

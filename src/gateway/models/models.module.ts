@@ -1,6 +1,7 @@
 import { Module, Controller, Get, Param } from '@nestjs/common';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
-import { ModelCatalog, type CatalogEntry } from './model-catalog.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { ModelCatalog } from './model-catalog.js';
 import { ApiParam } from '@nestjs/swagger';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { CallerPrincipal } from '../http/params.js';
@@ -64,8 +65,11 @@ class ModelsController {
   @Get()
   @Answers(ModelListDto)
   list(@CallerPrincipal() { terms }: Principal) {
-    const usable = this.catalog.entries().filter(({ spec }) => mayUse(terms, spec.id));
-    return { object: 'list', data: usable.map(entry => this.#describe(entry)) };
+    const usable = [...this.catalog.byName].filter(([, spec]) => mayUse(terms, spec.id));
+    return {
+      object: 'list',
+      data: usable.map(([name, spec]) => this.#describe(name, spec)),
+    };
   }
 
   @Get(':id')
@@ -75,10 +79,10 @@ class ModelsController {
   retrieve(@CallerPrincipal() { terms }: Principal, @Param('id') id: string) {
     const spec = this.catalog.get(id);
     demandModel(terms, spec.id);
-    return this.#describe({ name: id, spec });
+    return this.#describe(id, spec);
   }
 
-  #describe({ name, spec }: CatalogEntry): ViewOf<typeof ModelDto> {
+  #describe(name: string, spec: ModelSpec): ViewOf<typeof ModelDto> {
     return {
       id: name,
       object: 'model',

@@ -117,7 +117,7 @@ function DescribesOllama(name: keyof typeof ROUTES): MethodDecorator {
 /** Clients add `:latest` to names without a tag. */
 function servedName(name: unknown, catalog: ModelCatalog): unknown {
   if (typeof name !== 'string' || !name.endsWith(':latest')) return name;
-  const isKnown = catalog.entries().some(entry => entry.name === name);
+  const isKnown = catalog.byName.has(name);
   return isKnown ? name : name.slice(0, -':latest'.length);
 }
 
@@ -152,7 +152,7 @@ class OllamaModelsController {
   @DescribesOllama('tags')
   tags(@CallerPrincipal() { terms }: Principal) {
     return {
-      models: this.#usable(terms).map(({ name, spec }) => this.#told(name, spec)),
+      models: this.#usable(terms).map(([name, spec]) => this.#told(name, spec)),
     };
   }
 
@@ -161,10 +161,10 @@ class OllamaModelsController {
   @DescribesOllama('ps')
   loaded(@CallerPrincipal() { terms }: Principal) {
     const loaded = this.#usable(terms).filter(
-      ({ name, spec }) =>
+      ([name, spec]) =>
         name === spec.id && this.workers.model(spec.id)?.state === 'loaded',
     );
-    const models = loaded.map(({ name, spec }) => ({
+    const models = loaded.map(([name, spec]) => ({
       ...this.#told(name, spec),
       expires_at: '0001-01-01T00:00:00Z',
       size_vram: 0,
@@ -191,9 +191,9 @@ class OllamaModelsController {
   }
 
   #usable(terms: Principal['terms']) {
-    return this.catalog
-      .entries()
-      .filter(({ spec }) => KINDS.includes(spec.kind) && mayUse(terms, spec.id));
+    return [...this.catalog.byName].filter(
+      ([, spec]) => KINDS.includes(spec.kind) && mayUse(terms, spec.id),
+    );
   }
 
   #told(name: string, spec: ModelSpec) {

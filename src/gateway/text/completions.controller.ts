@@ -175,11 +175,7 @@ export const completionEvents = (fields: Fields): OutputForm => ({
   lastFrame: failure => (failure ? sseData(errorEnvelope(failure)) : SSE_DONE),
 });
 
-export const parseEmbedding = requestParser({
-  type: EmbeddingDto,
-  kind: 'embedding',
-  task: 'embeddings',
-});
+export const parseEmbedding = requestParser(EmbeddingDto, 'embedding', 'embeddings');
 
 /**
  * Chat, completions and embeddings. Text is sent while the worker still makes it: as long

@@ -26,11 +26,7 @@ import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/err
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import { answerHeaders } from '../http/answer-headers.js';
 
-export const parseRerank = requestParser({
-  type: RerankDto,
-  kind: 'embedding',
-  task: 'rerank',
-});
+export const parseRerank = requestParser(RerankDto, 'embedding', 'rerank');
 
 /**
  * `/v1/rerank`: one score per document; requests that wait together are computed
@@ -97,8 +93,8 @@ const textOf = (document: RerankDocument): string =>
 
 /** By route. */
 export const TOKEN_PARSERS = {
-  tokenize: requestParser({ type: TokenizeDto, kind: 'llm' }),
-  detokenize: requestParser({ type: DetokenizeDto, kind: 'llm' }),
+  tokenize: requestParser(TokenizeDto, 'llm'),
+  detokenize: requestParser(DetokenizeDto, 'llm'),
 } as const;
 
 /** What vLLM and llama.cpp serve beside OpenAI's routes. */
