@@ -22,7 +22,7 @@ const MOST_DOCUMENTS = 2048;
 const DOCUMENTS = `must be a list of 1 to ${MOST_DOCUMENTS} texts, or of objects with a \`text\`, none of them empty`;
 
 /** A document as it may be sent. */
-export type RerankDocument = string | { readonly text: string };
+type RerankDocument = string | { readonly text: string };
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 const isDocuments = (value: unknown): boolean =>

@@ -3,8 +3,9 @@ import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
-import { fileTooLarge, Spool, type SpooledUpload } from '../../platform/storage/spool.js';
+import { Spool, type SpooledUpload } from '../../platform/storage/spool.js';
 import {
+  demandForm,
   FormFields,
   formParts,
   type FormSource,
@@ -75,11 +76,6 @@ export interface FileRules {
 }
 
 /**
- * Room for part headers and text fields around the file, in a declared Content-Length.
- */
-const ENVELOPE_BYTES = LONGEST_FORM;
-
-/**
  * Reads `multipart/form-data` as it arrives: fields are collected, the one file goes
  * to the spool.
  */
@@ -100,7 +96,9 @@ export class UploadReader {
     { part: name = 'file', receive }: FileRules,
     beforeFile: (fields: Fields) => void,
   ): Promise<AudioForm> {
-    this.#checkHeaders(source, name);
+    const { uploadLimitBytes } = this.settings.server;
+    const what = `the audio as \`${name}\`, or with \`file_url\``;
+    demandForm(source, uploadLimitBytes, LONGEST_FORM, what);
     const form = new FormFields();
     let file: { readonly filename: string; readonly audio: SpooledUpload } | undefined;
     try {
@@ -126,22 +124,6 @@ export class UploadReader {
     } catch (error) {
       await file?.audio.dispose();
       throw multipartError(error);
-    }
-  }
-
-  #checkHeaders(source: FormSource, name: string): void {
-    if (!source.isMultipart()) {
-      throw new DomainError(
-        'unsupported_media_type',
-        `Send multipart/form-data with the audio as \`${name}\`, or with \`file_url\`.`,
-      );
-    }
-    const { uploadLimitBytes } = this.settings.server;
-    if (
-      Number(source.headers['content-length'] ?? 0) >
-      uploadLimitBytes + ENVELOPE_BYTES
-    ) {
-      throw fileTooLarge(uploadLimitBytes);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { type MultipartFile } from '@fastify/multipart';
 import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { fileTooLarge } from '../../platform/storage/spool.js';
 
 /**
  * Converts a failure while a form was read. Failures of the form or the connection are
@@ -22,6 +23,26 @@ export type FormSource = Pick<
   FastifyRequest,
   'headers' | 'isMultipart' | 'parts' | 'raw'
 >;
+
+/**
+ * Before anything of a form is read. @param mostBytes of its file @param besides bytes of
+ * everything else @param what has to be sent
+ * @throws DomainError `unsupported_media_type` or `file_too_large`
+ */
+export function demandForm(
+  source: FormSource,
+  mostBytes: number,
+  besides: number,
+  what: string,
+): void {
+  if (!source.isMultipart())
+    throw new DomainError(
+      'unsupported_media_type',
+      `Send multipart/form-data with ${what}.`,
+    );
+  if (Number(source.headers['content-length'] ?? 0) > mostBytes + besides)
+    throw fileTooLarge(mostBytes);
+}
 
 /** The value of a text part. It is never parsed here, whatever its Content-Type says. */
 interface FieldPart {

@@ -18,8 +18,6 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 };
 
-const reasonOf = (reason: string): string => STOP_REASONS[reason] ?? 'end_turn';
-
 type PieceOf<T> = Extract<GenerationPiece, { readonly type: T }>;
 
 /** Of an answer. */
@@ -161,7 +159,7 @@ export class MessageWriter implements TextDialect<MessageEvent> {
     // A chat that was told which function to call ends with `stop`, as OpenAI's.
     const isCall =
       reason === 'stop' && this.#blocks.some(({ call }) => call !== undefined);
-    const usual = isCall ? 'tool_use' : reasonOf(reason);
+    const usual = isCall ? 'tool_use' : (STOP_REASONS[reason] ?? 'end_turn');
     this.#stopReason = stopSequence === undefined ? usual : 'stop_sequence';
     this.#stopSequence = stopSequence ?? null;
     return [];

@@ -95,7 +95,10 @@ class ResponseConnection {
     socket.listen({
       text: message => this.#take(message),
       binary: bytes => this.#take(bytes.toString()),
-      gone: () => this.#end(),
+      gone: () => {
+        clearTimeout(this.#idle);
+        this.#left.abort();
+      },
     });
     this.#rest();
   }
@@ -109,11 +112,6 @@ class ResponseConnection {
   async leave(code: CloseCode, reason: string): Promise<void> {
     await this.#turns;
     this.socket.close(code, reason);
-  }
-
-  #end(): void {
-    clearTimeout(this.#idle);
-    this.#left.abort();
   }
 
   #take(message: string): void {

@@ -17,7 +17,6 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { requestParser } from '../models/model-abilities.js';
 import { ApiBody, ApiOkResponse, ApiConsumes } from '@nestjs/swagger';
 import {
-  type RerankDocument,
   RerankDto,
   RerankingDto,
   type RerankResultDto,
@@ -82,14 +81,13 @@ function ranked(
     .map((document, index) => ({
       index,
       relevance_score: scores.readFloatLE(4 * index),
-      ...(withText && { document: { text: textOf(document) } }),
+      ...(withText && {
+        document: { text: typeof document === 'string' ? document : document.text },
+      }),
     }))
     .sort((a, b) => b.relevance_score - a.relevance_score)
     .slice(0, most);
 }
-
-const textOf = (document: RerankDocument): string =>
-  typeof document === 'string' ? document : document.text;
 
 /** By route. */
 export const TOKEN_PARSERS = {

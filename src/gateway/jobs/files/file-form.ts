@@ -1,8 +1,8 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type MultipartFile } from '@fastify/multipart';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { fileTooLarge } from '../../../platform/storage/spool.js';
 import {
+  demandForm,
   FormFields,
   formParts,
   type FormSource,
@@ -32,7 +32,7 @@ export async function readFileForm<T, R>(
   rules: FormRules<T>,
   finish: (taken: T, fields: Fields) => Promise<R>,
 ): Promise<R> {
-  rejectEarly(source, rules);
+  demandForm(source, rules.maxBytes, LONGEST_TEXT, `the bytes as \`${rules.part}\``);
   const form = new FormFields();
   let taken: { readonly value: T } | undefined;
   try {
@@ -60,16 +60,6 @@ export async function* fileBytes({ file }: MultipartFile): AsyncGenerator<Buffer
   } catch (error) {
     throw multipartError(error);
   }
-}
-
-function rejectEarly<T>(source: FormSource, { part, maxBytes }: FormRules<T>): void {
-  if (!source.isMultipart())
-    throw new DomainError(
-      'unsupported_media_type',
-      `Send multipart/form-data with the bytes as \`${part}\`.`,
-    );
-  if (Number(source.headers['content-length'] ?? 0) > maxBytes + LONGEST_TEXT)
-    throw fileTooLarge(maxBytes);
 }
 
 function named(part: MultipartFile, name: string): MultipartFile {

@@ -64,7 +64,10 @@ export class SessionJournals implements OnApplicationShutdown {
         if (stale) void this.#forget(session.id, Date.now() + ttlMs);
       },
     });
-    if (this.#away) this.#suspend(journal);
+    if (this.#away) {
+      journal.suspend();
+      this.#suspended.add(journal);
+    }
     if (adopted) journal.adopted(adopted);
     return journal;
   }
@@ -99,11 +102,6 @@ export class SessionJournals implements OnApplicationShutdown {
   onApplicationShutdown(): void {
     clearTimeout(this.#probe);
     this.#suspended.clear();
-  }
-
-  #suspend(journal: SessionJournal): void {
-    journal.suspend();
-    this.#suspended.add(journal);
   }
 
   #lost(journal: SessionJournal, reason: string): void {
