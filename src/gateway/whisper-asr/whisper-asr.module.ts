@@ -1,3 +1,4 @@
+import { inWordsOf, type ParamNames, renamed } from '../text/param-names.js';
 import {
   Module,
   applyDecorators,
@@ -138,12 +139,10 @@ function* beginning(bytes: Buffer): Generator<Buffer> {
 }
 
 /** Names of OpenAI's fields as this route spells them. */
-const OWN_NAMES: Readonly<Record<string, string>> = {
-  prompt: 'initial_prompt',
-  timestamp_granularities: 'word_timestamps',
-};
-
-const ownName = (param: string): string => OWN_NAMES[param] ?? param;
+const OWN_NAMES: ParamNames = [
+  [/^prompt$/, 'initial_prompt'],
+  [/^timestamp_granularities$/, 'word_timestamps'],
+];
 
 /**
  * @param dto of `POST /asr`, with a `model` @throws DomainError for the first thing
@@ -156,9 +155,9 @@ export function parseAsr(
 ): ParsedTranscription {
   const useless = uselessIn(dto);
   const words = dto.word_timestamps && dto.output === 'json';
-  const parsed = renamed(() => openAiForm(dto, words, { catalog, compat }));
+  const parsed = openAiForm(dto, words, { catalog, compat });
   if (compat.strict && useless[0] !== undefined) throw withoutEffect(useless[0]);
-  const ignored = [...parsed.ignored.map(ownName), ...useless];
+  const ignored = [...parsed.ignored.map(param => renamed(OWN_NAMES, param)), ...useless];
   const options = { output: dto.output, task: dto.task, words };
   const contentType = 'text/plain; charset=utf-8';
   return {
@@ -178,35 +177,21 @@ const uselessIn = ({
   ...(words && output !== 'json' ? ['word_timestamps'] : []),
 ];
 
+/** Errors name the field as it was sent. */
 function openAiForm(
   { model, task, language, initial_prompt: prompt }: AsrQueryDto,
   words: boolean,
   { catalog, compat }: { catalog: ModelCatalog; compat: Strictness },
 ): ParsedTranscription {
   const fields = { model, prompt, response_format: 'verbose_json' };
-  if (task === 'translate') return parseTranslation(fields, catalog, compat);
   const granularities = words ? ['segment', 'word'] : ['segment'];
-  return parseTranscription(
-    { ...fields, language, timestamp_granularities: granularities },
-    catalog,
-    compat,
-  );
-}
-
-/** Errors name the field as it was sent. */
-function renamed<T>(parse: () => T): T {
+  const further = { language, timestamp_granularities: granularities };
   try {
-    return parse();
+    return task === 'translate'
+      ? parseTranslation(fields, catalog, compat)
+      : parseTranscription({ ...fields, ...further }, catalog, compat);
   } catch (error) {
-    if (
-      !(error instanceof DomainError) ||
-      error.param === undefined ||
-      !(error.param in OWN_NAMES)
-    )
-      throw error;
-    const param = ownName(error.param);
-    const message = error.message.replace(`\`${error.param}\``, `\`${param}\``);
-    throw new DomainError(error.code, message, { param, cause: error });
+    throw inWordsOf(OWN_NAMES, error);
   }
 }
 

@@ -16,19 +16,6 @@ export interface JournaledSession {
   taken(): void;
 }
 
-interface SessionJournalOptions {
-  readonly session: JournaledSession;
-  /** Names this gateway. */
-  readonly owner: string;
-  readonly store: JournalStore;
-  /** How long Redis stores a session after its last write. */
-  readonly ttlMs: number;
-  /** Redis failed: the session continues without a journal until `restart()`. */
-  onLost(reason: string): void;
-  /** @param stale Redis may still hold a state that must not be resumed */
-  onEnd(stale: boolean): void;
-}
-
 interface Waiting {
   readonly json: string;
   readonly deliver: () => void;
@@ -64,7 +51,20 @@ export class SessionJournal {
   /** Redis may hold an earlier state of the session. */
   #stale = false;
 
-  constructor(private readonly options: SessionJournalOptions) {}
+  constructor(
+    private readonly options: {
+      readonly session: JournaledSession;
+      /** Names this gateway. */
+      readonly owner: string;
+      readonly store: JournalStore;
+      /** How long Redis stores a session after its last write. */
+      readonly ttlMs: number;
+      /** Redis failed: the session continues without a journal until `restart()`. */
+      onLost(reason: string): void;
+      /** @param stale Redis may still hold a state that must not be resumed */
+      onEnd(stale: boolean): void;
+    },
+  ) {}
 
   /** What was adopted is in Redis already. */
   adopted({ events, audio }: AdoptedSession): void {

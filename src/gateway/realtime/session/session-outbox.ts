@@ -51,14 +51,6 @@ export class EventRing {
 /** Events stored for a client that resumes. */
 const STORED_EVENTS = 2000;
 
-interface OutboxOptions {
-  readonly sessionId: string;
-  readonly maxBufferedBytes: number;
-  /** Events are sent once it has written them. */
-  readonly journal: SessionJournal | undefined;
-  readonly adopted: AdoptedSession | undefined;
-}
-
 /**
  * Events for the client: numbered, stored for a while, and sent while it is connected.
  */
@@ -73,7 +65,13 @@ export class SessionOutbox {
   /** @param session its events are sent in its current dialect */
   constructor(
     private readonly session: { readonly dialect: Dialect },
-    private readonly options: OutboxOptions,
+    private readonly options: {
+      readonly sessionId: string;
+      readonly maxBufferedBytes: number;
+      /** Events are sent once it has written them. */
+      readonly journal: SessionJournal | undefined;
+      readonly adopted: AdoptedSession | undefined;
+    },
   ) {
     const { sessionId, maxBufferedBytes, adopted } = options;
     this.#prefix = `event_${sessionId.slice(5, 17)}`;

@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { UtteranceStream } from './utterance-stream.js';
-import { VoiceLevel } from './voice-level.js';
+import { UtteranceStream, VoiceLevel } from './utterance-stream.js';
 
 const RATE = 24_000;
 const VAD = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 500 };

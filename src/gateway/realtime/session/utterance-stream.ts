@@ -10,26 +10,44 @@ import {
 import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 import { wavHeader } from '../../../contracts/formats/speech.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
-import { VoiceLevel } from './voice-level.js';
+
+/** Frames, 3 s, whose quietest is the noise of the room: who speaks pauses more often. */
+const MEMORY = 96;
+/** Decibels below full scale: what counts as noise before anything was heard. */
+const FIRST_NOISE = -55;
+const LEAST_NOISE = -70;
+/** Quieter is no speech whatever the room is like. */
+const LEAST_SPEECH = -50;
+/** Above the noise: as likely speech as not. */
+const EVEN_DB = 9;
+const SLOPE_DB = 3;
+
+/** How likely a frame is speech, by its level above the noise of the last seconds. */
+export class VoiceLevel {
+  readonly #levels = new Float32Array(MEMORY).fill(FIRST_NOISE);
+  #next = 0;
+
+  /** @param frame PCM s16le. @returns 0..1 */
+  speech(frame: Buffer): number {
+    const level = decibels(frame);
+    this.#levels[this.#next] = Math.max(LEAST_NOISE, level);
+    this.#next = (this.#next + 1) % MEMORY;
+    if (level < LEAST_SPEECH) return 0;
+    const noise = Math.min(...this.#levels);
+    return 1 / (1 + Math.exp(-(level - noise - EVEN_DB) / SLOPE_DB));
+  }
+}
+
+function decibels(frame: Buffer): number {
+  let sum = 0;
+  for (let at = 0; at < frame.length; at += 2) sum += frame.readInt16LE(at) ** 2;
+  const samples = frame.length / 2;
+  return 10 * Math.log10(sum / samples / 32_768 ** 2 + 1e-12);
+}
 
 /** Utterances that may wait for the recogniser before audio does. */
 const MOST_WAITING = 3;
 const BYTES = 2;
-
-interface UtteranceStreamOptions {
-  /** Hz of the PCM s16le that comes in. */
-  readonly sampleRate: number;
-  /** Absent: utterances end with a commit only. */
-  readonly voiceActivity?: VoiceActivityOptions | undefined;
-  /** Absent: no text before the end of an utterance. */
-  readonly interim?: Interim | undefined;
-  /**
-   * Recognises one utterance, a request of its own.
-   * @param wav a whole file. @param seconds of it. @param name `2`: the third;
-   *   `2.0`: its beginning, for the first time
-   */
-  recognise(wav: Buffer, seconds: number, name: string): RecognisedUtterance;
-}
 
 /** Recognises the beginning of an utterance while it is being spoken. */
 interface Interim {
@@ -74,7 +92,22 @@ export class UtteranceStream implements StreamHandle {
   #closed = false;
   #ended = false;
 
-  constructor(private readonly options: UtteranceStreamOptions) {
+  constructor(
+    private readonly options: {
+      /** Hz of the PCM s16le that comes in. */
+      readonly sampleRate: number;
+      /** Absent: utterances end with a commit only. */
+      readonly voiceActivity?: VoiceActivityOptions | undefined;
+      /** Absent: no text before the end of an utterance. */
+      readonly interim?: Interim | undefined;
+      /**
+       * Recognises one utterance, a request of its own.
+       * @param wav a whole file. @param seconds of it. @param name `2`: the third;
+       *   `2.0`: its beginning, for the first time
+       */
+      recognise(wav: Buffer, seconds: number, name: string): RecognisedUtterance;
+    },
+  ) {
     const { voiceActivity, sampleRate } = options;
     this.#frameBytes = BYTES * Math.round((FRAME_SAMPLES * sampleRate) / RECOGNISER_RATE);
     if (voiceActivity) this.#tracker = new VoiceActivityTracker(voiceActivity);
