@@ -47,8 +47,11 @@ function fieldError(
   return wrongField(param, value, issue.message);
 }
 
-export const missingField = (param: string): DomainError =>
-  new DomainError('missing_required_parameter', `\`${param}\` is required.`, { param });
+/** @param rule such as `: it must be text` */
+export const missingField = (param: string, rule = ''): DomainError =>
+  new DomainError('missing_required_parameter', `\`${param}\` is required${rule}.`, {
+    param,
+  });
 
 export const unsupportedField = (param: string, why: string): DomainError =>
   new DomainError('unsupported_parameter', `\`${param}\` cannot be honoured: ${why}.`, {

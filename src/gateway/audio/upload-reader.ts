@@ -1,4 +1,4 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
+import { invalidField, missingField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -6,6 +6,7 @@ import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { Spool, type SpooledUpload } from '../../platform/storage/spool.js';
 import {
   demandForm,
+  demandPart,
   FormFields,
   formParts,
   type FormSource,
@@ -106,18 +107,16 @@ export class UploadReader {
         if (part.type === 'field') form.add(part);
         else {
           if (file) throw secondFile(name);
-          demandAudio(part.fieldname, name, form.values);
+          demandPart(part.fieldname, name, 'audio');
+          // Checked as early as possible, so that the file is not received.
+          if (form.values.file_url !== undefined) throw onlyOne();
           beforeFile(form.values);
           const audio = await this.spool.store(receive?.(part.file) ?? part.file);
           file = { filename: part.filename, audio };
         }
       }
       const { file_url: url, ...fields } = form.values;
-      if (!file) {
-        if (url === undefined) throw missingFile(name);
-        const audio = audioUrl(url);
-        return { fields, filename: filenameOf(audio), audio };
-      }
+      if (!file) return { fields, ...linkedAudio(url, name) };
       if (url !== undefined) throw onlyOne();
       if (file.audio.size > 0) return { fields, ...file };
       throw new DomainError('empty_file', 'The file has 0 bytes.', { param: name });
@@ -128,27 +127,21 @@ export class UploadReader {
   }
 }
 
+function linkedAudio(url: unknown, name: string): Omit<AudioForm, 'fields'> {
+  if (url === undefined) throw missingField(name, FILE_RULE);
+  const audio = audioUrl(url);
+  return { filename: filenameOf(audio), audio };
+}
+
+const FILE_RULE =
+  ': it must be a part with a filename and the audio as its content; or send `file_url`';
+
 const secondFile = (param: string): DomainError =>
   new DomainError(
     'too_many_files',
     'More than one file was sent; send one per request.',
     { param },
   );
-
-/** Checked as early as possible, so that the file is not received. */
-function demandAudio(fieldname: string, name: string, fields: Fields): void {
-  if (fieldname !== name) {
-    const message = `The audio must be the part named \`${name}\`; got a file named \`${fieldname}\`.`;
-    throw new DomainError('missing_required_parameter', message, { param: name });
-  }
-  if (fields.file_url !== undefined) throw onlyOne();
-}
-
-function missingFile(name: string): DomainError {
-  const part = 'a part with a filename and the audio as its content';
-  const message = `\`${name}\` is required: it must be ${part}; or send \`file_url\`.`;
-  return new DomainError('missing_required_parameter', message, { param: name });
-}
 
 const onlyOne = (): DomainError =>
   invalidField('file_url', 'Send `file` or `file_url`, not both.');

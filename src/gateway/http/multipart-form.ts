@@ -44,6 +44,13 @@ export function demandForm(
     throw fileTooLarge(mostBytes);
 }
 
+/** @param what the file is @throws DomainError `missing_required_parameter` */
+export function demandPart(fieldname: string, name: string, what: string): void {
+  if (fieldname === name) return;
+  const message = `The ${what} must be the part named \`${name}\`; got a file named \`${fieldname}\`.`;
+  throw new DomainError('missing_required_parameter', message, { param: name });
+}
+
 /** The value of a text part. It is never parsed here, whatever its Content-Type says. */
 interface FieldPart {
   readonly type: 'field';

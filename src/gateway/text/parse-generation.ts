@@ -1,4 +1,4 @@
-import { invalidField } from '../../contracts/schema/field-problems.js';
+import { invalidField, missingField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { hash } from 'node:crypto';
 import {
@@ -9,7 +9,7 @@ import {
 import { countInputs } from '../../contracts/openai/embedding.dto.js';
 import { IgnoredFields, PASSED_ON } from '../../contracts/openai/field-types.js';
 import { readTools } from '../../contracts/openai/read-tools.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { type DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
 import { demandAbilities, type Strictness } from '../models/model-abilities.js';
@@ -142,7 +142,8 @@ function choicesOf({ prompt, n }: CompletionDto): number {
 
 /** Which roles there are is the engine's to say. */
 function demandMessages(messages: readonly unknown[]): void {
-  if (messages.length === 0) throw missing('messages', 'must hold at least one message');
+  if (messages.length === 0)
+    throw missingField('messages', ': it must hold at least one message');
   for (const [index, message] of messages.entries()) {
     const param = `messages[${index}]`;
     if (typeof message !== 'object' || message === null || Array.isArray(message))
@@ -157,17 +158,13 @@ function demandMessages(messages: readonly unknown[]): void {
 
 function wrongRole(role: unknown, param: string): DomainError {
   const rule = 'must be a text such as user';
-  if (role === undefined || role === null || role === '') return missing(param, rule);
+  if (role === undefined || role === null || role === '')
+    return missingField(param, `: it ${rule}`);
   return invalidField(
     param,
     `\`${param}\` ${rule}; got ${JSON.stringify(role).slice(0, 80)}.`,
   );
 }
-
-const missing = (param: string, rule: string): DomainError =>
-  new DomainError('missing_required_parameter', `\`${param}\` is required: it ${rule}.`, {
-    param,
-  });
 
 function demandStreamOptions({ stream, stream_options }: TextGenerationFields): void {
   if (stream_options === undefined) return;

@@ -1,8 +1,10 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type MultipartFile } from '@fastify/multipart';
 import { DomainError } from '../../../core/errors/domain-error.js';
+import { missingField } from '../../../contracts/schema/field-problems.js';
 import {
   demandForm,
+  demandPart,
   FormFields,
   formParts,
   type FormSource,
@@ -42,9 +44,12 @@ export async function readFileForm<T, R>(
         throw new DomainError('too_many_files', 'Send one file per request.', {
           param: rules.part,
         });
-      else taken = { value: await rules.take(named(part, rules.part), form.values) };
+      else {
+        demandPart(part.fieldname, rules.part, 'file');
+        taken = { value: await rules.take(part, form.values) };
+      }
     }
-    if (!taken) throw missing(rules.part);
+    if (!taken) throw missingField(rules.part, ': it must be a part with a filename');
     return await finish(taken.value, form.values);
   } catch (error) {
     // After an outage a row may reference the bytes: garbage collection decides.
@@ -61,18 +66,3 @@ export async function* fileBytes({ file }: MultipartFile): AsyncGenerator<Buffer
     throw multipartError(error);
   }
 }
-
-function named(part: MultipartFile, name: string): MultipartFile {
-  if (part.fieldname === name) return part;
-  const message = `The file must be the part named \`${name}\`; got a file named \`${part.fieldname}\`.`;
-  throw new DomainError('missing_required_parameter', message, { param: name });
-}
-
-const missing = (name: string): DomainError =>
-  new DomainError(
-    'missing_required_parameter',
-    `\`${name}\` is required: it must be a part with a filename.`,
-    {
-      param: name,
-    },
-  );

@@ -29,7 +29,7 @@ import { Recognition } from './recognition.js';
 import { type SessionActions } from './session-actions.js';
 import { type SessionServices } from './session-services.js';
 import { newItemId } from './transcript-items.js';
-import { invalidField } from '../../../contracts/schema/field-problems.js';
+import { invalidField, missingField } from '../../../contracts/schema/field-problems.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import {
   cannotHonour,
@@ -339,12 +339,7 @@ export class SessionCore {
         `The response ${this.#responseId} is still being spoken.`,
       );
     const text = given ?? this.#texts.join('\n');
-    if (text === '')
-      throw new DomainError(
-        'missing_required_parameter',
-        '`response.input` is required: the text to speak.',
-        { param: 'response.input' },
-      );
+    if (text === '') throw missingField('response.input', ': the text to speak');
     const id = `resp_${randomBytes(12).toString('hex')}`;
     const { speed, voice: usual } = this.config;
     this.session.speak({ id, text, voice: voice ?? usual, speed, metadata });
