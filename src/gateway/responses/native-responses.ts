@@ -17,7 +17,6 @@ import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { TextGenerationService, type TextTurn } from '../text/text-generation.service.js';
 import { Conversations, type FinishResponse } from './conversations.js';
-import { readInput } from './read-items.js';
 import { failureOf } from './response-generation.js';
 import { newId } from './response-object.js';
 import {
@@ -28,6 +27,7 @@ import {
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { type OutputForm } from '../inference/output-stream.js';
+import { readInput } from './parse-response.js';
 
 /**
  * The events of another server, each byte by byte but for the fields that the gateway

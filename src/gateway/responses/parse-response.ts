@@ -4,28 +4,175 @@ import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import {
   CreateResponseRequest,
   ResponseInputRequest,
+  MOST_ITEMS,
 } from '../../contracts/openai/response.dto.js';
-import {
-  type IgnoredFields,
-  type ServiceTier,
-} from '../../contracts/openai/field-types.js';
+import { IgnoredFields, type ServiceTier } from '../../contracts/openai/field-types.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import {
   RESPONSE_OBJECTS,
   type ResponseRequest,
+  type ResponseObject,
 } from '../../contracts/openai/responses.js';
 import {
   readObject,
   unsupportedField,
   wrongField,
+  missingField,
 } from '../../contracts/schema/field-problems.js';
-import { ANYTHING, asksForNothing, optional } from '../../contracts/schema/rules.js';
+import {
+  ANYTHING,
+  asksForNothing,
+  optional,
+  objectsUpTo,
+  textUpTo,
+} from '../../contracts/schema/rules.js';
 import { readTools } from '../../contracts/openai/read-tools.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
-import { SUM_UP } from './compaction.js';
-import { type NewId, readInput } from './read-items.js';
+import {
+  ITEM_REFERENCE,
+  type ItemReference,
+  RESPONSE_ITEMS,
+  type ResponseItem,
+} from '../../contracts/openai/response-items.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { piecesOf, usageAmong } from '../text/generation-pieces.js';
+import { newId } from './response-object.js';
+
+/** Opaque to clients: what this gateway can read again begins so. */
+const MARK = 'switchyard1.';
+
+/** The last message of a conversation that its model sums up. */
+const SUM_UP =
+  'Sum up this conversation for somebody who has to continue it and cannot read it: what was asked, ' +
+  'what was done and found, what was decided, what is still to be done. Keep names, numbers, paths ' +
+  'and quotations that are still needed. Answer with the summary only.';
+
+/**
+ * `POST /v1/responses/compact`: what the client sends in place of the conversation, which
+ * are its messages but for those of the model, and the summary.
+ * @param answer what the model made of the conversation and `SUM_UP`
+ * @throws DomainError `engine_failed` when it made no text
+ */
+export function compactionOf(
+  { id, created_at }: ResponseObject,
+  conversation: readonly ResponseItem[],
+  answer: Buffer,
+): object {
+  const pieces = piecesOf(answer);
+  const texts = pieces.map(piece => (piece.type === 'text' ? piece.text : ''));
+  const summary = texts.join('').trim();
+  if (summary === '')
+    throw new DomainError('engine_failed', 'The model wrote no summary.');
+  const encrypted_content = MARK + Buffer.from(summary).toString('base64url');
+  const kept = conversation.filter(
+    item => item.type === 'message' && item.role !== 'assistant',
+  );
+  return {
+    id,
+    object: 'response.compaction',
+    created_at,
+    output: [...kept, { id: newId('cmp'), type: 'compaction', encrypted_content }],
+    usage: usageAmong(pieces) ?? null,
+  };
+}
+
+/** An item `compaction` as a message. Undefined: another server made it. */
+function messageOfCompaction(content: unknown): object | undefined {
+  if (typeof content !== 'string' || !content.startsWith(MARK)) return undefined;
+  const summary = Buffer.from(content.slice(MARK.length), 'base64url').toString('utf8');
+  const text = `Summary of the conversation so far:\n${summary}`;
+  return { type: 'message', role: 'user', content: [{ type: 'input_text', text }] };
+}
+
+type InputItem = ResponseItem | ItemReference;
+
+/** Makes ids for items that were given none. */
+type NewId = (prefix: string) => string;
+
+const HEAD = z.object(
+  { type: optional(textUpTo(128)), id: optional(textUpTo(256)) },
+  'must be an object',
+);
+const HEADS = objectsUpTo(MOST_ITEMS, HEAD);
+
+/**
+ * The input of a request as whole items. Those that no model here can read are left
+ * out, with notice.
+ * @throws DomainError for the first item that is malformed
+ */
+export function readInput(
+  input: unknown,
+  newId: NewId,
+  ignored = new IgnoredFields(true),
+): readonly InputItem[] {
+  if (input === undefined) return [];
+  const items =
+    typeof input === 'string'
+      ? [{ role: 'user', content: input }]
+      : (input as readonly Fields[]);
+  return readObject(HEADS, items, 'input').flatMap((head, index) => {
+    const path = `input[${index}]`;
+    const item = readItem(items[index]!, head, path, newId);
+    if (!item) ignored.ignore(path, `items of type \`${head.type}\` are not read here`);
+    return item ?? [];
+  });
+}
+
+function readItem(
+  item: Fields,
+  head: z.output<typeof HEAD>,
+  path: string,
+  newId: NewId,
+): InputItem | undefined {
+  const { type = item.role == null ? undefined : 'message', id } = head;
+  if (type === undefined && id === undefined) throw missingField(`${path}.type`);
+  // An id alone is how references are abbreviated.
+  if (type === undefined || type === 'item_reference')
+    return readObject(ITEM_REFERENCE, { type: 'item_reference', id }, path);
+  const whole = wholeOf(item, type);
+  if (!isKnown(whole.type)) return undefined;
+  const [schema, prefix] = RESPONSE_ITEMS[whole.type];
+  const read: z.ZodType<ResponseItem> = schema;
+  return readObject(read, { ...whole, id: id ?? newId(prefix) }, path);
+}
+
+function wholeOf(item: Fields, type: string): Fields {
+  if (type === 'message') return messageOf(item);
+  if (type === 'compaction')
+    return { ...item, ...messageOfCompaction(item.encrypted_content) };
+  return callOf(item, type);
+}
+
+const isKnown = (type: unknown): type is keyof typeof RESPONSE_ITEMS =>
+  Object.hasOwn(RESPONSE_ITEMS, String(type));
+
+/** A text is a message of one part. */
+function messageOf(item: Fields): Fields {
+  const { role, content: text } = item;
+  if (typeof text !== 'string') return { ...item, type: 'message' };
+  const type = role === 'assistant' ? 'output_text' : 'input_text';
+  return { ...item, type: 'message', content: [{ type, text }] };
+}
+
+/**
+ * Calls of other servers' tools, and what they brought: a model reads them as
+ * those of functions.
+ */
+function callOf(item: Fields, type: string): Fields {
+  const [, name, output] = OTHER_CALL.exec(type) ?? [];
+  if (name === undefined || item.call_id == null) return item;
+  if (output !== undefined)
+    return { ...item, type: 'function_call_output', output: textOf(item.output) };
+  const given = textOf(item.action ?? item.operation);
+  return { ...item, type: 'function_call', name, arguments: given };
+}
+
+const OTHER_CALL = /^(local_shell|shell|apply_patch)_call(_output)?$/;
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? {});
 
 const RESPONSE_FIELDS = rulesOf(CreateResponseRequest);
 const INPUT_FIELDS = rulesOf(ResponseInputRequest);

@@ -3,7 +3,7 @@ import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseRequest } from '../../contracts/openai/responses.js';
 import { aRequest } from '../../../test/support/response-schema.js';
 import { chatOfResponse, paramOfResponse } from './response-generation.js';
-import { readInput } from './read-items.js';
+import { readInput } from './parse-response.js';
 
 const itemsOf = (input: unknown): readonly ResponseItem[] =>
   readInput(input, prefix => prefix) as ResponseItem[];

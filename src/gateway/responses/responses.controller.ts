@@ -11,10 +11,14 @@ import { sendEvents } from '../inference/output-stream.js';
 import { NamesFields } from '../text/param-names.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
 import { BackgroundResponses } from './background-responses.js';
-import { compactionOf } from './compaction.js';
 import { Conversations, type ResponseTurn } from './conversations.js';
 import { NativeResponses } from './native-responses.js';
-import { parseCompaction, parseInputCount, parseResponse } from './parse-response.js';
+import {
+  parseCompaction,
+  parseInputCount,
+  parseResponse,
+  compactionOf,
+} from './parse-response.js';
 import { ResponseFeed } from './response-feed.js';
 import { PARAMS_OF_RESPONSE } from './response-generation.js';
 import { AnsweredResponse, eventFrame, followEvents } from './response-stream.js';
