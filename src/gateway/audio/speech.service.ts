@@ -19,8 +19,14 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type Strictness, requestParser } from '../models/model-abilities.js';
 import { type SpeechSink } from '../worker-pool/worker-task.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { OutputStream, UNCHANGED } from '../inference/output-stream.js';
+import { type OutputForm, OutputStream } from '../inference/output-stream.js';
 import { type SettledRequest } from '../scheduler/submitted-request.js';
+
+/** Sends the pieces that the worker made, and nothing else. */
+const UNCHANGED: OutputForm = {
+  format: chunk => chunk,
+  lastFrame: () => undefined,
+};
 
 /**
  * Synthesised audio as it is made. A failure destroys the stream: the caller must not

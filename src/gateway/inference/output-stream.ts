@@ -15,12 +15,6 @@ export interface OutputForm {
   ): string | undefined | Promise<string | undefined>;
 }
 
-/** Sends the pieces that the worker made, and nothing else. */
-export const UNCHANGED: OutputForm = {
-  format: chunk => chunk,
-  lastFrame: () => undefined,
-};
-
 /**
  * Output of a request on its way to one caller while the worker still makes it. What is
  * written is the worker's, what is read the caller's. `writableNeedDrain` while output

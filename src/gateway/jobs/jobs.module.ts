@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Module, Controller, Delete, Get, Param, Post, Query, Res, UseInterceptors, Body } from '@nestjs/common';
 import { DatabaseModule } from '../../platform/database/database.module.js';
 import { BlobModule } from '../../platform/storage/blob.module.js';
 import { BatchesController } from './batches/batches.controller.js';
@@ -7,15 +7,244 @@ import { FailedLines } from './batches/failed-lines.js';
 import { COUNTED_BLOBS } from './shared/counted-blobs.js';
 import { DISK_METRICS } from './disk.metrics.js';
 import { FileWriter } from './files/file-writer.js';
-import { FilesController, UploadsController } from './files/files.controller.js';
 import { FilesService } from './files/files.service.js';
 import { GarbageCollector } from './garbage-collector.js';
-import {
-  builtProcessorLaunch,
-  EmbeddedProcessor,
-  PROCESSOR_LAUNCH,
-} from './processor/embedded-processor.js';
+import { builtProcessorLaunch, EmbeddedProcessor, PROCESSOR_LAUNCH } from './processor/embedded-processor.js';
 import { UploadsService } from './files/uploads.service.js';
+import { ApiBody, ApiConsumes, ApiHeader, ApiOkResponse, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import { type FastifyReply } from 'fastify';
+import { Answers } from '../http/openapi/route.decorator.js';
+import { FileCreateDto, FileListQueryDto, FILE_PURPOSES, UPLOAD_PURPOSES, UploadCompleteDto, UploadCreateDto, UploadPartCreateDto } from '../../contracts/openai/file.dto.js';
+import { CallerTenant, Form } from '../http/params.js';
+import { type FormSource } from '../http/multipart-form.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { OutageInterceptor } from './shared/outage.interceptor.js';
+import { pageView } from './shared/page-view.js';
+import { type StoredFile, type Upload, type UploadPart } from '../../core/jobs/job.ports.js';
+import { choiceField, deletionView, numberField, objectField, openAiPageView, optionalField, textField, unixSeconds, view, type ViewOf, fieldOf, nullableField } from '../http/openapi/view.js';
+
+const FileDto = view('FileDto', {
+  id: textField({ example: 'file-0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
+  object: objectField('file'),
+  bytes: numberField({ example: 120_000 }),
+  created_at: numberField({
+    example: 1_763_683_200,
+    description: 'Unix seconds, as all times here.',
+  }),
+  expires_at: optionalField(numberField({ example: 1_766_275_200 })),
+  filename: textField({ example: 'requests.jsonl' }),
+  purpose: choiceField(FILE_PURPOSES),
+  status: objectField('processed'),
+});
+
+const FileListDto = openAiPageView('FileListDto', FileDto);
+const FileDeletedDto = deletionView('FileDeletedDto', 'file');
+
+const fileDto = (file: StoredFile): ViewOf<typeof FileDto> => ({
+  id: file.id,
+  object: 'file',
+  bytes: file.bytes,
+  created_at: unixSeconds(file.createdAtMs),
+  expires_at: file.expiresAtMs && unixSeconds(file.expiresAtMs),
+  filename: file.filename,
+  purpose: file.purpose,
+  status: 'processed',
+});
+
+const BYTES = {
+  'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+};
+
+@UseInterceptors(OutageInterceptor)
+@Controller('v1/files')
+class FilesController {
+  constructor(private readonly files: FilesService) {}
+
+  @Post()
+  @ApiOperation({
+    description:
+      '`curl -F purpose=batch -F file=@requests.jsonl http://localhost:8000/v1/files`',
+  })
+  @ApiConsumes('multipart/form-data')
+  @ApiBody({ type: FileCreateDto })
+  @Answers(FileDto)
+  @DescribesErrors(
+    'storage_unavailable',
+    'invalid_value',
+    'missing_required_parameter',
+    'too_many_files',
+    'empty_file',
+    'too_many_lines',
+    'invalid_multipart',
+    'file_too_large',
+    'unsupported_media_type',
+    'storage_full',
+  )
+  async create(@CallerTenant() tenant: string, @Form() form: FormSource) {
+    return fileDto(await this.files.create(tenant, form));
+  }
+
+  @Get()
+  @Answers(FileListDto)
+  @DescribesErrors('storage_unavailable', 'invalid_value')
+  async list(@CallerTenant() tenant: string, @Query() query: FileListQueryDto) {
+    return pageView(await this.files.list(tenant, query), fileDto);
+  }
+
+  @Get(':id')
+  @Answers(FileDto)
+  @DescribesErrors('storage_unavailable', 'file_not_found')
+  async retrieve(@CallerTenant() tenant: string, @Param('id') id: string) {
+    return fileDto(await this.files.find(tenant, id));
+  }
+
+  @Get(':id/content')
+  @ApiHeader({
+    name: 'Range',
+    required: false,
+    description: '`bytes=0-99`, `bytes=100-`, `bytes=-100`; see `If-Range`.',
+  })
+  @ApiHeader({
+    name: 'If-None-Match',
+    required: false,
+    description: 'The `ETag`, the SHA-256 of the bytes: 304.',
+  })
+  @ApiOkResponse({ content: BYTES })
+  @ApiResponse({
+    status: 206,
+    description: 'The range; `Content-Range` names it.',
+    content: BYTES,
+  })
+  @ApiResponse({
+    status: 304,
+    description: 'Nothing: the bytes are those of `If-None-Match`.',
+  })
+  @DescribesErrors('storage_unavailable', 'file_not_found', 'range_not_satisfiable')
+  content(
+    @CallerTenant() tenant: string,
+    @Param('id') id: string,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.files.sendContent(tenant, id, reply);
+  }
+
+  @Delete(':id')
+  @Answers(FileDeletedDto)
+  @DescribesErrors('storage_unavailable', 'file_not_found', 'file_in_use')
+  async remove(@CallerTenant() tenant: string, @Param('id') id: string) {
+    await this.files.remove(tenant, id);
+    return { id, object: 'file', deleted: true };
+  }
+}
+
+const UploadDto = view('UploadDto', {
+  id: textField({ example: 'upload_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
+  object: objectField('upload'),
+  bytes: Number,
+  created_at: Number,
+  expires_at: numberField('An hour after its creation.'),
+  filename: String,
+  purpose: choiceField<string>(UPLOAD_PURPOSES, { example: 'batch' }),
+  status: choiceField(['pending', 'completed', 'cancelled', 'expired']),
+  file: nullableField(fieldOf(FileDto, 'Once completed.')),
+});
+
+const UploadPartDto = view('UploadPartDto', {
+  id: textField({ example: 'part_0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
+  object: objectField('upload.part'),
+  created_at: Number,
+  upload_id: String,
+});
+
+const uploadDto = (upload: Upload, file?: StoredFile): ViewOf<typeof UploadDto> => ({
+  id: upload.id,
+  object: 'upload',
+  bytes: upload.bytes,
+  created_at: unixSeconds(upload.createdAtMs),
+  expires_at: unixSeconds(upload.expiresAtMs),
+  filename: upload.filename,
+  purpose: upload.purpose,
+  status: upload.status,
+  file: file ? fileDto(file) : null,
+});
+
+const uploadPartDto = ({
+  id,
+  createdAtMs,
+  uploadId,
+}: UploadPart): ViewOf<typeof UploadPartDto> => ({
+  id,
+  object: 'upload.part',
+  created_at: unixSeconds(createdAtMs),
+  upload_id: uploadId,
+});
+
+@UseInterceptors(OutageInterceptor)
+@Controller('v1/uploads')
+class UploadsController {
+  constructor(private readonly uploads: UploadsService) {}
+
+  @Post()
+  @Answers(UploadDto)
+  @DescribesErrors(
+    'storage_unavailable',
+    'invalid_value',
+    'missing_required_parameter',
+    'invalid_json',
+    'file_too_large',
+  )
+  async create(@CallerTenant() tenant: string, @Body() body: UploadCreateDto) {
+    return uploadDto(await this.uploads.create(tenant, body));
+  }
+
+  @Post(':id/parts')
+  @ApiConsumes('multipart/form-data')
+  @ApiBody({ type: UploadPartCreateDto })
+  @Answers(UploadPartDto)
+  @DescribesErrors(
+    'storage_unavailable',
+    'upload_not_found',
+    'upload_not_pending',
+    'missing_required_parameter',
+    'too_many_files',
+    'file_too_large',
+    'invalid_multipart',
+    'storage_full',
+  )
+  async addPart(
+    @CallerTenant() tenant: string,
+    @Param('id') id: string,
+    @Form() form: FormSource,
+  ) {
+    return uploadPartDto(await this.uploads.addPart(tenant, id, form));
+  }
+
+  @Post(':id/complete')
+  @Answers(UploadDto)
+  @DescribesErrors(
+    'storage_unavailable',
+    'upload_not_found',
+    'upload_not_pending',
+    'upload_incomplete',
+    'invalid_value',
+    'too_many_lines',
+  )
+  async complete(
+    @CallerTenant() tenant: string,
+    @Param('id') id: string,
+    @Body() body: UploadCompleteDto,
+  ) {
+    const { upload, file } = await this.uploads.complete(tenant, id, body);
+    return uploadDto(upload, file);
+  }
+
+  @Post(':id/cancel')
+  @Answers(UploadDto)
+  @DescribesErrors('storage_unavailable', 'upload_not_found', 'upload_not_pending')
+  async cancel(@CallerTenant() tenant: string, @Param('id') id: string) {
+    return uploadDto(await this.uploads.cancel(tenant, id));
+  }
+}
 
 /**
  * Files and batches over HTTP. It writes rows and blobs; processors run what the rows
