@@ -15,8 +15,7 @@ import {
 } from './platform/config/program-arguments.js';
 import { MetricsServer, ownMetricsText } from './platform/metrics/metrics-server.js';
 import { redactCrashes } from './platform/process/crash-output.js';
-import { setV8Flags } from './platform/process/v8-flags.js';
-import { releaseStart } from './platform/process/release-start.js';
+import { finishStart } from './platform/process/v8-flags.js';
 import { startErrorText } from './platform/config/start-error.js';
 import { startTracing } from './platform/tracing/tracing.module.js';
 
@@ -30,13 +29,9 @@ async function bootstrap(): Promise<void> {
   const { settings, models, sources } = loadConfig();
   assertDataWritable(sources);
   const tracing = await startTracing('switchyard-batch');
-  const { tracer } = tracing;
   const app = await NestFactory.createApplicationContext(
-    BatchModule.forProcessor({ settings, models, link, tracer }),
-    {
-      bufferLogs: true,
-      abortOnError: false,
-    },
+    BatchModule.forProcessor({ settings, models, link, tracer: tracing.tracer }),
+    { bufferLogs: true, abortOnError: false },
   );
   app.useLogger(app.get(Logger));
   const processor = app.get(BatchProcessor);
@@ -62,8 +57,7 @@ async function bootstrap(): Promise<void> {
   const { metricsPort, metricsHost } = settings.batch;
   if (metricsPort > 0) await metrics.listen(metricsPort, metricsHost);
   await processor.start(link !== undefined);
-  setV8Flags();
-  releaseStart();
+  finishStart();
   await parent.send({ type: 'ready' });
 }
 
