@@ -24,6 +24,11 @@ for (const [kind, bytes] of [
 ] as const)
   for (const byte of bytes) KINDS[byte.charCodeAt(0)] = kind;
 
+/** By what a byte is. */
+const DEPTH_CHANGES = [0, 0, 1, -1, 0, 0];
+/** The depth, after it, at which such a byte ends a name or a value of the object. */
+const ENDS_AT_DEPTH = [-1, -1, -1, 0, 1, 1];
+
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -47,21 +52,22 @@ export function valueSpans(
   let key: string | undefined;
   let start = 0;
   for (let at = 0; at < json.length; at++) {
-    const kind = KINDS[json[at]!];
+    const kind = KINDS[json[at]!]!;
+    if (kind === 0) continue;
     if (kind === STRING) {
       name = at;
       nameEnd = endOfString(json, at);
       at = nameEnd - 1;
-    } else if (kind === OPEN) depth += 1;
-    else if (kind === CLOSE && depth > 1) depth -= 1;
-    else if (kind !== 0 && depth === 1) {
-      if (key !== undefined) {
-        if (found[key]) delete found[key];
-        found[key] = withoutBlanks(json, start, at);
-      }
-      key = kind === COLON ? keyAt(json, name, nameEnd, keys) : undefined;
-      start = at + 1;
+      continue;
     }
+    depth += DEPTH_CHANGES[kind]!;
+    if (depth !== ENDS_AT_DEPTH[kind]) continue;
+    if (key !== undefined) {
+      if (found[key]) delete found[key];
+      found[key] = withoutBlanks(json, start, at);
+    }
+    key = kind === COLON ? keyAt(json, name, nameEnd, keys) : undefined;
+    start = at + 1;
   }
   return found;
 }

@@ -1,4 +1,15 @@
-import { Module, Controller, Delete, Get, Param, Post, Query, Res, UseInterceptors, Body } from '@nestjs/common';
+import {
+  Module,
+  Controller,
+  Delete,
+  Get,
+  Param,
+  Post,
+  Query,
+  Res,
+  UseInterceptors,
+  Body,
+} from '@nestjs/common';
 import { DatabaseModule } from '../../platform/database/database.module.js';
 import { BlobModule } from '../../platform/storage/blob.module.js';
 import { BatchesController } from './batches/batches.controller.js';
@@ -9,19 +20,55 @@ import { DISK_METRICS } from './disk.metrics.js';
 import { FileWriter } from './files/file-writer.js';
 import { FilesService } from './files/files.service.js';
 import { GarbageCollector } from './garbage-collector.js';
-import { builtProcessorLaunch, EmbeddedProcessor, PROCESSOR_LAUNCH } from './processor/embedded-processor.js';
+import {
+  builtProcessorLaunch,
+  EmbeddedProcessor,
+  PROCESSOR_LAUNCH,
+} from './processor/embedded-processor.js';
 import { UploadsService } from './files/uploads.service.js';
-import { ApiBody, ApiConsumes, ApiHeader, ApiOkResponse, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiResponse,
+} from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { FileCreateDto, FileListQueryDto, FILE_PURPOSES, UPLOAD_PURPOSES, UploadCompleteDto, UploadCreateDto, UploadPartCreateDto } from '../../contracts/openai/file.dto.js';
+import {
+  FileCreateDto,
+  FileListQueryDto,
+  FILE_PURPOSES,
+  UPLOAD_PURPOSES,
+  UploadCompleteDto,
+  UploadCreateDto,
+  UploadPartCreateDto,
+} from '../../contracts/openai/file.dto.js';
 import { CallerTenant, Form } from '../http/params.js';
 import { type FormSource } from '../http/multipart-form.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from './shared/outage.interceptor.js';
 import { pageView } from './shared/page-view.js';
-import { type StoredFile, type Upload, type UploadPart } from '../../core/jobs/job.ports.js';
-import { choiceField, deletionView, numberField, objectField, openAiPageView, optionalField, textField, unixSeconds, view, type ViewOf, fieldOf, nullableField } from '../http/openapi/view.js';
+import {
+  type StoredFile,
+  type Upload,
+  type UploadPart,
+} from '../../core/jobs/job.ports.js';
+import {
+  choiceField,
+  deletionView,
+  numberField,
+  objectField,
+  openAiPageView,
+  optionalField,
+  textField,
+  unixSeconds,
+  view,
+  type ViewOf,
+  fieldOf,
+  nullableField,
+} from '../http/openapi/view.js';
 
 const FileDto = view('FileDto', {
   id: textField({ example: 'file-0198a1b2c3d47e5f8091a2b3c4d5e6f7' }),
