@@ -1,8 +1,8 @@
 import { invalidField, missingField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { Spool, type SpooledUpload } from '../../platform/storage/spool.js';
 import {
   demandForm,
@@ -84,7 +84,7 @@ export interface FileRules {
 export class UploadReader {
   constructor(
     private readonly spool: Spool,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /**

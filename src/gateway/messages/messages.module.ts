@@ -1,12 +1,4 @@
-import {
-  Module,
-  Controller,
-  HttpCode,
-  Inject,
-  Post,
-  Res,
-  Injectable,
-} from '@nestjs/common';
+import { Module, Controller, HttpCode, Post, Res, Injectable } from '@nestjs/common';
 import { ModelsModule } from '../models/models.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { TextModule } from '../text/text.module.js';
@@ -18,7 +10,7 @@ import {
 } from '../../contracts/messages/message.dto.js';
 import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
@@ -166,7 +158,7 @@ class MessagesController {
     private readonly native: NativeMessages,
     private readonly scheduler: SchedulerService,
     private readonly forecasts: Forecasts,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   @Post()

@@ -1,7 +1,6 @@
 import {
   Module,
   Controller,
-  Inject,
   Post,
   Res,
   Get,
@@ -29,7 +28,7 @@ import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
@@ -251,7 +250,7 @@ class OllamaController {
     private readonly generations: TextGenerationService,
     private readonly catalog: ModelCatalog,
     private readonly pool: WorkerPoolService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   @Post('chat')

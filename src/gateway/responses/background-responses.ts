@@ -1,6 +1,6 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { AsyncRequests, type StoredAttemptOptions } from '../requests/async-requests.js';
 import { StoredAnswers } from '../requests/stored-answers.js';
 import { StoredLeases } from '../requests/stored-leases.js';
@@ -38,7 +38,7 @@ export class BackgroundRunner implements OnModuleInit {
     private readonly asyncs: AsyncRequests,
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   onModuleInit(): void {
@@ -109,7 +109,7 @@ export class BackgroundResponses {
     private readonly asyncs: AsyncRequests,
     private readonly answers: StoredAnswers,
     private readonly leases: StoredLeases,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /**

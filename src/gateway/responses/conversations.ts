@@ -1,5 +1,5 @@
 import { invalidField } from '../../contracts/schema/field-problems.js';
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
 import {
@@ -11,7 +11,7 @@ import {
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { type FastifyReply } from 'fastify';
 import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import { type JsonRequest } from '../http/json-body.js';
@@ -52,7 +52,7 @@ export class Conversations {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly records: ResponseRecords,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /** @throws DomainError for the first thing wrong with the request */

@@ -1,13 +1,6 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { Readable } from 'node:stream';
-import {
-  Controller,
-  Inject,
-  Post,
-  Res,
-  applyDecorators,
-  type Type,
-} from '@nestjs/common';
+import { Controller, Post, Res, applyDecorators, type Type } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import {
   embeddingBody,
@@ -16,7 +9,7 @@ import {
 } from '../../contracts/formats/generation-body.js';
 import { jsonWithFields, withJsonFields } from '../../contracts/formats/json-fields.js';
 import { EmbeddingDto, countInputs } from '../../contracts/openai/embedding.dto.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
@@ -187,7 +180,7 @@ export class CompletionsController {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   @Post('chat/completions')

@@ -1,4 +1,4 @@
-import { Module, Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { Module, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { InferenceModule } from '../inference/inference.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import {
@@ -9,7 +9,7 @@ import {
 import { TextGenerationService } from './text-generation.service.js';
 import { type FastifyReply } from 'fastify';
 import { DetokenizeDto, TokenizeDto } from '../../contracts/openai/token.dto.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
@@ -36,7 +36,7 @@ class RerankController {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   @Post()
@@ -101,7 +101,7 @@ class TokensController {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly generation: TextGenerationService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   @Post('tokenize')

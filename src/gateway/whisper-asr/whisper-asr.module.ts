@@ -7,7 +7,6 @@ import {
   Post,
   Query,
   Res,
-  Inject,
   Injectable,
 } from '@nestjs/common';
 import { AudioModule, UPLOAD_ERRORS } from '../audio/audio.module.js';
@@ -27,7 +26,7 @@ import { Form } from '../http/params.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { languageName } from '../../contracts/formats/language-name.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import {
   type ParsedTranscription,
@@ -212,7 +211,7 @@ class WhisperAsrService {
   constructor(
     private readonly transcripts: TranscriptionService,
     private readonly catalog: ModelCatalog,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /** `POST /asr`. @throws DomainError for everything that is not an answer */
