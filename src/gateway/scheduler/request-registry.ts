@@ -12,7 +12,7 @@ import { type DomainError } from '../../core/errors/domain-error.js';
 import { RecentMap } from '../../core/request/recent-map.js';
 import { SlotMap } from '../../core/request/slot-map.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { type RequestLease, type TrackedRequest } from './tracked-request.js';
@@ -42,7 +42,7 @@ export class RequestRegistry {
   constructor(
     private readonly events: DispatchEventBus,
     private readonly clock: ProcessClock,
-    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'queue'>,
+    @Inject(Settings) private readonly settings: Pick<Settings, 'queue'>,
   ) {}
 
   /** Requests that are accepted and have not ended. */
