@@ -1,7 +1,7 @@
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
-import { Inject } from '@nestjs/common';
+
 import {
   type OnGatewayConnection,
   type OnGatewayInit,
