@@ -42,9 +42,10 @@ import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { tokenAnswer } from '../../src/worker/generation/continuous-generator.js';
 import { parseGenerationParams } from '../../src/worker/generation/generation-params.js';
 import { parseSpeech } from '../../src/gateway/audio/speech.service.js';
-import { parseMessage } from '../../src/gateway/messages/messages.module.js';
-import { TOKEN_PARSERS, parseRerank } from '../../src/gateway/text/text.module.js';
-import { parseAsr } from '../../src/gateway/whisper-asr/whisper-asr.module.js';
+import { parseMessage } from '../../src/gateway/messages/messages.controller.js';
+import { parseRerank } from '../../src/gateway/text/rerank.controller.js';
+import { TOKEN_PARSERS } from '../../src/gateway/text/tokens.controller.js';
+import { parseAsr } from '../../src/gateway/whisper-asr/whisper-asr.service.js';
 
 type Route = keyof typeof REQUEST_FIELDS;
 type Body = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { streamedWavHeader } from '../../contracts/formats/speech.js';
-import { rawPcmAsWav } from './whisper-asr.module.js';
+import { rawPcmAsWav } from './whisper-asr.service.js';
 
 async function collect(chunks: readonly Buffer[], mostSeconds?: number): Promise<Buffer> {
   const collected: Buffer[] = [];

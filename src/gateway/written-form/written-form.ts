@@ -1,7 +1,6 @@
-import { Injectable, Logger, Module } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { EnglishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
 
 /** Inverse text normalisation of one language: "twenty five percent" → "25%". */
 interface InverseTextNormalizer {
@@ -172,18 +171,3 @@ export class WrittenForm {
     );
   }
 }
-
-/** Another language is one more adapter in this list. */
-const NORMALIZERS = [new EnglishNormalizer()];
-
-@Module({
-  providers: [
-    {
-      provide: NormalizerRegistry,
-      useFactory: () => new NormalizerRegistry(NORMALIZERS),
-    },
-    WrittenForm,
-  ],
-  exports: [WrittenForm],
-})
-export class WrittenFormModule {}

@@ -1,0 +1,205 @@
+import { type ErrorCode } from '../../core/errors/domain-error.js';
+import { Controller, Post, Res, applyDecorators, type Type } from '@nestjs/common';
+import { SpeechService } from './speech.service.js';
+import { TranscriptionService } from './transcription.service.js';
+import { type FastifyReply } from 'fastify';
+import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
+import { TranslationDto } from '../../contracts/openai/translation.dto.js';
+import { type FormSource } from '../http/multipart-form.js';
+import { type JsonRequest } from '../http/json-body.js';
+import { Form, JsonBody } from '../http/params.js';
+import { parseTranscription, parseTranslation } from './parse-transcription.js';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  getSchemaPath,
+} from '@nestjs/swagger';
+import {
+  SPEECH_CONTENT_TYPES,
+  speechDelta,
+  speechDone,
+} from '../../contracts/formats/speech.js';
+import { formatTranscriptStream } from '../../contracts/formats/transcript-body.js';
+import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
+import { SpeechDto } from '../../contracts/openai/speech.dto.js';
+import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
+import {
+  numberField,
+  objectField,
+  optionalField,
+  textField,
+  view,
+} from '../http/openapi/view.js';
+import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
+
+/**
+ * `response_format: json`; documentation only, the body is written by
+ * `formats/transcript-body.ts`.
+ */
+const TranscriptDto = view('TranscriptDto', {
+  text: textField({ example: 'the quick brown fox jumps over the lazy dog' }),
+  usage: optionalField(
+    view('DurationUsageDto', {
+      type: objectField('duration'),
+      seconds: numberField({ example: 4, description: 'Seconds of audio, rounded up.' }),
+    }),
+  ),
+});
+
+const EXAMPLES = {
+  wav: {
+    summary: 'A WAV file',
+    value: {
+      model: 'tts-1',
+      voice: 'alloy',
+      input: 'The quick brown fox.',
+      response_format: 'wav',
+    },
+  },
+  mp3: {
+    summary: 'MP3, a little faster',
+    value: { model: 'tts-1', voice: 'alloy', input: 'Good morning.', speed: 1.25 },
+  },
+  events: {
+    summary: 'Server-sent events',
+    value: {
+      model: 'tts-1',
+      voice: 'alloy',
+      input: 'Good morning.',
+      response_format: 'pcm',
+      stream_format: 'sse',
+    },
+  },
+};
+
+const AUDIO_EVENTS = {
+  type: 'string',
+  description:
+    'With `stream_format: sse`: `data: {…}` per event, `speech.audio.delta` with audio in base64, then one ' +
+    '`speech.audio.done`. A failure after the first event is the error envelope as the last one.',
+};
+const AUDIO_EVENTS_EXAMPLE = speechDelta(Buffer.alloc(6)) + speechDone(1.5);
+
+/** OpenAPI of the speech route. */
+function DescribesSpeech(): MethodDecorator {
+  const binary = { schema: { type: 'string', format: 'binary' } };
+  const audio = Object.fromEntries(
+    Object.values(SPEECH_CONTENT_TYPES).map(type => [type, binary]),
+  );
+  return applyDecorators(
+    ApiOperation({
+      description: 'Chunked: the first bytes leave while the rest is still being made.',
+    }),
+    ApiConsumes('application/json'),
+    ApiBody({ type: SpeechDto, examples: EXAMPLES }),
+    DescribesRequestHeaders(),
+    ApiOkResponse({
+      description: 'The audio, or events with it in base64.',
+      content: {
+        ...audio,
+        'text/event-stream': { schema: AUDIO_EVENTS, example: AUDIO_EVENTS_EXAMPLE },
+      },
+    }),
+    DescribesErrors('invalid_json', 'voice_not_found', ...FIELD_ERRORS, ...QUEUE_ERRORS),
+  );
+}
+
+export const UPLOAD_ERRORS = [
+  'too_many_files',
+  'empty_file',
+  'invalid_audio',
+  'audio_too_short',
+  'file_url_refused',
+  'file_url_unreachable',
+  'invalid_multipart',
+  'storage_full',
+] as const satisfies readonly ErrorCode[];
+
+const TEXT_EVENTS = {
+  type: 'string',
+  description:
+    'With `stream=true`: `data: {…}` per event, `transcript.text.delta`, `transcript.text.segment` (with speakers), ' +
+    'then one `transcript.text.done`, then `data: [DONE]`. A failure after the first event is the error envelope as ' +
+    'the last one.',
+};
+const FOX = {
+  text: 'the quick brown fox',
+  durationS: 2.5,
+  segments: [],
+  language: 'en',
+} as unknown as Transcript;
+const TEXT_EVENTS_EXAMPLE = formatTranscriptStream(FOX);
+
+const SUBTITLES =
+  '1\n00:00:00,000 --> 00:00:02,500\nthe quick brown fox jumps over the lazy dog\n\n';
+
+/** OpenAPI of a route that takes audio and answers with text. */
+function DescribesUpload({
+  path,
+  form,
+  errors = [],
+}: {
+  readonly path: '/v1/audio/transcriptions' | '/v1/audio/translations';
+  readonly form: Type;
+  readonly errors?: readonly ErrorCode[];
+}): MethodDecorator {
+  return applyDecorators(
+    ApiOperation({ description: curlFor(path) }),
+    ApiConsumes('multipart/form-data'),
+    ApiBody({ type: form }),
+    ApiExtraModels(TranscriptDto),
+    DescribesRequestHeaders(),
+    ApiOkResponse({
+      description: 'The transcript, in the `response_format` asked for.',
+      content: {
+        'application/json': { schema: { $ref: getSchemaPath(TranscriptDto) } },
+        'text/plain': { schema: { type: 'string' }, example: SUBTITLES },
+        'text/event-stream': { schema: TEXT_EVENTS, example: TEXT_EVENTS_EXAMPLE },
+      },
+    }),
+    DescribesErrors(...FIELD_ERRORS, ...UPLOAD_ERRORS, ...errors, ...QUEUE_ERRORS),
+  );
+}
+
+const curlFor = (path: string): string =>
+  `\`curl -F file=@speech.wav -F model=whisper-1 http://localhost:8000${path}\``;
+
+@Controller('v1/audio/speech')
+export class SpeechController {
+  constructor(private readonly speech: SpeechService) {}
+
+  @Post()
+  @DescribesSpeech()
+  create(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.speech.serve(fields, reply);
+  }
+}
+
+@Controller('v1/audio/translations')
+export class TranslationsController {
+  constructor(private readonly transcripts: TranscriptionService) {}
+
+  @Post()
+  @DescribesUpload({
+    path: '/v1/audio/translations',
+    form: TranslationDto,
+    errors: ['unsupported_task'],
+  })
+  create(@Form() form: FormSource, @Res() reply: FastifyReply): Promise<void> {
+    return this.transcripts.answer(form, reply, parseTranslation);
+  }
+}
+
+@Controller('v1/audio/transcriptions')
+export class TranscriptionsController {
+  constructor(private readonly transcripts: TranscriptionService) {}
+
+  @Post()
+  @DescribesUpload({ path: '/v1/audio/transcriptions', form: TranscriptionDto })
+  create(@Form() form: FormSource, @Res() reply: FastifyReply): Promise<void> {
+    return this.transcripts.answer(form, reply, parseTranscription);
+  }
+}

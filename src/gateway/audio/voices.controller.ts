@@ -1,0 +1,59 @@
+import { invalidField } from '../../contracts/schema/field-problems.js';
+import { Controller, Get, Query } from '@nestjs/common';
+import { CallerPrincipal } from '../http/params.js';
+import { ApiQuery } from '@nestjs/swagger';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { textField, view, listField } from '../http/openapi/view.js';
+import { Answers } from '../http/openapi/route.decorator.js';
+import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+
+const VoiceDto = view('VoiceDto', {
+  id: textField({
+    example: 'alloy',
+    description: 'What `voice` of `POST /v1/audio/speech` may be.',
+  }),
+  name: textField({ example: 'alloy' }),
+  model: textField({
+    example: 'flite-en',
+    description: 'Id of the model that has it.',
+  }),
+});
+
+/**
+ * Answer of `GET /v1/audio/voices`. OpenAI has no such route; the shape is the one that
+ * Open WebUI reads.
+ */
+const VoiceListDto = view('VoiceListDto', { voices: listField(VoiceDto) });
+
+@Controller('v1/audio/voices')
+export class VoicesController {
+  constructor(private readonly catalog: ModelCatalog) {}
+
+  @Get()
+  @ApiQuery({
+    name: 'model',
+    required: false,
+    description: 'A model id or alias; absent: all speech models.',
+  })
+  @Answers(VoiceListDto)
+  @DescribesErrors('invalid_value', 'model_not_found', 'model_kind_mismatch')
+  list(@CallerPrincipal() { terms }: Principal, @Query('model') model: unknown) {
+    const models =
+      model === undefined
+        ? this.catalog.all().filter(({ kind }) => kind === 'tts')
+        : [this.#named(model)];
+    if (model !== undefined) demandModel(terms, models[0]!.id);
+    const voices = models
+      .filter(({ id }) => mayUse(terms, id))
+      .flatMap(({ id, voices: own }) =>
+        Object.keys(own).map(name => ({ id: name, name, model: id })),
+      );
+    return { voices };
+  }
+
+  #named(model: unknown) {
+    if (typeof model === 'string') return this.catalog.getOfKind(model, 'tts');
+    throw invalidField('model', '`model` must be sent once.');
+  }
+}

@@ -1,0 +1,98 @@
+import { Controller, Get, Param } from '@nestjs/common';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { ModelCatalog } from './model-catalog.js';
+import { ApiParam } from '@nestjs/swagger';
+import { Answers } from '../http/openapi/route.decorator.js';
+import { CallerPrincipal } from '../http/params.js';
+import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
+import { AllWorkers } from '../shared-queue/all-workers.js';
+import {
+  choiceField,
+  listField,
+  numberField,
+  objectField,
+  textField,
+  view,
+  type ViewOf,
+} from '../http/openapi/view.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+
+/**
+ * One entry of `GET /v1/models`: a model, or an alias of one (then `root`
+ * differs from `id`).
+ */
+const ModelDto = view('ModelDto', {
+  id: textField({ example: 'whisper-1' }),
+  object: objectField('model'),
+  created: numberField({
+    example: 1763683200,
+    description: 'Unix seconds at which this gateway started.',
+  }),
+  owned_by: objectField('switchyard'),
+  root: textField({
+    example: 'pocketsphinx-en',
+    description: 'The canonical id, which labels metrics and logs.',
+  }),
+  kind: choiceField(['stt', 'tts', 'llm', 'embedding']),
+  capabilities: listField(String, { example: ['transcribe', 'word_timestamps'] }),
+  languages: listField(String, { example: ['en'], description: 'BCP-47; empty: any.' }),
+  state: choiceField(
+    ['unloaded', 'loading', 'loaded', 'unloading', 'failed'],
+    'unloaded: its workers are stopped; most often the next request starts them and waits.',
+  ),
+  voices: listField(String, { example: [], description: 'Voice names of a TTS model.' }),
+});
+
+const ModelListDto = view('ModelListDto', {
+  object: objectField('list'),
+  data: listField(ModelDto),
+});
+
+@Controller('v1/models')
+export class ModelsController {
+  /**
+   * Models have no birthday here; the moment they were put on offer is the
+   * closest there is.
+   */
+  readonly #created = Math.floor(Date.now() / 1000);
+
+  constructor(
+    private readonly catalog: ModelCatalog,
+    private readonly workers: AllWorkers,
+  ) {}
+
+  @Get()
+  @Answers(ModelListDto)
+  list(@CallerPrincipal() { terms }: Principal) {
+    const usable = [...this.catalog.byName].filter(([, spec]) => mayUse(terms, spec.id));
+    return {
+      object: 'list',
+      data: usable.map(([name, spec]) => this.#describe(name, spec)),
+    };
+  }
+
+  @Get(':id')
+  @ApiParam({ name: 'id', example: 'whisper-1' })
+  @Answers(ModelDto)
+  @DescribesErrors('model_not_found')
+  retrieve(@CallerPrincipal() { terms }: Principal, @Param('id') id: string) {
+    const spec = this.catalog.get(id);
+    demandModel(terms, spec.id);
+    return this.#describe(id, spec);
+  }
+
+  #describe(name: string, spec: ModelSpec): ViewOf<typeof ModelDto> {
+    return {
+      id: name,
+      object: 'model',
+      created: this.#created,
+      owned_by: 'switchyard',
+      root: spec.id,
+      kind: spec.kind,
+      state: this.workers.model(spec.id)?.state ?? 'unloaded',
+      capabilities: spec.capabilities,
+      languages: spec.languages,
+      voices: Object.keys(spec.voices),
+    };
+  }
+}

@@ -1,0 +1,112 @@
+import { Controller, Post, Get } from '@nestjs/common';
+import { OllamaShowRequest } from '../../contracts/ollama/ollama.dto.js';
+import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
+import { parseDto } from '../http/dto-validation.js';
+import { type JsonRequest } from '../http/json-body.js';
+import { JsonBody, CallerPrincipal } from '../http/params.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { createHash } from 'node:crypto';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
+import { productVersion } from '../../platform/process/product-version.js';
+import { AllWorkers } from '../shared-queue/all-workers.js';
+import { DescribesOllama } from './ollama.openapi.js';
+
+/** Clients add `:latest` to names without a tag. */
+export function servedName(name: unknown, catalog: ModelCatalog): unknown {
+  if (typeof name !== 'string' || !name.endsWith(':latest')) return name;
+  const isKnown = catalog.byName.has(name);
+  return isKnown ? name : name.slice(0, -':latest'.length);
+}
+
+const KINDS: readonly string[] = ['llm', 'embedding'];
+
+/** Capabilities here → Ollama's. */
+const CAPABILITIES = {
+  chat: 'completion',
+  completions: 'completion',
+  tools: 'tools',
+  embeddings: 'embedding',
+} as const;
+
+/** What Ollama tells of its models. Sizes and families are not known here. */
+@Controller('api')
+export class OllamaModelsController {
+  readonly #since = new Date().toISOString();
+  readonly #version = productVersion();
+
+  constructor(
+    private readonly catalog: ModelCatalog,
+    private readonly workers: AllWorkers,
+  ) {}
+
+  @Get('version')
+  @DescribesOllama('version')
+  version() {
+    return { version: this.#version };
+  }
+
+  @Get('tags')
+  @DescribesOllama('tags')
+  tags(@CallerPrincipal() { terms }: Principal) {
+    return {
+      models: this.#usable(terms).map(([name, spec]) => this.#told(name, spec)),
+    };
+  }
+
+  /** Models that are loaded, which stay so. */
+  @Get('ps')
+  @DescribesOllama('ps')
+  loaded(@CallerPrincipal() { terms }: Principal) {
+    const loaded = this.#usable(terms).filter(
+      ([name, spec]) =>
+        name === spec.id && this.workers.model(spec.id)?.state === 'loaded',
+    );
+    const models = loaded.map(([name, spec]) => ({
+      ...this.#told(name, spec),
+      expires_at: '0001-01-01T00:00:00Z',
+      size_vram: 0,
+    }));
+    return { models };
+  }
+
+  @Post('show')
+  @DescribesOllama('show')
+  show(@CallerPrincipal() { terms }: Principal, @JsonBody() { fields }: JsonRequest) {
+    const model = servedName(fields.model ?? fields.name, this.catalog);
+    const dto = parseDto(OllamaShowRequest, { ...fields, model });
+    const spec = this.catalog.get(dto.model);
+    demandModel(terms, spec.id);
+    const told = Object.entries(CAPABILITIES).flatMap(([own, theirs]) =>
+      spec.capabilities.includes(own) ? theirs : [],
+    );
+    return {
+      ...{ modelfile: '', parameters: '', template: '', model_info: {} },
+      details: detailsOf(spec),
+      capabilities: [...new Set(told)],
+      modified_at: this.#since,
+    };
+  }
+
+  #usable(terms: Principal['terms']) {
+    return [...this.catalog.byName].filter(
+      ([, spec]) => KINDS.includes(spec.kind) && mayUse(terms, spec.id),
+    );
+  }
+
+  #told(name: string, spec: ModelSpec) {
+    return {
+      ...{ name, model: name, size: 0, details: detailsOf(spec) },
+      modified_at: this.#since,
+      digest: createHash('sha256').update(spec.id).digest('hex'),
+    };
+  }
+}
+
+const detailsOf = ({ engine }: ModelSpec) => ({
+  parent_model: '',
+  format: engine === 'llama-cpp' ? 'gguf' : '',
+  family: engine,
+  families: [engine],
+  parameter_size: '',
+  quantization_level: '',
+});

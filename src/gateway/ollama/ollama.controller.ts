@@ -1,0 +1,184 @@
+import { Controller, Post, Res } from '@nestjs/common';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { type FastifyReply } from 'fastify';
+import {
+  OllamaChatRequest,
+  OllamaEmbedRequest,
+  OllamaGenerateRequest,
+  type OllamaModelFields,
+  OllamaTransferRequest,
+} from '../../contracts/ollama/ollama.dto.js';
+import { IgnoredFields } from '../../contracts/openai/field-types.js';
+import { rulesOf } from '../../contracts/openai/field.decorators.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
+import { demandModel } from '../../platform/auth/principal.js';
+import { Settings } from '../../platform/config/settings.js';
+import { answerHeaders } from '../http/answer-headers.js';
+import { parseDto } from '../http/dto-validation.js';
+import { type JsonRequest } from '../http/json-body.js';
+import { JsonBody } from '../http/params.js';
+import { httpCaller } from '../inference/inference.service.js';
+import { type Strictness } from '../models/model-abilities.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { parseEmbedding } from '../text/completions.controller.js';
+import { translated } from '../text/chat-body.js';
+import { NamesFields } from '../text/param-names.js';
+import { parseChat, parseCompletion } from '../text/parse-generation.js';
+import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { TextGenerationService } from '../text/text-generation.service.js';
+import { chatOfOllama, PARAMS_OF_OLLAMA, promptOfOllama } from './chat-of-ollama.js';
+import { type OllamaForm, OllamaWriter } from './ollama-writer.js';
+import { DescribesOllama } from './ollama.openapi.js';
+import { servedName } from './ollama-models.controller.js';
+
+const FORMS = {
+  chat: { type: OllamaChatRequest, rules: rulesOf(OllamaChatRequest) },
+  generate: { type: OllamaGenerateRequest, rules: rulesOf(OllamaGenerateRequest) },
+} as const;
+
+const EMBED_RULES = rulesOf(OllamaEmbedRequest);
+
+/** @throws DomainError for the first thing wrong with the body */
+function parseOllama(
+  form: OllamaForm,
+  fields: Fields,
+  catalog: ModelCatalog,
+  compat: Strictness,
+) {
+  const body = { ...fields, model: servedName(fields.model, catalog) };
+  const ignored = new IgnoredFields(compat.strict);
+  ignored.settle(FORMS[form].rules, body);
+  const dto = parseDto<OllamaChatRequest | OllamaGenerateRequest>(FORMS[form].type, body);
+  const asked =
+    dto instanceof OllamaChatRequest
+      ? chatOfOllama(dto, body, ignored)
+      : promptOfOllama(dto, body, ignored);
+  const parse = 'prompt' in asked ? parseCompletion : parseChat;
+  return { stream: dto.stream, ...translated(asked, ignored, catalog, compat, parse) };
+}
+
+/**
+ * Ollama's API, a dialect of chat, completions and embeddings. As long as no line was sent
+ * a failure is a normal error; later ones are the last line.
+ */
+@Controller('api')
+@NamesFields(PARAMS_OF_OLLAMA)
+export class OllamaController {
+  constructor(
+    private readonly generations: TextGenerationService,
+    private readonly catalog: ModelCatalog,
+    private readonly pool: WorkerPoolService,
+    private readonly settings: Settings,
+  ) {}
+
+  @Post('chat')
+  @DescribesOllama('chat')
+  chat(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.#generate('chat', fields, reply);
+  }
+
+  @Post('generate')
+  @DescribesOllama('generate')
+  generate(
+    @JsonBody() { fields }: JsonRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    return this.#generate('generate', fields, reply);
+  }
+
+  @Post('embed')
+  @DescribesOllama('embed')
+  async embed(
+    @JsonBody() { fields }: JsonRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { catalog, settings } = this;
+    const { compat } = settings;
+    const body = { ...fields, model: servedName(fields.model, catalog) };
+    const ignored = new IgnoredFields(compat.strict);
+    ignored.settle(EMBED_RULES, body);
+    const { model: name, input, dimensions } = parseDto(OllamaEmbedRequest, body);
+    const asked = { model: name, input, ...(dimensions !== undefined && { dimensions }) };
+    const parsed = parseEmbedding(asked, catalog, compat);
+    const { id: model } = parsed.model;
+    const startMs = performance.now();
+    const caller = httpCaller(reply, { tier: 'auto', model: parsed.model });
+    const answer = await this.generations.embed(caller, model, {
+      body: Buffer.from(JSON.stringify(asked)),
+      inputs: [input].flat().length,
+    });
+    const { vectors, dimensions: width, usage } = answer.reply;
+    const headers = answerHeaders(model, answer.timings, [
+      ...ignored.paths,
+      ...parsed.ignored,
+    ]);
+    void reply.headers(headers).send({
+      model: fields.model,
+      embeddings: rowsOf(vectors, width),
+      total_duration: Math.round((performance.now() - startMs) * 1e6),
+      load_duration: 0,
+      prompt_eval_count: usage?.promptTokens ?? 0,
+    });
+  }
+
+  @Post('pull')
+  @DescribesOllama('pull')
+  pull(@JsonBody() { fields }: JsonRequest): never {
+    const { model = 'NAME' } = parseDto(OllamaTransferRequest, fields);
+    throw new DomainError(
+      'unsupported_task',
+      `Models are added where the gateway runs: switchyard models add ${model}. Names: switchyard models search.`,
+    );
+  }
+
+  @Post('push')
+  @DescribesOllama('push')
+  push(@JsonBody() { fields }: JsonRequest): never {
+    parseDto(OllamaTransferRequest, fields);
+    throw new DomainError(
+      'unsupported_task',
+      'Models are not published from here; what is served says: switchyard models list.',
+    );
+  }
+
+  async #generate(form: OllamaForm, fields: Fields, reply: FastifyReply): Promise<void> {
+    const { catalog, settings } = this;
+    if (asksForNothing(form, fields)) return this.#load(form, fields, reply);
+    const { stream, ...work } = parseOllama(form, fields, catalog, settings.compat);
+    const { model } = work.generation;
+    const turn = { caller: httpCaller(reply, { tier: 'auto', model }), ...work };
+    const writer = new OllamaWriter(form, String(fields.model));
+    await this.generations.say(turn, writer, stream);
+  }
+
+  #load(form: OllamaForm, fields: Fields, reply: FastifyReply): void {
+    const { rules, type } = FORMS[form];
+    const ignored = new IgnoredFields(this.settings.compat.strict);
+    const body = { ...fields, model: servedName(fields.model, this.catalog) };
+    ignored.settle(rules, body);
+    const dto = parseDto<OllamaModelFields>(type, { messages: [], ...body });
+    const model = this.catalog.getOfKind(dto.model, 'llm');
+    demandModel(principalOf(reply.request).terms, model.id);
+    this.pool.demand(model.id);
+    const headers = answerHeaders(model.id, { phases: {} }, ignored.paths);
+    void reply.headers(headers).send(new OllamaWriter(form, String(fields.model)).loaded);
+  }
+}
+
+/** How clients of Ollama load a model: nothing is to be answered. */
+const asksForNothing = (
+  form: OllamaForm,
+  { messages, prompt, images }: Fields,
+): boolean =>
+  form === 'chat'
+    ? Array.isArray(messages ?? []) && !(messages as unknown[] | undefined)?.length
+    : (prompt ?? '') === '' && images === undefined;
+
+/** Vectors of 32-bit floats, one after another. */
+function rowsOf(vectors: Buffer, width: number): readonly number[][] {
+  const count = width === 0 ? 0 : vectors.length / (4 * width);
+  return Array.from({ length: count }, (_, row) =>
+    Array.from({ length: width }, (_, at) => vectors.readFloatLE(4 * (row * width + at))),
+  );
+}

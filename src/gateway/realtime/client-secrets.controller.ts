@@ -1,0 +1,68 @@
+import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
+import { ClientSecrets, type ClientSecret } from './client-secrets.js';
+import { randomBytes } from 'node:crypto';
+import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
+import { type FastifyReply } from 'fastify';
+import { IGNORED_HEADER } from '../../contracts/openai/field-types.js';
+import { type Dialect, sessionView } from '../../contracts/realtime/session-view.js';
+import { CallerPrincipal } from '../http/params.js';
+import { type Principal } from '../../platform/auth/principal.js';
+
+const GA_EXAMPLE = {
+  expires_after: { anchor: 'created_at', seconds: 600 },
+  session: {
+    type: 'transcription',
+    audio: { input: { transcription: { model: 'whisper-1', language: 'en' } } },
+  },
+};
+const OLDER_EXAMPLE = {
+  input_audio_format: 'pcm16',
+  input_audio_transcription: { model: 'whisper-1' },
+};
+
+@Controller('v1/realtime')
+export class ClientSecretsController {
+  constructor(private readonly secrets: ClientSecrets) {}
+
+  @Post('client_secrets')
+  @HttpCode(200)
+  @ApiBody({ schema: { type: 'object', example: GA_EXAMPLE } })
+  @ApiOkResponse({
+    description: '`value` is the token, `session` what its sessions begin with.',
+  })
+  create(
+    @CallerPrincipal() principal: Principal,
+    @Body() body: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Record<string, unknown> {
+    const secret = this.secrets.create(body, principal);
+    const { value, expiresAt } = secret;
+    return { value, expires_at: expiresAt, session: shown(secret, 'ga', reply) };
+  }
+
+  @Post('transcription_sessions')
+  @HttpCode(200)
+  @ApiBody({ schema: { type: 'object', example: OLDER_EXAMPLE } })
+  @ApiOkResponse({ description: '`client_secret.value` is the token.' })
+  createOlder(
+    @CallerPrincipal() principal: Principal,
+    @Body() body: unknown,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Record<string, unknown> {
+    const secret = this.secrets.createOlder(body, principal);
+    const { value, expiresAt } = secret;
+    const session = shown(secret, 'older', reply);
+    return { ...session, client_secret: { value, expires_at: expiresAt } };
+  }
+}
+
+/** The session that begins with the token. */
+function shown(
+  { config, expiresAt, ignored }: ClientSecret,
+  dialect: Dialect,
+  reply: FastifyReply,
+): Record<string, unknown> {
+  if (ignored.length > 0) reply.header(IGNORED_HEADER, ignored.join(', '));
+  const id = `sess_${randomBytes(12).toString('hex')}`;
+  return sessionView(config, { id, expiresAt }, dialect);
+}

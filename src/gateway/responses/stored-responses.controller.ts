@@ -1,0 +1,90 @@
+import {
+  Controller,
+  Delete,
+  Get,
+  HttpCode,
+  Param,
+  Post,
+  Query,
+  Res,
+} from '@nestjs/common';
+import { ResponseFeed } from './response-feed.js';
+import { ResponseRecords, responseOfRecord } from './response-records.js';
+import { ResponseRuns } from './response-runs.js';
+import { ApiOkResponse, ApiParam } from '@nestjs/swagger';
+import { type FastifyReply } from 'fastify';
+import { Answers } from '../http/openapi/route.decorator.js';
+import {
+  InputItemsQueryDto,
+  ResponseDeletedDto,
+  RetrieveQueryDto,
+} from '../../contracts/openai/response.dto.js';
+import { CallerTenant } from '../http/params.js';
+import { DescribesErrors } from '../http/openapi/errors.js';
+import { followEvents } from './response-stream.js';
+
+const EXAMPLE = {
+  schema: {
+    type: 'object',
+    example: { id: 'resp_0198a1b2', object: 'response', status: 'completed' },
+  },
+};
+
+@ApiParam({ name: 'id', description: 'The `id` of a stored response.' })
+@Controller('v1/responses/:id')
+export class StoredResponsesController {
+  constructor(
+    private readonly records: ResponseRecords,
+    private readonly feed: ResponseFeed,
+    private readonly runs: ResponseRuns,
+  ) {}
+
+  @Get()
+  @ApiOkResponse({ description: 'The response; with `stream` its events.', ...EXAMPLE })
+  @DescribesErrors('storage_unavailable', 'response_not_found', 'invalid_value')
+  async retrieve(
+    @CallerTenant() tenant: string,
+    @Param('id') id: string,
+    @Query() { stream, starting_after: after = -1 }: RetrieveQueryDto,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    if (!stream)
+      return void reply.send(responseOfRecord(await this.records.get(tenant, id)));
+    await this.feed.demandEvents({ tenant, id });
+    followEvents(reply, {}, signal => this.feed.follow({ tenant, id }, after, signal));
+  }
+
+  @Get('input_items')
+  @ApiOkResponse({
+    description: 'Items of this response, without those of earlier ones.',
+  })
+  @DescribesErrors('storage_unavailable', 'response_not_found', 'invalid_value')
+  async inputItems(
+    @CallerTenant() tenant: string,
+    @Param('id') id: string,
+    @Query() page: InputItemsQueryDto,
+  ) {
+    const { data, hasMore } = await this.records.inputItems(tenant, id, page);
+    const ends = { first_id: data.at(0)?.id ?? null, last_id: data.at(-1)?.id ?? null };
+    return { object: 'list', data, ...ends, has_more: hasMore };
+  }
+
+  @Post('cancel')
+  @HttpCode(200)
+  @ApiOkResponse({
+    description: 'The response; what was generated before is in it.',
+    ...EXAMPLE,
+  })
+  @DescribesErrors('storage_unavailable', 'response_not_found', 'invalid_value')
+  cancel(@CallerTenant() tenant: string, @Param('id') id: string) {
+    return this.runs.cancel(tenant, id);
+  }
+
+  @Delete()
+  @Answers(ResponseDeletedDto)
+  @DescribesErrors('storage_unavailable', 'response_not_found')
+  async remove(@CallerTenant() tenant: string, @Param('id') id: string) {
+    await this.runs.remove({ tenant, id });
+    return { id, object: 'response', deleted: true } as const;
+  }
+}

@@ -1,0 +1,86 @@
+import { Controller, Post, Res } from '@nestjs/common';
+import { TextGenerationService } from './text-generation.service.js';
+import { type FastifyReply } from 'fastify';
+import { Settings } from '../../platform/config/settings.js';
+import { type JsonRequest } from '../http/json-body.js';
+import { JsonBody } from '../http/params.js';
+import { httpCaller } from '../inference/inference.service.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { requestParser } from '../models/model-abilities.js';
+import { ApiBody, ApiOkResponse, ApiConsumes } from '@nestjs/swagger';
+import {
+  RerankDto,
+  RerankingDto,
+  type RerankResultDto,
+} from '../../contracts/openai/rerank.dto.js';
+import {
+  DescribesErrors,
+  FIELD_ERRORS,
+  QUEUE_ERRORS,
+} from '../http/openapi/errors.js';
+import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
+import { answerHeaders } from '../http/answer-headers.js';
+
+export const parseRerank = requestParser(RerankDto, 'embedding', 'rerank');
+
+/**
+ * `/v1/rerank`: one score per document; requests that wait together are computed
+ * together, as embeddings are.
+ */
+@Controller('v1/rerank')
+export class RerankController {
+  constructor(
+    private readonly catalog: ModelCatalog,
+    private readonly generations: TextGenerationService,
+    private readonly settings: Settings,
+  ) {}
+
+  @Post()
+  @ApiConsumes('application/json')
+  @ApiBody({ type: RerankDto })
+  @DescribesRequestHeaders()
+  @ApiOkResponse({ type: RerankingDto })
+  @DescribesErrors('invalid_json', 'unsupported_task', ...FIELD_ERRORS, ...QUEUE_ERRORS)
+  async rerank(
+    @JsonBody() { fields, bytes: body }: JsonRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
+    const { compat } = this.settings;
+    const { model, dto, ignored } = parseRerank(fields, this.catalog, compat);
+    const work = { form: 'rerank', body, inputs: dto.documents.length } as const;
+    const caller = httpCaller(reply, { tier: dto.service_tier, model });
+    const embedded = await this.generations.embed(caller, model.id, work);
+    const { reply: answer, timings } = embedded;
+    const promptTokens = answer.usage?.promptTokens ?? 0;
+    const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
+    const answered: RerankingDto = {
+      id: reply.request.id,
+      object: 'list',
+      model: model.id,
+      results: ranked(dto, answer.vectors),
+      usage,
+      meta: { api_version: { version: '2' }, tokens: { input_tokens: promptTokens } },
+    };
+    void reply
+      .headers(answerHeaders(model.id, timings, ignored))
+      .type('application/json; charset=utf-8')
+      .send(answered);
+  }
+}
+
+/** @param scores 32-bit floats, one per document */
+function ranked(
+  { documents, top_n: most, return_documents: withText }: RerankDto,
+  scores: Buffer,
+): RerankResultDto[] {
+  return documents
+    .map((document, index) => ({
+      index,
+      relevance_score: scores.readFloatLE(4 * index),
+      ...(withText && {
+        document: { text: typeof document === 'string' ? document : document.text },
+      }),
+    }))
+    .sort((a, b) => b.relevance_score - a.relevance_score)
+    .slice(0, most);
+}
