@@ -26,7 +26,7 @@ export class EngineOptionsError extends Error {
 }
 
 /** What one option may be. */
-export interface OptionRule<S extends z.ZodType> {
+interface OptionRule<S extends z.ZodType> {
   readonly schema: S;
   /** As its problem says it: `a whole number from 1 to 8`. */
   readonly allowed: string;

@@ -46,11 +46,11 @@ export class SherpaDiarizer {
 
   async load(): Promise<void> {
     this.checkFiles();
-    this.#thread ??= new EngineThread({
-      entry: threadEntry('./diarizer.thread.js', import.meta.url),
-      name: 'sherpa-onnx diarizer',
-      data: this.#threadData,
-    });
+    this.#thread ??= new EngineThread(
+      threadEntry('./diarizer.thread.js', import.meta.url),
+      'sherpa-onnx diarizer',
+      this.#threadData,
+    );
     await this.#thread.ready;
   }
 

@@ -13,7 +13,9 @@ interface SherpaLibrary {
   readonly OfflineRecognizer: { createAsync(config: object): Promise<OfflineRecognizer> };
   readonly OnlineRecognizer: new (config: object) => OnlineRecognizer;
   readonly OfflineTts: { createAsync(config: object): Promise<OfflineTts> };
-  readonly OfflineSpeakerDiarization: new (config: object) => SpeakerDiarization;
+  readonly OfflineSpeakerDiarization: new (config: object) => {
+    process(samples: Float32Array): readonly SpeakerTurn[];
+  };
   readonly SpeakerEmbeddingExtractor: new (config: object) => EmbeddingExtractor;
   readonly Vad: new (config: object, bufferSeconds: number) => VoiceDetector;
 }
@@ -72,11 +74,6 @@ interface OfflineTts {
     speed: number;
     enableExternalBuffer: boolean;
   }): Waveform;
-}
-
-interface SpeakerDiarization {
-  readonly sampleRate: number;
-  process(samples: Float32Array): readonly SpeakerTurn[];
 }
 
 export interface SpeakerTurn {

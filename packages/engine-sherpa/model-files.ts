@@ -122,7 +122,7 @@ export function readOnnxMetadata(path: string): ReadonlyMap<string, string> {
   return file.metadata();
 }
 
-export type Precision = 'int8' | 'float32';
+type Precision = 'int8' | 'float32';
 
 /** What lies in the folder of one model. */
 export class ModelFolder {

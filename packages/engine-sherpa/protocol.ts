@@ -18,13 +18,6 @@ export interface HeardUtterance {
   readonly result: RecognizerResult;
 }
 
-interface DecodeRequest {
-  /** Mono 16 kHz, in shared memory. */
-  readonly samples: Int16Array;
-  /** Memory of a CancelFlag. */
-  readonly cancel: SharedArrayBuffer;
-}
-
 /**
  * What the streaming recogniser did; a run decodes one step of every stream
  * that is ready.
@@ -42,7 +35,12 @@ interface StreamCall {
 /** Files and live streams of one model. `decode` answers undefined when cancelled. */
 export interface RecognizerProtocol {
   decode(
-    request: DecodeRequest,
+    request: {
+      /** Mono 16 kHz, in shared memory. */
+      readonly samples: Int16Array;
+      /** Memory of a CancelFlag. */
+      readonly cancel: SharedArrayBuffer;
+    },
     notify: Notify<HeardUtterance>,
   ): Promise<true | undefined>;
   open(request: StreamCall & { readonly partials: boolean }): void;

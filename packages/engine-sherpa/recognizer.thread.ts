@@ -40,12 +40,6 @@ function decodeAsStream(decoding: OnlineDecoding): DecodeStretch {
   };
 }
 
-interface FileWork {
-  readonly samples: Int16Array;
-  readonly isCancelled: () => boolean;
-  readonly onHeard: (utterance: HeardUtterance) => void;
-}
-
 /**
  * A file in stretches of 8-15 s, cut at pauses: Whisper-class models hear no more than 30
  * s at once, others need memory that grows with the square, and a running decode cannot
@@ -53,7 +47,9 @@ interface FileWork {
  */
 async function decodeFile(
   decode: DecodeStretch,
-  { samples, isCancelled, onHeard }: FileWork,
+  samples: Int16Array,
+  isCancelled: () => boolean,
+  onHeard: (utterance: HeardUtterance) => void,
 ): Promise<true | undefined> {
   for (const { from, to } of splitIntoUtterances(samples)) {
     if (isCancelled()) return undefined;
@@ -86,7 +82,7 @@ void serveThread<RecognizerProtocol>(async () => {
     operations: {
       decode: ({ samples, cancel }, onHeard) => {
         const flag = new CancelFlag(cancel);
-        return decodeFile(decode, { samples, isCancelled: () => flag.raised, onHeard });
+        return decodeFile(decode, samples, () => flag.raised, onHeard);
       },
       open: ({ id, partials }) => {
         if (decoding === undefined) throw new Error('The model hears whole files only.');

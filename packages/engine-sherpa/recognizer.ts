@@ -18,7 +18,7 @@ import {
   EngineThread,
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
-import { ThreadStream } from '@switchyard/engine-api/threads/thread-stream.js';
+import { threadStream } from '@switchyard/engine-api/threads/thread-stream.js';
 import {
   CancelFlags,
   shareSamples,
@@ -32,6 +32,7 @@ import {
   type HeardUtterance,
   type NamedTurn,
   type RecognizerProtocol,
+  type RecognizerThreadData,
   type StreamCounters,
 } from './protocol.js';
 import { bySpeaker } from './speaker-turns.js';
@@ -180,11 +181,11 @@ export class SherpaRecognizer implements SpeechRecognizer {
       modelConfig: model.modelConfig,
       enableEndpoint: 0,
     };
-    this.#thread = new EngineThread({
-      entry: threadEntry('./recognizer.thread.js', import.meta.url),
-      name: 'sherpa-onnx',
-      data: { streaming: streams > 0, config },
-    });
+    this.#thread = new EngineThread(
+      threadEntry('./recognizer.thread.js', import.meta.url),
+      'sherpa-onnx',
+      { streaming: streams > 0, config } satisfies RecognizerThreadData,
+    );
     await Promise.all([this.#thread.ready, this.#diarizer?.load()]);
     this.#hasTimes = model.hasTimes;
     this.#revision = `${model.type} ${await folder.revision()}`;
@@ -209,7 +210,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
       );
     }
     const id = this.#opened++;
-    const stream = new ThreadStream({
+    const stream = threadStream({
       push: samples =>
         thread.call('push', { id, samples }, { transfer: [samples.buffer] }),
       commit: () => thread.call('commit', { id }),

@@ -3,14 +3,14 @@ import { type Socket } from 'node:net';
 import { type Readable } from 'node:stream';
 import { LastLines, LogLineSplitter, OutputBound } from './output-lines.js';
 
-interface Guarded {
-  /** The shell that ends the child when this process is gone. */
-  readonly watcher: ChildProcess;
-  /** The child leads a process group, which ends with it. */
-  readonly leads: boolean;
-}
-
-const living = new Map<ChildProcess, Guarded>();
+/**
+ * Children, each with the shell that ends it when this process is gone. One that leads a
+ * process group ends with all of it.
+ */
+const living = new Map<
+  ChildProcess,
+  { readonly watcher: ChildProcess; readonly leads: boolean }
+>();
 
 /**
  * Ends every child process at once. Their supervisors start successors unless
@@ -103,7 +103,7 @@ export function exitText({ code, signal: name, reason, lines }: ProcessExit): st
 
 export type ProcessMessage = Readonly<Record<string, unknown>>;
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;

@@ -1,18 +1,12 @@
 import { type DecodedWord, FRAMES_PER_SECOND } from './protocol.js';
-import { type ModelFiles } from './model-files.js';
+import { findModelFiles } from './model-files.js';
 import {
-  type CepstralNormaliser,
   copyCepstra,
-  type DecoderPointer,
+  loadPocketSphinx,
+  type Pointer,
   type PocketSphinxLibrary,
   readNormaliser,
 } from './library.js';
-
-/**
- * Mean of the cepstra of some speech; what normalises the channel and the voice
- * out of them.
- */
-type CepstralMean = Float32Array;
 
 /**
  * One native PocketSphinx decoder: a first pass while it is fed, a second one and a
@@ -20,35 +14,37 @@ type CepstralMean = Float32Array;
  * thread and is used by that thread only.
  */
 export class Decoder {
-  readonly #pointer: DecoderPointer;
-  readonly #normaliser: CepstralNormaliser;
-  readonly #modelMean: CepstralMean;
+  readonly #library: PocketSphinxLibrary;
+  readonly #pointer: Pointer;
+  readonly #normaliser: ReturnType<typeof readNormaliser>;
+  readonly #modelMean: Float32Array;
   /** An utterance has begun and not ended. */
   #open = false;
   #freed = false;
 
-  constructor(
-    private readonly library: PocketSphinxLibrary,
-    model: ModelFiles,
-  ) {
+  /** @throws Error that says what to install */
+  constructor(modelDir: string) {
+    const library = loadPocketSphinx();
     library.silenceLog(null);
-    this.#pointer = createDecoder(library, model);
+    this.#library = library;
+    this.#pointer = createDecoder(library, modelDir);
     this.#normaliser = readNormaliser(library.features(this.#pointer));
     this.#modelMean = new Float32Array(this.#normaliser.size);
     library.getCepstralMean(this.#normaliser.pointer, this.#modelMean);
   }
 
   /**
-   * Mean over the speech frames of `samples`; the model's own mean when there are none.
+   * Mean of the cepstra over the speech frames of `samples`, which normalises the channel
+   * and the voice out of them; the model's own mean when there are none.
    * Decoding that starts from the mean of the audio itself gets about half the word
    * errors of a cold start (README, "PocketSphinx").
    */
   cepstralMean(
     samples: Int16Array,
     isCancelled: () => boolean = () => false,
-  ): CepstralMean {
+  ): Float32Array {
     // The front end tracks noise; without this the mean would depend on the audio before.
-    this.#check(this.library.startStream(this.#pointer), 'ps_start_stream');
+    this.#check(this.#library.startStream(this.#pointer), 'ps_start_stream');
     const sum = new Float64Array(this.#normaliser.size);
     let frames = 0;
     for (
@@ -67,10 +63,10 @@ export class Decoder {
    * Opens an utterance that knows nothing of any earlier one: mean, noise tracking and
    * clock start anew.
    */
-  begin(mean: CepstralMean): void {
-    this.library.setCepstralMean(this.#normaliser.pointer, mean);
-    this.#check(this.library.startStream(this.#pointer), 'ps_start_stream');
-    this.#check(this.library.startUtterance(this.#pointer), 'ps_start_utt');
+  begin(mean: Float32Array): void {
+    this.#library.setCepstralMean(this.#normaliser.pointer, mean);
+    this.#check(this.#library.startStream(this.#pointer), 'ps_start_stream');
+    this.#check(this.#library.startUtterance(this.#pointer), 'ps_start_utt');
     this.#open = true;
   }
 
@@ -78,35 +74,35 @@ export class Decoder {
     // A copy, because native code cannot be handed memory that another thread shares.
     const own = samples.slice();
     this.#check(
-      this.library.processRaw(this.#pointer, own, own.length, 0, 0),
+      this.#library.processRaw(this.#pointer, own, own.length, 0, 0),
       'ps_process_raw',
     );
   }
 
   /** Best text so far, raw. */
   hypothesis(): string {
-    return this.library.hypothesis(this.#pointer, [0]) ?? '';
+    return this.#library.hypothesis(this.#pointer, [0]) ?? '';
   }
 
   /** Ends the utterance. Words and fillers in order, times in seconds from its begin. */
   finish(): DecodedWord[] {
     this.#end();
     const words: DecodedWord[] = [];
-    const logMath = this.library.logMath(this.#pointer);
+    const logMath = this.#library.logMath(this.#pointer);
     for (
-      let at = this.library.firstSegment(this.#pointer);
+      let at = this.#library.firstSegment(this.#pointer);
       at !== null;
-      at = this.library.nextSegment(at)
+      at = this.#library.nextSegment(at)
     ) {
       const first: [number] = [0];
       const last: [number] = [0];
-      this.library.segmentFrames(at, first, last);
-      const posterior = this.library.exp(
+      this.#library.segmentFrames(at, first, last);
+      const posterior = this.#library.exp(
         logMath,
-        this.library.segmentLogPosterior(at, [0], [0], [0]),
+        this.#library.segmentLogPosterior(at, [0], [0], [0]),
       );
       words.push({
-        word: this.library.segmentWord(at),
+        word: this.#library.segmentWord(at),
         start: first[0] / FRAMES_PER_SECOND,
         end: (last[0] + 1) / FRAMES_PER_SECOND,
         confidence: Math.min(1, posterior),
@@ -127,23 +123,23 @@ export class Decoder {
     if (this.#freed) return;
     this.#freed = true;
     this.#open = false;
-    this.library.freeDecoder(this.#pointer);
+    this.#library.freeDecoder(this.#pointer);
   }
 
   #end(): void {
     this.#open = false;
-    this.#check(this.library.endUtterance(this.#pointer), 'ps_end_utt');
+    this.#check(this.#library.endUtterance(this.#pointer), 'ps_end_utt');
   }
 
   #addCepstra(samples: Int16Array, sum: Float64Array): number {
-    const frontEnd = this.library.frontEnd(this.#pointer);
+    const frontEnd = this.#library.frontEnd(this.#pointer);
     const rows: [unknown] = [null];
     const frames: [number] = [0];
-    this.library.startFrontEnd(frontEnd);
-    const status = this.library.cepstra(frontEnd, samples, samples.length, rows, frames);
+    this.#library.startFrontEnd(frontEnd);
+    const status = this.#library.cepstra(frontEnd, samples, samples.length, rows, frames);
     if (status < 0 || frames[0] === 0) return 0;
     const cepstra = copyCepstra(rows[0], frames[0], sum.length);
-    this.library.freeCepstra(rows[0]);
+    this.#library.freeCepstra(rows[0]);
     return addSpeechFrames(cepstra, sum);
   }
 
@@ -168,7 +164,8 @@ function addSpeechFrames(cepstra: Float32Array, sum: Float64Array): number {
   return frames;
 }
 
-function createDecoder(library: PocketSphinxLibrary, model: ModelFiles): DecoderPointer {
+function createDecoder(library: PocketSphinxLibrary, modelDir: string): Pointer {
+  const model = findModelFiles(modelDir);
   const argv = [
     'switchyard',
     '-logfn',

@@ -5,8 +5,7 @@ import { openNativeLibrary } from '../threads/native-library.js';
  * Addresses inside the native library. They are valid until `freeDecoder`, and on the
  * thread that made them only.
  */
-export type DecoderPointer = unknown;
-type Pointer = unknown;
+export type Pointer = unknown;
 
 /**
  * The part of libpocketsphinx.so.3 and libsphinxbase.so.3 (0.8+5prealpha)
@@ -24,27 +23,27 @@ export interface PocketSphinxLibrary {
   ): Pointer;
   freeArguments(config: Pointer): number;
   /** Keeps its own reference to the arguments; null when a model file cannot be read. */
-  initDecoder(config: Pointer): DecoderPointer;
-  freeDecoder(decoder: DecoderPointer): number;
+  initDecoder(config: Pointer): Pointer;
+  freeDecoder(decoder: Pointer): number;
   /**
    * Resets noise tracking and the frame counter; without it word times keep growing from
    * one utterance to the next.
    */
-  startStream(decoder: DecoderPointer): number;
-  startUtterance(decoder: DecoderPointer): number;
-  endUtterance(decoder: DecoderPointer): number;
+  startStream(decoder: Pointer): number;
+  startUtterance(decoder: Pointer): number;
+  endUtterance(decoder: Pointer): number;
   processRaw(
-    decoder: DecoderPointer,
+    decoder: Pointer,
     samples: Int16Array,
     count: number,
     noSearch: 0,
     fullUtterance: 0,
   ): number;
-  hypothesis(decoder: DecoderPointer, score: [number]): string | null;
+  hypothesis(decoder: Pointer, score: [number]): string | null;
   /**
    * The iterator frees itself when `nextSegment` answers null: always walk it to its end.
    */
-  firstSegment(decoder: DecoderPointer): Pointer;
+  firstSegment(decoder: Pointer): Pointer;
   nextSegment(segment: Pointer): Pointer;
   segmentWord(segment: Pointer): string;
   segmentFrames(segment: Pointer, first: [number], last: [number]): void;
@@ -54,10 +53,10 @@ export interface PocketSphinxLibrary {
     language: [number],
     backoff: [number],
   ): number;
-  logMath(decoder: DecoderPointer): Pointer;
+  logMath(decoder: Pointer): Pointer;
   exp(logMath: Pointer, value: number): number;
   /** Borrowed from the decoder. */
-  frontEnd(decoder: DecoderPointer): Pointer;
+  frontEnd(decoder: Pointer): Pointer;
   startFrontEnd(frontEnd: Pointer): number;
   /**
    * Answers cepstra as an array of row pointers with contiguous rows;
@@ -71,7 +70,7 @@ export interface PocketSphinxLibrary {
     frames: [number],
   ): number;
   freeCepstra(rows: Pointer): void;
-  features(decoder: DecoderPointer): Pointer;
+  features(decoder: Pointer): Pointer;
   setCepstralMean(normaliser: Pointer, mean: Float32Array): void;
   getCepstralMean(normaliser: Pointer, mean: Float32Array): void;
 }
@@ -100,23 +99,18 @@ const FEATURES = koffi.struct({
   cmn_struct: 'void*',
 });
 
-export interface CepstralNormaliser {
-  readonly pointer: unknown;
-  /** Coefficients per frame. */
-  readonly size: number;
-}
-
-export function readNormaliser(features: unknown): CepstralNormaliser {
+/** What normalises cepstra. @returns `size`: coefficients per frame */
+export function readNormaliser(features: Pointer) {
   const fields = koffi.decode(features, FEATURES) as {
     cepsize: number;
-    cmn_struct: unknown;
+    cmn_struct: Pointer;
   };
   return { pointer: fields.cmn_struct, size: fields.cepsize };
 }
 
 /** Copies `frames` rows of `size` cepstra out of native memory. */
-export function copyCepstra(rows: unknown, frames: number, size: number): Float32Array {
-  const firstRow: unknown = koffi.decode(rows, 'void*');
+export function copyCepstra(rows: Pointer, frames: number, size: number): Float32Array {
+  const firstRow: Pointer = koffi.decode(rows, 'void*');
   return koffi.decode(
     firstRow,
     koffi.array('float', frames * size, 'Typed'),

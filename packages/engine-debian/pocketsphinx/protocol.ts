@@ -65,16 +65,14 @@ export interface DecoderThreadData {
   readonly besideStreams: boolean;
 }
 
-interface DecodeRequest {
-  /** Mono 16 kHz, in shared memory. */
-  readonly samples: Int16Array;
-  /** Memory of a CancelFlag. */
-  readonly cancel: SharedArrayBuffer;
-}
-
 /** One file at a time; undefined: cancelled. */
 export interface FileDecoderProtocol {
-  decode(request: DecodeRequest): readonly DecodedWord[] | undefined;
+  decode(request: {
+    /** Mono 16 kHz, in shared memory. */
+    readonly samples: Int16Array;
+    /** Memory of a CancelFlag. */
+    readonly cancel: SharedArrayBuffer;
+  }): readonly DecodedWord[] | undefined;
 }
 
 /** One live stream at a time. */
