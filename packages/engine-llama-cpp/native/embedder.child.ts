@@ -74,7 +74,6 @@ class EmbeddingModel {
   readonly description: string;
   readonly ranks: boolean;
   readonly #pairs: PairEncoder;
-  readonly #library: CLibrary;
   readonly #vocabulary: Pointer;
   readonly #context: Pointer;
   readonly #batch: TextBatch;
@@ -82,8 +81,11 @@ class EmbeddingModel {
   #scratch = new Int32Array(4096);
 
   /** @throws Error when the file is no model, or one without pooling. */
-  constructor(library: CLibrary, settings: LlamaEmbeddingOptions, onGpu: boolean) {
-    this.#library = library;
+  constructor(
+    private readonly library: CLibrary,
+    settings: LlamaEmbeddingOptions,
+    onGpu: boolean,
+  ) {
     const model = loadModelFile(library, settings, onGpu);
     this.#vocabulary = library.vocabulary(model);
     this.vocabularySize = library.vocabularySize(this.#vocabulary);
@@ -93,10 +95,8 @@ class EmbeddingModel {
     const pooling = library.pooling(this.#context);
     this.ranks = pooling === RANK;
     this.dimensions = this.ranks ? 1 : library.vectorSize(model);
-    this.#pairs = new PairEncoder(
-      library,
-      { model, vocabulary: this.#vocabulary },
-      (...args) => this.#cut(...args),
+    this.#pairs = new PairEncoder(library, model, this.#vocabulary, (...args) =>
+      this.#cut(...args),
     );
     this.#batch = new TextBatch(library, settings.batchTokens);
     const isEncoder = library.hasEncoder(model) && !library.hasDecoder(model);
@@ -126,7 +126,7 @@ class EmbeddingModel {
   ): Int32Array {
     const bytes = Buffer.from(text);
     const into = (tokens: Int32Array): number =>
-      this.#library.tokenize(
+      this.library.tokenize(
         this.#vocabulary,
         bytes,
         bytes.length,
@@ -142,8 +142,8 @@ class EmbeddingModel {
 
   /** One native run; nothing of the one before is left. @throws Error when it fails */
   embed(tokens: Int32Array, counts: readonly number[]): Float32Array {
-    const memory = this.#library.memory(this.#context);
-    if (memory !== null) this.#library.clearMemory(memory, false);
+    const memory = this.library.memory(this.#context);
+    if (memory !== null) this.library.clearMemory(memory, false);
     const code = this.#compute(this.#context, this.#batch.filled(tokens, counts));
     if (code !== 0) throw new Error(`llama.cpp could not compute this batch (${code})`);
     const vectors = new Float32Array(counts.length * this.dimensions);
@@ -154,7 +154,7 @@ class EmbeddingModel {
   }
 
   #vector(sequence: number): Float32Array {
-    const pointer = this.#library.vectorOf(this.#context, sequence);
+    const pointer = this.library.vectorOf(this.#context, sequence);
     if (pointer === null) throw new Error('llama.cpp made no vector');
     const vector = Float32Array.from(
       koffi.decode(pointer, koffi.array('float', this.dimensions)) as Float32Array,

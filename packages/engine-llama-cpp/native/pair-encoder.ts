@@ -4,11 +4,6 @@ const PLACES = /(\{query\}|\{document\})/;
 /** No token has this id: the vocabulary lacks the kind. */
 const ABSENT = -1;
 
-type Tokenize = (
-  text: string,
-  options: { readonly special: boolean; readonly control: boolean },
-) => Int32Array;
-
 /**
  * A query and a document as one text, in the form that a reranking model was trained
  * with: its template `rerank`, or the tokens that begin, separate and end two texts. What
@@ -22,8 +17,12 @@ export class PairEncoder {
 
   constructor(
     library: CLibrary,
-    { model, vocabulary }: { model: Pointer; vocabulary: Pointer },
-    private readonly tokenize: Tokenize,
+    model: Pointer,
+    vocabulary: Pointer,
+    private readonly tokenize: (
+      text: string,
+      options: { readonly special: boolean; readonly control: boolean },
+    ) => Int32Array,
   ) {
     this.#template = library.template(model, 'rerank')?.split(PLACES) ?? [];
     const separator = one(

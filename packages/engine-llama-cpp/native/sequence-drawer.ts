@@ -22,14 +22,15 @@ interface PooledSampler {
  * stay in any cache.
  */
 export class SamplerPool {
-  readonly #make: () => NativeSampler;
   readonly #free: PooledSampler[] = [];
   readonly #waiting: ((sampler: PooledSampler) => void)[] = [];
   #left: number;
 
-  constructor(most: number, make: () => NativeSampler) {
+  constructor(
+    most: number,
+    private readonly make: () => NativeSampler,
+  ) {
     this.#left = most;
-    this.#make = make;
   }
 
   /**
@@ -52,7 +53,7 @@ export class SamplerPool {
     if (free) return free;
     if (this.#left === 0) return new Promise(resolve => this.#waiting.push(resolve));
     this.#left -= 1;
-    return { native: this.#make(), lastSeed: undefined };
+    return { native: this.make(), lastSeed: undefined };
   }
 }
 
@@ -67,16 +68,13 @@ export interface DrawingPlace extends Pick<Decoding, 'context' | 'grammarState'>
 
 /** Draws the tokens of the sequence in one slot. */
 export class SequenceDrawer {
-  readonly #place: DrawingPlace;
   #sampling: WireSampling | undefined;
   #grammarState: GrammarState | undefined;
   /** The answer so far, with room to grow. */
   #answer = new Uint32Array(64);
   #length = 0;
 
-  constructor(place: DrawingPlace) {
-    this.#place = place;
-  }
+  constructor(private readonly place: DrawingPlace) {}
 
   /**
    * A sequence takes the slot, or comes back to it. @throws Error when its grammar
@@ -89,7 +87,7 @@ export class SequenceDrawer {
     this.#grammarState = undefined;
     for (const token of answer) this.#keep(token);
     if (sampling.grammar === undefined) return;
-    this.#grammarState = this.#place.grammarState(sampling.grammar);
+    this.#grammarState = this.place.grammarState(sampling.grammar);
     for (const token of answer) this.#grammarState.accept(token);
   }
 
@@ -102,7 +100,7 @@ export class SequenceDrawer {
    * @param position of the token that is drawn; @param place of its logits in the batch
    */
   async draw(position: number, place: number): Promise<number> {
-    const { context, samplers } = this.#place;
+    const { context, samplers } = this.place;
     const token = await samplers.use(sampler => {
       this.#configure(sampler, position);
       return context.sampleToken(place, sampler.native);
@@ -132,7 +130,7 @@ export class SequenceDrawer {
   }
 
   #look(place: number, tokens: readonly number[], top: number): Promise<Looked> {
-    const { context, samplers } = this.#place;
+    const { context, samplers } = this.place;
     return samplers.use(sampler => {
       sampler.lastSeed = 0;
       return context.look(place, sampler.native, tokens, top);
@@ -173,7 +171,7 @@ export class SequenceDrawer {
       repeatPenaltyFrequencyPenalty: frequencyPenalty,
       repeatPenaltyPresencePenalty: presencePenalty,
       repeatPenaltyTokens: this.#answer.subarray(0, this.#length),
-      repeatPenaltyMaxTokens: this.#place.contextTokens,
+      repeatPenaltyMaxTokens: this.place.contextTokens,
     };
   }
 

@@ -21,28 +21,23 @@ interface Item {
 
 const NONE = new Uint32Array(0);
 
-interface Waiting {
-  readonly frame: StepFrame;
-  readonly answer: (reply: StepReply) => void;
-}
-
 /**
  * Executes steps in the order they come: memory operations, one native decode for all
  * items, one draw for each that wants one. With the next step at hand, the device has it
  * before the results of the last one are reported.
  */
 export class StepRunner {
-  readonly #place: DrawingPlace;
   readonly #drawers = new Map<number, SequenceDrawer>();
   /** Why the sequence in a slot cannot draw. */
   readonly #unable = new Map<number, string>();
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: {
+    readonly frame: StepFrame;
+    readonly answer: (reply: StepReply) => void;
+  }[] = [];
   #isRunning = false;
   #isBroken = false;
 
-  constructor(place: DrawingPlace) {
-    this.#place = place;
-  }
+  constructor(private readonly place: DrawingPlace) {}
 
   run(frame: StepFrame): Promise<StepReply> {
     return new Promise(answer => {
@@ -78,10 +73,10 @@ export class StepRunner {
       if (frame.operations.length > 0) await this.#operate(frame.operations);
       this.#begin(frame);
       const items = this.#batch(frame);
-      const decoded = this.#place.context.decodeBatch();
+      const decoded = this.place.context.decodeBatch();
       // Draws are queued behind the run, so that no thread has to be woken in between; of
       // a run that fails they draw nothing.
-      if (!this.#place.drawsInLine) await decoded;
+      if (!this.place.drawsInLine) await decoded;
       const [, reply] = await Promise.all([decoded, this.#draw(items)]);
       return reply;
     } catch (error) {
@@ -90,7 +85,7 @@ export class StepRunner {
   }
 
   async #operate(operations: readonly SlotOperation[]): Promise<void> {
-    const { context } = this.#place;
+    const { context } = this.place;
     for (const operation of operations) {
       const { slot, keep } = operation;
       if (operation.type === 'copy')
@@ -105,7 +100,7 @@ export class StepRunner {
     for (const start of begins) {
       let drawer = this.#drawers.get(start.slot);
       if (drawer === undefined)
-        this.#drawers.set(start.slot, (drawer = new SequenceDrawer(this.#place)));
+        this.#drawers.set(start.slot, (drawer = new SequenceDrawer(this.place)));
       this.#unable.delete(start.slot);
       try {
         drawer.begin(start);
@@ -118,7 +113,7 @@ export class StepRunner {
   }
 
   #batch({ items, tokens }: StepFrame): Item[] {
-    const { context } = this.#place;
+    const { context } = this.place;
     context.initBatch(tokens.length);
     const batched: Item[] = [];
     for (let at = 0, next = 0; at < items.length; at += ITEM_WIDTH) {

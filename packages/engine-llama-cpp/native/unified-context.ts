@@ -79,8 +79,8 @@ export function openUnified(settings: UnifiedSettings, onGpu: boolean): Decoding
   const vocabularySize = library.vocabularySize(vocabulary);
   const candidates = new Candidates(vocabularySize);
   return {
-    context: new UnifiedContext(library, { model, vocabularySize, settings }),
-    newSampler: () => new UnifiedSampler({ library, vocabularySize, candidates }),
+    context: new UnifiedContext(library, model, vocabularySize, settings),
+    newSampler: () => new UnifiedSampler(library, vocabularySize, candidates),
     grammarState: text => unifiedGrammarState(library, vocabulary, text),
     description: describeModel(library, model),
   };
@@ -144,18 +144,11 @@ class NativeRun {
   }
 }
 
-interface ContextParts {
-  readonly model: Pointer;
-  readonly vocabularySize: number;
-  readonly settings: UnifiedSettings;
-}
-
 /**
  * Cells are divided among the sequences while all of them fit into their parts: attention
  * passes over the cells of a part then, and over those of all sequences where they share.
  */
 class UnifiedContext implements NativeContext {
-  readonly #library: CLibrary;
   readonly #open: (isShared: boolean) => Pointer;
   #context: Pointer;
   #memory: Pointer;
@@ -166,11 +159,14 @@ class UnifiedContext implements NativeContext {
   /** Tokens of each sequence, those of the next run included. */
   readonly #lengths: number[];
   readonly #run: NativeRun;
-  readonly #vocabularySize: number;
   readonly #drawsInLine: boolean;
 
-  constructor(library: CLibrary, { model, vocabularySize, settings }: ContextParts) {
-    this.#library = library;
+  constructor(
+    private readonly library: CLibrary,
+    model: Pointer,
+    private readonly vocabularySize: number,
+    settings: UnifiedSettings,
+  ) {
     this.#open = isShared => openContext(library, model, { ...settings, isShared });
     this.#lengths = new Array<number>(settings.rows).fill(0);
     this.#isShared = partOf(settings) === 0;
@@ -186,7 +182,6 @@ class UnifiedContext implements NativeContext {
     this.#part = this.#isShared ? 0 : partOf(settings);
     this.#memory = library.memory(this.#context)!;
     this.#run = new NativeRun(library, settings.stepTokens);
-    this.#vocabularySize = vocabularySize;
     this.#drawsInLine = settings.drawThreads === 1;
   }
 
@@ -208,16 +203,16 @@ class UnifiedContext implements NativeContext {
 
   async decodeBatch(): Promise<void> {
     this.#layOut();
-    const code = await offThread(this.#library.decode, this.#context, this.#run.native);
+    const code = await offThread(this.library.decode, this.#context, this.#run.native);
     if (code !== 0) throw new Error(`llama.cpp could not compute this batch (${code})`);
     // Puts the outputs in order now: draws of several threads would do so at
     // the same time.
-    if (!this.#drawsInLine) this.#library.logits(this.#context);
+    if (!this.#drawsInLine) this.library.logits(this.#context);
   }
 
   sampleToken(place: number, sampler: NativeSampler): Promise<number> {
     const sample = (chain: Pointer): Promise<number> =>
-      offThread(this.#library.sample, chain, this.#context, place);
+      offThread(this.library.sample, chain, this.#context, place);
     return (sampler as UnifiedSampler).draw(sample, () => this.#logits(place));
   }
 
@@ -232,18 +227,18 @@ class UnifiedContext implements NativeContext {
 
   removeTokenCellsFromSequence(sequence: number, start: number, end: number): boolean {
     this.#lengths[sequence] = start;
-    return this.#library.cutSequence(this.#memory, sequence, start, end);
+    return this.library.cutSequence(this.#memory, sequence, start, end);
   }
 
   disposeSequence(sequence: number): void {
     this.#lengths[sequence] = 0;
-    this.#library.cutSequence(this.#memory, sequence, -1, -1);
+    this.library.cutSequence(this.#memory, sequence, -1, -1);
   }
 
   copySequenceStateFromOtherSequence(target: number, source: number): Promise<number> {
-    this.#library.cutSequence(this.#memory, target, -1, -1);
+    this.library.cutSequence(this.#memory, target, -1, -1);
     // llama.cpp would copy divided cells with the next run only, and all of a part.
-    if (this.#isShared) this.#library.copySequence(this.#memory, source, target, -1, -1);
+    if (this.#isShared) this.library.copySequence(this.#memory, source, target, -1, -1);
     else this.#give(target, this.#stateOf(source));
     this.#lengths[target] = this.#lengths[source]!;
     return Promise.resolve(0);
@@ -260,11 +255,11 @@ class UnifiedContext implements NativeContext {
     const held = this.#lengths.map((length, sequence) =>
       length > 0 ? this.#taken(sequence) : NOTHING,
     );
-    this.#library.closeContext(this.#context);
+    this.library.closeContext(this.#context);
     try {
       this.#context = this.#open(isLong);
       this.#isShared = isLong;
-      this.#memory = this.#library.memory(this.#context)!;
+      this.#memory = this.library.memory(this.#context)!;
       held.forEach((state, sequence) => this.#give(sequence, state));
     } catch (error) {
       // Nothing is left to go on with: another process computes again what was here.
@@ -274,8 +269,8 @@ class UnifiedContext implements NativeContext {
   }
 
   #stateOf(sequence: number): Buffer {
-    const state = Buffer.alloc(this.#library.stateSize(this.#context, sequence));
-    this.#library.takeState(this.#context, state, state.length, sequence);
+    const state = Buffer.alloc(this.library.stateSize(this.#context, sequence));
+    this.library.takeState(this.#context, state, state.length, sequence);
     return state;
   }
 
@@ -291,18 +286,18 @@ class UnifiedContext implements NativeContext {
   #give(sequence: number, state: Buffer): void {
     if (
       state.length > 0 &&
-      this.#library.giveState(this.#context, state, state.length, sequence) !==
+      this.library.giveState(this.#context, state, state.length, sequence) !==
         state.length
     )
       throw new Error(`llama.cpp did not take sequence ${sequence} into another context`);
   }
 
   #logits(place: number): Float32Array {
-    const logits = this.#library.logitsAt(this.#context, place);
+    const logits = this.library.logitsAt(this.#context, place);
     if (logits === null) throw new Error('This place of the batch has no logits.');
     return koffi.decode(
       logits,
-      koffi.array('float', this.#vocabularySize, 'Typed'),
+      koffi.array('float', this.vocabularySize, 'Typed'),
     ) as Float32Array;
   }
 }

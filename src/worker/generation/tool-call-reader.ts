@@ -37,17 +37,17 @@ const NEARLY_BARE = /^\s*(\{\s*("\w{0,4})?)?$/;
  */
 export class ToolCallReader {
   readonly #marks: Marks;
-  /** `TOOL/PARAMETER` whose values are texts. */
-  readonly #texts: readonly string[];
   #held = '';
   /** What opened the call that is read. */
   #opened: string | undefined;
   /** The answer may still be a call without any mark. */
   #mayBeBare: boolean;
 
-  constructor(form: ToolForm = 'hermes', texts: readonly string[] = []) {
+  constructor(
+    form: ToolForm = 'hermes' /** `TOOL/PARAMETER` whose values are texts. */,
+    private readonly texts: readonly string[] = [],
+  ) {
     this.#marks = form === 'gpt-oss' ? TAGS : MARKS[form];
-    this.#texts = texts;
     this.#mayBeBare = form === 'llama3';
   }
 
@@ -84,7 +84,7 @@ export class ToolCallReader {
 
   /** @returns the text that it is, if it is no call */
   #read(text: string, calls: ToolCall[], close: string): string {
-    const found = callsIn(text, this.#texts);
+    const found = callsIn(text, this.texts);
     calls.push(...found);
     return found.length > 0 ? '' : `${this.#opened}${text}${close}`;
   }
