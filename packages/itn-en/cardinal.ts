@@ -45,10 +45,6 @@ export function isolated(first: Token, { high, low, last }: NumberPair): boolean
 
 const DURATIONS = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', 'year']);
 
-/** Hours of a day that half of all "ten thirty" are about. */
-export const looksLikeTime = ({ high, low }: NumberPair): boolean =>
-  high >= 10 && high <= 12 && low < 60;
-
 export const pairText = ({ high, low }: Pick<NumberPair, 'high' | 'low'>): string =>
   `${high}${String(low).padStart(2, '0')}`;
 

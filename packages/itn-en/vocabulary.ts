@@ -56,9 +56,6 @@ export const UNITS_OF_MEASURE: ReadonlyMap<string, string> = new Map([
   ['gigahertz', 'GHz'],
 ]);
 
-/** Units whose squares and cubes are written with a raised digit. */
-export const LENGTH_SYMBOLS: ReadonlySet<string> = new Set(['km', 'm', 'cm', 'mm']);
-
 export const isDegree = (word: string): boolean =>
   word === 'degree' || word === 'degrees';
 

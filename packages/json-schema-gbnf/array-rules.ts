@@ -15,21 +15,16 @@ export function arrayExpression(
   const bounds = boundsOf(schema, ['minItems', 'maxItems'], path);
   const { first, rest } = itemsOf(schema, path);
   if (schema.uniqueItems === true && bounds.most > 1)
-    return `"[" space ${different(first.length === 0 ? rest : undefined, { bounds, path }, writer)} space "]"`;
+    return `"[" space ${different(first.length === 0 ? rest : undefined, bounds, path, writer)} space "]"`;
   const fixed = first
     .slice(0, Math.min(first.length, bounds.most))
     .map(({ schema: item, path: at }) => writer.rule(item, at));
-  const inside = listed(fixed, rest, { bounds, path }, writer);
+  const inside = listed(fixed, rest, bounds, path, writer);
   return `"[" space ${inside} space "]"`;
 }
 
 interface Item {
   readonly schema: unknown;
-  readonly path: string;
-}
-
-interface Wanted {
-  readonly bounds: Bounds;
   readonly path: string;
 }
 
@@ -61,7 +56,8 @@ function itemsOf(
 function listed(
   fixed: readonly string[],
   item: Item,
-  { bounds: { least, most }, path }: Wanted,
+  { least, most }: Bounds,
+  path: string,
   writer: SchemaWriter,
 ): string {
   const isClosed = item.schema === false;
@@ -87,7 +83,8 @@ function listed(
  */
 function different(
   item: Item | undefined,
-  { bounds: { least, most }, path }: Wanted,
+  { least, most }: Bounds,
+  path: string,
   writer: SchemaWriter,
 ): string {
   const values =

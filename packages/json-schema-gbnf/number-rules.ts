@@ -111,7 +111,7 @@ function limitsOf(schema: Schema, path: string): Limits {
   const most = ofMost.sort(
     (a, b) => a.value - b.value || Number(b.isExcluded) - Number(a.isExcluded),
   )[0];
-  return { ...(least && { least }), ...(most && { most }) };
+  return { least, most };
 }
 
 function stepOf(schema: Schema, path: string): Decimal | undefined {
@@ -195,7 +195,8 @@ function signed({ least, most }: Range, of: (range: Range) => string): string {
 
 /** Of numbers that are not negative. */
 function decimals({ least, most }: Range, scale: number): string {
-  const [low, high] = [least, most].map(units => split(units, scale)) as [Split, Split];
+  const low = split(least, scale);
+  const high = split(most, scale);
   if (low.whole === high.whole)
     return `"${low.whole}" ${fractionBetween(low.fraction, high.fraction)}`;
   const [none, all] = ['0'.repeat(scale), '9'.repeat(scale)];
@@ -210,12 +211,7 @@ function decimals({ least, most }: Range, scale: number): string {
   return either(options);
 }
 
-interface Split {
-  readonly whole: bigint;
-  readonly fraction: string;
-}
-
-function split(units: bigint, scale: number): Split {
+function split(units: bigint, scale: number) {
   const one = 10n ** BigInt(scale);
   return {
     whole: units / one,
