@@ -24,14 +24,6 @@ import { WORKER_LOG } from './lifecycle/worker-log.js';
 import { PullReadiness, WorkerState } from './lifecycle/worker-state.js';
 import { pullProviders } from './pull/pull-providers.js';
 
-interface WorkerParts {
-  readonly spec: WorkerSpec;
-  readonly engine: Pick<WorkerEngine, 'kind'>;
-  readonly log: Logger;
-  /** In place of providers of the same name. */
-  readonly replaced?: readonly Provider[];
-}
-
 const EVERY_WORKER: Provider[] = [
   WorkerState,
   PullReadiness,
@@ -44,7 +36,18 @@ const EVERY_WORKER: Provider[] = [
 /** One engine, one model, one device: only the service of its kind is there. */
 @Module({})
 export class WorkerModule {
-  static forEngine({ spec, engine, log, replaced = [] }: WorkerParts): DynamicModule {
+  /** @param parts `replaced`: in place of providers of the same name */
+  static forEngine({
+    spec,
+    engine,
+    log,
+    replaced = [],
+  }: {
+    readonly spec: WorkerSpec;
+    readonly engine: Pick<WorkerEngine, 'kind'>;
+    readonly log: Logger;
+    readonly replaced?: readonly Provider[];
+  }): DynamicModule {
     const kind = KINDS[engine.kind];
     return {
       module: WorkerModule,

@@ -6,13 +6,6 @@ import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js'
 import { openUpload } from './received-file.js';
 import { PcmIntake } from './resampler.js';
 
-interface Format {
-  readonly coding: number;
-  readonly channels: number;
-  readonly sampleRate: number;
-  readonly bitsPerSample: number;
-}
-
 const PCM = 1;
 
 const EXTENSIBLE = 0xfffe;
@@ -26,13 +19,13 @@ const UNKNOWN_LENGTH = 0xffffffff;
  */
 export function canonicalWavData(file: Buffer): Buffer | undefined {
   if (ascii(file, 0) !== 'RIFF' || ascii(file, 8) !== 'WAVE') return undefined;
-  let format: Format | undefined;
+  let isCanonical: boolean | undefined;
   let data: Buffer | undefined;
   for (const chunk of chunksOf(file)) {
-    if (chunk.id === 'fmt ') format ??= formatOf(chunk.body);
+    if (chunk.id === 'fmt ') isCanonical ??= isCanonicalFormat(chunk.body);
     if (chunk.id === 'data') data ??= chunk.body;
   }
-  return format && isCanonical(format) ? data : undefined;
+  return isCanonical ? data : undefined;
 }
 
 function* chunksOf(file: Buffer): Generator<{ id: string; body: Buffer }> {
@@ -62,26 +55,23 @@ const isChunkAt = (file: Buffer, at: number): boolean =>
   /^[A-Za-z0-9 ]{4}$/.test(ascii(file, at)) &&
   at + 8 + file.readUInt32LE(at + 4) <= file.length;
 
-function formatOf(body: Buffer): Format | undefined {
+/** Undefined: too short to say. */
+function isCanonicalFormat(body: Buffer): boolean | undefined {
   if (body.length < 16) return undefined;
   const coding = body.readUInt16LE(0);
   // An extensible format names the real coding in the first two bytes of
   // its sub-format id.
   const real =
     coding === EXTENSIBLE && body.length >= 26 ? body.readUInt16LE(24) : coding;
-  return {
-    coding: real,
-    channels: body.readUInt16LE(2),
-    sampleRate: body.readUInt32LE(4),
-    bitsPerSample: body.readUInt16LE(14),
-  };
+  const [channels, bitsPerSample] = [body.readUInt16LE(2), body.readUInt16LE(14)];
+  const sampleRate = body.readUInt32LE(4);
+  return (
+    real === PCM &&
+    channels === 1 &&
+    sampleRate === RECOGNISER_RATE &&
+    bitsPerSample === 16
+  );
 }
-
-const isCanonical = ({ coding, channels, sampleRate, bitsPerSample }: Format): boolean =>
-  coding === PCM &&
-  channels === 1 &&
-  sampleRate === RECOGNISER_RATE &&
-  bitsPerSample === 16;
 
 const ascii = (file: Buffer, at: number): string => file.toString('latin1', at, at + 4);
 
@@ -211,12 +201,6 @@ const rejected = (
   message: string,
 ): DomainError => new DomainError(code, message, { param: 'file' });
 
-interface DecodedAudio {
-  /** Mono, 16 kHz. */
-  readonly samples: Int16Array;
-  readonly durationS: number;
-}
-
 /**
  * A whole file as mono PCM at 16 kHz, whatever its container: for short audio, and for
  * engines that need all of it at once.
@@ -228,7 +212,7 @@ export async function decodeAudio(
   file: Buffer,
   signal: AbortSignal,
   mostS: number = MAX_AUDIO_S,
-): Promise<DecodedAudio> {
+) {
   if (file.length === 0)
     throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
   const data = canonicalWavData(file);

@@ -18,25 +18,12 @@ export interface LiveStream {
 }
 
 /** Utterances end by commit only. */
-export class CommittedStream implements LiveStream {
-  constructor(
-    private readonly stream: RecognizerStream,
-    private readonly emit: EmitEvent,
-  ) {}
-
-  async push(samples: Int16Array): Promise<void> {
-    for (const event of await this.stream.push(samples)) this.emit(event);
-  }
-
-  async commit(): Promise<void> {
-    for (const event of await this.stream.commit()) this.emit(event);
-  }
-
-  done(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  close(): Promise<void> {
-    return this.stream.close();
-  }
-}
+export const committedStream = (
+  stream: RecognizerStream,
+  emit: EmitEvent,
+): LiveStream => ({
+  push: async samples => (await stream.push(samples)).forEach(emit),
+  commit: async () => (await stream.commit()).forEach(emit),
+  done: () => Promise.resolve(),
+  close: () => stream.close(),
+});

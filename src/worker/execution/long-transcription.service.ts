@@ -28,7 +28,7 @@ import {
   type TranscriptAnswer,
   TranscriptStitcher,
 } from './transcript-stitcher.js';
-import { type Computed } from './work-item.js';
+import { type Computed } from './micro-batcher.js';
 
 /** A window in the form that the engine takes: samples, or a WAV file. */
 function windowAudio(
@@ -40,13 +40,6 @@ function windowAudio(
   const data = bytesOf(samples);
   const bytes = Buffer.concat([wavHeader(RECOGNISER_RATE, data.length), data]);
   return { kind: 'encoded', bytes, filename: 'window.wav', durationS };
-}
-
-interface LongRunOptions {
-  readonly files: RecognitionService;
-  readonly engine: SpeechRecognizer;
-  readonly call: RecognitionCall;
-  readonly sink?: SegmentSink | undefined;
 }
 
 /** More would only use memory: 32 windows of 30 s are 31 MB. */
@@ -63,13 +56,14 @@ class LongRun {
   readonly #running = new Set<Promise<unknown>>();
   readonly #executions: CallExecution[] = [];
 
-  constructor(private readonly options: LongRunOptions) {
-    const { temperature, wordTimestamps } = options.call;
-    this.#stitcher = new TranscriptStitcher({
-      temperature,
-      words: wordTimestamps,
-      sink: options.sink,
-    });
+  constructor(
+    private readonly files: RecognitionService,
+    private readonly engine: SpeechRecognizer,
+    private readonly call: RecognitionCall,
+    private readonly sink?: SegmentSink,
+  ) {
+    const { temperature, wordTimestamps: words } = call;
+    this.#stitcher = new TranscriptStitcher({ temperature, words, sink });
   }
 
   /**
@@ -107,12 +101,12 @@ class LongRun {
    * have it (D-24).
    */
   #ahead(): number {
-    const { maxBatch, maxConcurrent } = this.options.engine.info;
+    const { maxBatch, maxConcurrent } = this.engine.info;
     return Math.min(MOST_WINDOWS, maxBatch * (maxConcurrent + 1));
   }
 
   #recognise(window: AudioWindow, signal: AbortSignal): Promise<Computed<Recognised>> {
-    const { files, engine, call, sink } = this.options;
+    const { engine, call, sink } = this;
     const { index, startS } = window;
     const shares = window.sharedBeforeS > 0 || window.sharedAfterS > 0;
     // Overlaps are joined by words with times.
@@ -122,7 +116,7 @@ class LongRun {
       index === 0
         ? call.group
         : { ...call.group, id: `${call.requestId}#${index}`, size: 1 };
-    const recognised = files.submit(
+    const recognised = this.files.submit(
       {
         call: { ...call, wordTimestamps, group },
         flow: call.requestId,
@@ -246,7 +240,7 @@ export class LongTranscriptionService {
       decodedStream(file.handle, signal, longestOf(file.size)),
       this.#rules(call.chunking),
     );
-    return new LongRun({ files, engine, call, sink }).run(windows, signal);
+    return new LongRun(files, engine, call, sink).run(windows, signal);
   }
 
   /**

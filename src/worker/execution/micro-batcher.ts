@@ -12,11 +12,10 @@ import {
   type GroupCompute,
 } from './batch-journal.js';
 import { type Prepared, PrepStage } from '../lifecycle/prep-stage.js';
-import { type Computed, type WorkItem } from './work-item.js';
 import { type PlacedWork, WorkQueue } from '../lifecycle/work-queue.js';
 import { blended } from '../../core/queue/answer-times.js';
 import { SlotMap } from '../../core/request/slot-map.js';
-import { type CallGroup } from '../../contracts/grpc/call.codec.js';
+import { type CallExecution, type CallGroup } from '../../contracts/grpc/call.codec.js';
 
 /** The device and what is READY, when an engine call could start. */
 export interface DeviceView {
@@ -200,6 +199,24 @@ export const deviceLimits = (
   maxConcurrent: Math.min(maxConcurrent, pull?.maxConcurrency ?? maxConcurrent),
 });
 
+/** One request in the micro-batcher. */
+export interface WorkItem<Input> {
+  readonly id: string;
+  readonly priority: RequestPriority;
+  /** Calls that were dispatched together (D-24); size 1: alone. */
+  readonly group: CallGroup;
+  readonly input: Input;
+  /** Shared by the parts of one long request, which take turns with other requests. */
+  readonly flow?: string;
+  /** Aborted by the Cancel RPC, by the caller's disconnect or by shutdown. */
+  readonly signal: AbortSignal;
+}
+
+export interface Computed<Value> {
+  readonly value: Value;
+  readonly execution: CallExecution;
+}
+
 type DeviceLimits = Pick<EngineInfo, 'maxBatch' | 'maxConcurrent' | 'callMs'>;
 
 interface MicroBatcherOptions<Input, Ready, Value> {
@@ -366,7 +383,7 @@ export class MicroBatcher<Input, Ready, Value> {
 const executionOf = (
   { prepMs, readyMs }: { readonly prepMs: number; readonly readyMs: number },
   { startedMs, deviceMs, outcomes, batchId }: EngineCall<unknown>,
-): Computed<unknown>['execution'] => ({
+): CallExecution => ({
   prepMs,
   readyWaitMs: startedMs - readyMs,
   deviceMs,

@@ -1,17 +1,15 @@
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { joinedText } from '../../contracts/formats/joined-text.js';
 import {
+  type RecognizedSegment,
+  type RecognizedTranscript,
   type TokenLogprob,
+  type TranscribeItem,
   type Transcript,
   type TranscriptSegment,
   type TranscriptWord,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type AudioWindow } from '../audio/window-cutter.js';
-import {
-  type TranscribeItem,
-  type RecognizedTranscript,
-  type RecognizedSegment,
-} from '@switchyard/engine-api/speech-recognizer.js';
 import { joinOverlap, type WindowText } from './overlap-words.js';
 
 /** Segments as in verbose_json: numbered, with defaults filled in. */
@@ -45,21 +43,10 @@ export type SegmentSink = (
   logprobs: readonly TokenLogprob[],
 ) => void;
 
-type WindowPlace = Pick<
-  AudioWindow,
-  'index' | 'startS' | 'durationS' | 'sharedBeforeS' | 'sharedAfterS'
->;
+type WindowPlace = Omit<AudioWindow, 'samples'>;
 
 interface Held extends WindowText {
   readonly logprobs: readonly TokenLogprob[];
-}
-
-interface StitcherOptions {
-  /** For segments without their own. */
-  readonly temperature: number;
-  /** False: words are only needed to join windows. */
-  readonly words: boolean;
-  readonly sink?: SegmentSink;
 }
 
 /**
@@ -82,7 +69,15 @@ export class TranscriptStitcher {
   #next = 0;
   #emitted = 0;
 
-  constructor(private readonly options: StitcherOptions) {}
+  constructor(
+    private readonly options: {
+      /** For segments without their own. */
+      readonly temperature: number;
+      /** False: words are only needed to join windows. */
+      readonly words: boolean;
+      readonly sink?: SegmentSink;
+    },
+  ) {}
 
   /**
    * For the engine's own `onSegment`: once all windows before are added, segments are
@@ -115,7 +110,7 @@ export class TranscriptStitcher {
     );
     if (this.#held) {
       if (sharedBeforeS > 0)
-        joinOverlap(this.#held, text, { from: startS, to: startS + sharedBeforeS });
+        joinOverlap(this.#held, text, startS, startS + sharedBeforeS);
       this.#settle(this.#held);
     }
     this.#held = sharedAfterS > 0 ? text : undefined;

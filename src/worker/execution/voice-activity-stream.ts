@@ -5,9 +5,11 @@ import {
   LONGEST_UTTERANCE,
   type VoiceEvent,
 } from '@switchyard/engine-api/audio/voice-activity-tracker.js';
-import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import { type VoiceActivitySession } from '@switchyard/engine-sherpa/voice-activity.js';
-import { type RecognizerStream } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type RecognizerEvent,
+  type RecognizerStream,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { WorkLine } from '../lifecycle/work-line.js';
 import { type LiveStream, type EmitEvent } from './live-stream.js';
 

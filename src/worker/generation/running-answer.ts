@@ -24,8 +24,8 @@ const LOW_CHUNKS = 16;
  * What was made and not yet asked for. It never refuses: whoever fills it is told to
  * stop, and may bring a little more.
  */
-class EventBuffer<T> implements AsyncIterable<T> {
-  readonly #waiting: T[] = [];
+class EventBuffer implements AsyncIterable<GenerationEvent> {
+  readonly #waiting: GenerationEvent[] = [];
   #isFull = false;
   #end: { readonly error?: Error } | undefined;
   #wake: () => void = () => undefined;
@@ -35,7 +35,7 @@ class EventBuffer<T> implements AsyncIterable<T> {
     private readonly onRoom: () => void,
   ) {}
 
-  push(...events: readonly T[]): void {
+  push(...events: readonly GenerationEvent[]): void {
     if (this.#end) return;
     this.#waiting.push(...events);
     this.#wake();
@@ -58,7 +58,7 @@ class EventBuffer<T> implements AsyncIterable<T> {
   }
 
   /** For one reader. @throws what it was ended with */
-  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<GenerationEvent> {
     for (;;) {
       const next = this.#waiting.shift();
       if (next !== undefined) {
@@ -78,18 +78,12 @@ class EventBuffer<T> implements AsyncIterable<T> {
   }
 }
 
-interface TooLong extends Pick<SubmitRefusal, 'tokens' | 'limit'> {
-  readonly form: 'chat' | 'completion';
-  readonly promptTokens: number;
-}
-
 /** What can never fit, in OpenAI's words: clients look for them. */
-export function contextExceeded({
-  form,
-  promptTokens,
-  tokens,
-  limit,
-}: TooLong): DomainError {
+export function contextExceeded(
+  form: 'chat' | 'completion',
+  promptTokens: number,
+  { tokens, limit }: Pick<SubmitRefusal, 'tokens' | 'limit'>,
+): DomainError {
   const param = form === 'chat' ? 'messages' : 'prompt';
   const asked =
     promptTokens >= limit
@@ -125,7 +119,7 @@ interface AnswerOptions {
  * they join, so that no request waits behind more of one request than can run at a time.
  */
 export class RunningAnswer implements ChoiceListener {
-  readonly events: EventBuffer<GenerationEvent>;
+  readonly events: EventBuffer;
   /** Resolves when nothing of it is in the scheduler any more. */
   readonly over: Promise<void>;
   readonly #all: readonly Choice[];
@@ -157,7 +151,7 @@ export class RunningAnswer implements ChoiceListener {
       );
     this.#waiting = this.#all.filter(one => this.#isFirst(one)).reverse();
     this.over = new Promise(resolve => (this.#end = resolve));
-    this.events = new EventBuffer<GenerationEvent>(
+    this.events = new EventBuffer(
       () => this.#pause(),
       () => this.#resume(),
     );
@@ -302,12 +296,12 @@ export class RunningAnswer implements ChoiceListener {
     return new DomainError('request_cancelled', `Request ${requestId} was cancelled.`);
   }
 
-  #refused({ prompt }: Choice, { reason, tokens, limit }: SubmitRefusal): Error {
+  #refused({ prompt }: Choice, refusal: SubmitRefusal): Error {
     const { form } = this.options;
-    if (reason === 'empty_prompt') {
+    if (refusal.reason === 'empty_prompt') {
       const param = form === 'chat' ? 'messages' : 'prompt';
       return invalidField(param, `\`${param}\` comes to no tokens.`);
     }
-    return contextExceeded({ form, promptTokens: prompt.length, tokens, limit });
+    return contextExceeded(form, prompt.length, refusal);
   }
 }

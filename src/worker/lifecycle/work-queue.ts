@@ -25,12 +25,6 @@ export interface PlacedWork {
  */
 export const MOST_OVERTAKING = 64;
 
-/** A BATCH item counts as REALTIME once so many REALTIME items were added in all. */
-interface Overtaken<Item> {
-  readonly item: Item;
-  readonly atUrgent: number;
-}
-
 const equal = (): number => 1;
 
 /**
@@ -51,8 +45,11 @@ export class WorkQueue<Item extends PlacedWork> {
     agingShare: 1,
   });
   readonly #entries = new Map<Item, Entry<Item>>();
-  /** BATCH items in the order in which they were added. */
-  #overtaken: Overtaken<Item>[] = [];
+  /**
+   * BATCH items in the order in which they were added; each counts as REALTIME once so
+   * many REALTIME items were added in all.
+   */
+  #overtaken: { readonly item: Item; readonly atUrgent: number }[] = [];
   #urgent = 0;
 
   get size(): number {

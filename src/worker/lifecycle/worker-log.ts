@@ -7,18 +7,18 @@ import { standardOutput } from '../../platform/logging/log-output.js';
 /** Injection token of the process's `Logger`, for code without Nest. */
 export const WORKER_LOG = Symbol('WORKER_LOG');
 
-interface WorkerLogOptions {
-  readonly workerId: string;
-  readonly model: { readonly id: string };
-  readonly logLevel: WorkerSpec['logLevel'];
-}
-
 /**
  * JSON lines on stdout, which the supervisor forwards to the gateway's log. Written
  * asynchronously: a pipe that is not read may lose lines, but never blocks the worker.
  */
 export function workerLog(
-  { workerId, model, logLevel }: WorkerLogOptions,
+  {
+    workerId,
+    model,
+    logLevel,
+  }: Pick<WorkerSpec, 'workerId' | 'logLevel'> & {
+    readonly model: { readonly id: string };
+  },
   destination: DestinationStream = standardOutput(),
 ): Logger {
   const base = { pid: process.pid, worker: workerId, model: model.id };

@@ -14,8 +14,7 @@ import {
 } from '../execution/batch-journal.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';
-import { RequestQueue } from './request-queue.js';
-import { retryUntilAborted } from './retry-until-aborted.js';
+import { RequestQueue, retryUntilAborted } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
 
 /**

@@ -28,16 +28,6 @@ export interface JobFeed<Job> {
   next(waitMs: number): Promise<Job | undefined>;
 }
 
-interface CollectorOptions<Job> {
-  readonly feed: JobFeed<Job>;
-  readonly rules: CollectRules;
-  /** Asked at every step; `room` without those of the group that is being collected. */
-  readonly device: () => DeviceOutlook;
-  /** REALTIME, or waiting for longer than `queue.aging_ms`. */
-  readonly hurried: (job: Job) => boolean;
-  readonly clock: MonotonicClock;
-}
-
 export interface CollectedGroup<Job> {
   readonly jobs: readonly Job[];
   /** From the first member to the close. */
@@ -51,10 +41,21 @@ export interface CollectedGroup<Job> {
  * or aged does not wait. Call it when there is room for at least one.
  * @returns undefined when no job came within `blockMs`
  */
-export async function collectGroup<Job>(
-  options: CollectorOptions<Job>,
-): Promise<CollectedGroup<Job> | undefined> {
-  const { feed, rules, device, hurried, clock } = options;
+export async function collectGroup<Job>({
+  feed,
+  rules,
+  device,
+  hurried,
+  clock,
+}: {
+  readonly feed: JobFeed<Job>;
+  readonly rules: CollectRules;
+  /** Asked at every step; `room` without those of the group that is being collected. */
+  readonly device: () => DeviceOutlook;
+  /** REALTIME, or waiting for longer than `queue.aging_ms`. */
+  readonly hurried: (job: Job) => boolean;
+  readonly clock: MonotonicClock;
+}): Promise<CollectedGroup<Job> | undefined> {
   const { maxSize, batchTimeoutMs: windowMs, policy, quietGapMs } = rules;
   const window = new BatchWindow({ policy, maxSize, windowMs, quietGapMs });
   const jobs: Job[] = [];
@@ -68,11 +69,8 @@ export async function collectGroup<Job>(
     if (jobs.length === 1) firstMs = nowMs;
     const { room, idle } = device();
     if (jobs.length >= Math.min(maxSize, room)) break;
-    const lane = {
-      size: jobs.length,
-      firstEnqueuedAtMs: firstMs,
-      lastEnqueuedAtMs: nowMs,
-    };
+    const { length: size } = jobs;
+    const lane = { size, firstEnqueuedAtMs: firstMs, lastEnqueuedAtMs: nowMs };
     const offer = { free: room, idle, maxBatch: maxSize };
     const decision = isHurried
       ? window.flush(lane, offer)

@@ -9,9 +9,8 @@ import { type DeadLetter } from '../../contracts/queue-jobs/queue-messages.js';
 import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { LockKeeper } from './lock-keeper.js';
-import { retryUntilAborted } from './retry-until-aborted.js';
 import { PullConnections } from './pull-connections.js';
-import { JobLost, RequestQueue, type Stray } from './request-queue.js';
+import { JobLost, RequestQueue, retryUntilAborted, type Stray } from './request-queue.js';
 import { type PulledJob, type TakenJob } from './taken-job.js';
 
 /** Bytes of a dead letter that are logged. */

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
+import { pause } from '../../platform/clock/pause.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
 import { type CollectedGroup, collectGroup } from './group-collector.js';
@@ -11,7 +12,7 @@ import { HeldJobs } from './held-jobs.js';
 import { JobIntake } from './job-intake.js';
 import { PullFeed } from './pull-feed.js';
 import { RequestQueue } from './request-queue.js';
-import { isHurried, type PulledJob } from './taken-job.js';
+import { type PulledJob } from './taken-job.js';
 
 const PROCESS_CLOCK = { nowMs: () => performance.now() };
 const PAUSES = { firstMs: 100, longestMs: 2000 };
@@ -97,7 +98,8 @@ export class PullLoop {
       feed,
       rules: held.rules(),
       device: () => held.outlook(),
-      hurried: ({ job }) => isHurried(job),
+      // It does not wait for stragglers (D-02). A job without a class counts as urgent.
+      hurried: ({ job }) => job.priority < QueueJobClass.BATCH,
       clock: PROCESS_CLOCK,
     });
     if (group) await this.#dispatch(group);
@@ -133,9 +135,7 @@ export class PullLoop {
       fields,
       `Taking jobs failed; again in ${Math.round(pauseMs)} ms: ${error.message}`,
     );
-    await sleep(pauseMs, undefined, { signal: this.#stopped.signal }).catch(
-      () => undefined,
-    );
+    await pause(pauseMs, this.#stopped.signal);
     await this.#returnStrays(error).catch((caught: unknown) =>
       this.log.debug({ err: caught }, 'Stray jobs are looked for later'),
     );

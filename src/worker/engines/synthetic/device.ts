@@ -31,13 +31,6 @@ interface DeviceItem {
   readonly signal: AbortSignal;
 }
 
-interface DeviceCall<Item> {
-  /** What scripted faults look at. */
-  readonly contentOf: (item: Item) => Uint8Array | string;
-  /** Told after each part, with the share of the work that is done. */
-  readonly onStep?: (done: number) => void;
-}
-
 /** No chance to clean up, as in a native crash. */
 export const crash = (): unknown => process.kill(process.pid, 'SIGKILL');
 
@@ -58,11 +51,14 @@ export class SyntheticDevice {
 
   /**
    * One engine call.
+   * @param contentOf what scripted faults look at
+   * @param onStep told after each part, with the share of the work that is done
    * @returns why an item has no value; undefined: it has one. In order
    */
   async run<Item extends DeviceItem>(
     items: readonly Item[],
-    { contentOf, onStep = () => undefined }: DeviceCall<Item>,
+    contentOf: (item: Item) => Uint8Array | string,
+    onStep: (done: number) => void = () => undefined,
   ): Promise<(Error | undefined)[]> {
     const faults = items.map(item => this.#faultOf(contentOf(item)));
     if (!areGone(items)) {

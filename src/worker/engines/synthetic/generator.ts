@@ -1,5 +1,4 @@
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ChoiceDelta,
   generationBody,
@@ -7,6 +6,7 @@ import {
   type GenerationHead,
   usageChunk,
 } from '../../../contracts/formats/generation-body.js';
+import { pause } from '../../../platform/clock/pause.js';
 import { callersId } from '../../../core/request/request-key.js';
 import { cancelledError } from '@switchyard/engine-api/engine.js';
 import {
@@ -62,7 +62,7 @@ export class SyntheticGenerator extends SyntheticEngine implements TextGenerator
       untilMs - performance.now() - TIMER_SLACK_MS,
       LONGEST_TIMER_MS,
     );
-    if (timerMs >= 1) await sleep(timerMs, undefined, { signal }).catch(() => undefined);
+    if (timerMs >= 1) await pause(timerMs, signal);
     if (signal.aborted) throw abortedBy(signal);
     await sleepUntil(untilMs);
   }

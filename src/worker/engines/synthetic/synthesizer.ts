@@ -30,10 +30,11 @@ export class SyntheticSynthesizer extends SyntheticEngine implements SpeechSynth
     batch: readonly SynthesizeItem[],
   ): Promise<readonly ItemOutcome<{ readonly durationS: number }>[]> {
     const tones = batch.map(item => new Tone(item, this.options.charactersPerSecond));
-    const errors = await this.device.run(batch, {
-      contentOf: ({ text }) => text,
-      onStep: done => tones.forEach(tone => tone.emitUpTo(done)),
-    });
+    const errors = await this.device.run(
+      batch,
+      ({ text }) => text,
+      done => tones.forEach(tone => tone.emitUpTo(done)),
+    );
     return outcomesOf(errors, at => ({ durationS: tones[at]!.end() }));
   }
 }
