@@ -93,7 +93,7 @@ class NativeRun {
   readonly #positions: Int32Array;
   readonly #sequences: Int32Array;
   readonly #draws: Int8Array;
-  #count = 0;
+  count = 0;
 
   constructor(library: CLibrary, most: number) {
     this.#batch = library.newBatch(most, 0, 1);
@@ -114,21 +114,21 @@ class NativeRun {
   }
 
   get native(): NativeBatch {
-    return { ...this.#batch, n_tokens: this.#count };
+    return { ...this.#batch, n_tokens: this.count };
   }
 
   clear(): void {
-    this.#count = 0;
+    this.count = 0;
   }
 
   add(sequence: number, position: number, tokens: Uint32Array): void {
-    const at = this.#count;
-    this.#count += tokens.length;
-    if (this.#count > this.#tokens.length)
+    const at = this.count;
+    this.count += tokens.length;
+    if (this.count > this.#tokens.length)
       throw new RangeError('Tokens exceed the batch.');
     this.#tokens.set(tokens, at);
-    this.#sequences.fill(sequence, at, this.#count);
-    this.#draws.fill(0, at, this.#count);
+    this.#sequences.fill(sequence, at, this.count);
+    this.#draws.fill(0, at, this.count);
     for (let index = 0; index < tokens.length; index++)
       this.#positions[at + index] = position + index;
   }
@@ -137,10 +137,6 @@ class NativeRun {
   draw(place: number): number {
     this.#draws[place] = 1;
     return place;
-  }
-
-  get count(): number {
-    return this.#count;
   }
 }
 

@@ -42,7 +42,7 @@ async function openUnnamed(): Promise<FileHandle> {
  * temporary files (`TMPDIR`).
  */
 export class ReceivedFile implements AsyncDisposable {
-  #size = 0;
+  size = 0;
 
   private constructor(
     readonly handle: FileHandle,
@@ -57,23 +57,19 @@ export class ReceivedFile implements AsyncDisposable {
     return new ReceivedFile(await onDisk(create()), maxBytes);
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
   /**
    * Resolves when the piece is written: the back pressure. @throws DomainError
    * `file_too_large`, `storage_full`
    */
   async append(piece: Buffer): Promise<void> {
-    this.#size += piece.length;
-    if (this.#size > this.maxBytes) throw fileTooLarge(this.maxBytes);
+    this.size += piece.length;
+    if (this.size > this.maxBytes) throw fileTooLarge(this.maxBytes);
     await onDisk(this.handle.appendFile(piece));
   }
 
   /** All of it in memory. */
   async bytes(): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafe(this.#size);
+    const bytes = Buffer.allocUnsafe(this.size);
     for (let at = 0; at < bytes.length;) {
       const { bytesRead } = await this.handle.read(bytes, at, bytes.length - at, at);
       if (bytesRead === 0) return bytes.subarray(0, at);

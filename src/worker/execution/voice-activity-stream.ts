@@ -93,38 +93,34 @@ function inSession(
 class SampleTail {
   #samples = new Int16Array(0);
   #from = 0;
-  #to = 0;
-
   /** Position after the last sample. */
-  get end(): number {
-    return this.#to;
-  }
+  end = 0;
 
   append(samples: Int16Array): void {
-    const kept = this.#to - this.#from;
+    const kept = this.end - this.#from;
     if (kept + samples.length > this.#samples.length) this.#grow(kept + samples.length);
     this.#samples.set(samples, kept);
-    this.#to += samples.length;
+    this.end += samples.length;
   }
 
   /** A copy of the samples kept between two positions. */
   slice(from: number, to: number): Int16Array {
     return this.#samples.slice(
       Math.max(0, from - this.#from),
-      Math.max(0, Math.min(to, this.#to) - this.#from),
+      Math.max(0, Math.min(to, this.end) - this.#from),
     );
   }
 
   dropBefore(position: number): void {
-    const gone = Math.min(position, this.#to) - this.#from;
+    const gone = Math.min(position, this.end) - this.#from;
     if (gone <= 0) return;
-    this.#samples.copyWithin(0, gone, this.#to - this.#from);
+    this.#samples.copyWithin(0, gone, this.end - this.#from);
     this.#from += gone;
   }
 
   #grow(needed: number): void {
     const larger = new Int16Array(Math.max(needed, this.#samples.length * 2, 8192));
-    larger.set(this.#samples.subarray(0, this.#to - this.#from));
+    larger.set(this.#samples.subarray(0, this.end - this.#from));
     this.#samples = larger;
   }
 }

@@ -18,17 +18,13 @@ export interface Prepared<Value> {
  */
 export class PrepStage {
   readonly #waiting = new WorkQueue<Waiter>();
-  #running = 0;
+  running = 0;
 
   /** @param parallel items prepared at the same time (4) */
   constructor(
     private readonly parallel: number,
     private readonly clock: MonotonicClock,
   ) {}
-
-  get running(): number {
-    return this.#running;
-  }
 
   get waiting(): number {
     return this.#waiting.size;
@@ -44,8 +40,8 @@ export class PrepStage {
     work: () => Promise<Value>,
   ): Promise<Prepared<Value>> {
     if (signal.aborted) throw abortError(signal);
-    if (this.#running >= this.parallel) await this.#turn(place, signal);
-    else this.#running += 1;
+    if (this.running >= this.parallel) await this.#turn(place, signal);
+    else this.running += 1;
     const startedMs = this.clock.nowMs();
     try {
       const value = await work();
@@ -77,6 +73,6 @@ export class PrepStage {
   #leave(): void {
     const [next] = this.#waiting.take(1);
     if (next) next.enter();
-    else this.#running -= 1;
+    else this.running -= 1;
   }
 }

@@ -26,7 +26,7 @@ const PAUSES = { firstMs: 100, longestMs: 2000 };
 export class PullLoop {
   readonly #stopped = new AbortController();
   readonly #changes = new EventEmitter();
-  #drained = false;
+  drained = false;
   #running: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
 
@@ -43,14 +43,10 @@ export class PullLoop {
     if (!this.#stopped.signal.aborted) this.#running ??= this.#run();
   }
 
-  get drained(): boolean {
-    return this.#drained;
-  }
-
   /** Takes no jobs until it is called with false; those that are held finish. */
   drain(drained: boolean): void {
     if (drained === this.drained) return;
-    this.#drained = drained;
+    this.drained = drained;
     this.#changes.emit('drained');
     if (drained) this.feed.interrupt();
     this.log.info(
@@ -90,7 +86,7 @@ export class PullLoop {
   async #round(): Promise<Error | undefined> {
     const { signal } = this.#stopped;
     await this.held.room(signal);
-    while (this.#drained && !signal.aborted)
+    while (this.drained && !signal.aborted)
       await once(this.#changes, 'drained', { signal }).catch(() => undefined);
     if (signal.aborted) return undefined;
     const { feed, held } = this;
