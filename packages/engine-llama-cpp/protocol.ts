@@ -46,18 +46,16 @@ export interface ChildInfo {
   readonly thinks: boolean;
   /** False: memory of a sequence cannot be cut back, only emptied (recurrent models). */
   readonly cutsBack: boolean;
-  readonly costs: SlotCosts;
-}
-
-/** Milliseconds, measured while warming up. */
-export interface SlotCosts {
-  /** Of one token of a prompt. */
-  readonly computeMs: number;
-  /**
-   * Of a copy of one sequence's memory to another, whatever its length: llama.cpp copies
-   * the whole buffer.
-   */
-  readonly copyMs: number;
+  /** Milliseconds, measured while warming up. */
+  readonly costs: {
+    /** Of one token of a prompt. */
+    readonly computeMs: number;
+    /**
+     * Of a copy of one sequence's memory to another, whatever its length: llama.cpp copies
+     * the whole buffer.
+     */
+    readonly copyMs: number;
+  };
 }
 
 /** Text of all tokens, one after another; `ends[i]` is where token i ends. */

@@ -122,18 +122,16 @@ export function readOnnxMetadata(path: string): ReadonlyMap<string, string> {
   return file.metadata();
 }
 
-type Precision = 'int8' | 'float32';
-
 /** What lies in the folder of one model. */
 export class ModelFolder {
   private constructor(
     readonly path: string,
     private readonly names: readonly string[],
-    private readonly precision: Precision,
+    private readonly precision: 'int8' | 'float32',
   ) {}
 
   /** @throws Error that names the folder. */
-  static open(path: string, precision: Precision): ModelFolder {
+  static open(path: string, precision: ModelFolder['precision']): ModelFolder {
     try {
       return new ModelFolder(path, readdirSync(path).sort(), precision);
     } catch (cause) {

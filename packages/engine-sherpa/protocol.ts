@@ -57,16 +57,17 @@ export interface SpeechThreadInfo {
   readonly speakers: number;
 }
 
-export interface SpeakRequest {
-  readonly sentences: readonly string[];
-  readonly speaker: number;
-  readonly speed: number;
-  readonly cancel: SharedArrayBuffer;
-}
-
 export interface SpeechProtocol {
   /** @returns the samples in all */
-  speak(request: SpeakRequest, notify: Notify<Int16Array>): number;
+  speak(
+    request: {
+      readonly sentences: readonly string[];
+      readonly speaker: number;
+      readonly speed: number;
+      readonly cancel: SharedArrayBuffer;
+    },
+    notify: Notify<Int16Array>,
+  ): number;
 }
 
 /** Who speaks when; seconds from the start of the file. */

@@ -21,11 +21,7 @@ import { ModelFolder } from './model-files.js';
 import { espeakDataFor, piperVoiceIn, prepareVoice } from './piper-voice.js';
 import { findSpeechModel } from './synthesizer-model.js';
 import { type SherpaSpeechOptions } from './options.js';
-import {
-  type SpeakRequest,
-  type SpeechProtocol,
-  type SpeechThreadInfo,
-} from './protocol.js';
+import { type SpeechProtocol, type SpeechThreadInfo } from './protocol.js';
 
 /**
  * Any speech model of sherpa-onnx, on the CPU, sentence by sentence. The model's speakers
@@ -136,7 +132,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
     );
   }
 
-  #readRequest(item: SynthesizeItem): Omit<SpeakRequest, 'cancel'> {
+  #readRequest(item: SynthesizeItem) {
     const voices = this.voices.map(({ id }) => id);
     checkSpeechItem(item, voices);
     const sentences = splitIntoSentences(item.text).filter(sentence =>

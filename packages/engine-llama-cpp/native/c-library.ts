@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { INSTALL } from './library.js';
 
 /** Pointers of C. */
@@ -82,13 +83,6 @@ koffi.struct('llama_batch', {
   logits: 'void *',
 });
 
-type ModelParams = Readonly<Record<string, unknown>> & {
-  readonly n_gpu_layers: number;
-};
-type ContextParams = Readonly<Record<string, unknown>> & {
-  readonly n_batch: number;
-  readonly n_ubatch: number;
-};
 export interface NativeBatch {
   readonly n_tokens: number;
   readonly token: Pointer;
@@ -100,10 +94,10 @@ export interface NativeBatch {
 
 /** What this engine calls of llama.h. */
 export interface CLibrary {
-  modelDefaults(): ModelParams;
-  contextDefaults(): ContextParams;
-  loadModel(file: string, params: ModelParams): Pointer | null;
-  openContext(model: Pointer, params: ContextParams): Pointer | null;
+  modelDefaults(): Fields;
+  contextDefaults(): Fields;
+  loadModel(file: string, params: Fields): Pointer | null;
+  openContext(model: Pointer, params: Fields): Pointer | null;
   closeContext(context: Pointer): void;
   vocabulary(model: Pointer): Pointer;
   vocabularySize(vocabulary: Pointer): number;

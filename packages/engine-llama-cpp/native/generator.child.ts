@@ -4,12 +4,7 @@ import { invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { GrammarError } from '@switchyard/json-schema-gbnf/grammar-error.js';
 import { grammarText } from '../grammar-text.js';
 import { CALL_MARKS } from '../tool-form.js';
-import {
-  type ChildInfo,
-  type GrammarCheck,
-  type LlamaOperations,
-  type SlotCosts,
-} from '../protocol.js';
+import { type ChildInfo, type GrammarCheck, type LlamaOperations } from '../protocol.js';
 import { type ChildSettings } from '../options.js';
 import {
   type Decoding,
@@ -37,7 +32,7 @@ async function warmUp(
   context: NativeContext,
   token: number,
   { rows, stepTokens, contextTokens }: ChildSettings,
-): Promise<SlotCosts> {
+): Promise<ChildInfo['costs']> {
   // Twice as many, and two more, have to fit.
   const many = Math.min(MOST_TOKENS, stepTokens, Math.floor(contextTokens / 2) - 1);
   const computing = async (

@@ -2,15 +2,20 @@ import { FairLane } from '../order/fair-lane.js';
 import { FairOrder } from '../order/fair-order.js';
 import {
   type GenerationEnd,
-  type GenerationListener,
   type GenerationRequest,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
 import { GenerationSequence, mostTokens } from './generation-sequence.js';
 import { RunningSet, type RunningSetOptions } from './running-set.js';
 
-export interface RosterOptions<T extends GenerationRequest>
-  extends RunningSetOptions<T>, GenerationListener<T> {
+export interface RosterOptions<T extends GenerationRequest> extends RunningSetOptions<T> {
+  /**
+   * A new token of the answer; `index` counts from 0 without gaps, also across preemption.
+   * Emitted, as `ended`, from inside `complete`, `cancel`, `plan` or `lost`, when the
+   * state is changed already.
+   */
+  readonly emitted: (request: T, token: number, index: number) => void;
+  readonly ended: (request: T, end: GenerationEnd) => void;
   /** Tokens of one sequence, prompt and answer. */
   readonly maxContext: number;
   /** Charge of a generated token to its tenant; a token of a prompt is charged 1. */

@@ -1,7 +1,7 @@
 import { type FileHandle } from 'node:fs/promises';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { boundedText, type FfmpegEnd, startFfmpeg } from './ffmpeg-process.js';
+import { boundedText, startFfmpeg } from './ffmpeg-process.js';
 import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { openUpload } from './received-file.js';
 import { PcmIntake } from './resampler.js';
@@ -172,7 +172,11 @@ const tooShort = (): DomainError =>
  * A file that ends early is taken as far as it goes; no samples are an error whatever the
  * exit code (ENGINES "ffmpeg").
  */
-function assertDecoded(end: FfmpegEnd, samples: number, complaint: string): void {
+function assertDecoded(
+  end: number | null | DomainError,
+  samples: number,
+  complaint: string,
+): void {
   if (end instanceof DomainError) throw end;
   if (end === 0 && samples > 0) return;
   const reason = reasonIn(complaint);

@@ -68,9 +68,7 @@ export function startFfmpeg(
 }
 
 /** Its exit code, or the error of its start. */
-export type FfmpegEnd = number | null | DomainError;
-
-async function exitOf(child: ChildProcess): Promise<FfmpegEnd> {
+async function exitOf(child: ChildProcess): Promise<number | null | DomainError> {
   try {
     // 'close' and not 'exit': stdout may still hold samples when the process is gone.
     const [exitCode] = (await once(child, 'close')) as [number | null];

@@ -219,17 +219,6 @@ export interface Computed<Value> {
 
 type DeviceLimits = Pick<EngineInfo, 'maxBatch' | 'maxConcurrent' | 'callMs'>;
 
-interface MicroBatcherOptions<Input, Ready, Value> {
-  /** CPU work on one item; on abort it rejects as soon as the work has stopped. */
-  readonly prepare: (item: WorkItem<Input>) => Promise<Ready>;
-  readonly compute: GroupCompute<Ready, Value>;
-  /** Read at every decision: an engine knows its limits only after loading. */
-  readonly limits: () => DeviceLimits;
-  readonly prepParallel: number;
-  readonly clock: MonotonicClock;
-  readonly journal: BatchJournal;
-}
-
 /** A prepared item that waits for the device, or is on it. */
 interface ReadyItem<Ready, Value> extends PlacedWork, Prepared<Ready> {
   readonly id: string;
@@ -255,7 +244,16 @@ export class MicroBatcher<Input, Ready, Value> {
   #wake = Subscription.EMPTY;
 
   constructor(
-    private readonly options: MicroBatcherOptions<Input, Ready, Value>,
+    private readonly options: {
+      /** CPU work on one item; on abort it rejects as soon as the work has stopped. */
+      readonly prepare: (item: WorkItem<Input>) => Promise<Ready>;
+      readonly compute: GroupCompute<Ready, Value>;
+      /** Read at every decision: an engine knows its limits only after loading. */
+      readonly limits: () => DeviceLimits;
+      readonly prepParallel: number;
+      readonly clock: MonotonicClock;
+      readonly journal: BatchJournal;
+    },
     private readonly scheduler: SchedulerLike = asyncScheduler,
   ) {
     this.#prep = new PrepStage(options.prepParallel, options.clock);

@@ -94,24 +94,6 @@ export function contextExceeded(
   return new DomainError('context_length_exceeded', message, { param });
 }
 
-interface AnswerOptions {
-  readonly requestId: string;
-  readonly form: 'chat' | 'completion';
-  readonly loop: StepLoop;
-  readonly writer: AnswerWriter;
-  /** By prompt: the sequences of its choices, all with that prompt. */
-  readonly sequences: readonly (readonly TextSequence[])[];
-  readonly choice: Pick<
-    ChoiceOptions,
-    'stop' | 'tools' | 'begun' | 'thinking' | 'toolForm'
-  >;
-  /** Sequences that may be in the scheduler at a time. */
-  readonly window: number;
-  /** Monotonic milliseconds at which it was asked for. */
-  readonly sinceMs: number;
-  readonly nowMs: () => number;
-}
-
 /**
  * One answer while it is made: its choices run side by side, and one that fails or is
  * cancelled ends all. The choices of a prompt join when the first of them has computed
@@ -141,7 +123,25 @@ export class RunningAnswer implements ChoiceListener {
   #failure: Error | undefined;
   #end: () => void = () => undefined;
 
-  constructor(private readonly options: AnswerOptions) {
+  constructor(
+    private readonly options: {
+      readonly requestId: string;
+      readonly form: 'chat' | 'completion';
+      readonly loop: StepLoop;
+      readonly writer: AnswerWriter;
+      /** By prompt: the sequences of its choices, all with that prompt. */
+      readonly sequences: readonly (readonly TextSequence[])[];
+      readonly choice: Pick<
+        ChoiceOptions,
+        'stop' | 'tools' | 'begun' | 'thinking' | 'toolForm'
+      >;
+      /** Sequences that may be in the scheduler at a time. */
+      readonly window: number;
+      /** Monotonic milliseconds at which it was asked for. */
+      readonly sinceMs: number;
+      readonly nowMs: () => number;
+    },
+  ) {
     const { sequences, choice } = options;
     this.#n = sequences[0]?.length ?? 0;
     this.#all = sequences

@@ -2,10 +2,6 @@ import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type PlacedWork, WorkQueue } from './work-queue.js';
 import { abortError } from '../../core/errors/abort-error.js';
 
-interface Waiter extends PlacedWork {
-  enter(): void;
-}
-
 export interface Prepared<Value> {
   readonly value: Value;
   /** The preparation alone, without the wait before it. */
@@ -17,7 +13,7 @@ export interface Prepared<Value> {
  * items before the device, and generations.
  */
 export class PrepStage {
-  readonly #waiting = new WorkQueue<Waiter>();
+  readonly #waiting = new WorkQueue<PlacedWork & { enter(): void }>();
   running = 0;
 
   /** @param parallel items prepared at the same time (4) */
@@ -61,7 +57,7 @@ export class PrepStage {
         signal.removeEventListener('abort', abandon);
         resolve();
       };
-      const waiter: Waiter = { ...place, enter };
+      const waiter = { ...place, enter };
       signal.addEventListener('abort', abandon, { once: true });
       this.#waiting.add(waiter);
     });

@@ -12,7 +12,7 @@ export type CollectRules = Pick<
 };
 
 /** The device as the collector sees it. */
-export interface DeviceOutlook {
+interface DeviceOutlook {
   /** Requests that may be taken now, besides those of the forming group. */
   readonly room: number;
   /** Nothing is on the device or on its way there. */
