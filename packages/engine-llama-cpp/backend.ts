@@ -8,12 +8,7 @@ import {
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
 import { vocabularySizeOf } from './gguf-header.js';
-import {
-  demandShallow,
-  grammarParam,
-  grammarRefused,
-  rememberGrammar,
-} from './grammar-text.js';
+import { checkGrammar, grammarRefused } from './grammar-text.js';
 import { type ChildSettings, drawThreads, type LlamaOptions } from './options.js';
 import { LlamaCallOverdue, LlamaChild } from './process.js';
 import {
@@ -116,11 +111,11 @@ export class LlamaBackend implements TextBackend {
   async check({ logitBias, grammar }: Sampling): Promise<void> {
     if (logitBias) this.#vocabulary.checked([...logitBias.keys()], 'logit_bias');
     if (!grammar) return;
-    const check = { grammar, param: grammarParam(grammar) };
-    demandShallow(grammar, check.param);
-    const checked = this.#checking.then(() => this.#compiled(check));
-    this.#checking = checked.catch(() => undefined);
-    rememberGrammar(grammar, await checked);
+    await checkGrammar(grammar, check => {
+      const checked = this.#checking.then(() => this.#compiled(check));
+      this.#checking = checked.catch(() => undefined);
+      return checked;
+    });
   }
 
   run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome> {

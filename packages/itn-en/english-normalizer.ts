@@ -1,8 +1,7 @@
-import { writeDate } from './date.js';
+import { writeDate, writeOrdinal } from './date.js';
 import { writeDigitRun } from './digit-run.js';
 import { writeMeasure } from './measure.js';
 import { writeMoney } from './money.js';
-import { writeOrdinal } from './ordinal.js';
 import { writeTime } from './time.js';
 import {
   asSpoken,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type Socket } from 'node:net';
 import { type Readable } from 'node:stream';
+import { type Fields } from '../is-object.js';
 import { LastLines, LogLineSplitter, OutputBound } from './output-lines.js';
 
 /**
@@ -101,8 +102,6 @@ export function exitText({ code, signal: name, reason, lines }: ProcessExit): st
   return `its process ended ${how}${last === undefined ? '' : `: ${last}`}`;
 }
 
-export type ProcessMessage = Readonly<Record<string, unknown>>;
-
 interface ProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
@@ -123,7 +122,7 @@ interface ProcessOptions {
    * Objects over IPC. The text of `{ type: 'failed', message }` also becomes the reason
    * of the exit.
    */
-  onMessage(message: ProcessMessage): void;
+  onMessage(message: Fields): void;
   /** Once, after the process has ended or could not be started. */
   onExit(exit: ProcessExit): void;
   onLine(stream: 'stdout' | 'stderr', line: string): void;
@@ -210,7 +209,7 @@ export class SupervisedProcess {
   }
 
   #onMessage(message: unknown): void {
-    const received = (message ?? {}) as ProcessMessage;
+    const received = (message ?? {}) as Fields;
     if (received.type === 'failed' && typeof received.message === 'string') {
       this.#startFailed = this.#reason === undefined;
       this.#reason ??= received.message;

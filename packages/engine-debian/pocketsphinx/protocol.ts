@@ -1,8 +1,5 @@
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 
-/** PocketSphinx analyses speech in frames of 10 ms. */
-export const FRAMES_PER_SECOND = 100;
-
 /** A word or filler (`<sil>`, `[NOISE]`, `++UM++`) as the decoder spells it. */
 export interface DecodedWord {
   readonly word: string;

@@ -14,7 +14,6 @@ import {
   type NativeContext,
   type NativeSampler,
 } from './library.js';
-import { emptyStateSize, movedState } from './sequence-state.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { Candidates, unifiedGrammarState, UnifiedSampler } from './unified-sampler.js';
 
@@ -138,6 +137,36 @@ class NativeRun {
     this.#draws[place] = 1;
     return place;
   }
+}
+
+/**
+ * What llama.cpp writes of a sequence: two numbers, the number of streams, and for each
+ * stream how many cells follow and those. Only one stream has cells of the sequence: its
+ * own, or the one that all share. Numbers have 4 bytes.
+ */
+const STREAMS_AT = 8;
+const CELLS_AT = 12;
+
+/**
+ * Bytes of a sequence without tokens, where this form is the model's: a second memory
+ * would add to it.
+ */
+const emptyStateSize = (streams: number): number => CELLS_AT + 4 * streams;
+
+/**
+ * The state of a sequence from a context with so many streams, for one with another
+ * number; one of the two is 1.
+ */
+function movedState(state: Buffer, sequence: number, from: number, to: number): Buffer {
+  const own = from === 1 ? 0 : sequence;
+  const cells = state.subarray(CELLS_AT + 4 * own, state.length - 4 * (from - 1 - own));
+  const moved = Buffer.concat([
+    state.subarray(0, CELLS_AT),
+    cells,
+    Buffer.alloc(4 * (to - 1)),
+  ]);
+  moved.writeUInt32LE(to, STREAMS_AT);
+  return moved;
 }
 
 /**

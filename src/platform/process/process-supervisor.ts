@@ -1,7 +1,7 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   exitText,
   type ProcessExit,
-  type ProcessMessage,
   SupervisedProcess,
 } from '@switchyard/engine-api/process/child-process.js';
 import { type ProcessLog } from './process-log.js';
@@ -40,7 +40,7 @@ interface SupervisorEvents {
   onStarting(): void;
   /** It runs. */
   onStarted?(): void;
-  onMessage(message: ProcessMessage): void;
+  onMessage(message: Fields): void;
   /** It said `{ type: 'ready' }`. */
   onReady(): void;
   /** The process is gone; another one may follow. */
@@ -192,7 +192,7 @@ export class ProcessSupervisor {
     );
   }
 
-  #onMessage(message: ProcessMessage) {
+  #onMessage(message: Fields) {
     this.#events?.onMessage(message);
     if (message.type === 'ready') this.ready();
   }
