@@ -65,12 +65,12 @@ export const ENGLISH_RULES: readonly Rule[] = [
 ];
 
 /** English by rules, American conventions; when in doubt a word stays a word. */
-export class EnglishNormalizer {
-  readonly language = 'en';
+export const englishNormalizer = {
+  language: 'en',
 
   /** Spoken form → written form, in time linear in the length of the text. */
   normalize(text: string): string {
     const { first, tail } = tokenize(text);
     return rewrite(first, ENGLISH_RULES) + tail;
-  }
-}
+  },
+};

@@ -7,54 +7,12 @@ import {
   type CLibrary,
   describeModel,
   loadModelFile,
-  type NativeBatch,
+  NativeRun,
   type Pointer,
 } from './c-library.js';
 import { openDevice } from './library.js';
 import { serveChild } from './serve-child.js';
 import koffi from 'koffi';
-
-/**
- * A batch in native memory, filled anew for every run: several texts, each a sequence
- * of its own.
- */
-class TextBatch {
-  readonly #batch: NativeBatch;
-  /** Where each token's sequence number stands. */
-  readonly #sequences: readonly Pointer[];
-
-  constructor(library: CLibrary, mostTokens: number) {
-    this.#batch = library.newBatch(mostTokens, 0, 1);
-    const { seq_id: sequences, n_seq_id: counts, logits } = this.#batch;
-    this.#sequences = koffi.decode(sequences, 'void *', mostTokens) as Pointer[];
-    koffi.encode(
-      counts,
-      koffi.array('int32_t', mostTokens),
-      new Int32Array(mostTokens).fill(1),
-    );
-    // The vector is made of all positions, or of one that only the model knows.
-    koffi.encode(
-      logits,
-      koffi.array('int8_t', mostTokens),
-      new Int8Array(mostTokens).fill(1),
-    );
-  }
-
-  /** @param counts tokens of each text, which stand one after another in `tokens` */
-  filled(tokens: Int32Array, counts: readonly number[]): NativeBatch {
-    const positions = new Int32Array(tokens.length);
-    let at = 0;
-    counts.forEach((count, sequence) => {
-      for (let position = 0; position < count; position++, at++) {
-        positions[at] = position;
-        koffi.encode(this.#sequences[at]!, 'int32_t', sequence);
-      }
-    });
-    koffi.encode(this.#batch.token, koffi.array('int32_t', tokens.length), tokens);
-    koffi.encode(this.#batch.pos, koffi.array('int32_t', tokens.length), positions);
-    return { ...this.#batch, n_tokens: tokens.length };
-  }
-}
 
 const PLACES = /(\{query\}|\{document\})/;
 /** No token has this id: the vocabulary lacks the kind. */
@@ -148,7 +106,7 @@ class EmbeddingModel {
   readonly #pairs: PairEncoder;
   readonly #vocabulary: Pointer;
   readonly #context: Pointer;
-  readonly #batch: TextBatch;
+  readonly #run: NativeRun;
   readonly #compute: CLibrary['encode'];
   #scratch = new Int32Array(4096);
 
@@ -170,7 +128,7 @@ class EmbeddingModel {
     this.#pairs = new PairEncoder(library, model, this.#vocabulary, (...args) =>
       this.#cut(...args),
     );
-    this.#batch = new TextBatch(library, settings.batchTokens);
+    this.#run = new NativeRun(library, settings.batchTokens);
     const isEncoder = library.hasEncoder(model) && !library.hasDecoder(model);
     this.#compute = isEncoder ? library.encode : library.decode;
     if (pooling === NO_POOLING)
@@ -216,7 +174,13 @@ class EmbeddingModel {
   embed(tokens: Int32Array, counts: readonly number[]): Float32Array {
     const memory = this.library.memory(this.#context);
     if (memory !== null) this.library.clearMemory(memory, false);
-    const code = this.#compute(this.#context, this.#batch.filled(tokens, counts));
+    this.#run.clear();
+    let at = 0;
+    // The vector is made of all positions, or of one that only the model knows.
+    counts.forEach((count, sequence) =>
+      this.#run.add(sequence, 0, tokens.subarray(at, (at += count)), 1),
+    );
+    const code = this.#compute(this.#context, this.#run.native);
     if (code !== 0) throw new Error(`llama.cpp could not compute this batch (${code})`);
     const vectors = new Float32Array(counts.length * this.dimensions);
     counts.forEach((_, sequence) =>
