@@ -11,7 +11,7 @@ import { type OpenAiHttpOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { jsonBody, textOf } from './upstream-exchange.js';
 import { unusableAnswer } from './upstream-failure.js';
-import { usageIn } from './upstream-generation.js';
+import { usageIn } from './generator.js';
 
 /**
  * Reads OpenAI's list of vectors, numbers or base64, in whatever order.
