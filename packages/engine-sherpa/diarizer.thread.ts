@@ -36,10 +36,7 @@ void serveThread<DiarizerProtocol>(() => {
           name: voice.name,
           embedding: printOf(extractor, toFloats(voice.samples)),
         }));
-        const names =
-          known.length === 0
-            ? nameSpeakers(voices, [], 1)
-            : nameSpeakers(voices, prints, leastLikeness);
+        const names = nameSpeakers(voices, prints, leastLikeness);
         return turns.map(({ start, end, speaker }) => ({
           start,
           end,

@@ -60,10 +60,7 @@ export class SherpaDiarizer {
   ): Promise<readonly NamedTurn[]> {
     if (!this.#thread) throw new Error('the diarizer is not loaded');
     const samples = await shareSamples(pcm);
-    return this.#thread.call('diarize', {
-      samples,
-      known: known.map(({ name, samples: voice }) => ({ name, samples: voice })),
-    });
+    return this.#thread.call('diarize', { samples, known });
   }
 
   /** Rejects when `signal` aborts before its turn has come. */

@@ -43,7 +43,8 @@ export class RunningSet<T extends GenerationRequest> {
   readonly #rows = new Set<GenerationSequence<T>>();
   #preempted: GenerationSequence<T>[] = [];
   #epoch = 0;
-  #strandedTokens = 0;
+  /** Tokens found computed whose memory turned out not to hold them, since the start. */
+  strandedTokens = 0;
 
   constructor(
     private readonly options: RunningSetOptions<T>,
@@ -52,11 +53,6 @@ export class RunningSet<T extends GenerationRequest> {
 
   get size(): number {
     return this.#rows.size;
-  }
-
-  /** Tokens found computed whose memory turned out not to hold them, since the start. */
-  get strandedTokens(): number {
-    return this.#strandedTokens;
   }
 
   /** Oldest first. */
@@ -188,7 +184,7 @@ export class RunningSet<T extends GenerationRequest> {
     for (const row of this.#rows) {
       const intact = this.options.memory.intact(row);
       if (intact >= row.computed) continue;
-      this.#strandedTokens += row.computed - intact;
+      this.strandedTokens += row.computed - intact;
       row.begin(intact);
     }
   }

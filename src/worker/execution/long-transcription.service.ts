@@ -126,10 +126,8 @@ class LongRun {
       signal,
     );
     this.#running.add(recognised);
-    void recognised.then(
-      () => this.#running.delete(recognised),
-      () => this.#running.delete(recognised),
-    );
+    const over = (): unknown => this.#running.delete(recognised);
+    void recognised.then(over, over);
     return recognised;
   }
 

@@ -123,7 +123,7 @@ interface Gathered {
 
 /** One object at the end. */
 export class WholeWriter implements AnswerWriter {
-  readonly #choices = new Map<number, Gathered>();
+  readonly #choices: Record<number, Gathered> = {};
 
   constructor(private readonly options: WriterOptions) {}
 
@@ -146,10 +146,7 @@ export class WholeWriter implements AnswerWriter {
 
   close(usage: TokenUsage): readonly object[] {
     const { head, logprobs } = this.options;
-    const inOrder = [...this.#choices]
-      .sort(([a], [b]) => a - b)
-      .map(([, choice]) => choice);
-    const choices = inOrder.map(({ tokens, ...choice }) => ({
+    const choices = Object.values(this.#choices).map(({ tokens, ...choice }) => ({
       ...choice,
       ...(logprobs && { logprobs: logprobsOf(head, tokens) }),
     }));
@@ -157,17 +154,13 @@ export class WholeWriter implements AnswerWriter {
   }
 
   #of({ index }: Choice): Gathered {
-    const known = this.#choices.get(index);
-    if (known) return known;
-    const gathered: Gathered = {
+    return (this.#choices[index] ??= {
       text: '',
       reasoning: '',
       finishReason: 'stop',
       tokens: [],
       toolCalls: [],
-    };
-    this.#choices.set(index, gathered);
-    return gathered;
+    });
   }
 }
 

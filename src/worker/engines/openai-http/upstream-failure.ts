@@ -105,8 +105,7 @@ const OPERATOR_HINTS: Readonly<Record<number, string>> = {
  * address or a path of this machine.
  */
 export function failureOfStatus(modelId: string, answer: AnswerStatus): UpstreamFailure {
-  const { status, problem } = answer;
-  const { retryAfterMs } = answer;
+  const { status, problem, retryAfterMs } = answer;
   const retry = mayRetry(answer) ? { afterMs: retryAfterMs } : undefined;
   const code = codeOfInput(answer);
   if (code !== undefined) return new UpstreamFailure(refusal(code, answer));

@@ -102,17 +102,16 @@ export class SyntheticDevice {
   #faultOf(content: Uint8Array | string): ScriptedFault | undefined {
     const { faults } = this.options;
     if (faults.length === 0) return undefined;
-    const text = typeof content === 'string' ? content : viewOf(content);
+    const text =
+      typeof content === 'string'
+        ? content
+        : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
     return faults.find(({ marker }) => text.includes(marker));
   }
 }
 
 const areGone = (items: readonly DeviceItem[]): boolean =>
   items.every(({ signal }) => signal.aborted);
-
-function viewOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
 
 /** A small public-domain generator: 0..1, the same sequence for the same seed. */
 function mulberry32(seed: number): () => number {
