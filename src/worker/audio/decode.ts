@@ -101,18 +101,28 @@ const CONTAINERS =
 const UPLOAD = '/dev/fd/3';
 
 const decodeArgs = (longestS: number): readonly string[] => [
-  ...[
-    '-threads',
-    '1',
-    '-protocol_whitelist',
-    'file',
-    '-format_whitelist',
-    CONTAINERS,
-    '-i',
-    UPLOAD,
-  ],
-  ...['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', String(RECOGNISER_RATE)],
-  ...['-t', String(longestS + 1), '-f', 's16le', 'pipe:1'],
+  '-threads',
+  '1',
+  '-protocol_whitelist',
+  'file',
+  '-format_whitelist',
+  CONTAINERS,
+  '-i',
+  UPLOAD,
+  '-map',
+  '0:a:0',
+  '-vn',
+  '-sn',
+  '-dn',
+  '-ac',
+  '1',
+  '-ar',
+  String(RECOGNISER_RATE),
+  '-t',
+  String(longestS + 1),
+  '-f',
+  's16le',
+  'pipe:1',
 ];
 
 /**
@@ -131,10 +141,9 @@ export async function* decodedStream(
   longestS: number,
 ): AsyncGenerator<Int16Array> {
   const left = new AbortController();
-  const stdio = ['ignore', 'pipe', 'pipe', file.fd] as const;
   const { child, ended } = startFfmpeg(
     decodeArgs(longestS),
-    [...stdio],
+    ['ignore', 'pipe', 'pipe', file.fd],
     AbortSignal.any([signal, left.signal]),
   );
   const complaint = boundedText(child.stderr!);
@@ -234,14 +243,10 @@ async function decodeWithFfmpeg(
   signal: AbortSignal,
   longestS: number,
 ): Promise<Int16Array> {
-  const upload = await openUpload(file);
-  try {
-    const pieces: Int16Array[] = [];
-    for await (const piece of decodedStream(upload, signal, longestS)) pieces.push(piece);
-    return joined(pieces);
-  } finally {
-    await upload.close();
-  }
+  await using upload = await openUpload(file);
+  const pieces: Int16Array[] = [];
+  for await (const piece of decodedStream(upload, signal, longestS)) pieces.push(piece);
+  return joined(pieces);
 }
 
 function joined(pieces: readonly Int16Array[]): Int16Array {

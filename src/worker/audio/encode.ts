@@ -5,6 +5,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { boundedText, startFfmpeg } from './ffmpeg-process.js';
 import { bytesOf, SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { Resampler } from './resampler.js';
+import { WorkLine } from '../lifecycle/work-line.js';
 
 /**
  * 0.17 s at 24 kHz: well under a millisecond of filtering between two turns of
@@ -19,7 +20,7 @@ const SLICE = 4096;
  */
 export class SpeechOutput {
   readonly #resampler: Resampler | undefined;
-  #written: Promise<void> = Promise.resolve();
+  readonly #line = new WorkLine();
 
   constructor(
     private readonly encoder: SpeechEncoder,
@@ -34,9 +35,7 @@ export class SpeechOutput {
    */
   write(samples: Int16Array): void {
     const taken = samples.slice();
-    this.#written = this.#written.then(() => this.#encode(taken));
-    // finish() reports it; until then nothing handles a rejection.
-    this.#written.catch(() => undefined);
+    this.#line.add(() => this.#encode(taken));
   }
 
   /**
@@ -44,7 +43,7 @@ export class SpeechOutput {
    * or was aborted.
    */
   async finish(): Promise<void> {
-    await this.#written;
+    await this.#line.done();
     if (this.#resampler) await this.encoder.write(this.#resampler.flush());
     await this.encoder.finish();
   }

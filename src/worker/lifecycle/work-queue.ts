@@ -85,11 +85,9 @@ export class WorkQueue<Item extends PlacedWork> {
   /** Removes and returns up to `count` items in their order. */
   take(count: number): Item[] {
     const taken: Item[] = [];
-    for (
-      let entry = this.#order.first(0);
-      entry && taken.length < count;
-      entry = this.#order.first(0)
-    ) {
+    while (taken.length < count) {
+      const entry = this.#order.first(0);
+      if (!entry) break;
       this.#order.take(entry, 0);
       this.#entries.delete(entry.item);
       taken.push(entry.item);

@@ -27,48 +27,29 @@ export function workerLog(
 
 /** Nest's logger on pino, without the HTTP parts of nestjs-pino. */
 export class NestLog implements LoggerService {
+  readonly log = this.#writer('info');
+  readonly warn = this.#writer('warn');
+  readonly error = this.#writer('error');
+  readonly debug = this.#writer('debug');
+  readonly verbose = this.#writer('trace');
+  readonly fatal = this.#writer('fatal');
+
   constructor(private readonly logger: Logger) {}
-
-  log(message: unknown, ...rest: unknown[]): void {
-    this.#write('info', message, rest);
-  }
-
-  warn(message: unknown, ...rest: unknown[]): void {
-    this.#write('warn', message, rest);
-  }
-
-  error(message: unknown, ...rest: unknown[]): void {
-    this.#write('error', message, rest);
-  }
-
-  debug(message: unknown, ...rest: unknown[]): void {
-    this.#write('debug', message, rest);
-  }
-
-  verbose(message: unknown, ...rest: unknown[]): void {
-    this.#write('trace', message, rest);
-  }
-
-  fatal(message: unknown, ...rest: unknown[]): void {
-    this.#write('fatal', message, rest);
-  }
 
   /**
    * Nest passes the context last; before it the stack of an error, or the message that
    * belongs to fields.
    */
-  #write(
-    level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal',
-    message: unknown,
-    rest: unknown[],
-  ): void {
-    const context = typeof rest.at(-1) === 'string' ? rest.at(-1) : undefined;
-    const before = rest.length > 1 ? rest[0] : undefined;
-    if (message instanceof Error)
-      this.logger[level]({ context, err: message }, message.message);
-    else if (isFields(message))
-      this.logger[level]({ context, ...message }, messageOf(before));
-    else this.logger[level]({ context, stack: before }, String(message));
+  #writer(level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal') {
+    return (message: unknown, ...rest: unknown[]): void => {
+      const context = typeof rest.at(-1) === 'string' ? rest.at(-1) : undefined;
+      const before = rest.length > 1 ? rest[0] : undefined;
+      if (message instanceof Error)
+        this.logger[level]({ context, err: message }, message.message);
+      else if (isFields(message))
+        this.logger[level]({ context, ...message }, messageOf(before));
+      else this.logger[level]({ context, stack: before }, String(message));
+    };
   }
 }
 
