@@ -4,13 +4,6 @@ import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
-/** A field of a protobuf message: its content lies from `start` to before `end`. */
-interface ProtobufField {
-  readonly number: number;
-  readonly start: number;
-  readonly end: number;
-}
-
 /** Wire types of protobuf. */
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
@@ -62,7 +55,7 @@ class OnnxFile implements Disposable {
     return entries;
   }
 
-  *#fields(start: number, end: number): Generator<ProtobufField> {
+  *#fields(start: number, end: number) {
     for (let at = start; at < end;) {
       const field = this.#field(at);
       if (field.end > end) {
@@ -75,7 +68,8 @@ class OnnxFile implements Disposable {
     }
   }
 
-  #field(at: number): ProtobufField {
+  /** A field of a protobuf message: its content lies from `start` to before `end`. */
+  #field(at: number) {
     const { value: tag, next: start } = this.#varint(at);
     const number = Math.floor(tag / 8);
     const wireType = tag % 8;

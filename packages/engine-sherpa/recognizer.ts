@@ -37,16 +37,13 @@ import {
 } from './protocol.js';
 import { bySpeaker } from './speaker-turns.js';
 
-interface RecognizerLimits {
-  /** Languages a request may name; empty: none, the model finds out. */
-  readonly languages: readonly string[];
-  readonly hasTimes: boolean;
-}
-
 /** Refuses what this engine could only ignore: every accepted field acts. */
 function requireSupported(
   item: TranscribeItem,
-  { languages, hasTimes }: RecognizerLimits,
+  {
+    languages,
+    hasTimes,
+  }: { readonly languages: readonly string[]; readonly hasTimes: boolean },
 ): void {
   requireLanguage(item.language, languages);
   if (item.task === 'translate') throw cannot('task', 'does not translate');
@@ -151,10 +148,11 @@ export class SherpaRecognizer implements SpeechRecognizer {
     return (this.#closed ??= this.#close());
   }
 
-  get #limits(): RecognizerLimits {
+  get #limits() {
     const { language, languages } = this.options;
     return {
       hasTimes: this.#hasTimes,
+      /** That a request may name; empty: none, the model finds out. */
       languages: language === '' ? languages : [language],
     };
   }

@@ -23,65 +23,39 @@ const ABSENT = -1;
  * with: its template `rerank`, or the tokens that begin, separate and end two texts. What
  * callers wrote never becomes a control token.
  */
-class PairEncoder {
-  readonly #template: readonly string[];
-  readonly #begin: readonly number[];
-  readonly #between: readonly number[];
-  readonly #end: readonly number[];
-
-  constructor(
-    library: CLibrary,
-    model: Pointer,
-    vocabulary: Pointer,
-    private readonly tokenize: (
-      text: string,
-      options: { readonly special: boolean; readonly control: boolean },
-    ) => Int32Array,
-  ) {
-    this.#template = library.template(model, 'rerank')?.split(PLACES) ?? [];
-    const separator = one(
-      library.separator(vocabulary),
-      library.addsSeparator(vocabulary),
-    );
-    const last = library.endOfText(vocabulary);
-    const end = one(
-      last === ABSENT ? library.separator(vocabulary) : last,
-      library.addsEnd(vocabulary),
-    );
-    this.#begin = one(
-      library.beginningOfText(vocabulary),
-      library.addsBeginning(vocabulary),
-    );
-    this.#between = [...end, ...separator];
-    this.#end = end.length > 0 ? end : separator;
-  }
-
-  encode(query: string, documents: readonly string[]): Int32Array[] {
-    const asked = this.#plain(query);
+function pairEncoder(
+  library: CLibrary,
+  model: Pointer,
+  vocabulary: Pointer,
+  tokenize: (text: string, control: boolean) => Int32Array,
+) {
+  const template = library.template(model, 'rerank')?.split(PLACES) ?? [];
+  const separator = one(library.separator(vocabulary), library.addsSeparator(vocabulary));
+  const last = library.endOfText(vocabulary);
+  const end = one(
+    last === ABSENT ? library.separator(vocabulary) : last,
+    library.addsEnd(vocabulary),
+  );
+  const begin = one(
+    library.beginningOfText(vocabulary),
+    library.addsBeginning(vocabulary),
+  );
+  const ending = end.length > 0 ? end : separator;
+  return (query: string, documents: readonly string[]): Int32Array[] => {
+    const asked = tokenize(query, false);
     return documents.map(document => {
-      const told = this.#plain(document);
-      if (this.#template.length > 1)
-        return this.#templated({ '{query}': asked, '{document}': told });
-      return Int32Array.from([
-        ...this.#begin,
-        ...asked,
-        ...this.#between,
-        ...told,
-        ...this.#end,
-      ]);
+      const told = tokenize(document, false);
+      const texts: Partial<Record<string, Int32Array>> = {
+        '{query}': asked,
+        '{document}': told,
+      };
+      const pieces =
+        template.length > 1
+          ? template.map(piece => texts[piece] ?? tokenize(piece, true))
+          : [begin, asked, end, separator, told, ending];
+      return Int32Array.from(pieces.flatMap(tokens => [...tokens]));
     });
-  }
-
-  #templated(texts: Readonly<Record<string, Int32Array>>): Int32Array {
-    const pieces = this.#template.map(
-      piece => texts[piece] ?? this.tokenize(piece, { special: false, control: true }),
-    );
-    return Int32Array.from(pieces.flatMap(tokens => [...tokens]));
-  }
-
-  #plain(text: string): Int32Array {
-    return this.tokenize(text, { special: false, control: false });
-  }
+  };
 }
 
 const one = (token: number, wanted: boolean): readonly number[] =>
@@ -103,7 +77,8 @@ class EmbeddingModel {
   readonly trainedContextTokens: number;
   readonly description: string;
   readonly ranks: boolean;
-  readonly #pairs: PairEncoder;
+  /** The query with each of the documents, of a model that ranks. */
+  readonly pairs: ReturnType<typeof pairEncoder>;
   readonly #vocabulary: Pointer;
   readonly #context: Pointer;
   readonly #run: NativeRun;
@@ -125,8 +100,8 @@ class EmbeddingModel {
     const pooling = library.pooling(this.#context);
     this.ranks = pooling === RANK;
     this.dimensions = this.ranks ? 1 : library.vectorSize(model);
-    this.#pairs = new PairEncoder(library, model, this.#vocabulary, (...args) =>
-      this.#cut(...args),
+    this.pairs = pairEncoder(library, model, this.#vocabulary, (text, control) =>
+      this.#cut(text, { special: false, control }),
     );
     this.#run = new NativeRun(library, settings.batchTokens);
     const isEncoder = library.hasEncoder(model) && !library.hasDecoder(model);
@@ -143,11 +118,6 @@ class EmbeddingModel {
    */
   tokenize(text: string): Int32Array {
     return this.#cut(text, { special: true, control: false });
-  }
-
-  /** The query with each of the documents, of a model that ranks. */
-  pairs(query: string, documents: readonly string[]): readonly Int32Array[] {
-    return this.#pairs.encode(query, documents);
   }
 
   #cut(

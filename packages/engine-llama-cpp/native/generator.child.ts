@@ -26,7 +26,7 @@ import {
   openModel,
 } from './library.js';
 import { PromptEncoder } from './prompt-encoder.js';
-import { SamplerPool, type DrawingPlace, SequenceDrawer } from './sequence-drawer.js';
+import { samplerPool, type DrawingPlace, SequenceDrawer } from './sequence-drawer.js';
 import { serveChild } from './serve-child.js';
 import { vocabularyOf } from './token-text.js';
 import { openUnified } from './unified-context.js';
@@ -258,10 +258,10 @@ async function open(settings: ChildSettings): Promise<{
   const prompts = { bindings, model: native, vocabularySize, template, contextTokens };
   const encoder = new PromptEncoder(prompts);
   const drawsInLine = settings.drawThreads === 1;
-  const samplers = new SamplerPool(drawsInLine ? rows : settings.drawThreads, () =>
+  const withSampler = samplerPool(drawsInLine ? rows : settings.drawThreads, () =>
     decoding.newSampler(),
   );
-  const runner = new StepRunner({ ...decoding, samplers, contextTokens, drawsInLine });
+  const runner = new StepRunner({ ...decoding, withSampler, contextTokens, drawsInLine });
   const operations: LlamaOperations = {
     step: frame => runner.run(frame),
     encode: prompt => encoder.encode(prompt),

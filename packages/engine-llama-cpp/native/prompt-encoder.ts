@@ -61,13 +61,6 @@ function objectOf(text: string): unknown {
   }
 }
 
-interface SpecialTexts {
-  readonly bos: string;
-  readonly eos: string;
-  /** Every text that the tokenizer takes for a control token. */
-  readonly control: readonly string[];
-}
-
 /** Of a prompt; `control`: what spells a control token is one. */
 interface Piece {
   readonly text: string;
@@ -92,7 +85,12 @@ class ChatTemplate {
   constructor(
     template: string,
     bindings: NativeBindings,
-    private readonly texts: SpecialTexts,
+    private readonly texts: {
+      readonly bos: string;
+      readonly eos: string;
+      /** Every text that the tokenizer takes for a control token. */
+      readonly control: readonly string[];
+    },
   ) {
     this.#renderer = new bindings.AddonJinjaRenderer(template);
     this.#knowsTools = this.#tells({ messages: [PROBE_USER], tools: [PROBE_TOOL] });
@@ -321,7 +319,7 @@ export class PromptEncoder {
     return Uint32Array.from(tokens);
   }
 
-  #specialTexts(): SpecialTexts {
+  #specialTexts() {
     const { model, vocabularySize } = this.parts;
     const text = (token: number): string =>
       token < 0 ? '' : (model.getTokenString(token) ?? '');

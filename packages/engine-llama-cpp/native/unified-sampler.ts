@@ -109,9 +109,8 @@ export class UnifiedSampler implements NativeSampler {
     this.#chain = library.newChain({ no_perf: true });
   }
 
-  /** @param config a SamplerConfig */
-  applyConfig(config: object): void {
-    this.#config = config as SamplerConfig;
+  applyConfig(config: SamplerConfig): void {
+    this.#config = config;
     this.#build();
   }
 

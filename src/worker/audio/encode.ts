@@ -67,8 +67,6 @@ export const CONTENT_TYPES: Readonly<Record<SpeechFormat, string>> = {
   pcm: 'audio/pcm',
 };
 
-type CompressedFormat = Exclude<SpeechFormat, 'wav' | 'pcm'>;
-
 /** Turns samples at 24 kHz into bytes of one format, as they come. */
 interface SpeechEncoder {
   /**
@@ -135,19 +133,20 @@ const INPUT = [
   '1',
 ];
 
-const OUTPUT: Readonly<Record<CompressedFormat, readonly string[]>> = {
-  mp3: ['-c:a', 'libmp3lame', '-b:a', '64k', '-write_xing', '0', '-f', 'mp3'],
-  opus: ['-c:a', 'libopus', '-b:a', '32k', '-page_duration', '20000', '-f', 'ogg'],
-  aac: ['-c:a', 'aac', '-f', 'adts'],
-  flac: ['-c:a', 'flac', '-f', 'flac'],
-};
+const OUTPUT: Readonly<Record<Exclude<SpeechFormat, 'wav' | 'pcm'>, readonly string[]>> =
+  {
+    mp3: ['-c:a', 'libmp3lame', '-b:a', '64k', '-write_xing', '0', '-f', 'mp3'],
+    opus: ['-c:a', 'libopus', '-b:a', '32k', '-page_duration', '20000', '-f', 'ogg'],
+    aac: ['-c:a', 'aac', '-f', 'adts'],
+    flac: ['-c:a', 'flac', '-f', 'flac'],
+  };
 
 /**
  * One ffmpeg per speech, started in the preparation stage so that the device never
  * waits for it.
  */
 function ffmpegEncoder(
-  format: CompressedFormat,
+  format: keyof typeof OUTPUT,
   { signal, onBytes }: EncoderOptions,
 ): SpeechEncoder {
   const args = [...INPUT, ...OUTPUT[format], '-flush_packets', '1', 'pipe:1'];

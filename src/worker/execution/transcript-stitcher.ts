@@ -43,8 +43,6 @@ export type SegmentSink = (
   logprobs: readonly TokenLogprob[],
 ) => void;
 
-type WindowPlace = Omit<AudioWindow, 'samples'>;
-
 interface Held extends WindowText {
   readonly logprobs: readonly TokenLogprob[];
 }
@@ -99,7 +97,7 @@ export class TranscriptStitcher {
     };
   }
 
-  add(window: WindowPlace, transcript: RecognizedTranscript): void {
+  add(window: Omit<AudioWindow, 'samples'>, transcript: RecognizedTranscript): void {
     const text = placed(window, transcript);
     const { startS, durationS, sharedBeforeS, sharedAfterS } = window;
     this.#endS = startS + durationS;
@@ -186,7 +184,7 @@ function belongs(
 }
 
 function placed(
-  { startS, durationS }: WindowPlace,
+  { startS, durationS }: Omit<AudioWindow, 'samples'>,
   transcript: RecognizedTranscript,
 ): Held {
   const { text, words, logprobs = [] } = transcript;

@@ -113,17 +113,18 @@ export class ChunkWriter implements AnswerWriter {
   }
 }
 
-interface Gathered {
-  text: string;
-  reasoning: string;
-  finishReason: string;
-  readonly tokens: PlacedToken[];
-  readonly toolCalls: ToolCallBody[];
-}
-
 /** One object at the end. */
 export class WholeWriter implements AnswerWriter {
-  readonly #choices: Record<number, Gathered> = {};
+  readonly #choices: Record<
+    number,
+    {
+      text: string;
+      reasoning: string;
+      finishReason: string;
+      readonly tokens: PlacedToken[];
+      readonly toolCalls: ToolCallBody[];
+    }
+  > = {};
 
   constructor(private readonly options: WriterOptions) {}
 
@@ -153,7 +154,7 @@ export class WholeWriter implements AnswerWriter {
     return [generationBody(head, choices, usage)];
   }
 
-  #of({ index }: Choice): Gathered {
+  #of({ index }: Choice) {
     return (this.#choices[index] ??= {
       text: '',
       reasoning: '',

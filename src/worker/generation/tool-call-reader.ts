@@ -8,11 +8,6 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-interface ReadText {
-  readonly content: string;
-  readonly calls: readonly ToolCall[];
-}
-
 interface Marks {
   readonly open: string;
   /** Absent: the next `open`, or the end of the answer. */
@@ -51,7 +46,7 @@ export class ToolCallReader {
     this.#mayBeBare = form === 'llama3';
   }
 
-  take(text: string): ReadText {
+  take(text: string) {
     this.#held += text;
     if (this.#mayBeBare && !this.#decided()) return { content: '', calls: [] };
     const { open, close = open } = this.#marks;
@@ -72,7 +67,7 @@ export class ToolCallReader {
   /**
    * The answer has ended: an unfinished call is text, unless it is whole but for its end.
    */
-  flush(): ReadText {
+  flush() {
     const rest = this.#held;
     this.#held = '';
     const calls: ToolCall[] = [];

@@ -56,20 +56,17 @@ for i = 1, #KEYS do
   if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('HSET', KEYS[i], ARGV[1], ARGV[i + 1]) end
 end`;
 
-interface Admitted {
-  readonly job: TakenJob;
-  readonly before: Suspicion;
-  /** Members of its last engine call. */
-  lastSize: number;
-}
-
 /**
  * Records in Redis which engine call each job of this worker is part of, for the worker
  * that takes the job after a crash.
  */
 @Injectable()
 export class CrashMarkers {
-  readonly #jobs = new Map<string, Admitted>();
+  /** `lastSize`: members of its last engine call. */
+  readonly #jobs = new Map<
+    string,
+    { readonly job: TakenJob; readonly before: Suspicion; lastSize: number }
+  >();
 
   constructor(
     private readonly connections: PullConnections,
@@ -151,7 +148,7 @@ export class CrashMarkers {
   }
 
   async #store(
-    marks: readonly (readonly [member: Admitted, mark: CrashMarker])[],
+    marks: readonly (readonly [member: { readonly job: TakenJob }, mark: CrashMarker])[],
   ): Promise<void> {
     if (marks.length === 0) return;
     await this.connections

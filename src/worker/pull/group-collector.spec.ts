@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { collectGroup, type CollectRules, type JobFeed } from './group-collector.js';
+import { collectGroup, type CollectRules } from './group-collector.js';
 
 const SEED: CollectRules = {
   maxSize: 6,
@@ -17,7 +17,7 @@ interface Arrival {
 /**
  * A queue in virtual time, which passes while it is waited for. Counts what it was asked.
  */
-class VirtualQueue implements JobFeed<string> {
+class VirtualQueue {
   readonly waits: number[] = [];
   readonly #arrivals: Arrival[];
   #nowMs = 0;

@@ -19,27 +19,13 @@ interface DeviceOutlook {
   readonly idle: boolean;
 }
 
-/** Where jobs come from, one at a time. */
-export interface JobFeed<Job> {
-  /**
-   * One job: at once when one is queued, else as soon as one arrives within `waitMs`;
-   * undefined when none came. It blocks until a job arrives and never polls.
-   */
-  next(waitMs: number): Promise<Job | undefined>;
-}
-
-export interface CollectedGroup<Job> {
-  readonly jobs: readonly Job[];
-  /** From the first member to the close. */
-  readonly waitedMs: number;
-}
-
 /**
  * Collects one group: blocks for the first job, then takes what the batch window (D-02)
  * allows. A device that is busy needs no wait: later jobs are taken when they arrive,
  * prepared meanwhile, and merged in front of the device (D-24). A member that is REALTIME
  * or aged does not wait. Call it when there is room for at least one.
- * @returns undefined when no job came within `blockMs`
+ * @returns `waitedMs`: from the first member to the close. Undefined when no job came
+ *   within `blockMs`
  */
 export async function collectGroup<Job>({
   feed,
@@ -48,16 +34,17 @@ export async function collectGroup<Job>({
   hurried,
   clock,
 }: {
-  readonly feed: JobFeed<Job>;
+  /** A job that is queued, or arrives within `waitMs`; it blocks and never polls. */
+  readonly feed: { next(waitMs: number): Promise<Job | undefined> };
   readonly rules: CollectRules;
   /** Asked at every step; `room` without those of the group that is being collected. */
   readonly device: () => DeviceOutlook;
   /** REALTIME, or waiting for longer than `queue.aging_ms`. */
   readonly hurried: (job: Job) => boolean;
   readonly clock: MonotonicClock;
-}): Promise<CollectedGroup<Job> | undefined> {
-  const { maxSize, batchTimeoutMs: windowMs, policy, quietGapMs } = rules;
-  const window = new BatchWindow({ policy, maxSize, windowMs, quietGapMs });
+}) {
+  const { maxSize } = rules;
+  const window = new BatchWindow({ ...rules, windowMs: rules.batchTimeoutMs });
   const jobs: Job[] = [];
   let isHurried = false;
   let firstMs = 0;

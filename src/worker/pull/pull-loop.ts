@@ -7,7 +7,7 @@ import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { pause } from '../../platform/clock/pause.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
-import { type CollectedGroup, collectGroup } from './group-collector.js';
+import { collectGroup } from './group-collector.js';
 import { HeldJobs } from './held-jobs.js';
 import { JobIntake } from './job-intake.js';
 import { PullFeed } from './pull-feed.js';
@@ -98,11 +98,11 @@ export class PullLoop {
       hurried: ({ job }) => job.priority < QueueJobClass.BATCH,
       clock: PROCESS_CLOCK,
     });
-    if (group) await this.#dispatch(group);
+    if (group) await this.#dispatch(group.jobs, group.waitedMs);
     return this.feed.takeError();
   }
 
-  async #dispatch({ jobs, waitedMs }: CollectedGroup<PulledJob>): Promise<void> {
+  async #dispatch(jobs: readonly PulledJob[], waitedMs: number): Promise<void> {
     if (this.#stopped.signal.aborted)
       return this.held.giveBack(jobs, 'the worker is shutting down');
     if (this.drained) return this.held.giveBack(jobs, 'the worker is drained');
