@@ -1,6 +1,7 @@
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { joinedText } from '../../contracts/formats/joined-text.js';
 import {
+  laterBy,
   type RecognizedSegment,
   type RecognizedTranscript,
   type TokenLogprob,
@@ -206,7 +207,4 @@ const moved = <T extends { readonly start: number; readonly end: number }>(
 ): T =>
   byS === 0
     ? timed
-    : { ...timed, start: rounded(byS + timed.start), end: rounded(byS + timed.end) };
-
-/** Rounded to milliseconds. */
-const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;
+    : { ...timed, start: laterBy(timed.start, byS), end: laterBy(timed.end, byS) };

@@ -7,6 +7,7 @@ import {
 } from '@switchyard/engine-api/audio/voice-activity-tracker.js';
 import { type VoiceActivitySession } from '@switchyard/engine-sherpa/voice-activity.js';
 import {
+  movedEvent,
   type RecognizerEvent,
   type RecognizerStream,
 } from '@switchyard/engine-api/speech-recognizer.js';
@@ -93,24 +94,9 @@ class RecognizerBacklog {
   #queue(samples: number, call: () => Promise<readonly RecognizerEvent[]>): void {
     const [utterance, shiftS] = [this.#utterance, this.#shiftS];
     this.#calls.add(async () => {
-      for (const event of await call()) this.emit(inSession(event, utterance, shiftS));
+      for (const event of await call()) this.emit(movedEvent(event, utterance, shiftS));
     }, samples);
   }
-}
-
-function inSession(
-  event: RecognizerEvent,
-  utterance: number,
-  shiftS: number,
-): RecognizerEvent {
-  if (event.type === 'partial') return { ...event, utterance };
-  const at = (seconds: number): number => Math.round((seconds + shiftS) * 1000) / 1000;
-  const words = event.words.map(word => ({
-    ...word,
-    start: at(word.start),
-    end: at(word.end),
-  }));
-  return { ...event, utterance, start: at(event.start), end: at(event.end), words };
 }
 
 /**

@@ -17,8 +17,11 @@ import {
 import { PcmIntake } from '../audio/resampler.js';
 import { sherpaPackage } from '../engines/load-package.js';
 import { ENGINE } from '../engines/worker-engine.js';
-import { committedStream, type LiveStream } from '../execution/voice-activity-stream.js';
-import { VoiceActivityStream } from '../execution/voice-activity-stream.js';
+import {
+  committedStream,
+  type LiveStream,
+  VoiceActivityStream,
+} from '../execution/voice-activity-stream.js';
 import { WorkLine } from '../lifecycle/work-line.js';
 import { type CallConversation } from './call-conversation.js';
 
