@@ -143,6 +143,7 @@ interface LlamaProcessOptions {
 export class LlamaProcess<O extends Operations<O>, Info> {
   readonly #calls: RemoteCalls<O, Info>;
   readonly #exited = Promise.withResolvers<void>();
+  readonly exited = this.#exited.promise;
   readonly #process: SupervisedProcess;
 
   constructor({ entry, settings, env, loadTimeoutMs, onLine }: LlamaProcessOptions) {
@@ -179,10 +180,6 @@ export class LlamaProcess<O extends Operations<O>, Info> {
 
   get ready(): Promise<Info> {
     return this.#calls.ready;
-  }
-
-  get exited(): Promise<void> {
-    return this.#exited.promise;
   }
 
   get alive(): boolean {

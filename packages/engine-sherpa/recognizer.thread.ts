@@ -16,7 +16,6 @@ import {
   type HeardUtterance,
   type RecognizerProtocol,
   type RecognizerThreadData,
-  type StreamCounters,
 } from './protocol.js';
 import { wordsOf } from './transcript.js';
 
@@ -98,13 +97,9 @@ class OnlineDecoding {
   readonly #waiting = new Map<OnlineStream, () => void>();
   #failure: Error | undefined;
   #running = false;
-  readonly #counters = { runs: 0, rows: 0, largest: 0 };
+  readonly counters = { runs: 0, rows: 0, largest: 0 };
 
   constructor(readonly recognizer: OnlineRecognizer) {}
-
-  get counters(): StreamCounters {
-    return { ...this.#counters };
-  }
 
   /** What was heard, once the stream has no more audio to decode. */
   async drained(stream: OnlineStream): Promise<RecognizerResult> {
@@ -145,9 +140,9 @@ class OnlineDecoding {
 
   #decode(streams: readonly OnlineStream[]): void {
     this.recognizer.decodeStreams(streams);
-    this.#counters.runs += 1;
-    this.#counters.rows += streams.length;
-    this.#counters.largest = Math.max(this.#counters.largest, streams.length);
+    this.counters.runs += 1;
+    this.counters.rows += streams.length;
+    this.counters.largest = Math.max(this.counters.largest, streams.length);
   }
 }
 

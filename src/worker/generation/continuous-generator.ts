@@ -160,8 +160,7 @@ export class ContinuousGenerator implements TextGenerator {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    return (this.#closed ??= this.#close());
   }
 
   async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {

@@ -101,9 +101,13 @@ export function contextExceeded(
  * they join, so that no request waits behind more of one request than can run at a time.
  */
 export class RunningAnswer implements ChoiceListener {
-  readonly events: EventBuffer;
+  readonly events = new EventBuffer(
+    () => this.#pause(),
+    () => this.#resume(),
+  );
+  readonly #over = Promise.withResolvers<void>();
   /** Resolves when nothing of it is in the scheduler any more. */
-  readonly over: Promise<void>;
+  readonly over = this.#over.promise;
   readonly #all: readonly Choice[];
   /** Choices of each prompt. */
   readonly #n: number;
@@ -121,7 +125,6 @@ export class RunningAnswer implements ChoiceListener {
   #firstTokenMs: number | undefined;
   #paused = false;
   #failure: Error | undefined;
-  #end: () => void = () => undefined;
 
   constructor(
     private readonly options: {
@@ -150,11 +153,6 @@ export class RunningAnswer implements ChoiceListener {
         (sequence, index) => new Choice(sequence, { ...choice, index, listener: this }),
       );
     this.#waiting = this.#all.filter(one => this.#isFirst(one)).reverse();
-    this.over = new Promise(resolve => (this.#end = resolve));
-    this.events = new EventBuffer(
-      () => this.#pause(),
-      () => this.#resume(),
-    );
   }
 
   start(): void {
@@ -165,13 +163,7 @@ export class RunningAnswer implements ChoiceListener {
 
   /** Nothing more is told. Without effect on one that is over. */
   cancel(reason: SequenceCancelReason): void {
-    this.#fail(
-      new DomainError(
-        'request_cancelled',
-        `Request ${this.options.requestId} was cancelled.`,
-      ),
-      reason,
-    );
+    this.#fail(this.#errorOf({ type: 'cancelled', reason }), reason);
     this.#endIfOver();
   }
 
@@ -258,7 +250,7 @@ export class RunningAnswer implements ChoiceListener {
       return;
     if (!this.#failure) this.#close();
     this.events.end(this.#failure);
-    this.#end();
+    this.#over.resolve();
   }
 
   #close(): void {

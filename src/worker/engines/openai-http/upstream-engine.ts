@@ -26,7 +26,7 @@ const LONGEST_LIST_BYTES = 1_048_576;
 async function probe(
   upstream: Upstream,
   { baseUrl, model, timeoutMs }: OpenAiHttpOptions,
-): Promise<{ readonly revision: string; readonly warning?: string }> {
+) {
   const { host } = new URL(baseUrl);
   const revision = `${model} at ${host}`;
   try {

@@ -87,7 +87,7 @@ async function readApiKey(path: string) {
   return { key, warning: mode & OTHERS_MAY_READ ? warning : undefined };
 }
 
-async function readSmallFile(path: string): Promise<{ content: string; mode: number }> {
+async function readSmallFile(path: string) {
   try {
     await using file = await open(path, 'r');
     const { mode, size } = await file.stat();

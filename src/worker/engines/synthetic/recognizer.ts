@@ -23,15 +23,6 @@ import { evenlySpread, syntheticText } from './text.js';
 
 const RATE = 16_000;
 
-interface StreamOptions {
-  readonly partials: boolean;
-  /** What the text depends on besides the audio. */
-  readonly conditions: readonly string[];
-  readonly faults: readonly ScriptedFault[];
-  /** Its place is free. */
-  release(): void;
-}
-
 /**
  * A live stream of synthetic text: a partial for every push, a final for every commit. A
  * scripted fault strikes the push that completes its marker in an utterance.
@@ -44,7 +35,16 @@ class SyntheticStream implements RecognizerStream {
   #lingerMs = 0;
   #closed: Promise<void> | undefined;
 
-  constructor(private readonly options: StreamOptions) {}
+  constructor(
+    private readonly options: {
+      readonly partials: boolean;
+      /** What the text depends on besides the audio. */
+      readonly conditions: readonly string[];
+      readonly faults: readonly ScriptedFault[];
+      /** Its place is free. */
+      release(): void;
+    },
+  ) {}
 
   async push(samples: Int16Array): Promise<readonly RecognizerEvent[]> {
     if (this.#closed) return closed();
@@ -104,8 +104,14 @@ function closed(): Promise<never> {
 
 /** All that a transcript can be asked for. */
 const CAPABILITIES: readonly EngineCapability[] = [
-  ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'temperature'] as const),
-  ...(['hot_words', 'logprobs', 'diarize'] as const),
+  'transcribe',
+  'translate',
+  'word_timestamps',
+  'prompt',
+  'temperature',
+  'hot_words',
+  'logprobs',
+  'diarize',
 ];
 
 /**
