@@ -95,14 +95,12 @@ function limitsOf(schema: Schema, path: string): Limits {
       return [{ value, isExcluded, keyword }];
     throw refused(`${path}.${keyword}`, `must be a number; got ${shown(value)}`);
   };
-  const ofLeast = [...limit('minimum', false), ...limit('exclusiveMinimum', true)];
-  const ofMost = [...limit('maximum', false), ...limit('exclusiveMaximum', true)];
-  const least = ofLeast.sort(
+  const [least] = [...limit('minimum', false), ...limit('exclusiveMinimum', true)].sort(
     (a, b) => b.value - a.value || Number(b.isExcluded) - Number(a.isExcluded),
-  )[0];
-  const most = ofMost.sort(
+  );
+  const [most] = [...limit('maximum', false), ...limit('exclusiveMaximum', true)].sort(
     (a, b) => a.value - b.value || Number(b.isExcluded) - Number(a.isExcluded),
-  )[0];
+  );
   return { least, most };
 }
 

@@ -54,13 +54,35 @@ export class JobIntake {
       gone.abort(new JobLost('its lock is lost')),
     );
     if (!(order instanceof Error)) return { job, order, gone, lock };
-    this.#putAside(job, order.message, gone.signal, lock);
+    this.putAside(job, order.message, gone.signal, lock);
     return undefined;
   }
 
-  /** Jobs that BullMQ itself could not return, because it cannot read their options. */
-  putAside(stray: Stray, reason: string): void {
-    this.#putAside(stray, reason, new AbortController().signal);
+  /**
+   * Also for jobs that BullMQ itself could not return, because it cannot read their
+   * options.
+   */
+  putAside(
+    job: Stray,
+    reason: string,
+    signal = new AbortController().signal,
+    lock?: Disposable,
+  ): void {
+    const failed = (error: Error): void =>
+      this.log.warn(
+        { event: 'burial_failed', jobId: job.id, err: error },
+        'A dead letter could not be stored; trying again',
+      );
+    const burial = retryUntilAborted(() => this.#bury(job, reason), {
+      signal,
+      failed,
+    })
+      .catch(() => undefined)
+      .finally(() => {
+        lock?.[Symbol.dispose]();
+        this.#burials.delete(burial);
+      });
+    this.#burials.add(burial);
   }
 
   async settled(): Promise<void> {
@@ -79,24 +101,6 @@ export class JobIntake {
         ? new Error(`data is not JSON: ${error.message}`)
         : (error as Error);
     }
-  }
-
-  #putAside(job: Stray, reason: string, signal: AbortSignal, lock?: Disposable): void {
-    const failed = (error: Error): void =>
-      this.log.warn(
-        { event: 'burial_failed', jobId: job.id, err: error },
-        'A dead letter could not be stored; trying again',
-      );
-    const burial = retryUntilAborted(() => this.#bury(job, reason), {
-      signal,
-      failed,
-    })
-      .catch(() => undefined)
-      .finally(() => {
-        lock?.[Symbol.dispose]();
-        this.#burials.delete(burial);
-      });
-    this.#burials.add(burial);
   }
 
   /**
