@@ -4,18 +4,6 @@ import {
 } from '@switchyard/engine-api/generation-request.js';
 import { type ChildInfo, type SlotOperation } from './protocol.js';
 
-export interface SlotMemoryOptions {
-  readonly slots: number;
-  /** Most tokens of one slot. */
-  readonly slotTokens: number;
-  /**
-   * Tokens of all slots together, `slotTokens` to `slots` times that; with fewer than
-   * that, slots share them.
-   */
-  readonly tokens: number;
-  readonly blockTokens: number;
-}
-
 interface Slot {
   readonly index: number;
   holder: object | undefined;
@@ -60,7 +48,19 @@ export class SlotMemory implements KvMemory<object> {
   #operations: SlotOperation[] = [];
   #clock = 0;
 
-  constructor(private readonly options: SlotMemoryOptions) {
+  constructor(
+    private readonly options: {
+      readonly slots: number;
+      /** Most tokens of one slot. */
+      readonly slotTokens: number;
+      /**
+       * Tokens of all slots together, `slotTokens` to `slots` times that; with fewer than
+       * that, slots share them.
+       */
+      readonly tokens: number;
+      readonly blockTokens: number;
+    },
+  ) {
     this.#slots = Array.from({ length: options.slots }, (_, index) => ({
       index,
       holder: undefined,

@@ -289,7 +289,7 @@ function unitsAt(
   return { floor: units / divisor - (rest < 0n ? 1n : 0n), isExact: rest === 0n };
 }
 
-export function isMultiple(value: Decimal, step: Decimal): boolean {
+function isMultiple(value: Decimal, step: Decimal): boolean {
   const scale = Math.max(value.scale, step.scale);
   return unitsAt(value, scale).floor % unitsAt(step, scale).floor === 0n;
 }

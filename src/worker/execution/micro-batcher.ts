@@ -18,7 +18,7 @@ import { SlotMap } from '../../core/request/slot-map.js';
 import { type CallExecution, type CallGroup } from '../../contracts/grpc/call.codec.js';
 
 /** The device and what is READY, when an engine call could start. */
-export interface DeviceView {
+interface DeviceView {
   /** Items that could go now, at least 1. */
   readonly ready: number;
   readonly maxBatch: number;

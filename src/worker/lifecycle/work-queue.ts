@@ -23,7 +23,7 @@ export interface PlacedWork {
  * Later REALTIME requests that may overtake a BATCH one; part of the contract
  * (common.proto, `Priority`).
  */
-export const MOST_OVERTAKING = 64;
+const MOST_OVERTAKING = 64;
 
 const equal = (): number => 1;
 

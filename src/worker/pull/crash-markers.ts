@@ -21,7 +21,7 @@ import { type TakenJob } from './taken-job.js';
  * Stored with a job during an engine call, so that the worker that takes it after a crash
  * knows what it was part of.
  */
-export interface CrashMarker {
+interface CrashMarker {
   /** What was known of it before that call. */
   readonly before: Suspicion;
   /** Members of that engine call. */

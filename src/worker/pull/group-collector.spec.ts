@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { collectGroup, type CollectRules } from './group-collector.js';
+import { collectGroup } from './group-collector.js';
+
+type CollectRules = Parameters<typeof collectGroup>[0]['rules'];
 
 const SEED: CollectRules = {
   maxSize: 6,

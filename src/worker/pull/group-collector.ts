@@ -3,7 +3,7 @@ import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type PullRules } from '../../platform/config/worker-spec.js';
 
 /** How groups are taken from the queue. */
-export type CollectRules = Pick<
+type CollectRules = Pick<
   PullRules,
   'batchTimeoutMs' | 'blockMs' | 'policy' | 'quietGapMs'
 > & {

@@ -11,7 +11,6 @@ import { type OpenAiHttpOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { unusableAnswer, UpstreamFailure, problemIn } from './upstream-failure.js';
 import { jsonBody, textOf } from './upstream-exchange.js';
-import { type OpenAnswer } from './upstream.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 
@@ -246,13 +245,13 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
       });
       const generation = new UpstreamGeneration(modelId, item);
       if (item.stream) {
-        const texts = this.#textsOf(answer);
+        const texts = this.#textsOf(answer.head.headers['content-type']);
         // Read to the end of the answer: its connection can be used again.
         for await (const piece of answer.body)
           for (const json of texts.take(piece)) yield generation.take(json);
         for (const json of texts.end()) yield generation.take(json);
         this.#demandEnd(texts.complete || generation.complete);
-      } else yield generation.take(await this.#whole(answer));
+      } else yield generation.take(await this.#whole(answer.body));
       yield generation.done();
     } catch (error) {
       if (item.signal.aborted) throw cancelledError(item.requestId);
@@ -272,13 +271,12 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
     );
   }
 
-  #textsOf({ head }: OpenAnswer): EventTexts {
-    const type = head.headers['content-type'] ?? 'nothing';
+  #textsOf(type = 'nothing'): EventTexts {
     if (type.includes('event-stream')) return new EventTexts();
     throw unusableAnswer(this.options.modelId, `answered a stream with ${type}.`);
   }
 
-  async #whole({ body }: OpenAnswer): Promise<string> {
+  async #whole(body: AsyncIterable<Buffer>): Promise<string> {
     const text = await textOf(body, LARGEST_ANSWER_BYTES);
     if (Buffer.byteLength(text) < LARGEST_ANSWER_BYTES) return text;
     throw unusableAnswer(this.options.modelId, 'sent an answer that is too large.');

@@ -134,7 +134,7 @@ interface UpstreamCall<T> extends UpstreamRequest {
  * A 2xx answer whose body is read at its reader's pace; the signal that it was asked with
  * ends it. Disposing of it closes its connection unless all was read.
  */
-export interface OpenAnswer extends Disposable {
+interface OpenAnswer extends Disposable {
   readonly head: IncomingMessage;
   /** Fails with `UpstreamFailure` when the network does. */
   readonly body: AsyncIterable<Buffer>;
