@@ -16,7 +16,11 @@ interface SherpaLibrary {
   readonly OfflineSpeakerDiarization: new (config: object) => {
     process(samples: Float32Array): readonly SpeakerTurn[];
   };
-  readonly SpeakerEmbeddingExtractor: new (config: object) => EmbeddingExtractor;
+  readonly SpeakerEmbeddingExtractor: new (config: object) => {
+    createStream(): OnlineStream;
+    isReady(stream: OnlineStream): boolean;
+    compute(stream: OnlineStream, enableExternalBuffer: boolean): Float32Array;
+  };
   readonly Vad: new (config: object, bufferSeconds: number) => VoiceDetector;
 }
 
@@ -81,12 +85,6 @@ export interface SpeakerTurn {
   readonly start: number;
   readonly end: number;
   readonly speaker: number;
-}
-
-export interface EmbeddingExtractor {
-  createStream(): OnlineStream;
-  isReady(stream: OnlineStream): boolean;
-  compute(stream: OnlineStream, enableExternalBuffer: boolean): Float32Array;
 }
 
 /**

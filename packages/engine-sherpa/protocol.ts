@@ -18,16 +18,6 @@ export interface HeardUtterance {
   readonly result: RecognizerResult;
 }
 
-/**
- * What the streaming recogniser did; a run decodes one step of every stream
- * that is ready.
- */
-export interface StreamCounters {
-  readonly runs: number;
-  readonly rows: number;
-  readonly largest: number;
-}
-
 interface StreamCall {
   readonly id: number;
 }
@@ -49,7 +39,15 @@ export interface RecognizerProtocol {
   ): Promise<readonly RecognizerEvent[]>;
   commit(request: StreamCall): Promise<readonly RecognizerEvent[]>;
   close(request: StreamCall): void;
-  counters(request: undefined): StreamCounters;
+  /**
+   * What the streaming recogniser did; a run decodes one step of every stream
+   * that is ready.
+   */
+  counters(request: undefined): {
+    readonly runs: number;
+    readonly rows: number;
+    readonly largest: number;
+  };
 }
 
 export interface SpeechThreadInfo {

@@ -33,7 +33,6 @@ import {
   type NamedTurn,
   type RecognizerProtocol,
   type RecognizerThreadData,
-  type StreamCounters,
 } from './protocol.js';
 import { bySpeaker } from './speaker-turns.js';
 
@@ -140,7 +139,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
   }
 
   /** How many streams went through the model together. */
-  streamCounters(): Promise<StreamCounters> {
+  streamCounters() {
     return this.#running.call('counters', undefined);
   }
 

@@ -1,6 +1,6 @@
 import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 
-export interface CutRules {
+interface CutRules {
   /** Longest window. */
   readonly maxS: number;
   /** Shortest silence to cut at. */

@@ -11,11 +11,7 @@ import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decode.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { type ReceivedFile } from '../audio/received-file.js';
 import { wavHeader } from '../../contracts/formats/speech.js';
-import {
-  type AudioWindow,
-  cutIntoWindows,
-  type CutRules,
-} from '../audio/window-cutter.js';
+import { type AudioWindow, cutIntoWindows } from '../audio/window-cutter.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import {
   type Recognised,
@@ -250,7 +246,7 @@ export class LongTranscriptionService {
     return diarize === true || (input === 'encoded' && size <= largestFileBytes);
   }
 
-  #rules(chunking: Chunking | undefined): CutRules {
+  #rules(chunking: Chunking | undefined) {
     const maxS = this.engine.longestItemS ?? USUAL_WINDOW_S;
     if (chunking === undefined)
       return { maxS, silenceS: 0.3, quietShare: QUIET_SHARE * 0.5 };
