@@ -1,6 +1,5 @@
 import { type Token, type Written } from './token.js';
 import {
-  DECADES,
   DIGITS,
   isNumeric,
   isZeroLetter,
@@ -47,6 +46,11 @@ const DURATIONS = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', '
 
 export const pairText = ({ high, low }: Pick<NumberPair, 'high' | 'low'>): string =>
   `${high}${String(low).padStart(2, '0')}`;
+
+/** "eighties", as in "nineteen eighties". */
+const DECADES = new Map(
+  [...TENS].map(([name, value]) => [name.replace(/y$/, 'ies'), value] as const),
+);
 
 /** "nineteen eighties" → 1980s, "eighteen hundreds" → 1800s */
 export function writeDecade({ word, next }: Token): Written | undefined {

@@ -7,7 +7,14 @@ import {
 } from './cardinal.js';
 import { parseDigitRun } from './digit-run.js';
 import { type Token, type Written } from './token.js';
-import { isNumeric, ORDINAL_UNITS, ORDINALS, SCALE_ORDINALS } from './vocabulary.js';
+import { isNumeric, ORDINALS, SCALES } from './vocabulary.js';
+
+/** 1..9 */
+const ORDINAL_UNITS = new Map([...ORDINALS].slice(0, 9));
+const SCALE_ORDINALS: ReadonlyMap<string, number> = new Map([
+  ['hundredth', 100],
+  ...[...SCALES].map(([name, value]) => [`${name}th`, value] as const),
+]);
 
 /** "first", "twenty first", "one hundred and third", "two thousandth". */
 function parseOrdinal(
