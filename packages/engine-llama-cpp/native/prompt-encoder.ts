@@ -119,7 +119,7 @@ class ChatTemplate {
     tools,
     variables = {},
   }: Omit<Extract<Prompt, { type: 'chat' }>, 'type'>): Piece[] {
-    const disguise = new Disguise(this.texts.control);
+    const disguise = disguiseOf(this.texts.control);
     const plain = disguise.of(templateMessages(messages, this.#shape)) as Fields[];
     const declared = disguise.of(tools);
     try {
@@ -202,42 +202,35 @@ const MARK = '\uf8d0';
  * is put away before the template is run and brought back afterwards as plain text, so
  * that no caller can write the turn of another role.
  */
-class Disguise {
-  readonly #found: string[] = [];
-  readonly #pattern: RegExp | undefined;
-
-  constructor(control: readonly string[]) {
-    const spelled = [...control, MARK].map(text =>
-      text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
-    );
-    this.#pattern = control.length > 0 ? new RegExp(spelled.join('|'), 'g') : undefined;
-  }
-
-  of(value: unknown): unknown {
-    if (this.#pattern === undefined) return value;
+function disguiseOf(control: readonly string[]) {
+  const found: string[] = [];
+  const spelled = [...control, MARK].map(text =>
+    text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+  );
+  const pattern = control.length > 0 ? new RegExp(spelled.join('|'), 'g') : undefined;
+  const of = (value: unknown): unknown => {
+    if (pattern === undefined) return value;
     if (typeof value === 'string')
-      return value.replace(this.#pattern, found => this.#hide(found));
-    if (Array.isArray(value)) return value.map(item => this.of(item));
+      return value.replace(
+        pattern,
+        spelling => `${MARK}${found.push(spelling) - 1}${MARK}`,
+      );
+    if (Array.isArray(value)) return value.map(of);
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [this.of(key), this.of(item)]),
+      Object.entries(value).map(([key, item]) => [of(key), of(item)]),
     );
-  }
-
-  reveal(text: string): Piece[] {
-    const pieces = text.split(new RegExp(`${MARK}(\\d+)${MARK}`));
-    return pieces
+  };
+  const reveal = (text: string): Piece[] =>
+    text
+      .split(new RegExp(`${MARK}(\\d+)${MARK}`))
       .map((piece, index) =>
         index % 2 === 0
           ? { text: piece, control: true }
-          : { text: this.#found[Number(piece)] ?? '', control: false },
+          : { text: found[Number(piece)] ?? '', control: false },
       )
       .filter(({ text: piece }) => piece !== '');
-  }
-
-  #hide(found: string): string {
-    return `${MARK}${this.#found.push(found) - 1}${MARK}`;
-  }
+  return { of, reveal };
 }
 
 /**

@@ -1,4 +1,3 @@
-import { type LoggerService } from '@nestjs/common';
 import { type Logger, pino, type DestinationStream } from 'pino';
 import { redacted } from '../../platform/config/redaction.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
@@ -25,32 +24,30 @@ export function workerLog(
   return pino({ level: logLevel, base, hooks: { streamWrite: redacted } }, destination);
 }
 
-/** Nest's logger on pino, without the HTTP parts of nestjs-pino. */
-export class NestLog implements LoggerService {
-  readonly log = this.#writer('info');
-  readonly warn = this.#writer('warn');
-  readonly error = this.#writer('error');
-  readonly debug = this.#writer('debug');
-  readonly verbose = this.#writer('trace');
-  readonly fatal = this.#writer('fatal');
-
-  constructor(private readonly logger: Logger) {}
-
-  /**
-   * Nest passes the context last; before it the stack of an error, or the message that
-   * belongs to fields.
-   */
-  #writer(level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal') {
-    return (message: unknown, ...rest: unknown[]): void => {
+/**
+ * Nest's logger on pino, without the HTTP parts of nestjs-pino. Nest passes the context
+ * last; before it the stack of an error, or the message that belongs to fields.
+ */
+export function nestLog(logger: Logger) {
+  const writer =
+    (level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal') =>
+    (message: unknown, ...rest: unknown[]): void => {
       const context = typeof rest.at(-1) === 'string' ? rest.at(-1) : undefined;
       const before = rest.length > 1 ? rest[0] : undefined;
       if (message instanceof Error)
-        this.logger[level]({ context, err: message }, message.message);
+        logger[level]({ context, err: message }, message.message);
       else if (isFields(message))
-        this.logger[level]({ context, ...message }, messageOf(before));
-      else this.logger[level]({ context, stack: before }, String(message));
+        logger[level]({ context, ...message }, messageOf(before));
+      else logger[level]({ context, stack: before }, String(message));
     };
-  }
+  return {
+    log: writer('info'),
+    warn: writer('warn'),
+    error: writer('error'),
+    debug: writer('debug'),
+    verbose: writer('trace'),
+    fatal: writer('fatal'),
+  };
 }
 
 const messageOf = (value: unknown): string => (typeof value === 'string' ? value : '');
