@@ -31,7 +31,7 @@ import { JobIntake } from './pull/job-intake.js';
 import { JobRunner } from './pull/job-runner.js';
 import { JobWork } from './pull/job-work.js';
 import { LockKeeper } from './pull/lock-keeper.js';
-import { PullConnections, sharedQueueOf } from './pull/pull-connections.js';
+import { PullConnections } from './pull/pull-connections.js';
 import { PullFeed } from './pull/pull-feed.js';
 import { PullLoop } from './pull/pull-loop.js';
 import { PullWorker } from './pull/pull-worker.js';
@@ -130,6 +130,6 @@ const pullProviders = (spec: WorkerSpec, work: Provider[]): Provider[] =>
         Callbacks,
         PullWorker,
         ...work,
-        { provide: BLOB_STORE, useFactory: () => blobStoreFrom(sharedQueueOf(spec)) },
+        { provide: BLOB_STORE, useFactory: () => blobStoreFrom(spec.sharedQueue!) },
         { provide: BatchJournal, useClass: PullJournal },
       ];

@@ -13,8 +13,6 @@ export const FLITE_VOICES = [
 
 export type FliteVoiceId = (typeof FLITE_VOICES)[number]['id'];
 
-export const FLITE_VOICE_IDS: readonly FliteVoiceId[] = FLITE_VOICES.map(({ id }) => id);
-
 export const FLITE_SAMPLE_RATE = 16_000;
 
 export interface FliteProtocol {

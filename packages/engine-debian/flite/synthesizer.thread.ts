@@ -5,7 +5,7 @@ import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import { openNativeLibrary } from '../threads/native-library.js';
 import {
   FLITE_SAMPLE_RATE,
-  FLITE_VOICE_IDS,
+  FLITE_VOICES,
   type FliteProtocol,
   type FliteVoiceId,
 } from './protocol.js';
@@ -24,13 +24,13 @@ const DEBIAN_PACKAGES = ['libflite1'];
 const STRETCH = 'duration_stretch';
 
 /**
- * Loads libflite.so.1 and the given voices. One thread per process: voices are static data
+ * Loads libflite.so.1 and its voices. One thread per process: voices are static data
  * that all callers share, and stay registered until the process ends.
  */
-function loadFlite(voices: readonly FliteVoiceId[]) {
+function loadFlite() {
   const flite = openNativeLibrary('libflite.so.1', DEBIAN_PACKAGES);
   flite.func('int flite_init()')();
-  const registered = new Map(voices.map(id => [id, registerVoice(id)]));
+  const registered = new Map(FLITE_VOICES.map(({ id }) => [id, registerVoice(id)]));
   const textToWave = flite.func('void* flite_text_to_wave(const char*, void*)');
   const deleteWave = flite.func('void delete_wave(void*)');
   const setStretch = stretchSetter(flite);
@@ -112,9 +112,9 @@ function loadedFile(prefix: string): string {
  * in anything imported.
  */
 void serveThread<FliteProtocol, string>(() => {
-  const flite = loadFlite(FLITE_VOICE_IDS);
+  const flite = loadFlite();
   // Warm-up: the first sentence of a voice pages its data in.
-  for (const voice of FLITE_VOICE_IDS) flite.speak(voice, 'ready', 1);
+  for (const { id } of FLITE_VOICES) flite.speak(id, 'ready', 1);
   return {
     info: flite.revision,
     operations: {

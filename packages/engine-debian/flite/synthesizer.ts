@@ -16,12 +16,7 @@ import {
   type Spoken,
 } from '@switchyard/engine-api/threads/speech-calls.js';
 import { ThreadPool } from '../threads/thread-pool.js';
-import {
-  FLITE_SAMPLE_RATE,
-  FLITE_VOICE_IDS,
-  FLITE_VOICES,
-  type FliteProtocol,
-} from './protocol.js';
+import { FLITE_SAMPLE_RATE, FLITE_VOICES, type FliteProtocol } from './protocol.js';
 
 /** Signs of printed text, as flite knows them. */
 const PLAIN: Readonly<Record<string, string>> = {
@@ -148,7 +143,10 @@ export class FliteSynthesizer implements SpeechSynthesizer {
 }
 
 function readRequest(item: SynthesizeItem) {
-  const voice = checkSpeechItem(item, FLITE_VOICE_IDS);
+  const voice = checkSpeechItem(
+    item,
+    FLITE_VOICES.map(({ id }) => id),
+  );
   const sentences = splitIntoSentences(toSpeakableText(item.text)).filter(isSpeakable);
   if (sentences.length === 0) throw nothingToSpeak('an English voice');
   return { sentences, voice };

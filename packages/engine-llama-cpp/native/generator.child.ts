@@ -11,8 +11,6 @@ import {
   AWAITED,
   DRAW_FAILED,
   type DrawnProbabilities,
-  ITEM_WIDTH,
-  NOT_DRAWN,
   type SlotOperation,
   type StepFrame,
   type StepReply,
@@ -31,6 +29,9 @@ import { serveChild } from './serve-child.js';
 import { vocabularyOf } from './token-text.js';
 import { openUnified } from './unified-context.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
+
+const ITEM_WIDTH = 4;
+const NOT_DRAWN = -1;
 
 interface Item {
   readonly slot: number;

@@ -57,16 +57,6 @@ export class SpeechOutput {
   }
 }
 
-/** MIME types as OpenAI's speech endpoint answers them; `pcm` is s16le mono at 24 kHz. */
-export const CONTENT_TYPES: Readonly<Record<SpeechFormat, string>> = {
-  mp3: 'audio/mpeg',
-  opus: 'audio/ogg',
-  aac: 'audio/aac',
-  flac: 'audio/flac',
-  wav: 'audio/wav',
-  pcm: 'audio/pcm',
-};
-
 /** Turns samples at 24 kHz into bytes of one format, as they come. */
 interface SpeechEncoder {
   /**
