@@ -1,4 +1,4 @@
-import { type Token, type Written } from './token.js';
+import { type Token } from './token.js';
 import {
   DIGITS,
   isNumeric,
@@ -46,20 +46,6 @@ const DURATIONS = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', '
 
 export const pairText = ({ high, low }: Pick<NumberPair, 'high' | 'low'>): string =>
   `${high}${String(low).padStart(2, '0')}`;
-
-/** "eighties", as in "nineteen eighties". */
-const DECADES = new Map(
-  [...TENS].map(([name, value]) => [name.replace(/y$/, 'ies'), value] as const),
-);
-
-/** "nineteen eighties" → 1980s, "eighteen hundreds" → 1800s */
-export function writeDecade({ word, next }: Token): Written | undefined {
-  const century = TEENS.get(word) ?? (word === 'twenty' ? 20 : undefined);
-  const decade = next.word === 'hundreds' ? '00' : DECADES.get(next.word);
-  return century === undefined || decade === undefined
-    ? undefined
-    : { text: `${century}${decade}s`, last: next };
-}
 
 interface Cardinal {
   readonly value: number;

@@ -11,9 +11,9 @@ import {
   tokenize,
   type Written,
 } from './token.js';
-import { belowHundred, isArticleOne, parseCardinal, writeDecade } from './cardinal.js';
+import { belowHundred, isArticleOne, parseCardinal } from './cardinal.js';
 import { parseQuantity, quantityText } from './quantity.js';
-import { isNumeric, SCALES } from './vocabulary.js';
+import { isNumeric, SCALES, TEENS, TENS } from './vocabulary.js';
 
 /**
  * "two or three thousand": is the first 2 or 2000? "From one to two hundred" and "five or
@@ -33,6 +33,20 @@ function writeSharedScale(first: Token): Written | undefined {
   return SCALES.has(last.word)
     ? { text: `${low.value} ${link.word} ${high.value} ${last.word}`, last }
     : undefined;
+}
+
+/** "eighties", as in "nineteen eighties". */
+const DECADES = new Map(
+  [...TENS].map(([name, value]) => [name.replace(/y$/, 'ies'), value] as const),
+);
+
+/** "nineteen eighties" → 1980s, "eighteen hundreds" → 1800s */
+function writeDecade({ word, next }: Token): Written | undefined {
+  const century = TEENS.get(word) ?? (word === 'twenty' ? 20 : undefined);
+  const decade = next.word === 'hundreds' ? '00' : DECADES.get(next.word);
+  return century === undefined || decade === undefined
+    ? undefined
+    : { text: `${century}${decade}s`, last: next };
 }
 
 /**

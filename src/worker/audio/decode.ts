@@ -3,7 +3,7 @@ import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { boundedText, startFfmpeg } from './ffmpeg-process.js';
 import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js';
-import { openUpload } from './received-file.js';
+import { openUnnamed } from './received-file.js';
 import { PcmIntake } from './resampler.js';
 
 const PCM = 1;
@@ -243,7 +243,8 @@ async function decodeWithFfmpeg(
   signal: AbortSignal,
   longestS: number,
 ): Promise<Int16Array> {
-  await using upload = await openUpload(file);
+  await using upload = await openUnnamed();
+  await upload.writeFile(file);
   const pieces: Int16Array[] = [];
   for await (const piece of decodedStream(upload, signal, longestS)) pieces.push(piece);
   return joined(pieces);

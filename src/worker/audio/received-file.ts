@@ -6,24 +6,13 @@ import { fileTooLarge } from '../../platform/storage/spool.js';
 import { orStorageFull } from '../../platform/storage/storage-problems.js';
 
 /**
- * An upload as an open, seekable file without a name. ffmpeg finds no samples in an m4a
- * with its index at the end when it comes through a pipe (ENGINES "ffmpeg"); a file that
- * is unlinked while it is still empty leaves nothing behind, even when this process is
- * killed, and no other process can open it.
+ * An open, seekable file without a name. ffmpeg finds no samples in an m4a with its index
+ * at the end when it comes through a pipe (ENGINES "ffmpeg"); a file that is unlinked
+ * while it is still empty leaves nothing behind, even when this process is killed, and no
+ * other process can open it.
+ * @throws the system's error
  */
-export async function openUpload(bytes: Uint8Array): Promise<FileHandle> {
-  const file = await openUnnamed();
-  try {
-    await file.writeFile(bytes);
-    return file;
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
-
-/** @throws the system's error */
-async function openUnnamed(): Promise<FileHandle> {
+export async function openUnnamed(): Promise<FileHandle> {
   // mkdtemp makes the folder with mode 0700.
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-audio-'));
   try {

@@ -18,7 +18,7 @@ import {
 } from '../text-generator.js';
 import { crash, scriptedFailure, sleepUntil, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { answerToken, promptWords, syntheticBody } from './text.js';
+import { answerToken, syntheticBody } from './text.js';
 
 /** The rest is left to `sleepUntil`, which is exact and hears no abort. */
 const TIMER_SLACK_MS = 2;
@@ -159,4 +159,17 @@ class SyntheticAnswer {
   #event(chunk: object): GenerationEvent {
     return { type: 'chunk', json: JSON.stringify(chunk) };
   }
+}
+
+/**
+ * Words of what was last said: those that the answer is made of, and that count as the
+ * tokens of the prompt.
+ */
+function promptWords({
+  messages,
+  prompt,
+}: ReturnType<typeof syntheticBody>): readonly string[] {
+  const content = messages ? messages.at(-1)?.content : prompt;
+  const text = typeof content === 'string' ? content : JSON.stringify(content ?? '');
+  return text.split(/\s+/).filter(word => word !== '');
 }

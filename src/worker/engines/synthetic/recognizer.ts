@@ -19,7 +19,7 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { crash, outcomesOf, scriptedFailure, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { evenlySpread, syntheticText } from './text.js';
+import { syntheticText } from './text.js';
 
 const RATE = 16_000;
 
@@ -223,4 +223,16 @@ const speakersOf = (known: readonly string[]): readonly string[] =>
 
 function contentOf({ audio }: TranscribeItem): Uint8Array {
   return audio.kind === 'encoded' ? audio.bytes : bytesOf(audio.samples);
+}
+
+/** The words of the text, each with an equal part of the time. Seconds. */
+function evenlySpread(text: string, start: number, end: number): TranscriptWord[] {
+  const words = text === '' ? [] : text.split(' ');
+  const each = (end - start) / Math.max(1, words.length);
+  return words.map((word, i) => ({
+    word,
+    start: start + i * each,
+    end: start + (i + 1) * each,
+    confidence: 0.9,
+  }));
 }
