@@ -10,7 +10,7 @@ import {
 } from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { openEncoder, SpeechOutput } from '../audio/encode.js';
 import { SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import {
@@ -38,7 +38,7 @@ export class SynthesisService {
 
   constructor(
     @Inject(ENGINE) private readonly engine: SpeechSynthesizer,
-    @Inject(WORKER_SPEC) spec: WorkerSpec,
+    spec: WorkerSpec,
     clock: ProcessClock,
     journal: BatchJournal,
   ) {
