@@ -2,8 +2,8 @@ import { type BatchWindow } from '../batching/batch-window.js';
 import { type EventOf } from '../dispatch/dispatch-event.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 import { FadingMean } from '../queue/cost-model.js';
-import { costOf, orderMsOf, ownerOf } from '../queue/request-place.js';
-import { type RequestKey } from '../request/request-key.js';
+import { orderMsOf } from '../queue/request-place.js';
+import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ForecastSample, type RequestRecord } from '../request/request-record.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
@@ -191,7 +191,7 @@ export class ModelForecast {
     this.arrivals[request.priority].came(request, nowMs);
     if (this.deps.queue.depth <= 1) return;
     const { realtime, batch } = this.deps.queue.depthOf(this.model);
-    const raw = realtime + batch > 1 && this.ofNew(request, nowMs, costOf(request));
+    const raw = realtime + batch > 1 && this.ofNew(request, nowMs, request.costMs);
     if (!raw) return;
     const { startInMs, endInMs } = this.corrected(raw, request.priority);
     record.forecast = { ...raw, startP90Ms: startInMs.p90, endP90Ms: endInMs.p90 };
@@ -208,7 +208,7 @@ export class ModelForecast {
     if (record?.workerId !== undefined) this.#lastDoneMs.set(record.workerId, atMs);
     if (status !== 'completed') return;
     const { request, forecast } = record ?? {};
-    this.service.observe({ phases, batchSize, costMs: request && costOf(request) });
+    this.service.observe({ phases, batchSize, costMs: request?.costMs });
     if (request && forecast)
       this.#judge(forecast, request.priority, 0, phases.totalMs ?? 0);
   }
@@ -279,7 +279,7 @@ export class ModelForecast {
     if (leasedAtMs === undefined || !this.service.known) return undefined;
     const { priority, enqueuedAtMs } = request;
     const total = this.#endError[priority].quantiles(
-      leasedAtMs - enqueuedAtMs + this.service.callMs(costOf(request)),
+      leasedAtMs - enqueuedAtMs + this.service.callMs(request.costMs),
     );
     const left = (ms: number): number => Math.max(0, enqueuedAtMs + ms - nowMs);
     const endInMs = { p50: left(total.p50), p90: left(total.p90) };
@@ -343,8 +343,8 @@ export class ModelForecast {
       { enqueuedAtMs: nowMs, ...request },
       this.deps.queue.options.agingMs,
     );
-    const owner = ownerOf(request);
-    const startTag = lane.startTagOf(owner, orderMs) - own / weightOf(owner);
+    const { tenant = DEFAULT_TENANT } = request;
+    const startTag = lane.startTagOf(tenant, orderMs) - own / weightOf(tenant);
     const aheadMs = Math.max(0, startTag - lane.virtualTime);
     return run.curves[request.priority].startsAtMs(aheadMs, nowMs);
   }
@@ -355,7 +355,7 @@ export class ModelForecast {
    */
   #startBeyond(run: ForecastRun, request: ScheduledRequest, nowMs: number): number {
     if (request.enqueuedAtMs >= run.startedAtMs)
-      return this.#lastStartMs(run, request, costOf(request), nowMs);
+      return this.#lastStartMs(run, request, request.costMs, nowMs);
     const { position = 1 } = this.deps.queue.place(request.key, nowMs) ?? {};
     return (
       nowMs +
@@ -363,7 +363,7 @@ export class ModelForecast {
     );
   }
 
-  #from(startMs: number, { costMs = 1 }: ProspectiveRequest): RawForecast {
+  #from(startMs: number, { costMs }: ProspectiveRequest): RawForecast {
     return { startMs, endMs: startMs + this.service.callMs(costMs) };
   }
 }
@@ -375,6 +375,6 @@ const inFlight = ({
 }: RequestRecord): RequestInFlight => ({
   workerId,
   priority: request.priority,
-  costMs: costOf(request),
+  costMs: request.costMs,
   leasedAtMs,
 });

@@ -6,7 +6,6 @@ import {
   type WorkerPort,
 } from '../dispatch/worker.port.js';
 import { type HeapItem, KeyedHeap } from '../order/keyed-heap.js';
-import { costOf } from '../queue/request-place.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { Lease } from '../dispatch/lease.js';
@@ -143,7 +142,7 @@ export class VirtualWorkers implements WorkerPort {
 
   /** When the next engine call ends. */
   get nextDoneMs(): number {
-    return this.#busy.topKey ?? Infinity;
+    return this.#busy.keys[0] ?? Infinity;
   }
 
   /** True while a worker takes a request with that credit. */
@@ -202,9 +201,9 @@ export class VirtualWorkers implements WorkerPort {
   /** Ends the engine calls that are due. */
   complete(nowMs: number): void {
     for (
-      let device = this.#busy.top;
+      let device = this.#busy.items[0];
       device && this.nextDoneMs <= nowMs;
-      device = this.#busy.top
+      device = this.#busy.items[0]
     ) {
       this.#busy.remove(device);
       device.worker.inUse -= device.group.length;
@@ -217,7 +216,7 @@ export class VirtualWorkers implements WorkerPort {
     const group = device.worker.nextGroup();
     const [first] = group;
     if (first === undefined) return;
-    const costMs = group.reduce((sum, work) => sum + costOf(work), 0);
+    const costMs = group.reduce((sum, work) => sum + work.costMs, 0);
     const tookMs = this.groupMs(group.length, costMs);
     const doneMs = Math.max(idleSinceMs, first.leasedAtMs ?? nowMs) + tookMs;
     device.group = group;

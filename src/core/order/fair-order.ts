@@ -68,19 +68,20 @@ interface FairOrderOptions<L> {
 export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   readonly realtime: L;
   readonly batch: L;
+  /** Between the lanes. Only the order replaces them. */
+  turns: AgingTurns;
   #agingShare: number;
-  #turns: AgingTurns;
 
   constructor({ realtime, batch, agingShare, agingCredit }: FairOrderOptions<L>) {
     this.realtime = realtime;
     this.batch = batch;
     this.#agingShare = agingShare;
-    this.#turns = new AgingTurns(agingShare, agingCredit);
+    this.turns = new AgingTurns(agingShare, agingCredit);
   }
 
   /** Of the turns from now on. */
   set agingShare(share: number) {
-    if (share !== this.#agingShare) this.#turns = new AgingTurns(share);
+    if (share !== this.#agingShare) this.turns = new AgingTurns(share);
     this.#agingShare = share;
   }
 
@@ -121,11 +122,6 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
     return lane.next(lane !== this.realtime && this.realtime.size > 0);
   }
 
-  /** An entry of this lane had a turn. @param contested as `isContested` was before */
-  taken(lane: FairLane<T>, contested: boolean): void {
-    this.#turns.taken(lane !== this.realtime, contested);
-  }
-
   /** The entry that goes next of those that `accepts` takes, absent: of all; it stays. */
   first(nowMs: number, accepts?: Accepts<T>): Entry<T> | undefined {
     const urgent = this.realtime.next(false, accepts);
@@ -145,7 +141,7 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
       this.isContested(nowMs) &&
       this.realtime.next(false, mayGo) !== undefined &&
       this.batch.next(true, mayGo) !== undefined;
-    this.taken(lane, contested);
+    this.turns.taken(lane !== this.realtime, contested);
     lane.take(entry);
     return contested;
   }
@@ -154,12 +150,12 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   resume(other: FairOrder<unknown>): void {
     this.realtime.resume(other.realtime);
     this.batch.resume(other.batch);
-    this.#turns = other.#turns.copy();
+    this.turns = other.turns.copy();
   }
 
   /** All entries in their order, if none comes or ages. */
   *inOrder(nowMs: number): Generator<Entry<T>> {
-    const turns = this.#turns.copy();
+    const turns = this.turns.copy();
     const realtime = this.realtime.preview(nowMs);
     const batch = this.batch.preview(nowMs);
     for (;;) {
@@ -178,7 +174,7 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   }
 
   #isAgedNext(urgent: Entry<T> | undefined, aged: Entry<T> | undefined): boolean {
-    return this.#turns.isAgedNext(sinceMs(urgent), sinceMs(aged));
+    return this.turns.isAgedNext(sinceMs(urgent), sinceMs(aged));
   }
 }
 

@@ -23,7 +23,7 @@ export function nextOf<T>(
   agedAtMs = Infinity,
   accepts?: Accepts<T>,
 ): Entry<T> | undefined {
-  const top = contenders.top?.first?.of;
+  const top = contenders.items[0]?.first?.of;
   if (accepts !== undefined) return best(contenders, agedAtMs, accepts);
   if (top === undefined || top.place.agesAtMs <= agedAtMs) return top;
   return best(contenders, agedAtMs) ?? top;

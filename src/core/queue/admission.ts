@@ -1,10 +1,10 @@
+import { DEFAULT_TENANT } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DomainError } from '../errors/domain-error.js';
 import { spreadHint } from '../errors/retry-hint.js';
 import { DrainRate } from './drain-rate.js';
 import { type TenantLoad } from '../order/fair-lane.js';
-import { ownerOf } from './request-place.js';
 
 /** Bounds of D-08. All at least 1. */
 interface QueueBounds {
@@ -228,12 +228,9 @@ function isWithinItsPart(
   { name, held }: Scope,
   { bound, adds, limit }: Part,
   queue: QueueLoad,
-  request: AskedRequest,
+  { model, tenant = DEFAULT_TENANT }: AskedRequest,
 ): boolean {
-  const own = queue.loadOf?.(
-    ownerOf(request),
-    name === 'model' ? request.model : undefined,
-  );
+  const own = queue.loadOf?.(tenant, name === 'model' ? model : undefined);
   if (own === undefined || own.requests === held.requests) return false;
   const tenants = Math.max(2, own.requests > 0 ? own.tenants : own.tenants + 1);
   return own[bound] + adds <= limit / tenants;

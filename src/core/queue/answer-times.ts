@@ -1,5 +1,4 @@
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { costOf } from './request-place.js';
 
 /** How a worker served a request, milliseconds. */
 interface MeasuredService {
@@ -141,7 +140,7 @@ export class AnswerTimes {
 
   /** The probable time from the device to the answer; undefined: unknown. */
   predictMs(request: EstimatedRequest, nowMs: number): number | undefined {
-    return this.#fresh(request.model, nowMs)?.line.at(costOf(request));
+    return this.#fresh(request.model, nowMs)?.line.at(request.costMs);
   }
 
   /** @param isBehind it will be sent to a worker that is busy */
@@ -149,7 +148,7 @@ export class AnswerTimes {
     const times = this.#fresh(request.model, nowMs);
     if (times === undefined) return UNKNOWN;
     const readyMs = isBehind ? times.ready.upper : 0;
-    const answerMs = readyMs + times.upper(costOf(request));
+    const answerMs = readyMs + times.upper(request.costMs);
     return {
       answerMs,
       firstOutputMs: Math.min(answerMs, readyMs + times.firstOutput.upper),

@@ -44,11 +44,11 @@ export class ModelLane extends FairLane<ScheduledRequest> implements HeapItem {
   }
 
   get firstEnqueuedAtMs(): number {
-    return this.oldest?.item.enqueuedAtMs ?? Infinity;
+    return this.ages.first?.of.item.enqueuedAtMs ?? Infinity;
   }
 
   get lastEnqueuedAtMs(): number {
-    return this.newest?.item.enqueuedAtMs ?? -Infinity;
+    return this.ages.last?.of.item.enqueuedAtMs ?? -Infinity;
   }
 }
 

@@ -6,17 +6,6 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
 export const MAX_TENANT_WEIGHT = 1000;
 
 /**
- * What a request is charged when it is sent, in device milliseconds; corrected when its
- * time is known.
- */
-export const costOf = ({ costMs = 1 }: Pick<ScheduledRequest, 'costMs'>): number =>
-  costMs;
-
-export const ownerOf = ({
-  tenant = DEFAULT_TENANT,
-}: Pick<ScheduledRequest, 'tenant'>): string => tenant;
-
-/**
  * By latest start (D-26). A request without one counts as if it had to start when it
  * ages, and none counts as later than that: no request is overtaken by one that came more
  * than `agingMs` after it.
@@ -33,14 +22,14 @@ export function entryOf(
   request: ScheduledRequest,
   agingMs: number,
 ): Entry<ScheduledRequest> {
-  const { priority, enqueuedAtMs, bytes } = request;
+  const { priority, tenant = DEFAULT_TENANT, enqueuedAtMs, costMs, bytes } = request;
   return new Entry(request, {
     isRealtime: priority === RequestPriority.REALTIME,
-    tenant: ownerOf(request),
+    tenant,
     sinceMs: enqueuedAtMs,
     orderMs: orderMsOf(request, agingMs),
     agesAtMs: enqueuedAtMs + agingMs,
-    costMs: costOf(request),
+    costMs,
     bytes,
   });
 }

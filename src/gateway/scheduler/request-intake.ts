@@ -11,6 +11,7 @@ import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
 import { type RequestSpec } from './submitted-request.js';
 import { type TrackedRequest } from './tracked-request.js';
+import { workSizeOf } from './work-usage.js';
 
 /**
  * Milliseconds that a worker may work on a request: max(30 s, 2 x audio duration) by
@@ -108,6 +109,8 @@ export class RequestIntake {
       affinity,
       bytes,
       payload,
+      // Charged until its device time is known (D-25).
+      costMs: this.queues.costs.estimateMs(model, workSizeOf(payload)),
       enqueuedAtMs: nowMs,
       queueDeadlineMs: nowMs + queue.timeoutMs,
       inferenceTimeoutMs:
