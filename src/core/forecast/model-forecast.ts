@@ -55,7 +55,7 @@ export class ServiceTimes {
 
   /** False before the first answer. */
   get known(): boolean {
-    return this.#callMs.isKnown;
+    return this.#callMs.value !== undefined;
   }
 
   observe({ phases, batchSize = 1, costMs = this.#usualCostMs }: ServedRequest): void {
@@ -76,9 +76,9 @@ export class ServiceTimes {
     return this.#sizedMs(size) * this.#factor(costMs / size);
   }
 
-  /** Milliseconds from the lease to the answer, with the wait for the device. */
+  /** Milliseconds from the lease to the answer, with the wait for the device; NaN: unknown. */
   callMs(costMs = this.#usualCostMs): number {
-    return this.#callMs.value * this.#factor(costMs);
+    return (this.#callMs.value ?? NaN) * this.#factor(costMs);
   }
 
   #factor(costMs: number): number {
@@ -86,14 +86,15 @@ export class ServiceTimes {
   }
 
   get #usualCostMs(): number {
-    return this.known ? this.#cost.value : 1;
+    return this.#cost.value ?? 1;
   }
 
   #sizedMs(size: number): number {
-    const [meanSize, meanMs] = [this.#size.value, this.#ms.value];
-    const variance = this.#sizeSquare.value - meanSize ** 2;
+    const { value: meanSize = 0 } = this.#size;
+    const { value: meanMs = 0 } = this.#ms;
+    const variance = (this.#sizeSquare.value ?? 0) - meanSize ** 2;
     if (variance < LEAST_VARIANCE) return meanMs;
-    const slope = (this.#sizeMs.value - meanSize * meanMs) / variance;
+    const slope = ((this.#sizeMs.value ?? 0) - meanSize * meanMs) / variance;
     const perMember = Math.min(Math.max(0, slope), meanMs / meanSize);
     return meanMs + perMember * (size - meanSize);
   }

@@ -46,12 +46,12 @@ export function valueSpans<K extends string>(
     at = skipBlanks(json, at);
     if (json[at] !== QUOTE) break;
     const nameEnd = endOfString(json, at);
-    const key = keys.find(name => isName(json, at, nameEnd, name));
-    at = skipBlanks(json, nameEnd);
-    if (json[at] !== COLON) break;
-    const start = skipBlanks(json, at + 1);
+    const colonAt = skipBlanks(json, nameEnd);
+    if (json[colonAt] !== COLON) break;
+    const start = skipBlanks(json, colonAt + 1);
     const end = endOfValue(json, start);
-    if (key !== undefined) found[key] = { start, end };
+    for (const key of keys)
+      if (isName(json, at, nameEnd, key)) found[key] = { start, end };
     at = skipBlanks(json, end);
     if (json[at] !== COMMA) break;
     at += 1;
@@ -103,9 +103,13 @@ function isEscaped(json: Uint8Array, at: number): boolean {
 
 function endOfValue(json: Uint8Array, from: number): number {
   if (json[from] === QUOTE) return endOfString(json, from);
-  if (KINDS[json[from]!] !== OPEN) return endOfScalar(json, from);
   let depth = 0;
   let at = from;
+  if (KINDS[json[from]!] !== OPEN) {
+    // Comma, blank and closing bracket end a number or a literal.
+    while (at < json.length && json[at] !== COMMA && KINDS[json[at]!]! < CLOSE) at += 1;
+    return at;
+  }
   while (at < json.length) {
     const byte = json[at]!;
     if (byte === QUOTE) {
@@ -117,12 +121,5 @@ function endOfValue(json: Uint8Array, from: number): number {
     else if (kind === CLOSE && --depth === 0) return at + 1;
     at += 1;
   }
-  return at;
-}
-
-/** Comma, blank and closing bracket end it. */
-function endOfScalar(json: Uint8Array, from: number): number {
-  let at = from;
-  while (at < json.length && json[at] !== COMMA && KINDS[json[at]!]! < CLOSE) at += 1;
   return at;
 }

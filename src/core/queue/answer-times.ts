@@ -97,30 +97,12 @@ class CostLine {
 
 /** What is known of one model. */
 class ModelTimes {
+  measuredAtMs = 0;
   readonly ready = new Spread();
   readonly firstOutput = new Spread();
   /** Time / predicted time. */
-  readonly #error = new Spread();
+  readonly error = new Spread();
   readonly line = new CostLine();
-
-  constructor(public measuredAtMs: number) {}
-
-  add({
-    costMs,
-    readyMs,
-    computeMs,
-    firstOutputMs,
-    predictedMs = 0,
-  }: MeasuredService): void {
-    if (predictedMs > 0) this.#error.add(computeMs / predictedMs);
-    this.line.add(costMs, computeMs);
-    this.ready.add(readyMs);
-    if (firstOutputMs !== undefined) this.firstOutput.add(firstOutputMs);
-  }
-
-  upper(cost: number): number {
-    return this.line.at(cost) * Math.max(1, this.#error.upper);
-  }
 }
 
 /**
@@ -133,9 +115,13 @@ export class AnswerTimes {
 
   observe(model: string, measured: MeasuredService, nowMs: number): void {
     let times = this.#models.get(model);
-    if (times === undefined) this.#models.set(model, (times = new ModelTimes(nowMs)));
+    if (times === undefined) this.#models.set(model, (times = new ModelTimes()));
+    const { costMs, readyMs, computeMs, firstOutputMs, predictedMs = 0 } = measured;
     times.measuredAtMs = nowMs;
-    times.add(measured);
+    if (predictedMs > 0) times.error.add(computeMs / predictedMs);
+    times.line.add(costMs, computeMs);
+    times.ready.add(readyMs);
+    if (firstOutputMs !== undefined) times.firstOutput.add(firstOutputMs);
   }
 
   /** The probable time from the device to the answer; undefined: unknown. */
@@ -148,7 +134,8 @@ export class AnswerTimes {
     const times = this.#fresh(request.model, nowMs);
     if (times === undefined) return UNKNOWN;
     const readyMs = isBehind ? times.ready.upper : 0;
-    const answerMs = readyMs + times.upper(request.costMs);
+    const { line, error } = times;
+    const answerMs = readyMs + line.at(request.costMs) * Math.max(1, error.upper);
     return {
       answerMs,
       firstOutputMs: Math.min(answerMs, readyMs + times.firstOutput.upper),

@@ -84,8 +84,10 @@ export class RequestHistory {
     },
   ) {}
 
-  apply(event: DispatchEvent): void {
-    const tally = this.#tally(event.model);
+  readonly apply = (event: DispatchEvent): void => {
+    const { model } = event;
+    let tally = this.#open.get(model);
+    if (tally === undefined) this.#open.set(model, (tally = newTally()));
     if (event.type === 'accepted') tally.arrived++;
     else if (event.type === 'rejected') tally.refused++;
     else if (event.type === 'leased' && event.attempt === 1)
@@ -95,7 +97,7 @@ export class RequestHistory {
       if (event.status === 'failed' && event.code)
         tally.failures.set(event.code, (tally.failures.get(event.code) ?? 0) + 1);
     }
-  }
+  };
 
   /** Ends the step. @param at as `HistoryPoint.at` */
   close(nowMs: number, at: number, gauges: ReadonlyMap<string, ModelGauges>): void {
@@ -143,12 +145,6 @@ export class RequestHistory {
       ...{ cancelled: rate('cancelled'), refused: rate('refused') },
       ...(commonestFailure && { commonestFailure }),
     };
-  }
-
-  #tally(model: string): Tally {
-    let tally = this.#open.get(model);
-    if (tally === undefined) this.#open.set(model, (tally = newTally()));
-    return tally;
   }
 }
 

@@ -34,7 +34,7 @@ interface Owned<View> {
 
 type OwnRequest = Owned<LiveRequest>;
 
-type Ends = Record<'rejected' | 'completed' | 'failed' | 'cancelled', number>;
+const NO_ENDS = { rejected: 0, completed: 0, failed: 0, cancelled: 0 };
 
 /** Events after which a model's queue is another. */
 const QUEUE_CHANGES: ReadonlySet<DispatchEvent['type']> = new Set([
@@ -53,7 +53,7 @@ const QUEUE_CHANGES: ReadonlySet<DispatchEvent['type']> = new Set([
  */
 @Injectable()
 export class LiveSource {
-  readonly #ends = new Map<string, Ends>();
+  readonly #ends = new Map<string, typeof NO_ENDS>();
   /** The batches that have listeners, as last read. */
   readonly #batches = new Map<string, Owned<LiveBatch>>();
 
@@ -63,7 +63,7 @@ export class LiveSource {
     @Inject(MODELS) models: readonly ModelSpec[],
     private readonly identity: GatewayIdentity,
   ) {
-    for (const { id } of models) this.#endsOf(id);
+    for (const { id } of models) this.#ends.set(id, { ...NO_ENDS });
   }
 
   /** Of this gateway. */
@@ -73,7 +73,9 @@ export class LiveSource {
 
   /** True when the queue of the event's model has changed. */
   apply(event: DispatchEvent): boolean {
-    const ends = this.#endsOf(event.model);
+    const { model } = event;
+    let ends = this.#ends.get(model);
+    if (ends === undefined) this.#ends.set(model, (ends = { ...NO_ENDS }));
     if (event.type === 'rejected') ends.rejected += 1;
     else if (event.type === 'settled') ends[event.status] += 1;
     return QUEUE_CHANGES.has(event.type);
@@ -145,7 +147,7 @@ export class LiveSource {
       realtime,
       batch,
       running: live.length - waiting.length,
-      ...this.#endsOf(model),
+      ...(this.#ends.get(model) ?? NO_ENDS),
     };
   }
 
@@ -167,16 +169,6 @@ export class LiveSource {
       batchWaitMs: lease.batchWaitMs,
     };
     return ownRequest({ ...this.registry.view(record), phases });
-  }
-
-  #endsOf(model: string): Ends {
-    let ends = this.#ends.get(model);
-    if (ends === undefined)
-      this.#ends.set(
-        model,
-        (ends = { rejected: 0, completed: 0, failed: 0, cancelled: 0 }),
-      );
-    return ends;
   }
 }
 

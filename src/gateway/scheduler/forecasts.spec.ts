@@ -47,7 +47,7 @@ function apply<T extends DispatchEvent['type']>(
     atMs,
   };
   const event = { ...base, ...fields } as unknown as DispatchEvent;
-  forecaster.apply(event, records.get(key));
+  forecaster.apply(event);
 }
 
 function came(

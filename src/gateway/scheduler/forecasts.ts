@@ -67,16 +67,17 @@ export class Forecaster {
     };
   }
 
-  /** @param record absent: its request waits in a queue that is ordered elsewhere */
-  apply(event: DispatchEvent, record: RequestRecord | undefined): void {
+  readonly apply = (event: DispatchEvent): void => {
     const model = this.modelOf(event.model);
+    // Absent: its request waits in a queue that is ordered elsewhere.
+    const record = this.deps.record(event.key);
     if (event.type === 'settled') model.settled(event, record);
     else if (record === undefined) return;
     else if (event.type === 'accepted') model.accepted(record, event.atMs);
     else if (event.type === 'leased') model.leased(event, record);
     // What was forecast of it with another priority shows no error.
     else if (event.type === 'reprioritized') record.forecast = undefined;
-  }
+  };
 
   modelOf(id: string): ModelForecast {
     let model = this.#models.get(id);
@@ -139,7 +140,7 @@ export class Forecasts {
       record,
       running,
     });
-    events.events$.subscribe(event => this.#forecaster.apply(event, record(event.key)));
+    events.events$.subscribe(this.#forecaster.apply);
   }
 
   ofNew(request: ProspectiveRequest, nowMs: number): WaitForecast | undefined {

@@ -67,7 +67,13 @@ export class RequestIntake {
     if (!this.models.find(spec.model))
       throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
     const { record, refusal } = this.queues.track(this.#schedule(spec), spec.deadlines);
-    const rejection = this.#check(record) ?? refusal ?? this.#enqueue(record);
+    let rejection = this.#check(record) ?? refusal;
+    if (rejection === undefined) {
+      this.registry.enter(record);
+      const entered = record.queue.enqueue(record.request, this.queues.reports);
+      if (entered === 'accepted') this.registry.open(record);
+      else rejection = entered;
+    }
     if (rejection === undefined) return record;
     this.registry.reject(record, rejection);
     throw rejection;
@@ -75,21 +81,13 @@ export class RequestIntake {
 
   #check(record: TrackedRequest): DomainError | undefined {
     if (!this.#accepting) return shuttingDown();
-    if (this.registry.has(record.key)) {
+    if (this.registry.record(record.key)) {
       return new DomainError(
         'duplicate_request_id',
         `A request with the id ${record.id} is still running.`,
       );
     }
     return this.failures.unserved(record);
-  }
-
-  #enqueue(record: TrackedRequest): DomainError | undefined {
-    this.registry.enter(record);
-    const entered = record.queue.enqueue(record.request, this.queues.reports);
-    if (entered !== 'accepted') return entered;
-    this.registry.open(record);
-    return undefined;
   }
 
   #schedule(spec: RequestSpec): TaskRequest {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
+import { type Subject } from 'rxjs';
 import { type SlotOffer } from '../../core/dispatch/worker.port.js';
 import { type Placement } from '../../core/request/scheduled-request.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
@@ -38,12 +39,12 @@ import {
 
 export interface ModelWorkersOptions extends Pick<
   WorkerRosterOptions,
-  'settings' | 'launch' | 'nowMs' | 'onActivity'
+  'settings' | 'launch' | 'clock' | 'activity' | 'executed'
 > {
   readonly model: ModelSpec;
   readonly resolve: AddressResolver;
-  /** A worker of the model has more slots than before, free or urgent. Synchronous. */
-  onCapacity(model: string): void;
+  /** Models a worker of which has more slots than before, free or urgent. Synchronous. */
+  readonly capacity: Subject<string>;
 }
 
 type Life = 'unloaded' | 'loaded' | 'unloading';
@@ -84,11 +85,11 @@ export class ModelWorkers {
 
   constructor(private readonly options: ModelWorkersOptions) {
     this.id = options.model.id;
-    this.#usedAtMs = options.nowMs();
+    this.#usedAtMs = options.clock.nowMs();
     this.#roster = {
       ...options,
-      onCapacity: () => options.onCapacity(this.id),
-      onReturn: () => (this.#usedAtMs = options.nowMs()),
+      onCapacity: () => options.capacity.next(this.id),
+      onReturn: () => (this.#usedAtMs = options.clock.nowMs()),
     };
     this.#addresses = new AddressWatch({
       addresses: options.model.addresses,
@@ -120,14 +121,14 @@ export class ModelWorkers {
    */
   load(): void {
     this.isHeld = false;
-    this.#usedAtMs = this.options.nowMs();
+    this.#usedAtMs = this.options.clock.nowMs();
     if (this.#life === 'unloaded' && !this.#closed) this.#detached(() => this.#start());
     else if (this.#life === 'unloading') void this.#unloading?.then(() => this.load());
   }
 
   /** A request waits for it: starts its workers unless an operator unloaded it. */
   demand(): void {
-    this.#usedAtMs = this.options.nowMs();
+    this.#usedAtMs = this.options.clock.nowMs();
     if (this.#life === 'unloaded' && !this.isHeld && this.#problem === undefined)
       this.load();
   }
@@ -213,14 +214,14 @@ export class ModelWorkers {
       startsOnRequest: !this.isHeld,
       idleUnloadS,
       running,
-      idleMs: running > 0 ? 0 : this.options.nowMs() - this.#usedAtMs,
+      idleMs: running > 0 ? 0 : this.options.clock.nowMs() - this.#usedAtMs,
       workers,
     };
   }
 
   /** Remembers that it was needed now. */
   used(): void {
-    this.#usedAtMs = this.options.nowMs();
+    this.#usedAtMs = this.options.clock.nowMs();
   }
 
   /** Cancels remaining calls and stops for good. Idempotent in effect. */
@@ -240,7 +241,7 @@ export class ModelWorkers {
     } catch (error) {
       this.#problem = (error as Error).message;
       this.#logger.error({ model: this.id, err: error }, 'model cannot be loaded');
-      return this.options.onActivity({ type: 'load_failed', model: this.id });
+      return this.options.activity.next({ type: 'load_failed', model: this.id });
     }
     this.#problem = undefined;
     this.#life = 'loaded';
@@ -258,7 +259,7 @@ export class ModelWorkers {
     this.#life = 'unloaded';
     this.#populate();
     // A request that waits may load it again.
-    this.options.onCapacity(this.id);
+    this.options.capacity.next(this.id);
   }
 
   async #stopAll(): Promise<void> {

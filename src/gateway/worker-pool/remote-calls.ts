@@ -44,16 +44,12 @@ import {
 } from '../../contracts/grpc/stt.codec.js';
 import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
 
-/** What every call says of its request. */
-const identityOf = ({ request: { key, priority }, group }: CallRequest) => ({
-  requestId: key,
-  priority,
+/** What every call says of its request; messages without a tenant leave it out. */
+const identityOf = ({ request, group }: CallRequest) => ({
+  requestId: request.key,
+  priority: request.priority,
+  tenant: request.tenant ?? '',
   group,
-});
-
-const ownerOf = (request: CallRequest) => ({
-  ...identityOf(request),
-  tenant: request.request.tenant ?? '',
 });
 
 /**
@@ -237,7 +233,7 @@ export async function embed(
   request: CallRequest,
   { kind: _kind, ...task }: EmbedTask,
 ): Promise<WorkerReply> {
-  const message = encodeEmbedCall({ ...task, ...ownerOf(request) });
+  const message = encodeEmbedCall({ ...task, ...identityOf(request) });
   const answer = await channel.unary<EmbedResponse>(
     done => channel.text.embed(message, done),
     call,
@@ -249,7 +245,7 @@ const generateFields = (
   request: CallRequest,
   { form, body, maxTokens, n, sink }: GenerateTask,
 ): GenerateCallFields => ({
-  ...ownerOf(request),
+  ...identityOf(request),
   tenantWeight: request.tenantWeight ?? 1,
   traceparent: request.request.traceparent,
   form,

@@ -234,32 +234,23 @@ export class WorkerConnection {
   }
 
   async #perform(call: CallProgress, request: CallRequest): Promise<WorkerReply> {
+    const { payload } = request.request;
     try {
-      return await this.#start(call, request);
+      if (this.#retired) throw wentAway(this.address ?? 'in this process');
+      if (this.#inner) return await generateInside(call, this.#inner, request);
+      const channel = this.#channel!;
+      const { kind } = payload;
+      if (kind === 'synthesize') return await synthesize(call, channel, request, payload);
+      if (kind === 'generate') return await generate(call, channel, request, payload);
+      if (kind === 'embed') return await embed(call, channel, request, payload);
+      if (goesInPieces(payload, channel.maxMessageBytes))
+        return await transcribeUpload(call, channel, request, payload);
+      return await transcribe(call, () => this.#channel ?? channel, request, payload);
     } catch (error) {
       throw await this.#failure(call, error);
     } finally {
       // Otherwise its end is that of the RPC.
       if (!call.sent || this.#inner) call.ended();
-    }
-  }
-
-  #start(call: CallProgress, request: CallRequest): Promise<WorkerReply> {
-    if (this.#retired) throw wentAway(this.address ?? 'in this process');
-    if (this.#inner) return generateInside(call, this.#inner, request);
-    const { payload } = request.request;
-    const channel = this.#channel!;
-    switch (payload.kind) {
-      case 'synthesize':
-        return synthesize(call, channel, request, payload);
-      case 'generate':
-        return generate(call, channel, request, payload);
-      case 'embed':
-        return embed(call, channel, request, payload);
-      case 'transcribe':
-        return goesInPieces(payload, channel.maxMessageBytes)
-          ? transcribeUpload(call, channel, request, payload)
-          : transcribe(call, () => this.#channel ?? channel, request, payload);
     }
   }
 

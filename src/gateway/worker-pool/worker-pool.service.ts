@@ -27,7 +27,7 @@ import { type LogRing } from '../../platform/logging/log-ring.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, type AddressResolver } from './address-watch.js';
 import { ModelWorkers, type ModelWorkersOptions } from './model-workers.js';
-import { type PoolActivity } from './pool-activity.js';
+import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
@@ -89,6 +89,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   readonly #shared: Omit<ModelWorkersOptions, 'model'>;
   readonly #capacity = new Subject<string>();
   readonly #activity = new Subject<PoolActivity>();
+  readonly #executed = new Subject<ExecutedCall>();
   #started = false;
   #closed: Promise<void> | undefined;
 
@@ -98,6 +99,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    */
   readonly capacity$: Observable<string> = this.#capacity.asObservable();
   readonly activity$: Observable<PoolActivity> = this.#activity.asObservable();
+  readonly executed$: Observable<ExecutedCall> = this.#executed.asObservable();
 
   constructor(
     @Inject(SETTINGS) settings: Settings,
@@ -111,9 +113,10 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
       settings,
       launch,
       resolve,
-      nowMs: () => clock.nowMs(),
-      onCapacity: (model: string) => this.#capacity.next(model),
-      onActivity: (activity: PoolActivity) => this.#activity.next(activity),
+      clock,
+      capacity: this.#capacity,
+      activity: this.#activity,
+      executed: this.#executed,
     };
     for (const model of list.current) this.#add(model);
     list.changes$.subscribe(({ added, changed, removed }) => {
@@ -268,7 +271,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   /** A pulling worker reported how it computed one request. */
   reported(model: string, execution: CallExecution): void {
     this.#models.get(model)?.used();
-    this.#activity.next({ type: 'executed', model, execution });
+    this.#executed.next({ model, execution });
   }
 
   /** A worker of the model takes requests now that are no live streams. */
@@ -320,5 +323,6 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     await Promise.all([...this.#models.values()].map(model => model.close()));
     this.#capacity.complete();
     this.#activity.complete();
+    this.#executed.complete();
   }
 }

@@ -333,6 +333,6 @@ export class VirtualGateway {
       atMs: this.nowMs,
       ...(tenant && { tenant }),
     } as DispatchEvent;
-    this.forecaster.apply(event, this.#lives.get(request.key));
+    this.forecaster.apply(event);
   }
 }
