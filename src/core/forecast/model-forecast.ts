@@ -12,11 +12,10 @@ import { DecisionLog } from './decision-log.js';
 import { ForecastRun } from './forecast-run.js';
 import {
   type ChooseWorker,
-  type RequestInFlight,
   VirtualWorkers,
   type WorkerCapacity,
 } from './virtual-workers.js';
-import { type WaitChange, type WaitExplanation } from './wait-explanation.js';
+import { type WaitExplanation } from './wait-explanation.js';
 import { type ProspectiveRequest, type WaitForecast } from './wait-forecast.js';
 import { WaitError } from './wait-error.js';
 import { type LatencyPhases } from '../request/latency-phases.js';
@@ -257,7 +256,7 @@ export class ModelForecast {
     request: ScheduledRequest,
     { startInMs }: WaitForecast,
     nowMs: number,
-  ): WaitChange[] {
+  ): WaitExplanation['changes'] {
     const urgent = { ...request, priority: RequestPriority.REALTIME };
     const changes = [
       ['realtime_priority', this.ofNew(urgent, nowMs), urgent.priority],
@@ -311,11 +310,13 @@ export class ModelForecast {
       choose,
     );
     const held = Map.groupBy(
-      this.deps.running(this.model).map(inFlight),
-      ({ workerId }) => workerId,
+      this.deps.running(this.model),
+      ({ workerId = '' }) => workerId,
     );
     for (const { id } of capacities) {
-      const sent = (held.get(id) ?? []).sort((a, b) => a.leasedAtMs - b.leasedAtMs);
+      const sent = (held.get(id) ?? []).sort(
+        (a, b) => (a.leasedAtMs ?? 0) - (b.leasedAtMs ?? 0),
+      );
       workers.resume(id, sent, this.#lastDoneMs.get(id) ?? -Infinity, nowMs);
     }
     const arrivals = PRIORITIES.map(priority =>
@@ -368,14 +369,3 @@ export class ModelForecast {
     return { startMs, endMs: startMs + this.service.callMs(costMs) };
   }
 }
-
-const inFlight = ({
-  request,
-  workerId = '',
-  leasedAtMs = 0,
-}: RequestRecord): RequestInFlight => ({
-  workerId,
-  priority: request.priority,
-  costMs: request.costMs,
-  leasedAtMs,
-});

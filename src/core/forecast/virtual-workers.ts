@@ -7,6 +7,7 @@ import {
 } from '../dispatch/worker.port.js';
 import { type HeapItem, KeyedHeap } from '../order/keyed-heap.js';
 import { RequestPriority } from '../request/request-priority.js';
+import { type RequestRecord } from '../request/request-record.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { Lease } from '../dispatch/lease.js';
 
@@ -22,14 +23,6 @@ export interface WorkerCapacity {
   readonly parallel: number;
 }
 
-/** A request that a worker has. */
-export interface RequestInFlight {
-  readonly workerId: string;
-  readonly priority: RequestPriority;
-  readonly costMs: number;
-  readonly leasedAtMs: number;
-}
-
 /** A worker of which one is chosen, by the gateway's own rule. */
 interface OfferedWorker {
   readonly offer: SlotOffer;
@@ -41,7 +34,7 @@ export type ChooseWorker = (workers: readonly OfferedWorker[]) => SlotOffer | un
 
 /** `leasedAtMs`: it was at the worker already when the run began. */
 type Work = Pick<ScheduledRequest, 'priority' | 'costMs'> & {
-  readonly leasedAtMs?: number;
+  readonly leasedAtMs?: number | undefined;
 };
 
 /** One engine call at a time. */
@@ -166,14 +159,15 @@ export class VirtualWorkers implements WorkerPort {
    */
   resume(
     workerId: string,
-    held: readonly RequestInFlight[],
+    held: readonly RequestRecord[],
     lastDoneMs: number,
     nowMs: number,
   ): void {
     const worker = this.#workers.get(workerId);
     if (worker === undefined) return;
     worker.inUse = held.length;
-    for (const work of held) worker.add(work);
+    for (const { request, leasedAtMs } of held)
+      worker.add({ priority: request.priority, costMs: request.costMs, leasedAtMs });
     // A single device took its group when it was done with the one before; of several,
     // each when it was sent.
     const idleSinceMs = worker.devices.length === 1 ? lastDoneMs : -Infinity;

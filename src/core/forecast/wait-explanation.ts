@@ -1,7 +1,7 @@
 import { type AheadCounts } from './decision-log.js';
 import { type Quantiles, type WaitForecast } from './wait-forecast.js';
 
-export interface WaitChange {
+interface WaitChange {
   readonly change: 'realtime_priority' | 'one_more_worker';
   readonly startInMs: Quantiles;
 }

@@ -1,5 +1,6 @@
-import { type Entry } from '../order/account.js';
+import { Entry, type WeightOf } from '../order/account.js';
 import { type TenantLoad } from '../order/fair-lane.js';
+import { FairOrder } from '../order/fair-order.js';
 import { KeyedHeap } from '../order/keyed-heap.js';
 import { isAged } from '../request/aging-policy.js';
 import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
@@ -7,14 +8,23 @@ import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DomainError } from '../errors/domain-error.js';
 import { SlotMap } from '../request/slot-map.js';
-import {
-  type LaneHeads,
-  type ModelLane,
-  type ModelOrder,
-  modelOrder,
-  type QueueOptions,
-} from './model-lane.js';
-import { entryOf } from './request-place.js';
+import { ModelLane, type ModelOrder } from './model-lane.js';
+import { orderMsOf } from './request-place.js';
+
+export interface AgingOptions {
+  /** Milliseconds after which a BATCH request is aged (`queue.aging_ms`, 30000). */
+  readonly agingMs: number;
+  /**
+   * Share of the turns that aged requests get while REALTIME waits as well
+   * (`queue.aging_share`, 0.25).
+   */
+  readonly agingShare: number;
+}
+
+interface QueueOptions extends AgingOptions {
+  /** Absent: all tenants are equal. */
+  readonly weightOf?: WeightOf;
+}
 
 export interface QueuedView {
   readonly request: ScheduledRequest;
@@ -38,9 +48,10 @@ type Waiting = Entry<ScheduledRequest>;
 export class PriorityQueue {
   readonly #entries = new SlotMap<RequestKey, Waiting>();
   readonly #orders = new Map<string, ModelOrder>();
-  readonly #heads: LaneHeads = {
-    [RequestPriority.REALTIME]: new KeyedHeap(),
-    [RequestPriority.BATCH]: new KeyedHeap(),
+  /** Lanes with requests. */
+  readonly #heads = {
+    [RequestPriority.REALTIME]: new KeyedHeap<ModelLane>(),
+    [RequestPriority.BATCH]: new KeyedHeap<ModelLane>(),
   };
   /** All requests by queue deadline (D-07). */
   readonly #deadlines = new KeyedHeap<Waiting>();
@@ -100,9 +111,16 @@ export class PriorityQueue {
 
   /** Both lanes of a model, to read from and to run ahead (`core/forecast`). */
   lanesOf(model: string): ModelOrder {
-    let order = this.#orders.get(model);
-    if (order === undefined)
-      this.#orders.set(model, (order = modelOrder(model, this.#heads, this.options)));
+    const known = this.#orders.get(model);
+    if (known) return known;
+    const { agingShare, weightOf } = this.options;
+    const { REALTIME, BATCH } = RequestPriority;
+    const realtime = new ModelLane(model, REALTIME, this.#heads[REALTIME], weightOf);
+    const batch = new ModelLane(model, BATCH, this.#heads[BATCH], weightOf);
+    const order: ModelOrder = new FairOrder({ realtime, batch, agingShare });
+    realtime.order = order;
+    batch.order = order;
+    this.#orders.set(model, order);
     return order;
   }
 
@@ -130,15 +148,21 @@ export class PriorityQueue {
    * @param isReturned as `restore`
    */
   enqueue(request: ScheduledRequest, isReturned = false): void {
-    const { id, key, model, priority, bytes, queueDeadlineMs } = request;
+    const { id, key, model, priority, tenant = DEFAULT_TENANT, costMs, bytes } = request;
     if (this.#entries.get(key))
       throw new DomainError('duplicate_request_id', `Request ${id} is already waiting.`);
-    const entry = entryOf(request, this.options.agingMs);
+    const { agingMs } = this.options;
+    const { enqueuedAtMs: sinceMs } = request;
+    const isRealtime = priority === RequestPriority.REALTIME;
+    const orderMs = orderMsOf(request, agingMs);
+    const agesAtMs = sinceMs + agingMs;
+    const place = { isRealtime, tenant, sinceMs, orderMs, agesAtMs, costMs, bytes };
+    const entry = new Entry(request, place);
     this.#entries.set(key, entry);
-    this.#deadlines.put(entry, queueDeadlineMs);
+    this.#deadlines.put(entry, request.queueDeadlineMs);
     this.depth += 1;
     this.bytes += bytes;
-    if (priority === RequestPriority.REALTIME) this.#realtime += 1;
+    if (isRealtime) this.#realtime += 1;
     const lane = this.lanesOf(model).of(priority);
     if (isReturned) lane.restore(entry);
     else lane.append(entry);

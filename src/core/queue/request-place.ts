@@ -1,6 +1,3 @@
-import { Entry } from '../order/account.js';
-import { DEFAULT_TENANT } from '../request/request-key.js';
-import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
 export const MAX_TENANT_WEIGHT = 1000;
@@ -17,19 +14,3 @@ export const orderMsOf = (
   }: Pick<ScheduledRequest, 'enqueuedAtMs' | 'latestStartMs'>,
   agingMs: number,
 ): number => Math.min(latestStartMs, enqueuedAtMs + agingMs);
-
-export function entryOf(
-  request: ScheduledRequest,
-  agingMs: number,
-): Entry<ScheduledRequest> {
-  const { priority, tenant = DEFAULT_TENANT, enqueuedAtMs, costMs, bytes } = request;
-  return new Entry(request, {
-    isRealtime: priority === RequestPriority.REALTIME,
-    tenant,
-    sinceMs: enqueuedAtMs,
-    orderMs: orderMsOf(request, agingMs),
-    agesAtMs: enqueuedAtMs + agingMs,
-    costMs,
-    bytes,
-  });
-}

@@ -3,6 +3,7 @@ import {
   type LiveDelta,
   type LiveRoomName,
   type LiveSnapshot,
+  type LiveState,
 } from '../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
@@ -10,7 +11,6 @@ import { type LiveListener } from './live-listener.js';
 import { LiveRoom, type Owned } from './live-room.js';
 import { Subject } from 'rxjs';
 import { LiveSource } from './live-source.js';
-import { stateChange } from './live-workers.js';
 
 /** A model's queue is sent at most ten times a second, however often it changes. */
 const QUEUE_EVERY_MS = 100;
@@ -170,4 +170,17 @@ export class LiveFeed implements OnApplicationShutdown {
       if (listener.lagging) listener.catchUp(name => this.snapshots(listener, name));
     }
   }
+}
+
+/** Undefined when nothing changed. */
+export function stateChange(
+  before: LiveState,
+  now: LiveState,
+): Pick<LiveDelta, 'set' | 'removed'> | undefined {
+  const set = Object.entries(now).filter(
+    ([key, entry]) => JSON.stringify(before[key]) !== JSON.stringify(entry),
+  );
+  const removed = Object.keys(before).filter(key => !(key in now));
+  if (set.length === 0 && removed.length === 0) return undefined;
+  return { set: Object.fromEntries(set), ...(removed.length > 0 && { removed }) };
 }

@@ -6,7 +6,6 @@ import {
 } from '../../contracts/events/live-event.js';
 import { LiveView } from '../../contracts/events/live-view.js';
 import { type LiveListener } from './live-listener.js';
-import { gatewayOf } from './live-source.js';
 
 /** A change or a state, and its tenant; undefined: visible to all. */
 export interface Owned<M> {
@@ -56,7 +55,7 @@ export class LiveRoom {
   partsOf(gateway: string): Owned<LiveSnapshot>[] {
     const parts = this.#view
       .snapshots()
-      .filter(({ source }) => gatewayOf(source) === gateway);
+      .filter(({ source }) => source.split('~', 1)[0] === gateway);
     return parts.map(message => ({ message, tenant: this.#tenants.get(message.source) }));
   }
 

@@ -4,6 +4,7 @@ import {
   type LiveRequest,
   type LiveRoomName,
   type LiveState,
+  type LiveWorker,
 } from '../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
@@ -14,7 +15,6 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { RequestRegistry } from '../scheduler/request-registry.js';
 import { type TrackedRequest } from '../scheduler/tracked-request.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { liveWorkers } from './live-workers.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type LiveBatch } from '../../contracts/events/live-event.js';
 
@@ -87,7 +87,7 @@ export class LiveSource {
    */
   read(room: LiveRoomName): OwnPart[] {
     if (room === 'queue') return [{ state: this.queues([...this.#ends.keys()]) }];
-    if (room === 'workers') return [{ state: liveWorkers(this.pool.workers()) }];
+    if (room === 'workers') return [{ state: this.#workers() }];
     const id = room.slice(room.indexOf(':') + 1);
     const found = room.startsWith('request:')
       ? this.#named(id)
@@ -149,6 +149,18 @@ export class LiveSource {
       running: live.length - waiting.length,
       ...(this.#ends.get(model) ?? NO_ENDS),
     };
+  }
+
+  /** Without addresses, processes or logs, which listeners need not know. */
+  #workers(): Readonly<Record<string, LiveWorker>> {
+    return Object.fromEntries(
+      this.pool
+        .workers()
+        .map(({ id, model, state, slots: { total, inUse }, streams, restarts }) => [
+          id,
+          { id, model, state, slots: total, in_use: inUse, streams, restarts },
+        ]),
+    );
   }
 
   /** Every tenant's request of that id. */
@@ -227,6 +239,3 @@ function liveBatch({
     ...(errorFileId !== undefined && { error_file_id: errorFileId }),
   };
 }
-
-/** The gateway that a part comes from. */
-export const gatewayOf = (source: string): string => source.split('~', 1)[0] ?? source;

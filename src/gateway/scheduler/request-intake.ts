@@ -91,28 +91,18 @@ export class RequestIntake {
   }
 
   #schedule(spec: RequestSpec): TaskRequest {
-    const { id, model, priority, tenant, keyId, traceparent, affinity, bytes, payload } =
-      spec;
+    const { audioDurationS, timeoutMs, deadlines: _, ...asked } = spec;
     const { queue, inference } = this.settings;
     const nowMs = this.clock.nowMs();
     const policy = { minMs: inference.timeoutMinMs, factor: inference.timeoutFactor };
     return {
-      id,
-      key: requestKey({ tenant, id }),
-      model,
-      priority,
-      tenant,
-      keyId,
-      traceparent,
-      affinity,
-      bytes,
-      payload,
+      ...asked,
+      key: requestKey({ tenant: asked.tenant, id: asked.id }),
       // Charged until its device time is known (D-25).
-      costMs: this.queues.costs.estimateMs(model, workSizeOf(payload)),
+      costMs: this.queues.costs.estimateMs(asked.model, workSizeOf(asked.payload)),
       enqueuedAtMs: nowMs,
       queueDeadlineMs: nowMs + queue.timeoutMs,
-      inferenceTimeoutMs:
-        spec.timeoutMs ?? inferenceTimeoutMs(spec.audioDurationS, policy),
+      inferenceTimeoutMs: timeoutMs ?? inferenceTimeoutMs(audioDurationS, policy),
     };
   }
 }

@@ -11,7 +11,6 @@ import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { CancellationModule } from '../cancellation/cancellation.module.js';
-import { LatencyModule } from '../latency/latency.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { SharedQueueModule } from '../shared-queue/shared-queue.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
@@ -60,13 +59,7 @@ const timersProvider = {
  * drains before listeners close.
  */
 @Module({
-  imports: [
-    QueueModule,
-    CancellationModule,
-    LatencyModule,
-    SharedQueueModule,
-    WorkerPoolModule,
-  ],
+  imports: [QueueModule, CancellationModule, SharedQueueModule, WorkerPoolModule],
   providers: [
     dispatcherProvider,
     timersProvider,

@@ -3,7 +3,6 @@ import { type QueueDepth } from '../shared-queue/request-queue.port.js';
 import {
   isLive,
   keyOf,
-  matchesFilter,
   type RequestFilter,
   type RequestView,
 } from '../../core/dispatch/request-view.js';
@@ -237,4 +236,16 @@ export class SchedulerService {
     const others = this.registry.live().filter(({ key }) => !listed.has(key));
     return [...views, ...others.map(record => this.registry.view(record))];
   }
+}
+
+function matchesFilter(
+  view: RequestView,
+  { model, tenant, priority, state }: RequestFilter,
+): boolean {
+  return (
+    (model === undefined || view.model === model) &&
+    (tenant === undefined || (view.tenant ?? DEFAULT_TENANT) === tenant) &&
+    (priority === undefined || view.priority === priority) &&
+    (state === undefined || view.state === state)
+  );
 }

@@ -20,7 +20,7 @@ import { WorkerDirectory } from './worker-directory.js';
 import { Entry } from '../../core/order/account.js';
 import { FairLane } from '../../core/order/fair-lane.js';
 import { FairOrder } from '../../core/order/fair-order.js';
-import { type AgingOptions } from '../../core/queue/model-lane.js';
+import { type AgingOptions } from '../../core/queue/priority-queue.js';
 import {
   type QueueAccounts,
   type WaitingTenant,

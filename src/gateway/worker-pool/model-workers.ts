@@ -30,8 +30,8 @@ import {
   type WorkerRosterOptions,
 } from './worker-roster.js';
 import {
+  isNew,
   isReady,
-  modelState,
   type ModelView,
   type WorkerView,
   type WorkerOrder,
@@ -209,7 +209,7 @@ export class ModelWorkers {
     }
     return {
       id: this.id,
-      ...modelState({ life: this.#life, workers, problem: this.#problem }),
+      ...this.#state(workers),
       autostart,
       startsOnRequest: !this.isHeld,
       idleUnloadS,
@@ -233,6 +233,22 @@ export class ModelWorkers {
 
   get #fileWorkers(): readonly PooledWorker[] {
     return [...this.workers.values()].filter(({ options }) => options.role !== 'stream');
+  }
+
+  #state(workers: readonly WorkerView[]): Pick<ModelView, 'state' | 'reason'> {
+    if (this.#problem !== undefined) return { state: 'failed', reason: this.#problem };
+    if (this.#life !== 'loaded') return { state: this.#life };
+    if (workers.some(isReady)) return { state: 'loaded' };
+    const wanted = workers.filter(({ drained }) => !drained);
+    if (workers.length > 0 && wanted.length === 0)
+      return { state: 'failed', reason: 'all of its workers are drained' };
+    // Without any worker yet, a name server has not answered.
+    if (workers.length === 0 || wanted.some(isNew)) return { state: 'loading' };
+    const reasons = wanted.flatMap(({ id, lastExit, problem }) => {
+      const reason = problem ?? lastExit?.reason ?? lastExit?.lines.at(-1);
+      return reason === undefined ? [] : `${id}: ${reason}`;
+    });
+    return { state: 'failed', reason: reasons[0] ?? 'no worker is up' };
   }
 
   #start(): void {

@@ -19,7 +19,7 @@ import { SlotMap } from '../../core/request/slot-map.js';
 import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
 import { stopCall, type StopLimits } from './call-stopper.js';
 import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
-import { countsSince, type GenerationCounts, NO_COUNTS } from './generation-counts.js';
+import { countsSince, type GenerationCounts } from './generation-counts.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { SlotLedger } from './slot-ledger.js';
 import { type StreamHandle, WorkerStream } from './stream-handle.js';
@@ -111,7 +111,7 @@ export class WorkerConnection {
   /** The connection that broke last, and how many calls ended with it. */
   #lost: { readonly channel: WorkerChannel; readonly together: number } | undefined;
   #fate = Promise.withResolvers<'disconnected' | 'died'>();
-  #counts = NO_COUNTS;
+  #counts: GenerationCounts | undefined;
 
   constructor(private readonly options: ConnectionOptions) {
     const { at, settings, events, isSupervised } = options;

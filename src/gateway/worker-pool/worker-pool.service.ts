@@ -34,7 +34,6 @@ import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { WORKER_LAUNCH, type WorkerLaunch } from './worker-roster.js';
 import {
   isReady,
-  loadFailed,
   type ModelView,
   type WorkerView,
   type WorkerOrder,
@@ -183,7 +182,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   openStream(model: string, config: StreamConfig): StreamHandle {
     const workers = this.#models.get(model);
     if (this.#started) workers?.demand();
-    if (workers?.loadFailure !== undefined) throw loadFailed(model, workers.loadFailure);
+    const failure = this.loadFailure(model);
+    if (failure) throw failure;
     return streamHost(model, [...(workers?.workers.values() ?? [])]).openStream(config);
   }
 
@@ -257,7 +257,9 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   /** Undefined: a worker of the model is up or may come up, or it is unloaded. */
   loadFailure(model: string): DomainError | undefined {
     const reason = this.#models.get(model)?.loadFailure;
-    return reason === undefined ? undefined : loadFailed(model, reason);
+    if (reason === undefined) return undefined;
+    const message = `The model ${model} cannot be loaded: ${reason}`;
+    return new DomainError('model_load_failed', message);
   }
 
   /**
