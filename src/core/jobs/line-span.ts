@@ -103,13 +103,9 @@ function isEscaped(json: Uint8Array, at: number): boolean {
 
 function endOfValue(json: Uint8Array, from: number): number {
   if (json[from] === QUOTE) return endOfString(json, from);
+  if (KINDS[json[from]!] !== OPEN) return endOfScalar(json, from);
   let depth = 0;
   let at = from;
-  if (KINDS[json[from]!] !== OPEN) {
-    // Comma, blank and closing bracket end a number or a literal.
-    while (at < json.length && json[at] !== COMMA && KINDS[json[at]!]! < CLOSE) at += 1;
-    return at;
-  }
   while (at < json.length) {
     const byte = json[at]!;
     if (byte === QUOTE) {
@@ -121,5 +117,12 @@ function endOfValue(json: Uint8Array, from: number): number {
     else if (kind === CLOSE && --depth === 0) return at + 1;
     at += 1;
   }
+  return at;
+}
+
+/** Comma, blank and closing bracket end it. */
+function endOfScalar(json: Uint8Array, from: number): number {
+  let at = from;
+  while (at < json.length && json[at] !== COMMA && KINDS[json[at]!]! < CLOSE) at += 1;
   return at;
 }

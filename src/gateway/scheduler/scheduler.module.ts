@@ -84,6 +84,7 @@ const timersProvider = {
   ],
   exports: [
     SharedQueueModule,
+    RequestIntake,
     SchedulerService,
     RequestRegistry,
     ShutdownGrace,

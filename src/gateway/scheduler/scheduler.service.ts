@@ -19,9 +19,7 @@ import { RequestCanceller } from './request-canceller.js';
 import { RequestIntake } from './request-intake.js';
 import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
-import { type RequestSpec } from './submitted-request.js';
 import { ShutdownDrain } from './shutdown-drain.js';
-import { type TrackedRequest } from './tracked-request.js';
 
 /** Requests of this gateway that wait for one model. */
 export interface ModelWaiting {
@@ -37,7 +35,7 @@ export interface ModelQueueDepth extends QueueDepth {
 }
 
 /**
- * The API of the scheduler: submit, cancel, list, drain. What operators see is
+ * The API of the scheduler beside `RequestIntake`: cancel, list, drain. What operators see is
  * read from the owners when asked, never kept; a shared queue shows the requests
  * of all its gateways.
  */
@@ -62,14 +60,6 @@ export class SchedulerService {
   /** True while the dispatch loop runs. */
   get running(): boolean {
     return this.shutdown.running;
-  }
-
-  /**
-   * Throws `queue_full` (with retryAfterMs), `shutting_down`, `duplicate_request_id`,
-   * `model_unloaded`, `model_not_found`.
-   */
-  submit(spec: RequestSpec): TrackedRequest {
-    return this.intake.submit(spec);
   }
 
   /**

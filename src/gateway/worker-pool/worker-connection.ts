@@ -28,9 +28,7 @@ import {
   generate,
   generateInside,
   synthesize,
-  goesInPieces,
   transcribe,
-  transcribeUpload,
 } from './remote-calls.js';
 import {
   CallProgress,
@@ -243,8 +241,6 @@ export class WorkerConnection {
       if (kind === 'synthesize') return await synthesize(call, channel, request, payload);
       if (kind === 'generate') return await generate(call, channel, request, payload);
       if (kind === 'embed') return await embed(call, channel, request, payload);
-      if (goesInPieces(payload, channel.maxMessageBytes))
-        return await transcribeUpload(call, channel, request, payload);
       return await transcribe(call, () => this.#channel ?? channel, request, payload);
     } catch (error) {
       throw await this.#failure(call, error);
