@@ -19,6 +19,19 @@ export interface SlotOffer {
   readonly maxBatch: number;
 }
 
+/** The same of one of several workers, with what decides between them. */
+export interface WorkerOffer extends SlotOffer {
+  /** Request credits in all; 1 or more. */
+  readonly total: number;
+  /** Recent duration of its calls; 0: none yet. */
+  readonly latencyMs: number;
+  /**
+   * One request shows whether a worker that was suspended serves again: it goes first, or
+   * the worker would stay out while others idle.
+   */
+  readonly isTrial?: boolean;
+}
+
 /** The credit of an offer that a plan uses; slot-credit.ts decides which. */
 export type SlotCredit = 'free' | 'urgent';
 

@@ -3,6 +3,7 @@ import { type DispatchPlan } from '../dispatch/dispatch-plan.js';
 import {
   type SlotCredit,
   type SlotOffer,
+  type WorkerOffer,
   type WorkerPort,
 } from '../dispatch/worker.port.js';
 import { type HeapItem, KeyedHeap } from '../order/keyed-heap.js';
@@ -23,14 +24,8 @@ export interface WorkerCapacity {
   readonly parallel: number;
 }
 
-/** A worker of which one is chosen, by the gateway's own rule. */
-interface OfferedWorker {
-  readonly offer: SlotOffer;
-  readonly total: number;
-  readonly latencyMs: number;
-}
-
-export type ChooseWorker = (workers: readonly OfferedWorker[]) => SlotOffer | undefined;
+/** The gateway's own rule. */
+export type ChooseWorker = (workers: readonly WorkerOffer[]) => SlotOffer | undefined;
 
 /** `leasedAtMs`: it was at the worker already when the run began. */
 type Work = Pick<ScheduledRequest, 'priority' | 'costMs'> & {
@@ -47,25 +42,26 @@ interface Device extends HeapItem {
 const OVERDUE = 0.1;
 const HELD = new Lease(() => undefined);
 
-class VirtualWorker implements OfferedWorker {
+/** Its own offer: read when asked, as the dispatcher keeps none. */
+class VirtualWorker implements WorkerOffer {
+  readonly workerId: string;
+  readonly total: number;
+  readonly maxBatch: number;
   readonly latencyMs = 0;
-  readonly offer: SlotOffer;
   readonly devices: readonly Device[];
   inUse = 0;
   readonly #urgent: Work[] = [];
   readonly #rest: Work[] = [];
 
-  constructor(readonly capacity: WorkerCapacity) {
+  constructor(private readonly capacity: WorkerCapacity) {
+    this.workerId = capacity.id;
+    this.total = capacity.slots;
+    this.maxBatch = capacity.maxBatch;
     this.devices = Array.from({ length: capacity.parallel }, () => ({
       heapIndex: -1,
       worker: this,
       group: [],
     }));
-    this.offer = offerOf(this);
-  }
-
-  get total(): number {
-    return this.capacity.slots;
   }
 
   get free(): number {
@@ -76,33 +72,22 @@ class VirtualWorker implements OfferedWorker {
     return Math.max(0, this.total + this.capacity.overdraft - this.inUse);
   }
 
+  get idle(): boolean {
+    return this.inUse === 0;
+  }
+
   add(work: Work): void {
     (work.priority === RequestPriority.REALTIME ? this.#urgent : this.#rest).push(work);
   }
 
   nextGroup(): readonly Work[] {
-    const { maxBatch } = this.capacity;
+    const { maxBatch } = this;
     const group = this.#urgent.splice(0, maxBatch);
     return group.length < maxBatch
       ? [...group, ...this.#rest.splice(0, maxBatch - group.length)]
       : group;
   }
 }
-
-/** Read when asked, as the dispatcher keeps no offer. */
-const offerOf = (worker: VirtualWorker): SlotOffer => ({
-  workerId: worker.capacity.id,
-  maxBatch: worker.capacity.maxBatch,
-  get free() {
-    return worker.free;
-  },
-  get urgent() {
-    return worker.urgent;
-  },
-  get idle() {
-    return worker.inUse === 0;
-  },
-});
 
 /**
  * The workers of one model in virtual time: they compute what they have, and take what
@@ -121,7 +106,7 @@ export class VirtualWorkers implements WorkerPort {
     private readonly choose: ChooseWorker,
   ) {
     this.#all = capacities.map(capacity => new VirtualWorker(capacity));
-    this.#workers = new Map(this.#all.map(worker => [worker.capacity.id, worker]));
+    this.#workers = new Map(this.#all.map(worker => [worker.workerId, worker]));
   }
 
   get count(): number {

@@ -21,7 +21,7 @@ beforeEach(() => {
   workers = [WORKER];
   records = new Map();
   forecaster = new Forecaster({
-    ...{ queue, workers: () => workers, choose: ([first]) => first?.offer },
+    ...{ queue, workers: () => workers, choose: ([first]) => first },
     record: key => records.get(key),
     running: () => [...records.values()].filter(({ state }) => state === 'leased'),
     window: new BatchWindow({ policy: 'none', maxSize: 1, windowMs: 0, quietGapMs: 0 }),

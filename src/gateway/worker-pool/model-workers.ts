@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import { type Subject } from 'rxjs';
-import { type SlotOffer } from '../../core/dispatch/worker.port.js';
+import { type SlotOffer, type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { type Placement } from '../../core/request/scheduled-request.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { differs } from '../../platform/config/config.module.js';
@@ -17,12 +17,7 @@ import {
   UNPROTECTED,
 } from '../../platform/grpc/channel-security.js';
 import { type PooledWorker } from './pooled-worker.js';
-import {
-  favourite,
-  leastLoaded,
-  type WorkerOffer,
-  withoutAvoided,
-} from './worker-choice.js';
+import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
 import {
   localWorkers,
   remoteWorker,
@@ -173,9 +168,9 @@ export class ModelWorkers {
     }
     const offers =
       avoid.length === 0 ? all : withoutAvoided(all, this.#fileWorkers, avoid);
-    if (offers.length < 2) return offers[0]?.offer;
+    if (offers.length < 2) return offers[0];
     const trial = offers.find(({ isTrial }) => isTrial);
-    if (trial) return trial.offer;
+    if (trial) return trial;
     return affinity === undefined ? leastLoaded(offers) : favourite(offers, affinity);
   }
 

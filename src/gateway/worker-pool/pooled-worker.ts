@@ -2,7 +2,7 @@ import { type Subject } from 'rxjs';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/call.codec.js';
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
-import { type SlotCredit } from '../../core/dispatch/worker.port.js';
+import { type SlotCredit, type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/dispatch/lease.js';
@@ -22,7 +22,6 @@ import { type InProcessWorker } from './in-process-worker.js';
 import { ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
-import { type WorkerOffer } from './worker-choice.js';
 import { WorkerConnection } from './worker-connection.js';
 import { isUnreachable } from './worker-health.js';
 import {
@@ -141,11 +140,15 @@ export class PooledWorker {
     if (!slots || !PHASES[this.#phase].offers) return undefined;
     const { free, urgent } = slots.creditsFor(mostTogether);
     if (urgent === 0) return undefined;
-    const maxBatch = this.#report?.maxBatch ?? 1;
-    return this.#record.limit(
-      { workerId: this.id, free, urgent, idle: slots.inUse === 0, maxBatch },
-      slots.total,
-    );
+    return this.#record.limit({
+      workerId: this.id,
+      free,
+      urgent,
+      idle: slots.inUse === 0,
+      maxBatch: this.#report?.maxBatch ?? 1,
+      total: slots.total,
+      latencyMs: this.#record.latencyMs,
+    });
   }
 
   /** @throws Error when fewer than `count` slots of that credit are left. */

@@ -1,5 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { catchError, firstValueFrom, from, map, of, race, timer } from 'rxjs';
 import { bottleneckOf, type ModelLoad } from './bottleneck.js';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
@@ -11,8 +11,8 @@ import { EmbeddedProcessor } from '../../jobs/processor/embedded-processor.js';
 import {
   type ModelQueueDepth,
   type ModelWaiting,
+  SchedulerService,
 } from '../../scheduler/scheduler.service.js';
-import { SchedulerService } from '../../scheduler/scheduler.service.js';
 import { AllWorkers } from '../../shared-queue/all-workers.js';
 import {
   isNew,
@@ -183,9 +183,4 @@ function diskStatus(free: number | undefined): DependencyStatus {
 
 /** Undefined: it failed, or did not answer in time. */
 const inTime = <T>(work: Promise<T>): Promise<T | undefined> =>
-  firstValueFrom(
-    race(
-      from(work).pipe(catchError(() => of(undefined))),
-      timer(LIMIT_MS).pipe(map(() => undefined)),
-    ),
-  );
+  Promise.race([work.catch(() => undefined), sleep(LIMIT_MS, undefined, { ref: false })]);
