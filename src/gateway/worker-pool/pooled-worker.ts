@@ -221,7 +221,6 @@ export class PooledWorker {
     const { location, model, device } = this.options;
     const { status } = location;
     const { slots, streams, address } = this.#connection ?? UNCONNECTED;
-    const { breaker } = this.#record;
     return {
       id: this.id,
       model: model.id,
@@ -237,7 +236,7 @@ export class PooledWorker {
       lastExit: status.lastExit,
       problem:
         this.#problem ?? location.waiting ?? status.problem ?? this.#record.problem,
-      breaker: breaker === 'closed' ? undefined : breaker,
+      breaker: this.#record.breaker === 'closed' ? undefined : this.#record.breaker,
       health: this.#report,
     };
   }
@@ -298,17 +297,16 @@ export class PooledWorker {
       kind: model.kind,
       maxMessageBytes: neededMessageBytes(model.kind, settings.server.uploadLimitBytes),
     });
-    const isSound = problem === undefined;
     this.#explain(
       problem ??
         (isUpstreamAway(report) ? (this.#problem ?? whyNotReady(report)) : undefined),
     );
     this.options.location.onProbe?.(problem ?? whyNotReady(report));
-    if (isSound && report.generation && this.#connection) {
+    if (!problem && report.generation && this.#connection) {
       const counts = this.#connection.generated(report.generation);
       activity.next({ type: 'generated', worker: this.id, model: model.id, counts });
     }
-    this.#on(eventOf(report, isSound, this.#held !== undefined));
+    this.#on(eventOf(report, !problem, this.#held !== undefined));
     if (PHASES[this.#phase].offers) this.#connection?.resize(report, role);
   }
 
