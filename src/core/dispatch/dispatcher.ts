@@ -12,19 +12,6 @@ import { type DispatchPlan, type PlannedRequest } from './dispatch-plan.js';
 import { slotCredit } from './slot-credit.js';
 import { type SlotOffer, type WorkerPort } from './worker.port.js';
 
-interface DispatcherDeps {
-  readonly queue: PriorityQueue;
-  readonly window: BatchWindow;
-  readonly admission: Admission;
-  readonly workers: WorkerPort;
-  readonly newGroupId: () => string;
-  /**
-   * When a request would start if it were queued, in milliseconds
-   * (D-27); undefined: unknown.
-   */
-  readonly startInMs?: (request: ScheduledRequest, nowMs: number) => number | undefined;
-}
-
 const SINGLE = { go: true, count: 1, reason: 'single' } as const;
 
 /**
@@ -43,7 +30,23 @@ export class Dispatcher {
   readonly #held = new Set<string>();
   #draining = false;
 
-  constructor(private readonly deps: DispatcherDeps) {
+  constructor(
+    private readonly deps: {
+      readonly queue: PriorityQueue;
+      readonly window: BatchWindow;
+      readonly admission: Admission;
+      readonly workers: WorkerPort;
+      readonly newGroupId: () => string;
+      /**
+       * When a request would start if it were queued, in milliseconds
+       * (D-27); undefined: unknown.
+       */
+      readonly startInMs?: (
+        request: ScheduledRequest,
+        nowMs: number,
+      ) => number | undefined;
+    },
+  ) {
     this.queue = deps.queue;
   }
 

@@ -20,15 +20,6 @@ import { type ProspectiveRequest, type WaitForecast } from './wait-forecast.js';
 import { WaitError } from './wait-error.js';
 import { type LatencyPhases } from '../request/latency-phases.js';
 
-/** What an engine call of so many requests took. */
-interface ServedRequest {
-  readonly phases: LatencyPhases;
-  /** Requests in its engine call. */
-  readonly batchSize?: number | undefined;
-  /** As estimated when it was queued; absent: as usual. */
-  readonly costMs?: number | undefined;
-}
-
 /** Below this spread of the group sizes, their effect on the time is unknown. */
 const LEAST_VARIANCE = 0.05;
 
@@ -57,7 +48,17 @@ export class ServiceTimes {
     return this.#callMs.value !== undefined;
   }
 
-  observe({ phases, batchSize = 1, costMs = this.#usualCostMs }: ServedRequest): void {
+  observe({
+    phases,
+    batchSize = 1,
+    costMs = this.#usualCostMs,
+  }: {
+    readonly phases: LatencyPhases;
+    /** Requests in its engine call. */
+    readonly batchSize?: number | undefined;
+    /** As estimated when it was queued; absent: as usual. */
+    readonly costMs?: number | undefined;
+  }): void {
     if (phases.grpcMs === undefined) return;
     const ms = Math.max(0, phases.grpcMs - (phases.readyMs ?? 0));
     // Each member reports the group: together they count once.

@@ -1,11 +1,25 @@
 import { type FairOrder } from '../order/fair-order.js';
 import {
+  type GenerationListener,
   type GenerationRequest,
   type KvMemory,
 } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
+import { type TokenBudgetOptions } from './token-budget.js';
 
-export interface RunningSetOptions<T extends GenerationRequest> {
+export interface GenerationOptions<
+  T extends GenerationRequest,
+> extends GenerationListener<T> {
+  /** `minTokens` at least `maxRows`. */
+  readonly budget: TokenBudgetOptions;
+  /** Ceiling of `nextWakeMs` without requests. */
+  readonly idleWaitMs: number;
+  /** Ceiling of `nextWakeMs` while no request can run. */
+  readonly loadWaitMs: number;
+  /** Tokens of one sequence, prompt and answer. */
+  readonly maxContext: number;
+  /** Charge of a generated token to its tenant; a token of a prompt is charged 1. */
+  readonly outputWeight: number;
   readonly memory: KvMemory<GenerationSequence<T>>;
   /** Milliseconds of waiting that outweigh one priority class (D-21). */
   readonly classWidthMs: number;
@@ -46,7 +60,7 @@ export class RunningSet<T extends GenerationRequest> {
   #strandedTokens = 0;
 
   constructor(
-    private readonly options: RunningSetOptions<T>,
+    private readonly options: GenerationOptions<T>,
     private readonly queue: FairOrder<GenerationSequence<T>>,
   ) {}
 

@@ -48,18 +48,6 @@ export class AgingTurns {
   }
 }
 
-interface FairOrderOptions<L> {
-  readonly realtime: L;
-  readonly batch: L;
-  /**
-   * Share of the turns that aged entries get while REALTIME waits as well: above 0,
-   * 1 at most.
-   */
-  readonly agingShare: number;
-  /** Of the aged turns, where the order goes on from elsewhere. */
-  readonly agingCredit?: number;
-}
-
 /**
  * The order of waiting work, wherever it waits: REALTIME first; of the other lane, aged
  * entries have their share of the turns beside REALTIME (D-03). In a lane tenants share
@@ -72,7 +60,22 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   turns: AgingTurns;
   #agingShare: number;
 
-  constructor({ realtime, batch, agingShare, agingCredit }: FairOrderOptions<L>) {
+  constructor({
+    realtime,
+    batch,
+    agingShare,
+    agingCredit,
+  }: {
+    readonly realtime: L;
+    readonly batch: L;
+    /**
+     * Share of the turns that aged entries get while REALTIME waits as well: above 0,
+     * 1 at most.
+     */
+    readonly agingShare: number;
+    /** Of the aged turns, where the order goes on from elsewhere. */
+    readonly agingCredit?: number;
+  }) {
     this.realtime = realtime;
     this.batch = batch;
     this.#agingShare = agingShare;

@@ -1,19 +1,5 @@
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
-/** How a worker served a request, milliseconds. */
-interface MeasuredService {
-  /** Its device time, or its cost as estimated where the worker reports none. */
-  readonly costMs: number;
-  /** Wait at the worker, for preparation and for its device. */
-  readonly readyMs: number;
-  /** From then until the answer. */
-  readonly computeMs: number;
-  /** From then until the first output; absent: not reported. */
-  readonly firstOutputMs?: number;
-  /** What `predictMs` was before it was sent. */
-  readonly predictedMs: number | undefined;
-}
-
 /** From the start of a request, milliseconds; 0: unknown. */
 interface ServiceEstimate {
   readonly answerMs: number;
@@ -113,7 +99,22 @@ class ModelTimes {
 export class AnswerTimes {
   readonly #models = new Map<string, ModelTimes>();
 
-  observe(model: string, measured: MeasuredService, nowMs: number): void {
+  observe(
+    model: string,
+    measured: {
+      /** Its device time, or its cost as estimated where the worker reports none. */
+      readonly costMs: number;
+      /** Wait at the worker, for preparation and for its device. */
+      readonly readyMs: number;
+      /** From then until the answer. */
+      readonly computeMs: number;
+      /** From then until the first output; absent: not reported. */
+      readonly firstOutputMs?: number;
+      /** What `predictMs` was before it was sent. */
+      readonly predictedMs: number | undefined;
+    },
+    nowMs: number,
+  ): void {
     let times = this.#models.get(model);
     if (times === undefined) this.#models.set(model, (times = new ModelTimes()));
     const { costMs, readyMs, computeMs, firstOutputMs, predictedMs = 0 } = measured;

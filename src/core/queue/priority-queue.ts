@@ -21,11 +21,6 @@ export interface AgingOptions {
   readonly agingShare: number;
 }
 
-interface QueueOptions extends AgingOptions {
-  /** Absent: all tenants are equal. */
-  readonly weightOf?: WeightOf;
-}
-
 export interface QueuedView {
   readonly request: ScheduledRequest;
   /** BATCH that competes with REALTIME by age. */
@@ -60,7 +55,12 @@ export class PriorityQueue {
   depth = 0;
   bytes = 0;
 
-  constructor(readonly options: QueueOptions) {}
+  constructor(
+    readonly options: AgingOptions & {
+      /** Absent: all tenants are equal. */
+      readonly weightOf?: WeightOf;
+    },
+  ) {}
 
   /** Monotonic time of the earliest queue deadline (D-07). */
   get nextDeadlineMs(): number | undefined {

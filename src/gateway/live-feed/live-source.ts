@@ -21,12 +21,6 @@ import { type LiveBatch } from '../../contracts/events/live-event.js';
 /** Every gateway reads the same rows, so no other gateway is asked. */
 export const isBatchRoom = (room: LiveRoomName): boolean => room.startsWith('batch:');
 
-interface OwnPart {
-  readonly state: LiveState;
-  /** Absent: visible to all. */
-  readonly tenant?: string;
-}
-
 interface Owned<View> {
   readonly tenant: string;
   readonly view: View;
@@ -85,7 +79,11 @@ export class LiveSource {
    * Empty: this gateway has no part of that room. Several: that many tenants have a
    * request of that id (D-31).
    */
-  read(room: LiveRoomName): OwnPart[] {
+  read(room: LiveRoomName): {
+    readonly state: LiveState;
+    /** Absent: visible to all. */
+    readonly tenant?: string;
+  }[] {
     if (room === 'queue') return [{ state: this.queues([...this.#ends.keys()]) }];
     if (room === 'workers') return [{ state: this.#workers() }];
     const id = room.slice(room.indexOf(':') + 1);

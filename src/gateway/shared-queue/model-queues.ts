@@ -41,13 +41,6 @@ redis.call('XADD', events, '*', 'event', 'reprioritized', 'jobId', id, 'priority
 if score and score >= 0x100000000 then redis.call('ZADD', prioritized, class * 0x100000000, id) end
 return 1`;
 
-interface JobPriorityChange {
-  /** Before BullMQ's keys of the queue. */
-  readonly base: string;
-  readonly jobId: string;
-  readonly priority: PriorityLabel;
-}
-
 /**
  * Gives a waiting job another priority: its class, its data and its options. Its
  * place follows when arrivals are sorted. Gateways that wait for it learn of it from
@@ -56,7 +49,12 @@ interface JobPriorityChange {
  */
 async function changeJobPriority(
   redis: Redis,
-  change: JobPriorityChange,
+  change: {
+    /** Before BullMQ's keys of the queue. */
+    readonly base: string;
+    readonly jobId: string;
+    readonly priority: PriorityLabel;
+  },
 ): Promise<boolean> {
   const { base, jobId, priority } = change;
   const keys = ['prioritized', 'wait', 'events'].map(part => base + part);

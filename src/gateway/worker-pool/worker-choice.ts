@@ -21,14 +21,6 @@ function isBetter(a: WorkerOffer, b: WorkerOffer): boolean {
   return urgent === 0 ? a.latencyMs < b.latencyMs : urgent > 0;
 }
 
-/** A worker of the model, as a request that was given back sees it. */
-interface CandidateWorker {
-  readonly id: string;
-  readonly state: WorkerStatus;
-  /** It has answered a request since it last refused one. */
-  readonly isTrusted: boolean;
-}
-
 /**
  * The offers for a request that the workers in `avoid` gave back. Another worker with a
  * free slot comes first. A worker that keeps rejecting gets the request again only when
@@ -36,7 +28,12 @@ interface CandidateWorker {
  */
 export function withoutAvoided(
   offers: readonly WorkerOffer[],
-  workers: readonly CandidateWorker[],
+  workers: readonly {
+    readonly id: string;
+    readonly state: WorkerStatus;
+    /** It has answered a request since it last refused one. */
+    readonly isTrusted: boolean;
+  }[],
   avoid: readonly string[],
 ): readonly WorkerOffer[] {
   const others = offers.filter(({ workerId }) => !avoid.includes(workerId));

@@ -40,44 +40,40 @@ import { type ChannelLimits, WorkerChannel } from '../../platform/grpc/worker-ch
 import { probeWorker, WorkerHealth } from './worker-health.js';
 import { type WorkerReply } from './worker-task.js';
 
-/** How every worker of a model is reached, probed and stopped. */
-interface ConnectionSettings {
-  readonly limits: ChannelLimits;
-  readonly stop: StopLimits;
-  readonly health: {
-    readonly intervalMs: number;
-    readonly timeoutMs: number;
-    readonly failures: number;
-  };
-}
-
-interface ConnectionEvents {
-  onReport(report: WorkerHealthReport): void;
-  /** A probe failed. */
-  onProbeFailure(error: unknown): void;
-  /** So many failed in a row that the worker counts as lost. */
-  onUnhealthy(): void;
-  /** A call or a probe found the connection broken; it has been replaced already. */
-  onConnectionLost(): void;
-  /**
-   * A cancelled call was reset from this side, because the worker did not end it in time.
-   */
-  onUnended?(): void;
-  /** More slots than before, free or urgent. Synchronous. */
-  readonly onCapacity?: () => void;
-  /** A slot or a place for a live stream was released. Synchronous. */
-  readonly onReturn?: () => void;
-}
-
 interface ConnectionOptions {
   /** host:port, or in this process. */
   readonly at: string | InProcessWorker;
   readonly kind: ModelKind;
-  readonly settings: ConnectionSettings;
+  /** How every worker of a model is reached, probed and stopped. */
+  readonly settings: {
+    readonly limits: ChannelLimits;
+    readonly stop: StopLimits;
+    readonly health: {
+      readonly intervalMs: number;
+      readonly timeoutMs: number;
+      readonly failures: number;
+    };
+  };
   /** Its end is noticed without a probe. */
   readonly isSupervised: boolean;
   readonly security: ChannelSecurity;
-  readonly events: ConnectionEvents;
+  readonly events: {
+    onReport(report: WorkerHealthReport): void;
+    /** A probe failed. */
+    onProbeFailure(error: unknown): void;
+    /** So many failed in a row that the worker counts as lost. */
+    onUnhealthy(): void;
+    /** A call or a probe found the connection broken; it has been replaced already. */
+    onConnectionLost(): void;
+    /**
+     * A cancelled call was reset from this side, because the worker did not end it in time.
+     */
+    onUnended?(): void;
+    /** More slots than before, free or urgent. Synchronous. */
+    readonly onCapacity?: () => void;
+    /** A slot or a place for a live stream was released. Synchronous. */
+    readonly onReturn?: () => void;
+  };
 }
 
 /**
