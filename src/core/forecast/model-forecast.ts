@@ -4,7 +4,7 @@ import { type PriorityQueue } from '../queue/priority-queue.js';
 import { FadingMean } from '../queue/cost-model.js';
 import { orderMsOf } from '../queue/request-place.js';
 import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
-import { RequestPriority } from '../request/request-priority.js';
+import { PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
 import { type ForecastSample, type RequestRecord } from '../request/request-record.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { RecentArrivals } from './arrivals.js';
@@ -128,8 +128,6 @@ interface RawForecast {
 const REUSED_MS_PER_STEP = 5;
 
 const REUSED_LEAST_MS = 50;
-
-const PRIORITIES = [RequestPriority.REALTIME, RequestPriority.BATCH] as const;
 
 const perPriority = <T>(make: () => T): Readonly<Record<RequestPriority, T>> => ({
   [RequestPriority.REALTIME]: make(),
@@ -320,7 +318,7 @@ export class ModelForecast {
       );
       workers.resume(id, sent, this.#lastDoneMs.get(id) ?? -Infinity, nowMs);
     }
-    const arrivals = PRIORITIES.map(priority =>
+    const arrivals = PRIORITY_LEVELS.map(priority =>
       this.arrivals[priority].stream(priority, nowMs),
     );
     return new ForecastRun({

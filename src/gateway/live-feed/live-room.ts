@@ -70,7 +70,7 @@ export class LiveRoom {
     this.#tenants.set(message.source, tenant);
     this.#view.adopt(message);
     for (const listener of this.listeners)
-      if (listener.sees(tenant)) listener.snapshot(message);
+      if (listener.sees(tenant)) listener.send('snapshot', message);
   }
 
   /** False: a change before this one was lost. */
@@ -78,7 +78,7 @@ export class LiveRoom {
     if (!this.#view.apply(message)) return false;
     this.#tenants.set(message.source, tenant);
     for (const listener of this.listeners)
-      if (listener.sees(tenant)) listener.delta(message);
+      if (listener.sees(tenant)) listener.send('delta', message);
     return true;
   }
 

@@ -22,14 +22,14 @@ import { RequestRegistry } from './request-registry.js';
 import { ShutdownDrain } from './shutdown-drain.js';
 
 /** Requests of this gateway that wait for one model. */
-export interface ModelWaiting {
+interface ModelWaiting {
   /** BATCH requests that compete with REALTIME because of their age. */
   readonly aged: number;
   readonly byTenant: ReadonlyMap<string, number>;
 }
 
 /** Depth of all queues for one model. */
-export interface ModelQueueDepth extends QueueDepth {
+interface ModelQueueDepth extends QueueDepth {
   /** Held by waiting requests of this gateway. */
   readonly bytes: number;
 }
