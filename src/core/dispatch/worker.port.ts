@@ -1,4 +1,3 @@
-import { type Observable } from 'rxjs';
 import { type Placement } from '../request/scheduled-request.js';
 import { type Lease } from './lease.js';
 
@@ -58,9 +57,4 @@ export interface WorkerPort {
     credit: SlotCredit,
     mostTogether?: number,
   ): readonly Lease[];
-  /**
-   * Emits the model whose capacity of either credit may have grown (slot released,
-   * worker became ready).
-   */
-  readonly capacity$: Observable<string>;
 }

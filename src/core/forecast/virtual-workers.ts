@@ -1,4 +1,3 @@
-import { NEVER } from 'rxjs';
 import { type DispatchPlan } from '../dispatch/dispatch-plan.js';
 import {
   type SlotCredit,
@@ -94,7 +93,6 @@ class VirtualWorker implements WorkerOffer {
  * the dispatcher sends.
  */
 export class VirtualWorkers implements WorkerPort {
-  readonly capacity$ = NEVER;
   readonly #workers: ReadonlyMap<string, VirtualWorker>;
   readonly #all: readonly VirtualWorker[];
   readonly #busy = new KeyedHeap<Device>();

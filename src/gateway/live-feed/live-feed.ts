@@ -138,16 +138,14 @@ export class LiveFeed implements OnApplicationShutdown {
   }
 
   #publish(event: DispatchEvent, isQueueChanged: boolean): void {
-    if (isQueueChanged && this.find('queue')) this.#queueChanged(event.model);
+    if (isQueueChanged && this.find('queue')) {
+      this.#changedModels.add(event.model);
+      this.#queueTimer ??= setTimeout(() => this.#publishQueue(), QUEUE_EVERY_MS).unref();
+    }
     const room = this.find(`request:${event.requestId}`);
     const request = room && this.source.find(event.key);
     if (room && request)
       this.publish(room, { set: { [event.requestId]: request.view } }, request.tenant);
-  }
-
-  #queueChanged(model: string): void {
-    this.#changedModels.add(model);
-    this.#queueTimer ??= setTimeout(() => this.#publishQueue(), QUEUE_EVERY_MS).unref();
   }
 
   #publishQueue(): void {

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
-import { type DispatchEvent, type EventOf } from '../../core/dispatch/dispatch-event.js';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SETTINGS, type Settings } from '../../platform/config/settings.js';
@@ -46,16 +46,15 @@ export class TenantMetrics {
     if (event.type === 'accepted' || event.type === 'rejected') this.#labels.count(name);
     const tenant = this.#labels.labelOf(name);
     if (event.type === 'rejected') this.requests.inc({ tenant, status: 'rejected' });
-    else if (event.type === 'settled') this.#settled(tenant, event);
+    else if (event.type === 'settled') {
+      const { status, deviceMs } = event;
+      this.requests.inc({ tenant, status });
+      if (deviceMs !== undefined) this.device.inc({ tenant }, deviceMs / 1000);
+    }
     // As in `scheduler_queue_wait_seconds`: the wait for a second lease is not
     // the queue's doing.
     else if (event.type === 'leased' && event.attempt === 1)
       this.waits.observe({ tenant }, event.queueWaitMs / 1000);
-  }
-
-  #settled(tenant: string, { status, deviceMs }: EventOf<'settled'>): void {
-    this.requests.inc({ tenant, status });
-    if (deviceMs !== undefined) this.device.inc({ tenant }, deviceMs / 1000);
   }
 
   readDepth(depth: Gauge, registry: RequestRegistry): void {

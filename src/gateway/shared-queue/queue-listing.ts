@@ -243,7 +243,8 @@ export class QueueListing {
     const waitedMs = waitedMsOf(job, facts);
     const waitsFor = this.workers.hasReady(ref.model) ? 'slot' : 'worker';
     const isQueued = state === 'queued';
-    const isOld = isQueued && this.#ages(priority, waitedMs);
+    const { agingMs = Infinity } = this.link.access ?? {};
+    const isOld = isQueued && priority === 'batch' && waitedMs >= agingMs;
     return {
       id: job.id ?? ref.jobId,
       model: ref.model,
@@ -258,10 +259,6 @@ export class QueueListing {
       phases: result ? phasesOf(result, waitedMs) : {},
       code: codeOf(result),
     };
-  }
-
-  #ages(priority: PriorityLabel, waitedMs: number): boolean {
-    return priority === 'batch' && waitedMs >= (this.link.access?.agingMs ?? Infinity);
   }
 }
 
