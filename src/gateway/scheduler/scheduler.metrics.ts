@@ -1,5 +1,5 @@
 import { type Provider } from '@nestjs/common';
-import { type Counter, type Gauge, type Histogram } from 'prom-client';
+import { type Counter, type Gauge } from 'prom-client';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { eventMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
@@ -66,7 +66,7 @@ class ScrapedTotal {
 }
 
 /**
- * Counts of requests, and the durations of calls that workers answered. At every scrape accepted = waiting + running + settled, exactly:
+ * Counts of requests. At every scrape accepted = waiting + running + settled, exactly:
  * events are emitted in the same turn as the change of state, and the gauges are read
  * from the owners of that state.
  */
@@ -103,14 +103,6 @@ export const schedulerMetricProviders: Provider[] = [
       else if (code === 'deadline_missed') deadlines.inc({ outcome: 'missed', model });
     });
   }),
-  eventMetric('scheduler_grpc_duration_seconds', (durations: Histogram, bus) =>
-    bus.on('settled', ({ status, priority, model, phases: { grpcMs } }) => {
-      // A cancelled caller left before the call ended: its time does not show how
-      // long calls take.
-      if (status !== 'cancelled' && grpcMs !== undefined)
-        durations.observe({ priority, model }, grpcMs / 1000);
-    }),
-  ),
   metricProvider('switchyard_requests_running', {
     inject: [RequestRegistry, MODELS],
     collect: readRunning,

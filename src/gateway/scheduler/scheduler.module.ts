@@ -11,6 +11,7 @@ import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { CancellationModule } from '../cancellation/cancellation.module.js';
+import { LatencyModule } from '../latency/latency.module.js';
 import { QueueModule } from '../queue/queue.module.js';
 import { SharedQueueModule } from '../shared-queue/shared-queue.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
@@ -59,7 +60,13 @@ const timersProvider = {
  * drains before listeners close.
  */
 @Module({
-  imports: [QueueModule, CancellationModule, SharedQueueModule, WorkerPoolModule],
+  imports: [
+    QueueModule,
+    CancellationModule,
+    LatencyModule,
+    SharedQueueModule,
+    WorkerPoolModule,
+  ],
   providers: [
     dispatcherProvider,
     timersProvider,

@@ -332,12 +332,10 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     const queue = new this.#bullmq.Queue(keys.queue(model), {
       // A queue whose first command fails, while Redis hangs, would fail for ever: it
       // asks nothing before it is used.
-      ...{
-        connection: redis,
-        prefix: keys.prefix,
-        skipWaitingForReady: true,
-        skipVersionCheck: true,
-      },
+      connection: redis,
+      prefix: keys.prefix,
+      skipWaitingForReady: true,
+      skipVersionCheck: true,
       streams: { events: { maxLen: MAX_EVENTS } },
     });
     // The link reports its connection; what else goes wrong is answered by the call
@@ -367,12 +365,12 @@ function factsOf(
     priority: Number(priority ?? 0),
     timestamp: Number(timestamp),
     taken: lockLeftMs > 0 && finishedOn == null,
-    ...(lockLeftMs > 0 && { lockLeftMs }),
+    lockLeftMs: lockLeftMs > 0 ? lockLeftMs : undefined,
     attempts: Number(attempts ?? 0),
     finished: finishedOn != null,
-    ...(workerId != null && { workerId }),
-    ...(processedOn != null && { takenMs: Number(processedOn) }),
-    ...(returnValue != null && { returnValue }),
-    ...(failedReason != null && { failedReason }),
+    workerId: workerId ?? undefined,
+    takenMs: processedOn == null ? undefined : Number(processedOn),
+    returnValue: returnValue ?? undefined,
+    failedReason: failedReason ?? undefined,
   };
 }
