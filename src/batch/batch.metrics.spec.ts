@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Test } from '@nestjs/testing';
 import { register } from 'prom-client';
 import { type BatchJob } from '../core/jobs/batch-job.js';
-import { SETTINGS } from '../platform/config/settings.js';
+import { Settings } from '../platform/config/settings.js';
 import { StorageOperations } from '../platform/storage/storage.metrics.js';
 import { metricValues } from '../../test/support/metric-values.js';
 import { BATCH_METRICS } from './batch.metrics.js';
@@ -68,7 +68,7 @@ describe('metrics of the processor', () => {
     return Test.createTestingModule({
       providers: [
         ...BATCH_METRICS,
-        { provide: SETTINGS, useValue: { batch: { jobs: 4, concurrency: 100 } } },
+        { provide: Settings, useValue: { batch: { jobs: 4, concurrency: 100 } } },
         { provide: JobSupervisor, useValue: { size: 3, works } },
         { provide: LineDispatcher, useValue: { inFlight: 17 } },
         { provide: TargetResolver, useValue: targets },

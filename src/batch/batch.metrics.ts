@@ -1,6 +1,6 @@
 import { type Provider } from '@nestjs/common';
 import { type Gauge } from 'prom-client';
-import { SETTINGS, type Settings } from '../platform/config/settings.js';
+import { Settings } from '../platform/config/settings.js';
 import { metricProvider } from '../platform/metrics/metric-provider.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { TargetResolver } from './execute/target-resolver.js';
@@ -37,7 +37,7 @@ function missesDeadline(
 export const BATCH_METRICS: Provider[] = [
   ...BATCH_COUNTERS,
   metricProvider('total_workers', {
-    inject: [SETTINGS],
+    inject: [Settings],
     collect: (gauge, { batch }: Settings) => gauge.set(batch.jobs),
   }),
   metricProvider('active_workers', {
@@ -49,7 +49,7 @@ export const BATCH_METRICS: Provider[] = [
     collect: (gauge, dispatcher: LineDispatcher) => gauge.set(dispatcher.inFlight),
   }),
   metricProvider('processor_max_inflight_concurrency', {
-    inject: [SETTINGS],
+    inject: [Settings],
     collect: (gauge, { batch }: Settings) => gauge.set(batch.concurrency),
   }),
   metricProvider('model_inflight_requests', {

@@ -3,7 +3,7 @@ import { type Tracer } from '@opentelemetry/api';
 import { ConfigModule, MODELS } from '../platform/config/config.module.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type ProcessorLink } from '../platform/config/processor-link.js';
-import { SETTINGS, type Settings } from '../platform/config/settings.js';
+import { Settings } from '../platform/config/settings.js';
 import { DatabaseModule } from '../platform/database/database.module.js';
 import { LoggingModule } from '../platform/logging/logging.module.js';
 import { BlobModule } from '../platform/storage/blob.module.js';
@@ -79,7 +79,7 @@ const EXECUTION = [
   },
   {
     provide: LineDispatcher,
-    inject: [SETTINGS],
+    inject: [Settings],
     useFactory: ({ batch }: Settings) => new LineDispatcher(batch),
   },
   LineSender,

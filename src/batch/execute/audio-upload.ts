@@ -7,7 +7,7 @@ import {
 } from '../../contracts/formats/multipart-form.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { SafeFetch } from '../../platform/http/safe-fetch.js';
 import { FileStore } from '../../platform/database/file-store.js';
@@ -81,7 +81,7 @@ export class AudioUpload {
   readonly #fetch: SafeFetch;
 
   constructor(
-    @Inject(SETTINGS) { fetch, server }: Settings,
+    { fetch, server }: Settings,
     private readonly files: FileStore,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
   ) {

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { jobLogFolder } from '../../platform/storage/blob-keys.js';
 import { type ClaimedJob } from '../job/claimed-job.js';
@@ -31,7 +31,7 @@ export class LogShipping {
   readonly #enabled: boolean;
 
   constructor(
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly metrics: StoreMetrics,
     private readonly traces: JobTraces,

@@ -1,8 +1,8 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { pause } from '../../platform/clock/pause.js';
 import { type OutboxEntry } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { HostExceptions } from '../../platform/http/networks.js';
 import { postWebhook, WebhookSignature } from '../../platform/webhooks/webhook-post.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
@@ -33,7 +33,7 @@ export class WebhookSender {
 
   /** @throws ConfigError for an unusable secret file */
   constructor(
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     private readonly outbox: WebhookOutbox,
     private readonly metrics: StoreMetrics,
   ) {

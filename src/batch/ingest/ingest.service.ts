@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { type JobProblem, type BatchEndpoint } from '../../core/jobs/batch-job.js';
 import { type BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { LineSplitter, type FileLine } from '../../platform/storage/line-splitter.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
@@ -265,7 +265,7 @@ export class IngestService {
   readonly #logger = new Logger('BatchIngest');
 
   constructor(
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     private readonly files: FileStore,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly metrics: StoreMetrics,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { type BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { fileBlobKey, mayBeNamed } from '../../platform/storage/blob-keys.js';
@@ -48,7 +48,7 @@ const PAGE = 500;
 @Injectable()
 export class ResultFiles {
   constructor(
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     private readonly files: FileStore,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly metrics: StoreMetrics,

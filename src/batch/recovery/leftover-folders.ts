@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { Settings } from '../../platform/config/settings.js';
 import { isAbsent } from '../../platform/storage/durable-files.js';
 import { JobFolder } from '../job/job-folder.js';
 import { JobStore } from '../../platform/database/job-store.js';
@@ -15,7 +15,7 @@ export class LeftoverFolders {
   readonly #logger = new Logger('BatchRecovery');
 
   constructor(
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     private readonly store: JobStore,
   ) {}
 

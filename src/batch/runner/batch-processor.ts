@@ -1,4 +1,4 @@
-import { Injectable, Logger, Inject } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { pause } from '../../platform/clock/pause.js';
 import {
   type GatewayMessage,
@@ -15,7 +15,7 @@ import { StoreMetrics } from '../observe/job.metrics.js';
 import { LeftoverFolders } from '../recovery/leftover-folders.js';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { JobSupervisor } from './job-supervisor.js';
 import { JobStore } from '../../platform/database/job-store.js';
 
@@ -42,7 +42,7 @@ export class ClaimLoop {
   #quietLooks = 0;
 
   constructor(
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     private readonly store: JobStore,
     private readonly supervisor: JobSupervisor,
   ) {}

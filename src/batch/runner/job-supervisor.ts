@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { pause } from '../../platform/clock/pause.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type LeasedJob } from '../../core/jobs/job.ports.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { finalizeDeadlineMs } from '../../core/jobs/finalize-deadline.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { type TenantShare, tenantToPreempt } from '../../core/jobs/tenant-share.js';
 import { isOutage } from '../../platform/storage/storage-problems.js';
 import { InputDamaged } from '../job/input-lines.js';
@@ -32,7 +32,7 @@ export class JobSupervisor {
   #stopping = false;
 
   constructor(
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     private readonly store: JobStore,
     private readonly runner: BatchRunner,
     private readonly metrics: JobMetrics,

@@ -1,11 +1,11 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type AuditEntry } from '../../core/access/audit-entry.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { knownPrincipalOf } from '../../platform/auth/access-hooks.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { AuditStore } from '../../platform/database/usage-store.js';
 
 const READING = ['GET', 'HEAD', 'OPTIONS'];
@@ -28,7 +28,7 @@ export class AuditLog {
 
   constructor(
     private readonly store: AuditStore,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /**

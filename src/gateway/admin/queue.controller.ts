@@ -1,4 +1,4 @@
-import { Controller, Get, Inject } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
   flagField,
@@ -8,7 +8,7 @@ import {
   textField,
   view,
 } from '../http/openapi/view.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 
 const QueueDto = view('QueueDto', {
@@ -45,7 +45,7 @@ const QueueDto = view('QueueDto', {
 export class AdminQueueController {
   constructor(
     private readonly scheduler: SchedulerService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   @Get()

@@ -1,5 +1,4 @@
 import {
-  Inject,
   Injectable,
   Logger,
   type OnApplicationShutdown,
@@ -15,7 +14,7 @@ import {
 import { type EventOf } from '../../core/dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import {
   type ActivityEvent,
@@ -53,7 +52,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
 
   constructor(
     private readonly store: UsageStore,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     private readonly bus: DispatchEventBus,
     private readonly sessions: SessionActivity,
   ) {}

@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Query, UseInterceptors } from '@nestjs/common';
+import { Controller, Get, Query, UseInterceptors } from '@nestjs/common';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { type UsageSums } from '../../core/access/usage-row.js';
 import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
@@ -6,7 +6,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { KEY_LIMITS } from '../../platform/auth/keys-file.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
 import { utcDay, UsageRecorder } from './usage-recorder.js';
@@ -33,7 +33,7 @@ export class AdminUsageController {
   constructor(
     private readonly usageStore: UsageStore,
     private readonly keyStore: KeyStore,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     private readonly ring: KeyRing,
     private readonly recorder: UsageRecorder,
   ) {}

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { SSE_CONTENT_TYPE } from '../../contracts/formats/server-sent-event.js';
 import { SPEECH_CONTENT_TYPES } from '../../contracts/formats/speech.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { httpCaller, InferenceService } from '../inference/inference.service.js';
@@ -17,7 +17,7 @@ export class SpeechService {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly inference: InferenceService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /** @throws DomainError as long as no byte was sent; later failures cut the stream. */

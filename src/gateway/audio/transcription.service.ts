@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import {
@@ -13,7 +13,7 @@ import {
   transcriptEvents,
 } from '../../contracts/formats/transcript-body.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
 import { type FormSource } from '../http/multipart-form.js';
 import { answerHeaders } from '../http/answer-headers.js';
@@ -137,7 +137,7 @@ export class TranscriptionService {
     private readonly catalog: ModelCatalog,
     private readonly inference: InferenceService,
     private readonly writtenForm: WrittenForm,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /** @throws DomainError for everything that is not an answer */

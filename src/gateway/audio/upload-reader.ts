@@ -1,7 +1,7 @@
 import { type MultipartFile } from '@fastify/multipart';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { fileTooLarge, Spool, type SpooledUpload } from '../../platform/storage/spool.js';
 import {
   FormFields,
@@ -102,7 +102,7 @@ const ENVELOPE_BYTES = LONGEST_FORM;
 export class UploadReader {
   constructor(
     private readonly spool: Spool,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /** @throws DomainError; nothing stays in the spool. */

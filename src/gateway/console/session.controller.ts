@@ -1,14 +1,4 @@
-import {
-  Body,
-  Controller,
-  Delete,
-  Get,
-  HttpCode,
-  Inject,
-  Post,
-  Req,
-  Res,
-} from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiNoContentResponse, ApiOperation } from '@nestjs/swagger';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { Answers } from '../http/openapi/route.decorator.js';
@@ -37,7 +27,7 @@ import {
   sessionCookie,
   sessionToken,
 } from '../../platform/auth/short-lived-tokens.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 
 const SignInDto = view('SignInDto', {
@@ -75,7 +65,7 @@ export class ConsoleSessionController {
   constructor(
     private readonly authenticator: Authenticator,
     private readonly origins: OriginGuard,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   @Get()

@@ -3,7 +3,6 @@ import {
   Get,
   Headers,
   HttpStatus,
-  Inject,
   Injectable,
   Req,
   Res,
@@ -18,13 +17,13 @@ import { Authenticator, bearerToken } from '../../platform/auth/authenticator.js
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { demandScope } from '../../platform/auth/principal.js';
 import { sessionToken } from '../../platform/auth/short-lived-tokens.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { HealthService, type HealthSummary } from './health.service.js';
 
 /** Where to go from the bare address of the server. */
 @Controller()
 export class RootController {
-  constructor(@Inject(SETTINGS) private readonly settings: Settings) {}
+  constructor(private readonly settings: Settings) {}
 
   @Get()
   @ApiOperation({ description: 'Browsers are redirected to the console.' })

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { register } from 'prom-client';
 import { metricValues } from '../../../test/support/metric-values.js';
-import { SETTINGS } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { DISK_METRICS } from './disk.metrics.js';
 
 describe('data_folder_free_bytes', () => {
@@ -13,7 +13,7 @@ describe('data_folder_free_bytes', () => {
   it('is what the file system of the data folder has left for this user', async () => {
     const data = { dir: tmpdir() };
     await Test.createTestingModule({
-      providers: [...DISK_METRICS, { provide: SETTINGS, useValue: { data } }],
+      providers: [...DISK_METRICS, { provide: Settings, useValue: { data } }],
     }).compile();
     const { bavail, bsize } = await statfs(data.dir);
     // Other processes write meanwhile.

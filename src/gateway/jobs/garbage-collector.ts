@@ -9,7 +9,7 @@ import {
 } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { bornAtMs } from '../../platform/clock/time-ordered-id.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import {
   FILE_BLOBS,
   JOB_LOG_BLOBS,
@@ -51,7 +51,7 @@ export class GarbageCollector
     private readonly jobs: JobStore,
     private readonly storedRequests: StoredRequestStore,
     @Inject(GARBAGE_BLOBS) private readonly blobs: BlobStore,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   onApplicationBootstrap(): void {

@@ -1,11 +1,11 @@
 import { type ServerResponse } from 'node:http';
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { isLimited } from '../../contracts/endpoints.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Allowance, type RateLimitStatus } from '../../core/limits/limit-rules.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { LimitEvents } from './limits.metrics.js';
 import { RateLimiter, type Ticket } from './rate-limiter.js';
@@ -75,7 +75,7 @@ export class LimitGuard implements OnModuleInit {
 
   constructor(
     private readonly limiter: RateLimiter,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     private readonly bus: DispatchEventBus,
     private readonly events: LimitEvents,
   ) {}

@@ -25,7 +25,7 @@ import { SlotMap } from '../../core/request/slot-map.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { Forecasts } from '../scheduler/forecasts.js';
 import { LimitEvents } from './limits.metrics.js';
@@ -108,7 +108,7 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   #renewal: NodeJS.Timeout | undefined;
 
   constructor(
-    @Inject(SETTINGS) { limits }: Settings,
+    { limits }: Settings,
     private readonly keys: KeyRing,
     @Inject(LIMIT_STORE) private readonly store: LimitStore,
     private readonly bus: DispatchEventBus,

@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import {
   CreateMessageRequest,
@@ -6,7 +6,7 @@ import {
 } from '../../contracts/messages/message.dto.js';
 import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
@@ -50,7 +50,7 @@ export class MessagesController {
     private readonly native: NativeMessages,
     private readonly scheduler: SchedulerService,
     private readonly forecasts: Forecasts,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   @Post()

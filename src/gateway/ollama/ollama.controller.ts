@@ -1,4 +1,4 @@
-import { Controller, Inject, Post, Res } from '@nestjs/common';
+import { Controller, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import {
   OllamaChatRequest,
@@ -12,7 +12,7 @@ import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { demandModel } from '../../platform/auth/principal.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
@@ -70,7 +70,7 @@ export class OllamaController {
     private readonly generations: TextGenerationService,
     private readonly catalog: ModelCatalog,
     private readonly pool: WorkerPoolService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   @Post('chat')

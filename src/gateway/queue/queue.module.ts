@@ -3,12 +3,12 @@ import { BatchWindow } from '../../core/batching/batch-window.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { queueMetricProviders } from './queue.metrics.js';
 
 const queueProvider = {
   provide: PriorityQueue,
-  inject: [SETTINGS, { token: KeyRing, optional: true }],
+  inject: [Settings, { token: KeyRing, optional: true }],
   useFactory: ({ queue: { agingMs, agingShare } }: Settings, keys?: KeyRing) =>
     new PriorityQueue({
       agingMs,
@@ -19,13 +19,13 @@ const queueProvider = {
 
 const admissionProvider = {
   provide: Admission,
-  inject: [SETTINGS],
+  inject: [Settings],
   useFactory: ({ queue }: Settings) => new Admission(queue, Math.random),
 };
 
 const windowProvider = {
   provide: BatchWindow,
-  inject: [SETTINGS],
+  inject: [Settings],
   useFactory: ({ batching }: Settings) => new BatchWindow(batching),
 };
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import {
   defaultSession,
@@ -14,7 +14,7 @@ import { readObject } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { type Principal } from '../../platform/auth/principal.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { resolveSession } from './session/session-settings.js';
 
@@ -41,7 +41,7 @@ export class ClientSecrets {
   constructor(
     private readonly authenticator: Authenticator,
     private readonly catalog: ModelCatalog,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /** `POST /v1/realtime/client_secrets`. @throws DomainError naming the field. */

@@ -25,7 +25,7 @@ import {
   demandScope,
   type Principal,
 } from '../../platform/auth/principal.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { RateLimiter, type Ticket } from '../limits/rate-limiter.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { ClientSocket } from '../websockets/client-socket.js';
@@ -61,7 +61,7 @@ export class RealtimeGateway
     private readonly secrets: ClientSecrets,
     private readonly catalog: ModelCatalog,
     private readonly limits: RateLimiter,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   afterInit(endpoint: WebSocketEndpoint): void {

@@ -1,11 +1,11 @@
 import { Readable, Transform } from 'node:stream';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { LONGEST_FORM } from '../http/multipart-form.js';
@@ -97,7 +97,7 @@ export class IdempotencyService {
     private readonly asyncs: AsyncRequests,
     private readonly replays: Replays,
     private readonly leases: StoredLeases,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {
     const { requests, database } = settings;
     this.#byRequestId =

@@ -1,11 +1,11 @@
 import { PassThrough, Readable, Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { watchDisconnect } from '../inference/disconnect-watch.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { InnerRequests, type InnerAnswer, type InnerRequest } from './inner-requests.js';
@@ -41,7 +41,7 @@ export class Replays implements OnApplicationShutdown {
     private readonly inner: InnerRequests,
     private readonly leases: StoredLeases,
     private readonly scheduler: SchedulerService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /** The last answers are written before the database closes. */

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import {
-  Inject,
   Injectable,
   Logger,
   type OnApplicationBootstrap,
@@ -15,7 +14,7 @@ import {
   type StoredRef,
   type StoredRequest,
 } from '../../core/request/stored-request.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { StorageRetries } from './storage-retries.js';
 import { StoredAnswers } from './stored-answers.js';
@@ -60,7 +59,7 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly answers: StoredAnswers,
     private readonly scheduler: SchedulerService,
     private readonly retries: StorageRetries,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   onApplicationBootstrap(): void {

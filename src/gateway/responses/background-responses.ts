@@ -1,6 +1,6 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { AsyncRequests } from '../requests/async-requests.js';
 import { StoredAnswers } from '../requests/stored-answers.js';
 import { StoredLeases } from '../requests/stored-leases.js';
@@ -23,7 +23,7 @@ export class BackgroundResponses {
     private readonly asyncs: AsyncRequests,
     private readonly answers: StoredAnswers,
     private readonly leases: StoredLeases,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /**

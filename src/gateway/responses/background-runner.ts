@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type StoredRequest } from '../../core/request/stored-request.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { AsyncRequests, type StoredAttemptOptions } from '../requests/async-requests.js';
 import { type InnerAnswer } from '../requests/inner-requests.js';
@@ -32,7 +32,7 @@ export class BackgroundRunner implements OnModuleInit {
     private readonly asyncs: AsyncRequests,
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   onModuleInit(): void {

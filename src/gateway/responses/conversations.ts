@@ -1,4 +1,4 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import { MOST_ITEMS } from '../../contracts/openai/response.dto.js';
 import {
@@ -10,7 +10,7 @@ import {
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { type FastifyReply } from 'fastify';
 import { IgnoredFields } from '../../contracts/openai/field-types.js';
 import { type JsonRequest } from '../http/json-body.js';
@@ -56,7 +56,7 @@ export class Conversations {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly records: ResponseRecords,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /** @throws DomainError for the first thing wrong with the request */

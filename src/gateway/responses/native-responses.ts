@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { withInnerFields, withJsonFields } from '../../contracts/formats/json-fields.js';
 import { CreateResponseRequest } from '../../contracts/openai/response.dto.js';
@@ -9,7 +9,7 @@ import {
 import { type ResponseObject, FINAL_EVENTS } from '../../contracts/openai/responses.js';
 import { readObject } from '../../contracts/schema/field-problems.js';
 import { OBJECT, objectsUpTo } from '../../contracts/schema/rules.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { httpCaller } from '../inference/inference.service.js';
@@ -130,7 +130,7 @@ export class NativeResponses {
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
     private readonly conversations: Conversations,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /**

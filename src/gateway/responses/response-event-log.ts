@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import {
   type ResponseAppend,
   type ResponseEventGroup,
   type ResponseRef,
 } from '../../core/request/response-record.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { StorageRetries } from '../requests/storage-retries.js';
 import { ResponseRecordStore } from '../../platform/database/response-store.js';
 
@@ -32,7 +32,7 @@ export class ResponseEventLog implements OnApplicationShutdown {
   constructor(
     private readonly records: ResponseRecordStore,
     private readonly retries: StorageRetries,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   async onApplicationShutdown(): Promise<void> {

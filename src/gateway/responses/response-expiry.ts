@@ -1,12 +1,11 @@
 import {
-  Inject,
   Injectable,
   Logger,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { ResponseRuns } from './response-runs.js';
 import { ResponseMetrics } from './responses.metrics.js';
 import { ResponseRecordStore } from '../../platform/database/response-store.js';
@@ -26,7 +25,7 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly store: ResponseRecordStore,
     private readonly runs: ResponseRuns,
     private readonly metrics: ResponseMetrics,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   onApplicationBootstrap(): void {

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { type InputItemsQueryDto } from '../../contracts/openai/response.dto.js';
@@ -10,7 +10,7 @@ import {
   type ResponseRef,
 } from '../../core/request/response-record.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { ResponseRecordStore } from '../../platform/database/response-store.js';
 
 const OPEN: readonly string[] = ['queued', 'in_progress'];
@@ -34,7 +34,7 @@ interface NewResponseRecord {
 export class ResponseRecords {
   constructor(
     private readonly store: ResponseRecordStore,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /**

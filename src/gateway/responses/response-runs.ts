@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   type ResponseEvent,
   type ResponseObject,
@@ -9,7 +9,7 @@ import {
   type ResponseRef,
   type StoredResponseStatus,
 } from '../../core/request/response-record.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { DurableEvents, type StoredEvent } from './durable-events.js';
 import { ResponseEventLog } from './response-event-log.js';
@@ -46,7 +46,7 @@ export class ResponseRuns {
     private readonly records: ResponseRecords,
     private readonly log: ResponseEventLog,
     private readonly scheduler: SchedulerService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /**

@@ -1,5 +1,5 @@
 import { type IncomingMessage } from 'node:http';
-import { Inject, type OnModuleDestroy } from '@nestjs/common';
+import { type OnModuleDestroy } from '@nestjs/common';
 import {
   type OnGatewayConnection,
   type OnGatewayInit,
@@ -10,7 +10,7 @@ import { CLOSE } from '../../contracts/realtime/realtime-event.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { demandScope, type Principal } from '../../platform/auth/principal.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { requestIdFor } from '../http/request-headers.js';
 import { RateLimiter } from '../limits/rate-limiter.js';
@@ -47,7 +47,7 @@ export class ResponsesGateway
     private readonly inner: InnerRequests,
     private readonly feed: ResponseFeed,
     private readonly grace: ShutdownGrace,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   afterInit(endpoint: WebSocketEndpoint): void {

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type QueueBacklog } from '../shared-queue/request-queue.port.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
@@ -7,7 +7,7 @@ import { Admission } from '../../core/queue/admission.js';
 import { missed } from '../../core/queue/latest-start.js';
 import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { isUpstreamAway } from '../../platform/grpc/report-check.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -32,7 +32,7 @@ export class RequestFailures {
     private readonly admission: Admission,
     private readonly pool: WorkerPoolService,
     private readonly clock: ProcessClock,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /**

@@ -1,9 +1,9 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { requestKey } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/config.module.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { RequestFailures } from './request-failures.js';
@@ -43,7 +43,7 @@ export class RequestIntake {
     private readonly registry: RequestRegistry,
     private readonly failures: RequestFailures,
     private readonly clock: ProcessClock,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     private readonly models: ModelList,
   ) {}
 

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { type QueueComputation } from '../shared-queue/request-queue.port.js';
@@ -12,7 +12,7 @@ import { type DomainError } from '../../core/errors/domain-error.js';
 import { RecentMap } from '../../core/request/recent-map.js';
 import { SlotMap } from '../../core/request/slot-map.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { type RequestLease, type TrackedRequest } from './tracked-request.js';
@@ -42,7 +42,7 @@ export class RequestRegistry {
   constructor(
     private readonly events: DispatchEventBus,
     private readonly clock: ProcessClock,
-    @Inject(SETTINGS) private readonly settings: Pick<Settings, 'queue'>,
+    private readonly settings: Pick<Settings, 'queue'>,
   ) {}
 
   /** Requests that are accepted and have not ended. */

@@ -1,6 +1,6 @@
-import { Inject, Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { DispatchLoop } from './dispatch-loop.js';
 import { RequestCanceller } from './request-canceller.js';
@@ -17,7 +17,7 @@ export class ShutdownGrace implements OnModuleDestroy {
 
   constructor(
     private readonly clock: ProcessClock,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   onModuleDestroy(): void {

@@ -1,10 +1,10 @@
-import { Inject, Injectable, type Provider } from '@nestjs/common';
+import { Injectable, type Provider } from '@nestjs/common';
 import { InjectMetric } from '@willsoto/nestjs-prometheus';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { metricProvider } from '../../platform/metrics/metric-provider.js';
 import { OTHER_TENANTS, TenantLabels } from '../../platform/metrics/tenant-labels.js';
@@ -26,7 +26,7 @@ export class TenantMetrics {
   constructor(
     events: DispatchEventBus,
     clock: ProcessClock,
-    @Inject(SETTINGS) { metrics }: Settings,
+    { metrics }: Settings,
     @InjectMetric('switchyard_tenant_requests_total') private readonly requests: Counter,
     @InjectMetric('switchyard_tenant_queue_wait_seconds')
     private readonly waits: Histogram,

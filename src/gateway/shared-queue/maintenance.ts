@@ -7,7 +7,7 @@ import {
 } from '@nestjs/common';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { PayloadBlobs } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
@@ -35,7 +35,7 @@ export class SharedQueueMaintenance
     private readonly blobs: PayloadBlobs,
     private readonly queues: ModelQueues,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   onApplicationBootstrap(): void {

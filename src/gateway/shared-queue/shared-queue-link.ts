@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type Observable, Subject } from 'rxjs';
 import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { queueUnavailable } from '../../platform/http/passing-errors.js';
 import {
@@ -40,7 +40,7 @@ export class SharedQueueLink implements OnApplicationShutdown {
   constructor(
     private readonly link: RedisLink,
     private readonly monitor: DependencyMonitor,
-    @Inject(SETTINGS) settings: Settings,
+    settings: Settings,
   ) {
     this.access = sharedQueueAccess(settings);
     this.enabled = this.access !== undefined;

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
-import { Controller, Inject, Post, Res } from '@nestjs/common';
+import { Controller, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { embeddingBody } from '../../contracts/formats/generation-body.js';
 import { withJsonFields, JsonFields } from '../../contracts/formats/json-fields.js';
 import { EmbeddingDto, countInputs } from '../../contracts/openai/embedding.dto.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
@@ -69,7 +69,7 @@ export class CompletionsController {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   @Post('chat/completions')

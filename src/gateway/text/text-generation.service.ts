@@ -1,5 +1,5 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Injectable } from '@nestjs/common';
+import { Settings } from '../../platform/config/settings.js';
 import { answerHeaders, type RequestTimings } from '../http/answer-headers.js';
 import {
   type HttpCaller,
@@ -43,7 +43,7 @@ const NOTICE_MS = 5000;
 export class TextGenerationService {
   constructor(
     private readonly inference: InferenceService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /**

@@ -1,7 +1,7 @@
-import { Controller, HttpCode, Inject, Post, Res } from '@nestjs/common';
+import { Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { DetokenizeDto, TokenizeDto } from '../../contracts/openai/token.dto.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
@@ -22,7 +22,7 @@ export class TokensController {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly generation: TextGenerationService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   @Post('tokenize')

@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { languageName } from '../../contracts/formats/language-name.js';
 import {
@@ -9,7 +9,7 @@ import {
   type AsrOutput,
 } from '../../contracts/whisper-asr/asr.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { type FormSource } from '../http/multipart-form.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import {
@@ -211,7 +211,7 @@ export class WhisperAsrService {
   constructor(
     private readonly transcripts: TranscriptionService,
     private readonly catalog: ModelCatalog,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /** `POST /asr`. @throws DomainError for everything that is not an answer */

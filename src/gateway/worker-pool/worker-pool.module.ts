@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { SETTINGS } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, systemResolver } from './address-watch.js';
 import { IN_PROCESS_WORKERS, type OpenInProcessWorker } from './in-process-worker.js';
 import {
@@ -18,7 +18,7 @@ import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-roster.js';
     {
       provide: WORKER_LAUNCH,
       useFactory: builtWorkerLaunch,
-      inject: [SETTINGS, { token: IN_PROCESS_WORKERS, optional: true }],
+      inject: [Settings, { token: IN_PROCESS_WORKERS, optional: true }],
     },
     { provide: ADDRESS_RESOLVER, useValue: systemResolver },
     WorkerPoolService,

@@ -24,7 +24,7 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type LogRing } from '../../platform/logging/log-ring.js';
-import { SETTINGS, type Settings } from '../../platform/config/settings.js';
+import { Settings } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, type AddressResolver } from './address-watch.js';
 import { ModelWorkers, type ModelWorkersOptions } from './model-workers.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
@@ -101,7 +101,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   readonly executed$: Observable<ExecutedCall> = this.#executed.asObservable();
 
   constructor(
-    @Inject(SETTINGS) settings: Settings,
+    settings: Settings,
     private readonly list: ModelList,
     @Inject(WORKER_LAUNCH) launch: WorkerLaunch,
     clock: ProcessClock,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Global, Module } from '@nestjs/common';
-import { requiresKeys, SETTINGS, type Settings } from '../config/settings.js';
+import { requiresKeys, Settings } from '../config/settings.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { AllowedHosts, CrossOrigins } from '../http/allowed-hosts.js';
 import { TrustedProxies } from '../http/networks.js';
@@ -21,7 +21,7 @@ import { StoredKeys } from './stored-keys.js';
     KeyIssuer,
     {
       provide: KeyRing,
-      inject: [SETTINGS, StoredKeys],
+      inject: [Settings, StoredKeys],
       useFactory: (settings: Settings, stored: StoredKeys) =>
         new KeyRing(settings.auth.keysFile, {
           required: requiresKeys(settings),
@@ -32,7 +32,7 @@ import { StoredKeys } from './stored-keys.js';
     },
     {
       provide: TOKEN_SECRET,
-      inject: [SETTINGS],
+      inject: [Settings],
       useFactory: ({ auth }: Settings) =>
         tokenSecret(auth.tokenSecretFile) ?? randomBytes(32),
     },
@@ -43,28 +43,28 @@ import { StoredKeys } from './stored-keys.js';
     },
     {
       provide: CrossOrigins,
-      inject: [SETTINGS],
+      inject: [Settings],
       useFactory: ({ server }: Settings) => new CrossOrigins(server.corsOrigins),
     },
     {
       provide: OriginGuard,
-      inject: [SETTINGS, KeyRing, CrossOrigins],
+      inject: [Settings, KeyRing, CrossOrigins],
       useFactory: (settings: Settings, keys: KeyRing, cors: CrossOrigins) =>
         new OriginGuard(() => !keys.enabled, cors, new AllowedHosts(settings)),
     },
     {
       provide: FailedAttempts,
-      inject: [SETTINGS],
+      inject: [Settings],
       useFactory: ({ auth }: Settings) => new FailedAttempts(auth.failuresPerMinute),
     },
     {
       provide: TrustedProxies,
-      inject: [SETTINGS],
+      inject: [Settings],
       useFactory: ({ server }: Settings) => new TrustedProxies(server.trustedProxies),
     },
     {
       provide: IssuerTokens,
-      inject: [SETTINGS],
+      inject: [Settings],
       useFactory: ({ auth }: Settings) =>
         auth.oidcIssuer === '' ? undefined : new IssuerTokens(auth),
     },

@@ -4,7 +4,7 @@ import { type Observable, Subject } from 'rxjs';
 import { SETTING_SOURCES, type SettingSources, sourcesOf } from './setting-source.js';
 import { readModels } from './load-config.js';
 import { type ModelSpec } from './model-spec.js';
-import { SETTINGS, type Settings } from './settings.js';
+import { Settings } from './settings.js';
 
 /** Ids of the models that differ from the ones before. */
 export interface ModelChanges {
@@ -92,7 +92,7 @@ export class ConfigModule {
       module: ConfigModule,
       global: true,
       providers: [
-        { provide: SETTINGS, useValue: settings },
+        { provide: Settings, useValue: settings },
         { provide: SETTING_SOURCES, useValue: sources },
         { provide: MODELS, useValue: list.current },
         { provide: ModelList, useValue: list },

@@ -7,7 +7,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { sql } from 'kysely';
-import { SETTINGS, type Settings } from '../config/settings.js';
+import { Settings } from '../config/settings.js';
 import { DATABASE_PING } from './database-store.js';
 import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';
 import { UsageStore, AuditStore } from './usage-store.js';
@@ -53,7 +53,7 @@ const STORES = [
       provide: DATABASE,
       useFactory: ({ database, data }: Settings) =>
         connectDatabase(database.url || join(data.dir, 'switchyard.db')),
-      inject: [SETTINGS],
+      inject: [Settings],
     },
     {
       provide: DATABASE_PING,

@@ -1,12 +1,6 @@
-import {
-  Inject,
-  Injectable,
-  Logger,
-  Module,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
+import { Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis, RedisOptions } from 'ioredis';
-import { SETTINGS, type Settings } from '../config/settings.js';
+import { Settings } from '../config/settings.js';
 import { WaitBudget } from '../process/active-timeout.js';
 
 /**
@@ -141,7 +135,7 @@ export class RedisProbe {
   readonly #redis: Redis | undefined;
   readonly #key: string;
 
-  constructor(link: RedisLink, @Inject(SETTINGS) { redis }: Settings) {
+  constructor(link: RedisLink, { redis }: Settings) {
     this.#redis = link.commands(ANSWER_MS);
     this.#key = `${redis.prefix}:plane:probe`;
   }
@@ -175,7 +169,7 @@ const untilConnected = (redis: Redis): Promise<void> =>
   providers: [
     {
       provide: RedisLink,
-      inject: [SETTINGS],
+      inject: [Settings],
       useFactory: async (settings: Settings) =>
         new RedisLink(
           settings,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Global, Module } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
+import { Settings } from '../config/settings.js';
 import { StartError } from '../config/start-error.js';
 import { FsBlobStore } from './fs-blob-store.js';
 import { STORAGE_OPERATIONS, StorageOperations } from './storage.metrics.js';
@@ -12,7 +12,7 @@ export const BLOB_STORE = Symbol('BLOB_STORE');
 @Global()
 @Module({
   providers: [
-    { provide: BLOB_STORE, useFactory: blobStoreFrom, inject: [SETTINGS] },
+    { provide: BLOB_STORE, useFactory: blobStoreFrom, inject: [Settings] },
     ...STORAGE_OPERATIONS,
   ],
   exports: [BLOB_STORE, StorageOperations],

@@ -8,9 +8,9 @@ import {
   readFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Inject, Injectable, Logger, Module, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, Module, type OnModuleInit } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../config/settings.js';
+import { Settings } from '../config/settings.js';
 import { orStorageFull } from './storage-problems.js';
 import { isAlive } from '../process/is-alive.js';
 
@@ -214,7 +214,7 @@ export class Spool implements OnModuleInit {
   readonly #logger = new Logger(Spool.name);
   readonly #folder: string;
 
-  constructor(@Inject(SETTINGS) private readonly settings: Settings) {
+  constructor(private readonly settings: Settings) {
     this.#folder = join(settings.data.dir, 'spool');
   }
 

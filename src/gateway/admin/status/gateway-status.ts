@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { bottleneckOf, type ModelLoad } from './bottleneck.js';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { Settings } from '../../../platform/config/settings.js';
 import { DependencyMonitor } from '../../../platform/dependencies/dependency-monitor.js';
 import { freeBytes } from '../../../platform/storage/storage-problems.js';
 import { type ViewOf } from '../../http/openapi/view.js';
@@ -25,7 +25,7 @@ type DependencyStatus = Status['dependencies'][number];
 @Injectable()
 export class StoreStatus {
   constructor(
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     private readonly jobs: JobStore,
     private readonly monitor: DependencyMonitor,
     private readonly processor: EmbeddedProcessor,

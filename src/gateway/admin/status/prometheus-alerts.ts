@@ -1,7 +1,7 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { ProcessClock } from '../../../platform/clock/clock.module.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { Settings } from '../../../platform/config/settings.js';
 import { SafeFetch } from '../../../platform/http/safe-fetch.js';
 
 /** An alert that is pending or fires. */
@@ -39,7 +39,7 @@ export class PrometheusAlerts {
   #kept: { readonly untilMs: number; readonly alerts: Promise<Alerts> } | undefined;
 
   constructor(
-    @Inject(SETTINGS) { console: { prometheusUrl } }: Settings,
+    { console: { prometheusUrl } }: Settings,
     private readonly clock: ProcessClock,
   ) {
     if (prometheusUrl === '') return;

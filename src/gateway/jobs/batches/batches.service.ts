@@ -6,7 +6,7 @@ import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import { isTerminal } from '../../../core/jobs/batch-status.js';
 import { type Page } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { Settings } from '../../../platform/config/settings.js';
 import { fetchTarget, resolveBySystem } from '../../../platform/http/safe-fetch.js';
 import { HostExceptions } from '../../../platform/http/networks.js';
 import {
@@ -46,7 +46,7 @@ export class BatchesService {
     private readonly files: FilesService,
     private readonly failedLines: FailedLines,
     private readonly processor: EmbeddedProcessor,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     @Inject(TRACER) private readonly tracer: Tracer,
   ) {
     this.#webhookHosts = new HostExceptions(settings.batch.webhookAllowHosts);

@@ -6,7 +6,7 @@ import {
 } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { Settings } from '../../../platform/config/settings.js';
 import { storageUnavailable } from '../../../platform/http/passing-errors.js';
 import { fileBlobKey, mayBeNamed } from '../../../platform/storage/blob-keys.js';
 import { orStorageFull } from '../../../platform/storage/storage-problems.js';
@@ -37,7 +37,7 @@ export class FileWriter {
   constructor(
     @Inject(API_BLOBS) private readonly blobs: BlobStore,
     private readonly files: FileStore,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   /**

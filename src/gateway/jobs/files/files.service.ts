@@ -10,7 +10,7 @@ import {
   type StoredFile,
 } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { Settings } from '../../../platform/config/settings.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
@@ -159,7 +159,7 @@ export class FilesService {
     private readonly files: FileStore,
     private readonly jobs: JobStore,
     @Inject(API_BLOBS) private readonly blobs: BlobStore,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     private readonly writer: FileWriter,
   ) {}
 

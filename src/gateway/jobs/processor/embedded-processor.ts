@@ -18,7 +18,7 @@ import {
   type ProcessorMessage,
 } from '../../../platform/config/processor-link.js';
 import { TOKEN_SECRET } from '../../../platform/auth/short-lived-tokens.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { Settings } from '../../../platform/config/settings.js';
 import { ProcessLog } from '../../../platform/process/process-log.js';
 import { ProcessSupervisor } from '../../../platform/process/process-supervisor.js';
 import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
@@ -71,7 +71,7 @@ export class EmbeddedProcessor
   readonly #metricsTexts = new Subject<string>();
 
   constructor(
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     @Inject(PROCESSOR_LAUNCH) private readonly launch: ProcessorLaunch,
     private readonly adapterHost: HttpAdapterHost,
     @Inject(TOKEN_SECRET) private readonly secret: Buffer,

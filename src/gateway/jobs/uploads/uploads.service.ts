@@ -13,7 +13,7 @@ import {
 } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { Settings } from '../../../platform/config/settings.js';
 import { fileTooLarge } from '../../../platform/storage/spool.js';
 import { hashed } from '../../../platform/storage/durable-files.js';
 import { type FormSource } from '../../http/multipart-form.js';
@@ -36,7 +36,7 @@ export class UploadsService {
     private readonly uploads: UploadStore,
     private readonly files: FileStore,
     @Inject(API_BLOBS) private readonly blobs: BlobStore,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
     private readonly writer: FileWriter,
   ) {}
 

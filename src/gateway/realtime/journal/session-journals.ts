@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { type Principal } from '../../../platform/auth/principal.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { Settings } from '../../../platform/config/settings.js';
 import { RedisLink } from '../../../platform/redis/redis.module.js';
 import { JournalStore } from './journal-store.js';
 import { type JournaledSession, SessionJournal } from './session-journal.js';
@@ -37,7 +37,7 @@ export class SessionJournals implements OnApplicationShutdown {
 
   constructor(
     link: RedisLink,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {
     const redis = settings.realtime.sharedResume ? link.commands(WRITE_MS) : undefined;
     this.#store = redis && new JournalStore(redis, settings.redis.prefix);

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { type KeyTerms } from '../../../core/access/key-terms.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
 import { type Settlement } from '../../../core/request/settlement.js';
 import { type Principal } from '../../../platform/auth/principal.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { Settings } from '../../../platform/config/settings.js';
 import { parseSpeech, speechWork } from '../../audio/parse-speech.js';
 import { SpeechStream } from '../../audio/speech-stream.js';
 import { InferenceService } from '../../inference/inference.service.js';
@@ -50,7 +50,7 @@ export class SessionServices {
     readonly catalog: ModelCatalog,
     private readonly inference: InferenceService,
     readonly activity: SessionActivity,
-    @Inject(SETTINGS) readonly settings: Settings,
+    readonly settings: Settings,
     private readonly pool: WorkerPoolService,
     private readonly writtenForm: WrittenForm,
   ) {}

@@ -1,4 +1,4 @@
-import { Controller, Inject, Post, Res } from '@nestjs/common';
+import { Controller, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiConsumes } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import {
@@ -15,7 +15,7 @@ import {
 import { DescribesRequestHeaders } from '../../http/openapi/route.decorator.js';
 import { type JsonRequest } from '../../http/json-body.js';
 import { JsonBody } from '../../http/params.js';
-import { SETTINGS, type Settings } from '../../../platform/config/settings.js';
+import { Settings } from '../../../platform/config/settings.js';
 import { answerHeaders } from '../../http/answer-headers.js';
 import { httpCaller } from '../../inference/inference.service.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
@@ -37,7 +37,7 @@ export class RerankController {
   constructor(
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
-    @Inject(SETTINGS) private readonly settings: Settings,
+    private readonly settings: Settings,
   ) {}
 
   @Post()
