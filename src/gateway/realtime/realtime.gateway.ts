@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
-import { Inject } from '@nestjs/common';
+
 import {
   type OnGatewayConnection,
   type OnGatewayInit,

@@ -97,7 +97,7 @@ export class ConfigModule {
         { provide: MODELS, useValue: list.current },
         { provide: ModelList, useValue: list },
       ],
-      exports: [SETTINGS, SETTING_SOURCES, MODELS, ModelList],
+      exports: [Settings, SETTING_SOURCES, MODELS, ModelList],
     };
   }
 }

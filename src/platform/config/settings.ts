@@ -327,11 +327,7 @@ type Section = SettingPath extends infer P
     : never
   : never;
 
-/**
- * Effective settings: `settings.queue.maxRequests`. Validated once at start; nothing else
- * reads files or environment.
- */
-export type Settings = {
+type SettingValues = {
   readonly [S in Section]: {
     readonly [
       P in SettingPath as P extends `${S}.${infer Name}` ? Camel<Name> : never
@@ -339,12 +335,15 @@ export type Settings = {
   };
 };
 
+/**
+ * Effective settings: `settings.queue.maxRequests`. Validated once at start; nothing else
+ * reads files or environment. Nest injects them by this type.
+ */
+export abstract class Settings extends (Object as unknown as abstract new () => SettingValues) {}
+
 /** False: no API keys are required, and every client may do everything. */
 export const requiresKeys = ({ auth }: Settings): boolean =>
   auth.keysFile !== '' || auth.key !== '' || auth.oidcIssuer !== '' || auth.required;
-
-/** Injection token of the effective `Settings`. */
-export const SETTINGS = Symbol('SETTINGS');
 
 export const SETTING_PATHS = Object.keys(SETTINGS_TABLE) as readonly SettingPath[];
 
