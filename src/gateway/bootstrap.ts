@@ -7,12 +7,12 @@ import { type SettingSources } from '../platform/config/setting-source.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
+import { counterMetric } from '../platform/metrics/metric-provider.js';
 import { logRequests } from '../platform/logging/request-lines.js';
 import { AuditLog, auditEntryOf } from './admin/audit-log.js';
 import { Entrance } from './entrance.js';
 import { serveDocs } from './http/openapi/swagger.js';
 import { fastifyOptions } from './http/fastify-options.js';
-import { HttpErrors } from './http/http-errors.metrics.js';
 import { tendConnections } from './http/reception.js';
 import { RequestTraces } from './http/request-traces.js';
 import { keepJsonBytes } from './http/json-body.js';
@@ -82,20 +82,24 @@ export function configureGateway(
   app.get(RequestTraces).watch(fastify);
   tendConnections(fastify);
   new Entrance(app, settings).open(app);
-  watchAnswers(fastify, app.get(HttpErrors), app.get(AuditLog));
+  watchAnswers(fastify, app.get(AuditLog));
   if (settings.server.docs) serveDocs(app);
   return app;
 }
 
-/** Every answer, before it is sent. */
-function watchAnswers(
-  fastify: FastifyInstance,
-  errors: HttpErrors,
-  audit: AuditLog,
-): void {
+/**
+ * Every answer, whoever gave it, before it is sent: a caller that was refused finds itself
+ * in the next scrape. Refusals of admin routes are not in the audit log.
+ */
+function watchAnswers(fastify: FastifyInstance, audit: AuditLog): void {
+  const errors = counterMetric('switchyard_http_errors_total');
   fastify.addHook('onSend', (request, reply, payload, done) => {
     void reply.header('openai-processing-ms', String(Math.round(reply.elapsedTime)));
-    errors.count(request.url, reply.statusCode);
+    if (reply.statusCode >= 400)
+      errors.inc({
+        area: request.url.startsWith('/admin/') ? 'admin' : 'api',
+        status: String(reply.statusCode),
+      });
     const entry = auditEntryOf(request, reply, payload);
     if (entry) void audit.add(entry).then(() => done(null, payload));
     else done(null, payload);
