@@ -18,6 +18,7 @@ import {
   bearerToken,
   type SignedIn,
 } from '../../platform/auth/authenticator.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { KEY_SCOPES, type Principal } from '../../platform/auth/principal.js';
 import {
@@ -64,6 +65,7 @@ const SIGN_IN = objectOf({ key: filled(8192) });
 export class ConsoleSessionController {
   constructor(
     private readonly authenticator: Authenticator,
+    private readonly keys: KeyRing,
     private readonly origins: OriginGuard,
     private readonly settings: Settings,
   ) {}
@@ -149,7 +151,7 @@ export class ConsoleSessionController {
   #describe(principal: Principal | undefined) {
     const { traceUrl: trace, manualUrl: manual } = this.settings.console;
     return {
-      keys_required: this.authenticator.enabled,
+      keys_required: this.keys.enabled,
       signed_in: principal !== undefined,
       tenant: principal?.tenant ?? '',
       scopes: [...(principal?.scopes ?? [])],

@@ -40,7 +40,8 @@ function idempotencyOptions(
   if (request.method !== 'POST' || !isWork(request.url.split('?', 1)[0] ?? ''))
     return undefined;
   const key = idempotencyKey(request.headers['idempotency-key']);
-  const mode = prefersAsync(request.headers.prefer) ? 'async' : 'waiting';
+  const { prefer } = request.headers;
+  const mode = prefer !== undefined && prefersAsync(prefer) ? 'async' : 'waiting';
   if (key !== undefined) return { mode, name: `key:${key}`, param: 'Idempotency-Key' };
   const named = byRequestId && request.headers[REQUEST_ID_HEADER] !== undefined;
   if (mode === 'waiting' && !named) return undefined;
@@ -51,8 +52,8 @@ function idempotencyOptions(
  * RFC 7240: comma-separated preferences with optional parameters; unknown
  * ones are ignored.
  */
-function prefersAsync(header: string | readonly string[] | undefined): boolean {
-  return [header ?? []]
+function prefersAsync(header: string | readonly string[]): boolean {
+  return [header]
     .flat()
     .some(line =>
       line.split(',').some(entry => /^\s*respond-async\s*(;|$)/i.test(entry)),

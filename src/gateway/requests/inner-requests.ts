@@ -9,6 +9,7 @@ import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { followCaller } from '../inference/disconnect-watch.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 
@@ -74,6 +75,7 @@ export class InnerRequests {
   constructor(
     private readonly adapterHost: HttpAdapterHost<FastifyAdapter>,
     private readonly authenticator: Authenticator,
+    private readonly keys: KeyRing,
   ) {}
 
   /**
@@ -131,7 +133,7 @@ export class InnerRequests {
   }
 
   #credentials(tenant: string, stored: string | undefined): Record<string, string> {
-    if (!this.authenticator.enabled) return {};
+    if (!this.keys.enabled) return {};
     // Written by us, of a key that was valid then.
     const terms = stored === undefined ? {} : { terms: JSON.parse(stored) as KeyTerms };
     const principal = {

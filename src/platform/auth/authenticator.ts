@@ -126,6 +126,8 @@ interface Handshake {
  */
 export type SignedIn = Principal | Promise<Principal>;
 
+const OWN_PROCESS: Principal = { ...ANYBODY, keyId: INTERNAL_KEY_ID };
+
 /** Who is calling? The same answer for HTTP, WebSockets and Socket.IO. */
 @Injectable()
 export class Authenticator {
@@ -138,14 +140,16 @@ export class Authenticator {
     @Optional() private readonly stored?: StoredKeys,
   ) {}
 
-  /** False: no keys are required, and every client is `ANYBODY`, whatever it presents. */
-  get enabled(): boolean {
-    return this.keys.enabled;
-  }
-
-  /** @throws DomainError `invalid_api_key`, `issuer_unavailable` */
+  /**
+   * While no keys are required, every client is `ANYBODY`, whatever it presents. Only our
+   * own processes still say who they are: nothing of theirs is counted twice.
+   * @throws DomainError `invalid_api_key`, `issuer_unavailable`
+   */
   authenticate(token: string | undefined): SignedIn {
-    if (!this.enabled) return this.#ownProcess(token) ?? ANYBODY;
+    if (!this.keys.enabled) {
+      const principal = token === undefined ? undefined : this.tokens.verify(token);
+      return principal?.keyId === INTERNAL_KEY_ID ? OWN_PROCESS : ANYBODY;
+    }
     if (token === undefined)
       throw refusal('No API key was given; send `Authorization: Bearer KEY`.');
     const principal = this.keys.find(token) ?? this.#shortLived(token);
@@ -215,7 +219,7 @@ export class Authenticator {
    * of the OIDC issuer cannot be withdrawn: what it opened may stay open.
    */
   isCurrent({ keyId = '' }: Principal): boolean {
-    if (!this.enabled || keyId === INTERNAL_KEY_ID) return true;
+    if (!this.keys.enabled || keyId === INTERNAL_KEY_ID) return true;
     return this.keys.has(keyId) || (this.issued !== undefined && isIssuersKeyId(keyId));
   }
 
@@ -238,17 +242,6 @@ export class Authenticator {
   /** What such a token carries; undefined: nothing, or it is no such token. */
   contentOf(token: string): string | undefined {
     return this.tokens.contentOf(token);
-  }
-
-  /**
-   * Where no keys are asked for, our own processes still say who they are: nothing of
-   * theirs is counted twice.
-   */
-  #ownProcess(token: string | undefined): Principal | undefined {
-    const principal = token === undefined ? undefined : this.tokens.verify(token);
-    return principal?.keyId === INTERNAL_KEY_ID
-      ? { ...ANYBODY, keyId: INTERNAL_KEY_ID }
-      : undefined;
   }
 
   #shortLived(token: string): Principal | undefined {

@@ -60,14 +60,14 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
    * database makes it true.
    */
   get enabled(): boolean {
-    return this.state === 'required';
+    const { required, anonymous, stored } = this.options;
+    if (this.path !== '' || this.#entries.length > 0 || required) return true;
+    return !anonymous && (stored?.everMade ?? false);
   }
 
   get state(): (typeof KEY_STATES)[number] {
-    const { required, anonymous, stored } = this.options;
-    if (this.path !== '' || this.#entries.length > 0 || required) return 'required';
-    if (anonymous) return 'ignored';
-    return stored?.everMade ? 'required' : 'not_required';
+    if (this.enabled) return 'required';
+    return this.options.anonymous ? 'ignored' : 'not_required';
   }
 
   /** The keys of the file or the setting, which are changed there only. */
@@ -102,8 +102,8 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   weightOf(tenant: string): number {
     return Math.max(
       1,
-      this.#held.weightOf(tenant),
-      this.options.stored?.held.weightOf(tenant) ?? 1,
+      this.#held.weights.get(tenant) ?? 1,
+      this.options.stored?.held.weights.get(tenant) ?? 1,
     );
   }
 

@@ -1,5 +1,6 @@
 import { type IncomingMessage } from 'node:http';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { type KeyRing } from './key-ring.js';
 import { type AllowedHosts, type CrossOrigins } from '../http/allowed-hosts.js';
 
 type Headers = IncomingMessage['headers'];
@@ -13,17 +14,16 @@ const READING = ['GET', 'HEAD', 'OPTIONS'];
  * every request is: its `Host`, and the origin of what changes something.
  */
 export class OriginGuard {
-  /** @param keyless true while no keys are asked for */
   constructor(
-    private readonly keyless: () => boolean,
+    private readonly keys: Pick<KeyRing, 'enabled'>,
     private readonly cors: CrossOrigins,
     private readonly hosts: AllowedHosts,
   ) {}
 
   /** @throws DomainError `host_not_allowed`, `origin_not_allowed` */
   demandRequest(method: string, headers: Headers): void {
-    if (!this.keyless()) return;
-    this.demandHost(headers);
+    if (this.keys.enabled) return;
+    this.#demandHost(headers);
     if (!READING.includes(method)) this.#demandOrigin(headers);
   }
 
@@ -41,12 +41,11 @@ export class OriginGuard {
    * `origin_not_allowed`
    */
   demandUpgrade(headers: Headers): void {
-    if (this.keyless()) this.demandHost(headers);
+    if (!this.keys.enabled) this.#demandHost(headers);
     this.#demandOrigin(headers);
   }
 
-  /** @throws DomainError `host_not_allowed` */
-  demandHost({ host }: Headers): void {
+  #demandHost({ host }: Headers) {
     if (this.hosts.accepts(host)) return;
     throw new DomainError(
       'host_not_allowed',

@@ -119,6 +119,7 @@ const coveredByInference = ({ scopes }: Principal, scope: Scope) =>
   scope === 'realtime' && scopes.has('inference');
 
 const NAME = 'switchyard_session';
+const SESSION = new RegExp(`(?:^|; *)${NAME}=([^;]*)`);
 
 /** How long a sign-in at the console lasts; a withdrawn key ends it at once. */
 export const SESSION_LIFE_S = 12 * 3600;
@@ -128,8 +129,7 @@ export const SESSION_LIFE_S = 12 * 3600;
  * keys by cookie is not counted and not possible.
  */
 export function sessionToken({ cookie = '' }: IncomingHttpHeaders): string | undefined {
-  const pair = cookie.split(/; */).find(each => each.startsWith(`${NAME}=`));
-  const value = pair?.slice(NAME.length + 1);
+  const value = SESSION.exec(cookie)?.[1];
   return value?.startsWith(TOKEN_PREFIX) ? value : undefined;
 }
 

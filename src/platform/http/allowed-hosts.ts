@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isLoopback, unbracketed, listed } from './networks.js';
+import { bareHost, isLoopback, listed } from './networks.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const METHODS = 'GET, POST, DELETE';
@@ -91,7 +91,7 @@ export class AllowedHosts {
   readonly #addresses: boolean;
 
   constructor({ server, auth }: HostSettings) {
-    this.#named = new Set([server.host, ...listed(server.allowedHosts)].map(bare));
+    this.#named = new Set([server.host, ...listed(server.allowedHosts)].map(bareHost));
     this.#addresses = auth.allowAnonymous;
   }
 
@@ -100,10 +100,9 @@ export class AllowedHosts {
     if (header === undefined || this.#named.has('*')) return true;
     const host = HOST_HEADER.exec(header)?.[1];
     if (host === undefined) return false;
+    const name = bareHost(host);
     return (
-      isLoopback(host) ||
-      this.#named.has(bare(host)) ||
-      (this.#addresses && isIP(bare(host)) !== 0)
+      this.#named.has(name) || isLoopback(host) || (this.#addresses && isIP(name) !== 0)
     );
   }
 }
@@ -111,5 +110,3 @@ export class AllowedHosts {
 /** Entries of `server.allowed_hosts` that are no host names. */
 export const wrongHosts = (value: string): readonly string[] =>
   listed(value).filter(host => !HOST.test(host));
-
-const bare = (host: string) => unbracketed(host).toLowerCase();

@@ -12,11 +12,14 @@ export const isQuiet = (url: string): boolean => QUIET.test(url);
 
 const requests = new AsyncLocalStorage<string>();
 
-/** Id of the HTTP request that the running code serves; undefined outside of one. */
-export const currentRequestId = (): string | undefined => requests.getStore();
+/** The id of the HTTP request that the running code serves; nothing outside of one. */
+export function requestFields(): object {
+  const requestId = requests.getStore();
+  return requestId === undefined ? {} : { requestId };
+}
 
 /**
- * One line per request when its connection is done with it, and `currentRequestId()`
+ * One line per request when its connection is done with it, and `requestFields()`
  * inside it. A Fastify hook, because Nest's middleware on Fastify costs several times as
  * much. Comes before all other hooks, so that what those refuse is logged as well.
  */
@@ -39,10 +42,9 @@ function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply
     res: { status },
     responseTime: Math.round(reply.elapsedTime),
   };
-  logger[status === 500 ? 'error' : 'log'](line, outcome(status, writableEnded));
-}
-
-function outcome(status: number, written: boolean): string {
-  if (status >= 500) return 'failed to answer';
-  return written ? 'answered' : 'client gone';
+  const outcome = writableEnded ? 'answered' : 'client gone';
+  logger[status === 500 ? 'error' : 'log'](
+    line,
+    status >= 500 ? 'failed to answer' : outcome,
+  );
 }
