@@ -20,7 +20,17 @@ import { GatewayModule } from './gateway.module.js';
 import { type OpenInProcessWorker } from './worker-pool/in-process-worker.js';
 import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adapter.js';
 
-interface GatewayAppOptions {
+/**
+ * The whole gateway, built but neither listening nor hooked to process signals.
+ * `app.listen(port, host)` starts it, `app.close()` drains and stops it.
+ */
+export async function createGateway({
+  settings,
+  models,
+  readModels,
+  sources,
+  inProcessWorkers,
+}: {
   readonly settings: Settings;
   readonly models: readonly ModelSpec[];
   /**
@@ -32,19 +42,7 @@ interface GatewayAppOptions {
   readonly sources?: SettingSources;
   /** Workers that need no process (D-37). */
   readonly inProcessWorkers?: OpenInProcessWorker;
-}
-
-/**
- * The whole gateway, built but neither listening nor hooked to process signals.
- * `app.listen(port, host)` starts it, `app.close()` drains and stops it.
- */
-export async function createGateway({
-  settings,
-  models,
-  readModels,
-  sources,
-  inProcessWorkers,
-}: GatewayAppOptions): Promise<NestFastifyApplication> {
+}): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     GatewayModule.forRoot(settings, models, readModels, sources, inProcessWorkers),
     gatewayAdapter(settings),

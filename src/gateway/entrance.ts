@@ -14,9 +14,6 @@ import { LimitGuard } from './limits/limit-guard.js';
 import { IdempotencyService } from './requests/idempotency.service.js';
 import { InnerRequests } from './requests/inner-requests.js';
 
-/** True: the request is answered. Not a promise as long as no check needs one. */
-type Passage = true | undefined | Promise<true | undefined>;
-
 /**
  * What every request passes before its body is read, in the order in which it stands
  * here; the first check that refuses it is the last. A hook of Fastify's, because Nest's
@@ -67,8 +64,14 @@ export class Entrance {
     });
   }
 
-  /** Who sent it may use the route. @throws DomainError that refuses the request */
-  #pass(request: FastifyRequest, reply: FastifyReply): Passage {
+  /**
+   * Who sent it may use the route. True: the request is answered. Not a promise as long
+   * as no check needs one. @throws DomainError that refuses the request
+   */
+  #pass(
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): true | undefined | Promise<true | undefined> {
     // Who has no right learns no routes; and of a wrong URL, the body would be reported
     // as bad JSON.
     if (request.is404) throw unroutable(request);

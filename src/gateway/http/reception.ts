@@ -17,12 +17,6 @@ interface BodyRate {
   readonly minRate: number;
 }
 
-interface Progress {
-  readonly onSlow: () => void;
-  sinceMs: number;
-  bytes: number;
-}
-
 const MOST_TICK_MS = 1000;
 
 /**
@@ -31,7 +25,14 @@ const MOST_TICK_MS = 1000;
  * is measured separately. A body that the gateway does not read is not slow.
  */
 export class BodyWatch {
-  readonly #bodies = new Map<IncomingMessage, Progress>();
+  readonly #bodies = new Map<
+    IncomingMessage,
+    {
+      readonly onSlow: () => void;
+      sinceMs: number;
+      bytes: number;
+    }
+  >();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(

@@ -114,12 +114,6 @@ export interface Caller {
   readonly ip: string;
 }
 
-interface Handshake {
-  readonly auth: unknown;
-  readonly headers: IncomingMessage['headers'];
-  readonly address?: string | undefined;
-}
-
 /**
  * A promise only for a token of the OIDC issuer, whose keys may have to be fetched: all
  * others are known at once.
@@ -188,7 +182,15 @@ export class Authenticator {
   /**
    * A Socket.IO handshake: `auth.token`, or the header. @throws DomainError as `#signIn`
    */
-  authenticateHandshake({ auth, headers, address }: Handshake): SignedIn {
+  authenticateHandshake({
+    auth,
+    headers,
+    address,
+  }: {
+    readonly auth: unknown;
+    readonly headers: IncomingMessage['headers'];
+    readonly address?: string | undefined;
+  }): SignedIn {
     return this.#signIn(handshakeToken(auth, headers), () =>
       this.proxies.clientOf(headers, address),
     );

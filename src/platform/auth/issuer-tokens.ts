@@ -32,15 +32,6 @@ const FETCH = { timeoutMs: 5000, maxBytes: 262_144 } as const;
 
 const MAX_KEYS = 100;
 
-interface IssuerKeysOptions {
-  readonly issuer: string;
-  /** '' for the one that the issuer's discovery document names. */
-  readonly jwksUrl: string;
-  readonly nowMs?: () => number;
-}
-
-type KeySet = ReturnType<typeof createLocalJWKSet>;
-
 /**
  * The public keys of an OIDC issuer (its JWKS), cached. Fetched when first needed, when
  * they are old, and when a token names a key that is not among them; never twice at once,
@@ -50,11 +41,20 @@ export class IssuerKeys {
   readonly #logger = new Logger(IssuerKeys.name);
   readonly #fetch: SafeFetch;
   readonly #nowMs: () => number;
-  #known: { readonly keys: KeySet; readonly atMs: number } | undefined;
+  #known:
+    | { readonly keys: ReturnType<typeof createLocalJWKSet>; readonly atMs: number }
+    | undefined;
   #triedAtMs = -Infinity;
   #fetching: Promise<void> | undefined;
 
-  constructor(private readonly options: IssuerKeysOptions) {
+  constructor(
+    private readonly options: {
+      readonly issuer: string;
+      /** '' for the one that the issuer's discovery document names. */
+      readonly jwksUrl: string;
+      readonly nowMs?: () => number;
+    },
+  ) {
     // Hosts that the settings name may be in the operator's network; what a discovery
     // document names may not.
     const trusted = [options.issuer, options.jwksUrl]

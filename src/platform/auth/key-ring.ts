@@ -16,17 +16,6 @@ const POLL_MS = 2000;
 /** `ignored`: `auth.allow_anonymous` is set, so a key of the database has no effect. */
 export const KEY_STATES = ['required', 'not_required', 'ignored'] as const;
 
-interface KeyRingOptions {
-  /** Keys are asked for, also without a file. */
-  readonly required?: boolean;
-  /** `auth.key`; '' for none. */
-  readonly key?: string;
-  readonly stored?: StoredKeys;
-  /** `auth.allow_anonymous`: the keys of the database have no effect. */
-  readonly anonymous?: boolean;
-  readonly nowMs?: () => number;
-}
-
 /**
  * All keys, as they are now: those of `auth.keys_file`, read again when the file changes
  * and on SIGHUP, or the one of `auth.key`, and those of the database. A file that became
@@ -47,7 +36,16 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   /** @param path '' for no file. @throws ConfigError for a file that cannot be used */
   constructor(
     private readonly path: string,
-    private readonly options: KeyRingOptions = {},
+    private readonly options: {
+      /** Keys are asked for, also without a file. */
+      readonly required?: boolean;
+      /** `auth.key`; '' for none. */
+      readonly key?: string;
+      readonly stored?: StoredKeys;
+      /** `auth.allow_anonymous`: the keys of the database have no effect. */
+      readonly anonymous?: boolean;
+      readonly nowMs?: () => number;
+    } = {},
   ) {
     this.#nowMs = options.nowMs ?? Date.now;
     this.#entries = path === '' ? entriesOf(options.key) : readKeysFile(path);

@@ -27,11 +27,8 @@ export interface HeldKey {
   readonly weight: number;
 }
 
-/** A key of the file, of the setting or of the database. */
-type WrittenKey = ApiKeyEntry | StoredKey;
-
 /** The key's present secret, then the one before it. */
-function secretsOf(key: Partial<StoredKey> & WrittenKey): HeldKey[] {
+function secretsOf(key: Partial<StoredKey> & (ApiKeyEntry | StoredKey)): HeldKey[] {
   const { id, limits = {}, sha256, replaced, expiresAtMs, models, defaultPriority } = key;
   const own = LIMIT_NAMES.flatMap(name => {
     const value = limits[snakeCase(name)];
@@ -68,7 +65,7 @@ export class HeldKeys {
   /** By tenant, the largest weight of its keys. */
   readonly weights: ReadonlyMap<string, number>;
 
-  constructor(keys: readonly WrittenKey[] = []) {
+  constructor(keys: readonly (ApiKeyEntry | StoredKey)[] = []) {
     const secrets = keys.flatMap(secretsOf);
     this.#byDigest = new Map(
       secrets.map(key => [

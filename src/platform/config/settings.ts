@@ -313,9 +313,7 @@ export const SETTINGS_TABLE = {
   ),
 } as const satisfies Record<string, SettingDefinition>;
 
-type Table = typeof SETTINGS_TABLE;
-
-export type SettingPath = keyof Table;
+export type SettingPath = keyof typeof SETTINGS_TABLE;
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
@@ -331,7 +329,7 @@ type SettingValues = {
   readonly [S in Section]: {
     readonly [
       P in SettingPath as P extends `${S}.${infer Name}` ? Camel<Name> : never
-    ]: ValueOf<Table[P]>;
+    ]: ValueOf<(typeof SETTINGS_TABLE)[P]>;
   };
 };
 

@@ -148,15 +148,12 @@ export interface WorkerTls {
   readonly clientCaFile?: string;
 }
 
-/** What is particular to one worker; the rest follows from the settings. */
-type WorkerPlace = Pick<WorkerSpec, 'workerId' | 'model' | 'host' | 'port'>;
-
 /**
  * A worker receives its own part of the model only: where its siblings are, with which
  * secrets, is not its business.
  */
 export function workerSpec(
-  { model, ...place }: WorkerPlace,
+  { model, ...place }: Pick<WorkerSpec, 'workerId' | 'model' | 'host' | 'port'>,
   { server, workers, logging }: Settings,
 ): WorkerSpec {
   const { remote: _, ...own } = model;

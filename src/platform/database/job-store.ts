@@ -98,11 +98,10 @@ const {
   ...JOB
 } = TRACED_BATCHES;
 
-/** As its row has it: the counts and the address of the webhook are columns. */
-type FlatJob = BatchJob & RequestCounts & { readonly webhookUrl?: string };
-
 function jobOfRow(row: object): BatchJob {
-  const { total, completed, failed, webhookUrl, ...job } = recordOf<FlatJob>(JOB, row);
+  const { total, completed, failed, webhookUrl, ...job } = recordOf<
+    BatchJob & RequestCounts & { readonly webhookUrl?: string }
+  >(JOB, row);
   return {
     ...job,
     counts: { total, completed, failed },

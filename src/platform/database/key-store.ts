@@ -155,18 +155,17 @@ export class KeyStore extends DatabaseStore {
   }
 }
 
-/** As its row has it. */
-type FlatKey = StoredKey & {
-  readonly replacedSha256?: string;
-  readonly replacedUntilMs?: number;
-};
-
 function keyOf(row: object): StoredKey {
   const {
     replacedSha256: sha256,
     replacedUntilMs: untilMs,
     ...key
-  } = recordOf<FlatKey>(API_KEYS, row);
+  } = recordOf<
+    StoredKey & {
+      readonly replacedSha256?: string;
+      readonly replacedUntilMs?: number;
+    }
+  >(API_KEYS, row);
   return sha256 === undefined || untilMs === undefined
     ? key
     : { ...key, replaced: { sha256, untilMs } };

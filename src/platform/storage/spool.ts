@@ -118,13 +118,6 @@ function* slices(bytes: Buffer): Generator<Buffer> {
     yield bytes.subarray(at, at + CHUNK_BYTES);
 }
 
-interface SpoolLimits {
-  /** Largest upload in bytes; one more is `file_too_large`. */
-  readonly maxBytes: number;
-  /** Uploads up to this size stay in memory. */
-  readonly memoryBytes: number;
-}
-
 /** Enough for the headers of every container that keeps its duration in front. */
 const HEAD_BYTES = 65_536;
 
@@ -140,7 +133,12 @@ export class SpoolWriter {
 
   constructor(
     private readonly path: string,
-    private readonly limits: SpoolLimits,
+    private readonly limits: {
+      /** Largest upload in bytes; one more is `file_too_large`. */
+      readonly maxBytes: number;
+      /** Uploads up to this size stay in memory. */
+      readonly memoryBytes: number;
+    },
     private readonly create: (path: string) => Promise<FileHandle> = path =>
       open(path, 'wx', 0o600),
   ) {}
