@@ -2,7 +2,6 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyInstance } from 'fastify';
 import { Logger } from 'nestjs-pino';
-import { type ReadModels } from '../platform/config/config.module.js';
 import { type SettingSources } from '../platform/config/setting-source.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
@@ -37,7 +36,7 @@ export async function createGateway({
    * For `POST /admin/v1/models/reload` (default: `workers.models_file`, without
    * asking the engines).
    */
-  readonly readModels?: ReadModels;
+  readonly readModels?: () => readonly ModelSpec[];
   /** Where the settings came from, for `GET /admin/v1/settings`. */
   readonly sources?: SettingSources;
   /** Workers that need no process (D-37). */

@@ -27,6 +27,7 @@ import {
   SESSION_LIFE_S,
   sessionCookie,
   sessionToken,
+  ShortLivedTokens,
 } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
@@ -65,6 +66,7 @@ const SIGN_IN = objectOf({ key: filled(8192) });
 export class ConsoleSessionController {
   constructor(
     private readonly authenticator: Authenticator,
+    private readonly tokens: ShortLivedTokens,
     private readonly keys: KeyRing,
     private readonly origins: OriginGuard,
     private readonly settings: Settings,
@@ -98,7 +100,8 @@ export class ConsoleSessionController {
     const { key } = readObject(SIGN_IN, body ?? {});
     const principal = await this.#principalOf(key, request);
     const scopes = [...principal.scopes];
-    const { token } = this.authenticator.mint(principal, {
+    const { token } = this.tokens.mint({
+      principal,
       scopes,
       ttlS: SESSION_LIFE_S,
     });

@@ -8,10 +8,12 @@ import { type FastifyRequest } from 'fastify';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { followCaller } from '../inference/disconnect-watch.js';
-import { Authenticator } from '../../platform/auth/authenticator.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
-import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
+import {
+  INTERNAL_KEY_ID,
+  ShortLivedTokens,
+} from '../../platform/auth/short-lived-tokens.js';
 
 const MARK_HEADER = 'x-switchyard-inner';
 const CALLER_HEADER = 'x-switchyard-inner-caller';
@@ -74,7 +76,7 @@ export class InnerRequests {
 
   constructor(
     private readonly adapterHost: HttpAdapterHost<FastifyAdapter>,
-    private readonly authenticator: Authenticator,
+    private readonly tokens: ShortLivedTokens,
     private readonly keys: KeyRing,
   ) {}
 
@@ -142,7 +144,8 @@ export class InnerRequests {
       scopes: new Set(['inference'] as const),
       ...terms,
     };
-    const { token } = this.authenticator.mint(principal, {
+    const { token } = this.tokens.mint({
+      principal,
       scopes: ['inference'],
       ttlS: TOKEN_S,
     });

@@ -70,6 +70,14 @@ import { StoredKeys } from './stored-keys.js';
     },
     Authenticator,
   ],
-  exports: [Authenticator, CrossOrigins, KeyIssuer, KeyRing, OriginGuard, TOKEN_SECRET],
+  exports: [
+    Authenticator,
+    CrossOrigins,
+    KeyIssuer,
+    KeyRing,
+    OriginGuard,
+    ShortLivedTokens,
+    TOKEN_SECRET,
+  ],
 })
 export class AuthModule {}

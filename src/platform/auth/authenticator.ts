@@ -5,13 +5,7 @@ import { RecentMap } from '../../core/request/recent-map.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { TrustedProxies, listed } from '../http/networks.js';
 import { keyDigest } from './keys-file.js';
-import {
-  type ShortLivedToken,
-  ShortLivedTokens,
-  type TokenGrant,
-  INTERNAL_KEY_ID,
-  sessionToken,
-} from './short-lived-tokens.js';
+import { ShortLivedTokens, INTERNAL_KEY_ID, sessionToken } from './short-lived-tokens.js';
 import { KeyRing } from './key-ring.js';
 import { isIssuersKeyId, IssuerTokens } from './issuer-tokens.js';
 import { ANYBODY, type Principal } from './principal.js';
@@ -225,11 +219,6 @@ export class Authenticator {
     return this.keys.has(keyId) || (this.issued !== undefined && isIssuersKeyId(keyId));
   }
 
-  /** A token that ends by itself, and with the key it came from. */
-  mint(principal: Principal, grant: Omit<TokenGrant, 'principal'>): ShortLivedToken {
-    return this.tokens.mint({ principal, ...grant });
-  }
-
   /**
    * Ends a session of the console: refused from now on here, and at the other gateways of
    * the database once they know.
@@ -239,11 +228,6 @@ export class Authenticator {
     const expiresAtMs = this.tokens.expiryOf(token);
     if (expiresAtMs !== undefined)
       await this.stored?.endSession(keyDigest(token), expiresAtMs);
-  }
-
-  /** What such a token carries; undefined: nothing, or it is no such token. */
-  contentOf(token: string): string | undefined {
-    return this.tokens.contentOf(token);
   }
 
   #shortLived(token: string): Principal | undefined {

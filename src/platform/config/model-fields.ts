@@ -92,14 +92,14 @@ const COMMAND = rule(
   { contains: { type: 'string', pattern: '\\{port\\}' } },
 );
 
-/** What a worker's command is told. */
-type CommandValues = Readonly<Record<'port' | 'host' | 'model' | 'device', string>>;
-
 /** Other braces stay as they are, such as those of JSON. */
-export const filledIn = (text: string, values: CommandValues): string =>
+export const filledIn = (
+  text: string,
+  values: Readonly<Record<'port' | 'host' | 'model' | 'device', string>>,
+): string =>
   text.replace(
     /\{(port|host|model|device)\}/g,
-    (_, name: keyof CommandValues) => values[name],
+    (_, name: keyof typeof values) => values[name],
   );
 
 const PATHS = {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { bareHost, isLoopback, listed } from './networks.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Settings } from '../config/settings.js';
 
 const METHODS = 'GET, POST, DELETE';
 
@@ -74,11 +75,6 @@ const HOST = /^(\*|[A-Za-z0-9_.-]+|\[?[0-9A-Fa-f:.]+\]?)$/;
 /** `name:8000`, `[::1]:8000` and both without a port. */
 const HOST_HEADER = /^(\[[^\]]*\]|[^:/?#@]*)(:\d*)?$/;
 
-interface HostSettings {
-  readonly server: { readonly host: string; readonly allowedHosts: string };
-  readonly auth: { readonly allowAnonymous: boolean };
-}
-
 /**
  * Which `Host` a request may name where no keys are asked for (D-32): this machine,
  * the address the server listens on, and `server.allowed_hosts`. A web page whose own
@@ -90,7 +86,7 @@ export class AllowedHosts {
   readonly #named: ReadonlySet<string>;
   readonly #addresses: boolean;
 
-  constructor({ server, auth }: HostSettings) {
+  constructor({ server, auth }: Settings) {
     this.#named = new Set([server.host, ...listed(server.allowedHosts)].map(bareHost));
     this.#addresses = auth.allowAnonymous;
   }

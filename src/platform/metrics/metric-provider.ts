@@ -20,7 +20,7 @@ const READ_MS = 500;
 /**
  * How a gauge is read at every scrape: from its source, never counted up and down (D-10).
  */
-export interface GaugeReader<A extends unknown[] = never[]> {
+interface GaugeReader<A extends unknown[] = never[]> {
   readonly inject: readonly InjectionToken[];
   /** The gauge comes empty; set one value per label combination that exists now. */
   collect(gauge: Gauge, ...sources: A): void | Promise<void>;

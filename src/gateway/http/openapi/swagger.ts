@@ -4,9 +4,6 @@ import { ENDPOINTS } from '../../../contracts/endpoints.js';
 import { productVersion } from '../../../platform/process/product-version.js';
 import { withSharedErrors } from './errors.js';
 
-type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
-type Schema = Exclude<Schemas[string], { $ref: string }>;
-
 /**
  * Gives the optional fields of every form an empty example. Swagger UI fills each field
  * of a form with a made-up value, such as `file_url=string`, and sends it: an untouched
@@ -16,7 +13,18 @@ function emptyOptionalFormFields(document: OpenAPIObject): OpenAPIObject {
   const schemas = document.components?.schemas ?? {};
   for (const name of formSchemas(document)) {
     const schema = schemas[name];
-    if (schema && !('$ref' in schema)) emptyOptional(schema);
+    if (!schema || '$ref' in schema) continue;
+    const { properties = {}, required = [] } = schema;
+    for (const [name, field] of Object.entries(properties)) {
+      if (
+        '$ref' in field ||
+        required.includes(name) ||
+        field.default !== undefined ||
+        field.format === 'binary'
+      )
+        continue;
+      field.example ??= field.type === 'array' ? [] : '';
+    }
   }
   return document;
 }
@@ -30,19 +38,6 @@ function formSchemas({ paths }: OpenAPIObject): ReadonlySet<string> {
     return schema && '$ref' in schema ? [schema.$ref] : [];
   });
   return new Set(references.map(reference => reference.split('/').at(-1) ?? ''));
-}
-
-function emptyOptional({ properties = {}, required = [] }: Schema): void {
-  for (const [name, field] of Object.entries(properties)) {
-    if (
-      '$ref' in field ||
-      required.includes(name) ||
-      field.default !== undefined ||
-      field.format === 'binary'
-    )
-      continue;
-    field.example ??= field.type === 'array' ? [] : '';
-  }
 }
 
 /** In the order in which a new user needs them. */
@@ -97,11 +92,6 @@ function withSummaries(document: OpenAPIObject): OpenAPIObject {
 
 const METHODS = { GET: 'get', POST: 'post', DELETE: 'delete' } as const;
 
-interface Answer {
-  readonly contentType?: string;
-  readonly content: Blob;
-}
-
 interface React {
   useMemo<T>(make: () => T, on: readonly unknown[]): T;
   createElement(type: unknown, props: object | null, ...children: unknown[]): unknown;
@@ -115,7 +105,7 @@ const audioPlayer = () => ({
   wrapComponents: {
     responseBody:
       (original: unknown, { React }: { readonly React: React }) =>
-      (props: Answer) => {
+      (props: { readonly contentType?: string; readonly content: Blob }) => {
         const { contentType = '', content } = props;
         const src = React.useMemo(
           () =>
