@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { bareHost, isLoopback, listed } from './networks.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Settings } from '../config/settings.js';
 
 const METHODS = 'GET, POST, DELETE';
 
@@ -86,7 +85,13 @@ export class AllowedHosts {
   readonly #named: ReadonlySet<string>;
   readonly #addresses: boolean;
 
-  constructor({ server, auth }: Settings) {
+  constructor({
+    server,
+    auth,
+  }: {
+    readonly server: { readonly host: string; readonly allowedHosts: string };
+    readonly auth: { readonly allowAnonymous: boolean };
+  }) {
     this.#named = new Set([server.host, ...listed(server.allowedHosts)].map(bareHost));
     this.#addresses = auth.allowAnonymous;
   }

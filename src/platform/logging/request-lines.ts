@@ -1,14 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type FastifyInstance } from 'fastify';
 
 /**
  * Probes and scrapes come every few seconds and say nothing: kept off the log and
  * out of traces.
  */
-const QUIET = /^\/(healthz?|readyz|metrics)(\/|\?|$)/;
-
-export const isQuiet = (url: string): boolean => QUIET.test(url);
+export const QUIET_URL = /^\/(healthz?|readyz|metrics)(\/|\?|$)/;
 
 const requests = new AsyncLocalStorage<string>();
 
@@ -27,24 +25,22 @@ export function logRequests(fastify: FastifyInstance): void {
   const logger = new Logger('Http');
   fastify.addHook('onRequest', (request, reply, done) => {
     // `onResponse` would never hear of a client that left.
-    if (!isQuiet(request.url))
-      reply.raw.once('close', () => logRequest(logger, request, reply));
+    if (!QUIET_URL.test(request.url))
+      reply.raw.once('close', () => {
+        const { statusCode: status, writableEnded } = reply.raw;
+        const line = {
+          requestId: request.id,
+          req: { method: request.method, path: request.url.split('?', 1)[0] },
+          res: { status },
+          responseTime: Math.round(reply.elapsedTime),
+        };
+        const outcome = writableEnded ? 'answered' : 'client gone';
+        // A caller's mistake concerns the caller; only our own failures are errors here.
+        logger[status === 500 ? 'error' : 'log'](
+          line,
+          status >= 500 ? 'failed to answer' : outcome,
+        );
+      });
     requests.run(request.id, done);
   });
-}
-
-/** A caller's mistake concerns the caller; only our own failures are errors here. */
-function logRequest(logger: Logger, request: FastifyRequest, reply: FastifyReply) {
-  const { statusCode: status, writableEnded } = reply.raw;
-  const line = {
-    requestId: request.id,
-    req: { method: request.method, path: request.url.split('?', 1)[0] },
-    res: { status },
-    responseTime: Math.round(reply.elapsedTime),
-  };
-  const outcome = writableEnded ? 'answered' : 'client gone';
-  logger[status === 500 ? 'error' : 'log'](
-    line,
-    status >= 500 ? 'failed to answer' : outcome,
-  );
 }
