@@ -13,20 +13,28 @@ function emptyOptionalFormFields(document: OpenAPIObject): OpenAPIObject {
   const schemas = document.components?.schemas ?? {};
   for (const name of formSchemas(document)) {
     const schema = schemas[name];
-    if (!schema || '$ref' in schema) continue;
-    const { properties = {}, required = [] } = schema;
-    for (const [name, field] of Object.entries(properties)) {
-      if (
-        '$ref' in field ||
-        required.includes(name) ||
-        field.default !== undefined ||
-        field.format === 'binary'
-      )
-        continue;
-      field.example ??= field.type === 'array' ? [] : '';
-    }
+    if (schema && !('$ref' in schema)) emptyOptional(schema);
   }
   return document;
+}
+
+function emptyOptional({
+  properties = {},
+  required = [],
+}: Exclude<
+  NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string],
+  { $ref: string }
+>): void {
+  for (const [name, field] of Object.entries(properties)) {
+    if (
+      '$ref' in field ||
+      required.includes(name) ||
+      field.default !== undefined ||
+      field.format === 'binary'
+    )
+      continue;
+    field.example ??= field.type === 'array' ? [] : '';
+  }
 }
 
 /** Names of the schemas that are forms. */
