@@ -45,12 +45,14 @@ export interface StoredAttemptOptions {
   readonly gone: AbortSignal;
 }
 
-/** Runs stored requests in place of their route. */
-interface StoredRequestRunner {
-  run(request: StoredRequest, attempt: StoredAttemptOptions): Promise<InnerAnswer>;
-  /** Cancels one, on any gateway. @returns false: it has ended */
-  stop(request: StoredRequest): Promise<boolean>;
-}
+/** Runs one stored request in place of its route. */
+type StoredRequestRunner = (
+  request: StoredRequest,
+  attempt: StoredAttemptOptions,
+) => Promise<InnerAnswer>;
+
+/** Cancels what such a runner runs, on any gateway. @returns false: it has ended */
+type StoredRequestStop = (request: StoredRequest) => Promise<boolean>;
 
 /**
  * Runs requests whose callers do not wait. If a gateway dies, another one runs its
@@ -61,6 +63,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(AsyncRequests.name);
   readonly #running = new Set<Promise<unknown>>();
   readonly #runners = new Map<string, StoredRequestRunner>();
+  readonly #stops = new Map<string, StoredRequestStop>();
   #abandoned: Subscription | undefined;
 
   constructor(
@@ -78,18 +81,23 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   }
 
   /**
-   * Requests of that path are run and stopped by `runner`, here and on every other
-   * gateway. Call it before the server starts.
+   * Requests of that path are run by `runner`, here and on every other gateway. Call it
+   * before the server starts.
    */
   runWith(path: string, runner: StoredRequestRunner): void {
     this.#runners.set(path, runner);
   }
 
+  /** A cancel of a request of that path is left to `stop`. */
+  stopWith(path: string, stop: StoredRequestStop): void {
+    this.#stops.set(path, stop);
+  }
+
   /** True if it runs on any gateway; that one stops it at its next renewal. */
   async cancel(tenant: string, requestId: string): Promise<boolean> {
     const request = await this.store.findById(requestId, tenant);
-    const runner = request && this.#runners.get(request.path);
-    return runner ? runner.stop(request) : this.store.requestCancel(tenant, requestId);
+    const stop = request && this.#stops.get(request.path);
+    return stop ? stop(request) : this.store.requestCancel(tenant, requestId);
   }
 
   /**
@@ -133,13 +141,12 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     early: () => boolean,
   ): Promise<EarlyAnswer | undefined> {
     const { gone, release } = this.leases.run(request);
-    const runner = this.#runners.get(request.path);
+    const runner = this.#runners.get(request.path) ?? this.#throughRoute;
     try {
       for (let attempts = 1; !gone.aborted; attempts++) {
         const answer = await this.#answer(
           request,
-          await (runner?.run(request, { early, gone }) ??
-            this.#throughRoute(request, gone)),
+          await runner(request, { early, gone }),
         );
         if (!answer) return undefined;
         const body = await storedText(answer.body);
@@ -157,7 +164,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  async #throughRoute(request: StoredRequest, caller: AbortSignal): Promise<InnerAnswer> {
+  readonly #throughRoute: StoredRequestRunner = async (request, { gone: caller }) => {
     const { requestId, tenant, path, headers } = request;
     const bytes = await this.answers.bodySize(request);
     const body = Readable.from(this.answers.body(request), { objectMode: false });
@@ -170,7 +177,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
       caller,
       ...(bytes !== undefined && { bytes }),
     });
-  }
+  };
 
   /**
    * Undefined: it is completed. An answer that finds no room now is a

@@ -36,10 +36,12 @@ export class BackgroundRunner implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.asyncs.runWith(BACKGROUND_PATH, {
-      run: (request, attempt) => this.#run(request, attempt),
-      stop: ({ tenant, requestId: id }) => this.runs.stop({ tenant, id }),
-    });
+    this.asyncs.runWith(BACKGROUND_PATH, (request, attempt) =>
+      this.#run(request, attempt),
+    );
+    this.asyncs.stopWith(BACKGROUND_PATH, ({ tenant, requestId: id }) =>
+      this.runs.stop({ tenant, id }),
+    );
   }
 
   async #run(

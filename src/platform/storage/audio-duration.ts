@@ -36,6 +36,12 @@ function wavSeconds({ head, size }: SpooledUpload): number | undefined {
 const dataBytes = (declared: number, available: number) =>
   declared === 0 ? available : Math.min(declared, available);
 
+interface AudioDuration {
+  readonly seconds: number;
+  /** False when the headers do not say and it was estimated from the size. */
+  readonly known: boolean;
+}
+
 /**
  * Headers only (D-12): never scans the file for frames, never reads tags behind the audio
  * or cover pictures.
@@ -64,11 +70,7 @@ const LEAST_BYTES_PER_S = 500;
 export async function audioDuration(
   upload: SpooledUpload,
   filename: string,
-): Promise<{
-  readonly seconds: number;
-  /** False when the headers do not say and it was estimated from the size. */
-  readonly known: boolean;
-}> {
+): Promise<AudioDuration> {
   const seconds = wavSeconds(upload) ?? (await headerSeconds(upload, filename));
   if (seconds === undefined)
     return { seconds: upload.size / GUESSED_BYTES_PER_S, known: false };

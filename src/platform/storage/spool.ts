@@ -118,6 +118,13 @@ function* slices(bytes: Buffer): Generator<Buffer> {
     yield bytes.subarray(at, at + CHUNK_BYTES);
 }
 
+interface SpoolLimits {
+  /** Largest upload in bytes; one more is `file_too_large`. */
+  readonly maxBytes: number;
+  /** Uploads up to this size stay in memory. */
+  readonly memoryBytes: number;
+}
+
 /** Enough for the headers of every container that keeps its duration in front. */
 const HEAD_BYTES = 65_536;
 
@@ -133,12 +140,7 @@ export class SpoolWriter {
 
   constructor(
     private readonly path: string,
-    private readonly limits: {
-      /** Largest upload in bytes; one more is `file_too_large`. */
-      readonly maxBytes: number;
-      /** Uploads up to this size stay in memory. */
-      readonly memoryBytes: number;
-    },
+    private readonly limits: SpoolLimits,
     private readonly create: (path: string) => Promise<FileHandle> = path =>
       open(path, 'wx', 0o600),
   ) {}
