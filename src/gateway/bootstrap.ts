@@ -97,7 +97,8 @@ function watchAnswers(fastify: FastifyInstance, audit: AuditLog): void {
         area: request.url.startsWith('/admin/') ? 'admin' : 'api',
         status: String(reply.statusCode),
       });
-    const entry = auditEntryOf(request, reply, payload);
+    const isAdmin = request.routeOptions.url?.startsWith('/admin/');
+    const entry = isAdmin ? auditEntryOf(request, reply, payload) : undefined;
     if (entry) void audit.add(entry).then(() => done(null, payload));
     else done(null, payload);
   });

@@ -147,20 +147,29 @@ export class Authenticator {
   }
 
   /**
-   * A request over HTTP. @param token from its headers @throws DomainError as `#signIn`
+   * A request over HTTP. Failures count by address, where something was tried.
+   * @param token from its headers
+   * @throws DomainError `invalid_api_key`, `rate_limit_exceeded` after too many
    */
-  authenticateRequest(token: string | undefined, caller: Caller): SignedIn {
-    const { headers } = caller;
-    return this.#signIn(
-      token,
-      () => caller.ip,
-      (headers.authorization ?? bearerToken(headers)) !== undefined,
-    );
+  authenticateRequest(
+    token: string | undefined,
+    caller: Caller,
+    tried = (caller.headers.authorization ?? bearerToken(caller.headers)) !== undefined,
+  ): SignedIn {
+    const refuse = (error: unknown): never => {
+      throw tried ? this.failures.answerTo(error, caller.ip) : error;
+    };
+    try {
+      const principal = this.authenticate(token);
+      return principal instanceof Promise ? principal.catch(refuse) : principal;
+    } catch (error) {
+      return refuse(error);
+    }
   }
 
   /**
    * A WebSocket's opening request: header, OpenAI's subprotocol, or the console's cookie.
-   * @throws DomainError as `#signIn`
+   * @throws DomainError as `authenticateRequest`
    */
   authenticateUpgrade({
     headers,
@@ -168,13 +177,13 @@ export class Authenticator {
   }: Pick<IncomingMessage, 'headers' | 'socket'>): SignedIn {
     const token =
       bearerToken(headers) ?? subprotocolToken(headers) ?? sessionToken(headers);
-    return this.#signIn(token, () =>
-      this.proxies.clientOf(headers, socket.remoteAddress),
-    );
+    const ip = this.proxies.clientOf(headers, socket.remoteAddress);
+    return this.authenticateRequest(token, { headers, ip }, token !== undefined);
   }
 
   /**
-   * A Socket.IO handshake: `auth.token`, or the header. @throws DomainError as `#signIn`
+   * A Socket.IO handshake: `auth.token`, or the header.
+   * @throws DomainError as `authenticateRequest`
    */
   authenticateHandshake({
     auth,
@@ -185,29 +194,9 @@ export class Authenticator {
     readonly headers: IncomingMessage['headers'];
     readonly address?: string | undefined;
   }): SignedIn {
-    return this.#signIn(handshakeToken(auth, headers), () =>
-      this.proxies.clientOf(headers, address),
-    );
-  }
-
-  /**
-   * Failures count by address, where something was tried.
-   * @throws DomainError `invalid_api_key`, `rate_limit_exceeded` after too many
-   */
-  #signIn(
-    token: string | undefined,
-    address: () => string | undefined,
-    tried = token !== undefined,
-  ): SignedIn {
-    const refuse = (error: unknown): never => {
-      throw tried ? this.failures.answerTo(error, address() ?? '') : error;
-    };
-    try {
-      const principal = this.authenticate(token);
-      return principal instanceof Promise ? principal.catch(refuse) : principal;
-    } catch (error) {
-      return refuse(error);
-    }
+    const token = handshakeToken(auth, headers);
+    const ip = this.proxies.clientOf(headers, address);
+    return this.authenticateRequest(token, { headers, ip }, token !== undefined);
   }
 
   /**
