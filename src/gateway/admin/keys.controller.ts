@@ -28,11 +28,7 @@ import {
   viewWith,
 } from '../http/openapi/view.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import {
-  type IssuedKey,
-  KeyIssuer,
-  type NewKey,
-} from '../../platform/auth/key-issuer.js';
+import { type IssuedKey, KeyIssuer } from '../../platform/auth/key-issuer.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
@@ -229,11 +225,7 @@ const fixedKeyDto = ({
 });
 
 /** @param models canonical ids */
-function newKey(
-  dto: CreateKeyDto,
-  models: readonly string[] | undefined,
-  nowMs: number,
-): NewKey {
+function newKey(dto: CreateKeyDto, models: readonly string[] | undefined, nowMs: number) {
   const {
     name,
     tenant,

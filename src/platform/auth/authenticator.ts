@@ -7,7 +7,7 @@ import { TrustedProxies, listed } from '../http/networks.js';
 import { keyDigest } from './keys-file.js';
 import { ShortLivedTokens, INTERNAL_KEY_ID, sessionToken } from './short-lived-tokens.js';
 import { KeyRing } from './key-ring.js';
-import { isIssuersKeyId, IssuerTokens } from './issuer-tokens.js';
+import { IssuerTokens } from './issuer-tokens.js';
 import { ANYBODY, type Principal } from './principal.js';
 import { StoredKeys } from './stored-keys.js';
 
@@ -205,7 +205,7 @@ export class Authenticator {
    */
   isCurrent({ keyId = '' }: Principal): boolean {
     if (!this.keys.enabled || keyId === INTERNAL_KEY_ID) return true;
-    return this.keys.has(keyId) || (this.issued !== undefined && isIssuersKeyId(keyId));
+    return this.keys.has(keyId) || (this.issued?.hasId(keyId) ?? false);
   }
 
   /**

@@ -162,8 +162,6 @@ const SUBJECT = /^[\x21-\x7e]{1,200}$/;
 /** Before the subject, in the key id of a token. No other key has a colon in its id. */
 const KEY_ID_PREFIX = 'oidc:';
 
-export const isIssuersKeyId = (keyId: string): boolean => keyId.startsWith(KEY_ID_PREFIX);
-
 /** JWTs of the issuer of `auth.oidc_issuer`: who they are for, and what they allow. */
 export class IssuerTokens {
   constructor(
@@ -177,6 +175,11 @@ export class IssuerTokens {
   /** No API key and no short-lived token looks like it. */
   recognises(token: string): boolean {
     return JWT.test(token);
+  }
+
+  /** True for the key id of a token. */
+  hasId(keyId: string): boolean {
+    return keyId.startsWith(KEY_ID_PREFIX);
   }
 
   /** @throws DomainError `invalid_api_key` saying why, `issuer_unavailable` */

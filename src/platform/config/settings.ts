@@ -17,9 +17,8 @@ import {
   type ValueOf,
 } from './setting-definition.js';
 import {
-  PULL_SETTINGS,
   QUEUE_SETTINGS,
-  REDIS_SETTINGS,
+  SHARED_QUEUE_SETTINGS,
   WORKER_SETTINGS,
 } from './worker-settings.js';
 
@@ -291,8 +290,7 @@ export const SETTINGS_TABLE = {
     './data/models',
     'Folder for pulled models, one subfolder each.',
   ),
-  ...REDIS_SETTINGS,
-  ...PULL_SETTINGS,
+  ...SHARED_QUEUE_SETTINGS,
   'compat.strict': flag(
     false,
     'Refuse fields that only advise and cannot be honoured, instead of ignoring and reporting them.',
@@ -351,13 +349,6 @@ export const settingDefinition = (path: SettingPath): SettingDefinition =>
 /** `queue.max_requests` → `SWITCHYARD_QUEUE_MAX_REQUESTS` */
 export const environmentName = (path: string): string =>
   `SWITCHYARD_${path.toUpperCase().replaceAll('.', '_')}`;
-
-/** `settings.queue.maxRequests` by its path. */
-export function settingAt(settings: Settings, path: SettingPath): SettingValue {
-  const [section, name] = path.split('.') as [string, string];
-  const sections = settings as unknown as Record<string, Record<string, SettingValue>>;
-  return sections[section]?.[camelCase(name)] ?? settingDefinition(path).default;
-}
 
 /**
  * Nests flat values by path, filling in defaults. `settingsFrom({})` is what an empty

@@ -69,8 +69,6 @@ function serialized({ origin, protocol, host }: URL) {
   return host === '' ? undefined : `${protocol}//${host}`;
 }
 
-const HOST = /^(\*|[A-Za-z0-9_.-]+|\[?[0-9A-Fa-f:.]+\]?)$/;
-
 /** `name:8000`, `[::1]:8000` and both without a port. */
 const HOST_HEADER = /^(\[[^\]]*\]|[^:/?#@]*)(:\d*)?$/;
 
@@ -107,7 +105,3 @@ export class AllowedHosts {
     );
   }
 }
-
-/** Entries of `server.allowed_hosts` that are no host names. */
-export const wrongHosts = (value: string): readonly string[] =>
-  listed(value).filter(host => !HOST.test(host));
