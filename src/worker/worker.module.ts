@@ -1,7 +1,7 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { ClockModule } from '../platform/clock/clock.module.js';
-import { WORKER_SPEC, type WorkerSpec } from '../platform/config/worker-spec.js';
+import { WorkerSpec } from '../platform/config/worker-spec.js';
 import { AudioDownload } from './audio/audio-download.js';
 import { ENGINE, type WorkerEngine } from './engines/worker-engine.js';
 import { BatchJournal } from './execution/batch-journal.js';
@@ -51,7 +51,7 @@ export class WorkerModule {
       imports: [ClockModule],
       controllers: [HealthCheckController, ...kind.controllers],
       providers: [
-        { provide: WORKER_SPEC, useValue: spec },
+        { provide: WorkerSpec, useValue: spec },
         { provide: ENGINE, useValue: engine },
         { provide: WORKER_LOG, useValue: log },
         ...EVERY_WORKER,

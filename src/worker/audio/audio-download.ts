@@ -1,7 +1,7 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type CallAudio } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { SafeFetch } from '../../platform/http/safe-fetch.js';
 import { abortError } from '../../core/errors/abort-error.js';
 
@@ -14,7 +14,7 @@ import { abortError } from '../../core/errors/abort-error.js';
 export class AudioDownload {
   readonly #fetch: SafeFetch | undefined;
 
-  constructor(@Inject(WORKER_SPEC) { fetch }: WorkerSpec) {
+  constructor({ fetch }: WorkerSpec) {
     this.#fetch = fetch && new SafeFetch(fetch);
   }
 

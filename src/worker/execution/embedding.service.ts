@@ -4,7 +4,7 @@ import {
   type Embedded,
 } from '../../contracts/grpc/generation.codec.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import {
   type Embedding,
   type EmbedItem,
@@ -24,7 +24,7 @@ export class EmbeddingService {
 
   constructor(
     @Inject(ENGINE) engine: TextEmbedder,
-    @Inject(WORKER_SPEC) spec: WorkerSpec,
+    spec: WorkerSpec,
     clock: ProcessClock,
     journal: BatchJournal,
   ) {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
 import { ENGINE, type WorkerEngine } from '../engines/worker-engine.js';
 import { deviceLimits } from './micro-batcher.js';
@@ -17,7 +17,7 @@ export class HealthReporter {
     private readonly state: WorkerState,
     private readonly calls: InFlightCalls,
     @Inject(ENGINE) private readonly engine: WorkerEngine,
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    private readonly spec: WorkerSpec,
   ) {}
 
   report(): WorkerHealthReport {

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
 import { decodeAudio } from '../audio/decode.js';
 import { normaliseLoudness } from '../audio/loudness.js';
@@ -65,7 +65,7 @@ export class RecognitionService {
 
   constructor(
     @Inject(ENGINE) private readonly engine: SpeechRecognizer,
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    private readonly spec: WorkerSpec,
     private readonly downloads: AudioDownload,
     clock: ProcessClock,
     journal: BatchJournal,

@@ -7,7 +7,7 @@ import {
 } from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { CONTENT_TYPES, openEncoder, SpeechOutput } from '../audio/encode.js';
 import { SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import {
@@ -35,7 +35,7 @@ export class SynthesisService {
 
   constructor(
     @Inject(ENGINE) private readonly engine: SpeechSynthesizer,
-    @Inject(WORKER_SPEC) spec: WorkerSpec,
+    spec: WorkerSpec,
     clock: ProcessClock,
     journal: BatchJournal,
   ) {

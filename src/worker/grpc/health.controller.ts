@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { Controller, Inject } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { GrpcMethod, RpcException } from '@nestjs/microservices';
 import { concat, distinctUntilChanged, map, NEVER, type Observable, of } from 'rxjs';
 import {
@@ -9,7 +9,7 @@ import {
   SERVICE_UNKNOWN,
   SERVING,
 } from '../../contracts/grpc/health.codec.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import {
   PullReadiness,
   type WorkerPhase,
@@ -37,7 +37,7 @@ const PULL_SERVICE = 'switchyard.pull';
 @Controller()
 export class HealthCheckController {
   constructor(
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    private readonly spec: WorkerSpec,
     private readonly state: WorkerState,
     private readonly pull: PullReadiness,
   ) {}

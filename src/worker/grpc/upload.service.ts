@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   encodeFinalSegment,
   encodeUploadDone,
@@ -7,7 +7,7 @@ import {
   type TranscribeUploadResponse,
 } from '../../contracts/grpc/stt.codec.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
 import { ReceivedFile } from '../audio/received-file.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
@@ -26,7 +26,7 @@ export class UploadService {
   constructor(
     private readonly long: LongTranscriptionService,
     private readonly downloads: AudioDownload,
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    private readonly spec: WorkerSpec,
   ) {}
 
   /**

@@ -1,7 +1,7 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { InFlightCalls } from './in-flight-calls.js';
 import { WorkerState } from './worker-state.js';
 
@@ -17,7 +17,7 @@ export class WorkerDrain {
   constructor(
     private readonly state: WorkerState,
     private readonly calls: InFlightCalls,
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    private readonly spec: WorkerSpec,
   ) {}
 
   /**

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { interval, type Subscription } from 'rxjs';
 import {
   ANNOUNCEMENT_TTL_MS,
@@ -7,7 +7,7 @@ import {
   HEARTBEAT_MS,
   type WorkerAnnouncement,
 } from '../../contracts/queue-jobs/queue-messages.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { HeldJobs } from './held-jobs.js';
 import { PullConnections } from './pull-connections.js';
@@ -26,7 +26,7 @@ export class Announcer {
   #published = '';
 
   constructor(
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    private readonly spec: WorkerSpec,
     private readonly connections: PullConnections,
     private readonly health: HealthReporter,
     private readonly held: HeldJobs,

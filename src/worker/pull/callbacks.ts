@@ -11,7 +11,7 @@ import {
 import { type JobCallback } from '../../contracts/queue-jobs/queue-job.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { HostExceptions } from '../../platform/http/networks.js';
@@ -95,7 +95,7 @@ export class Callbacks {
   #worker: Worker<QueuedCallback> | undefined;
 
   constructor(
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    private readonly spec: WorkerSpec,
     @Inject(WORKER_LOG) private readonly log: Logger,
     @Inject(BLOB_STORE) private readonly blobs: BlobStore,
     private readonly connections: PullConnections,

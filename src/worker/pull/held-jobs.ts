@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { Inject, Injectable } from '@nestjs/common';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ENGINE, type WorkerEngine } from '../engines/worker-engine.js';
 import { deviceLimits } from '../execution/micro-batcher.js';
 import { CrashMarkers } from './crash-markers.js';
@@ -20,7 +20,7 @@ export class HeldJobs {
   readonly #changes = new EventEmitter();
 
   constructor(
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    private readonly spec: WorkerSpec,
     @Inject(ENGINE) private readonly engine: WorkerEngine,
     private readonly runner: JobRunner,
     private readonly delivery: ResultDelivery,

@@ -6,7 +6,7 @@ import {
   DEAD_LETTERS_KEPT,
 } from '../../contracts/queue-jobs/queue-keys.js';
 import { type DeadLetter } from '../../contracts/queue-jobs/queue-messages.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { LockKeeper } from './lock-keeper.js';
 import { retryUntilAborted } from './retry-until-aborted.js';
@@ -39,7 +39,7 @@ export class JobIntake {
   readonly #burials = new Set<Promise<void>>();
 
   constructor(
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    private readonly spec: WorkerSpec,
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly locks: LockKeeper,
     private readonly connections: PullConnections,

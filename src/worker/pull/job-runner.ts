@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import {
   encodeJobError,
@@ -10,7 +10,7 @@ import { type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type Suspicion } from '../../core/request/worker-lost.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { CrashMarkers } from './crash-markers.js';
@@ -76,7 +76,7 @@ type Ending = { readonly result: LoadedResult } | { readonly giveBack: string };
 @Injectable()
 export class JobRunner {
   constructor(
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    private readonly spec: WorkerSpec,
     private readonly work: JobWork,
     private readonly calls: InFlightCalls,
     private readonly stops: StopListener,

@@ -5,11 +5,7 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { type Logger } from 'pino';
 import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import {
-  WORKER_SPEC,
-  type WorkerSpec,
-  type SharedQueueAccess,
-} from '../../platform/config/worker-spec.js';
+import { WorkerSpec, type SharedQueueAccess } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
 
@@ -34,7 +30,7 @@ export class PullConnections {
   readonly #clients = new Map<Purpose, Redis>();
 
   constructor(
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    private readonly spec: WorkerSpec,
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly readiness: PullReadiness,
   ) {

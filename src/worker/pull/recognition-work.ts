@@ -6,11 +6,7 @@ import {
   type QueueJob,
   type TranscriptionJob,
 } from '../../contracts/queue-jobs/queue-job.js';
-import {
-  maxWholeAudioBytes,
-  WORKER_SPEC,
-  type WorkerSpec,
-} from '../../platform/config/worker-spec.js';
+import { maxWholeAudioBytes, WorkerSpec } from '../../platform/config/worker-spec.js';
 import { aboutUrl } from '../audio/audio-download.js';
 import { type EngineCapability } from '@switchyard/engine-api/engine.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
@@ -38,7 +34,7 @@ type CallFields = Omit<TranscribeCallFields, 'audio'>;
 @Injectable()
 export class RecognitionWork implements JobWork {
   constructor(
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    private readonly spec: WorkerSpec,
     @Inject(ENGINE) private readonly engine: SpeechRecognizer,
     private readonly short: RecognitionService,
     private readonly long: LongTranscriptionService,

@@ -12,7 +12,7 @@ import { exhaustMap, interval, Subscription } from 'rxjs';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { HEARTBEAT_MS } from '../../contracts/queue-jobs/queue-messages.js';
-import { WORKER_SPEC, type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { RedisOrder } from '../../platform/redis/redis-order.js';
 import { ResultExpiry, sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
@@ -40,7 +40,7 @@ export class RequestQueue {
   #takes = 0;
 
   constructor(
-    @Inject(WORKER_SPEC) private readonly spec: WorkerSpec,
+    private readonly spec: WorkerSpec,
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly connections: PullConnections,
   ) {
