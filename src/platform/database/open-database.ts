@@ -181,12 +181,9 @@ class Statement {
   }
 }
 
-/** Which SQL is spoken, for the few words that differ. */
-type DialectName = 'sqlite' | 'postgres';
-
 export interface OpenDatabase {
   readonly db: Kysely<Database>;
-  readonly dialect: DialectName;
+  readonly dialect: 'sqlite' | 'postgres';
   readonly url: string;
 }
 
@@ -195,7 +192,9 @@ const RETRIES_MS = 1000;
 
 /** @param url `postgres://…`, or the path of a SQLite file */
 export function connectDatabase(url: string): OpenDatabase {
-  const dialect: DialectName = /^postgres(ql)?:\/\//.test(url) ? 'postgres' : 'sqlite';
+  const dialect: 'sqlite' | 'postgres' = /^postgres(ql)?:\/\//.test(url)
+    ? 'postgres'
+    : 'sqlite';
   const db = open(
     dialect === 'postgres'
       ? postgresDialect(url, QUERY_LIMITS)

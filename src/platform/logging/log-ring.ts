@@ -70,11 +70,9 @@ export class LogRing {
 
   /** A line of pino. It is parsed when it is read: writing a log must stay cheap. */
   addPino(line: string): void {
-    const isRead = this.#added.observed;
-    const parsed =
-      isRead || line.length > 2 * MAX_LINE_CHARS ? pinoLine(line) : undefined;
-    this.#keep(parsed ?? line);
-    if (isRead && parsed) this.#added.next(parsed);
+    if (this.#added.observed || line.length > 2 * MAX_LINE_CHARS)
+      this.add(pinoLine(line));
+    else this.#keep(line);
   }
 
   /** The last `count` of at least that level, oldest first. */

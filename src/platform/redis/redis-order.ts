@@ -10,23 +10,6 @@ import {
   SORT,
 } from './redis-order-scripts.js';
 
-interface RedisOrderOptions {
-  readonly redis: Redis;
-  readonly keys: QueueKeys;
-  /** `queue.aging_ms` */
-  readonly agingMs: number;
-  /** `queue.aging_share` */
-  readonly agingShare: number;
-}
-
-/** A waiting job in the accounts of a queue. */
-interface AccountedJob {
-  readonly id: string;
-  /** Epoch milliseconds; a fraction keeps those of one millisecond in order. */
-  readonly sinceMs: number;
-  readonly costMs: number;
-}
-
 /** A tenant with waiting jobs, oldest first. */
 export interface WaitingTenant {
   readonly isRealtime: boolean;
@@ -34,7 +17,12 @@ export interface WaitingTenant {
   readonly owner: string;
   readonly startTag: number;
   readonly weight: number;
-  readonly jobs: readonly AccountedJob[];
+  readonly jobs: readonly {
+    readonly id: string;
+    /** Epoch milliseconds; a fraction keeps those of one millisecond in order. */
+    readonly sinceMs: number;
+    readonly costMs: number;
+  }[];
 }
 
 export interface QueueAccounts {
@@ -53,7 +41,16 @@ export interface QueueAccounts {
  * between two of them.
  */
 export class RedisOrder {
-  constructor(private readonly options: RedisOrderOptions) {}
+  constructor(
+    private readonly options: {
+      readonly redis: Redis;
+      readonly keys: QueueKeys;
+      /** `queue.aging_ms` */
+      readonly agingMs: number;
+      /** `queue.aging_share` */
+      readonly agingShare: number;
+    },
+  ) {}
 
   /** Gives new jobs their places. @param weight of the tenant that sent one */
   async sort(
