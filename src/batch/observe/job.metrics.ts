@@ -86,8 +86,6 @@ export class StoreMetrics {
 export type HandOverReason =
   'guard_shutdown' | 'lease_lost' | 'preempted' | 'db_transient';
 
-type JobResult = 'success' | 'failed' | 'expired' | 'cancelled' | 're_enqueued';
-
 /** Counts events of batches. */
 @Injectable()
 export class JobMetrics {
@@ -113,7 +111,7 @@ export class JobMetrics {
     ending: 'completed' | 'failed' | 'expired' | 'cancelled',
     seconds: number,
   ): void {
-    const result: JobResult = ending === 'completed' ? 'success' : ending;
+    const result = ending === 'completed' ? 'success' : ending;
     this.#processed.inc({ result, reason: reasonOf(job, ending) });
     this.#processing.observe({ size_bucket: sizeBucket(job.counts.total) }, seconds);
     this.#endToEnd.observe({ status: ending }, (Date.now() - job.createdAtMs) / 1000);
