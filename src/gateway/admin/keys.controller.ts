@@ -202,26 +202,11 @@ const storedKeyDto = (key: StoredKey): ViewOf<typeof ApiKeyDto> => ({
   revoked_at: secondsOrNull(key.revokedAtMs),
 });
 
-const fixedKeyDto = ({
-  id,
-  tenant,
-  scopes,
-  limits,
-}: ApiKeyEntry): ViewOf<typeof ApiKeyDto> => ({
-  object: 'api_key',
-  id,
-  name: id,
-  tenant,
-  scopes,
-  models: null,
-  limits: limits ?? null,
-  default_priority: null,
+const fixedKeyDto = ({ id, ...key }: ApiKeyEntry): ViewOf<typeof ApiKeyDto> => ({
+  ...storedKeyDto({ ...key, id, name: id, prefix: '', createdAtMs: 0 }),
   prefix: null,
   source: id === SETTING_KEY_ID ? 'setting' : 'file',
   created_at: null,
-  expires_at: null,
-  last_used_at: null,
-  revoked_at: null,
 });
 
 /** @param models canonical ids */

@@ -137,7 +137,7 @@ export class LoggingModule {
     const [output, ring] = [logDestination(options), new LogRing(KEPT_LINES)];
     const destination: DestinationStream = {
       write: line => {
-        ring.addPino(line);
+        ring.add(line);
         output.write(line);
       },
     };
