@@ -209,28 +209,6 @@ const fixedKeyDto = ({ id, ...key }: ApiKeyEntry): ViewOf<typeof ApiKeyDto> => (
   created_at: null,
 });
 
-/** @param models canonical ids */
-function newKey(dto: CreateKeyDto, models: readonly string[] | undefined, nowMs: number) {
-  const {
-    name,
-    tenant,
-    limits,
-    expires_in_days: days,
-    expires_at: at,
-    default_priority: defaultPriority,
-  } = dto;
-  const expiresAtMs = days === undefined ? at && at * 1000 : nowMs + days * DAY_S * 1000;
-  return {
-    name,
-    tenant,
-    scopes: [...new Set(dto.scopes)],
-    models,
-    limits,
-    expiresAtMs,
-    defaultPriority,
-  };
-}
-
 const issued = ({
   key,
   secret,
@@ -279,18 +257,29 @@ export class AdminKeysController {
     'too_many_keys',
     'storage_unavailable',
   )
-  async create(@Body() body: CreateKeyDto) {
-    if (body.expires_at !== undefined && body.expires_in_days !== undefined)
+  async create(
+    @Body()
+    {
+      scopes,
+      models: named,
+      expires_in_days: days,
+      expires_at: at,
+      default_priority: defaultPriority,
+      ...key
+    }: CreateKeyDto,
+  ) {
+    if (at !== undefined && days !== undefined)
       throw new DomainError(
         'invalid_value',
         'Give expires_at or expires_in_days, not both.',
         { param: 'expires_at' },
       );
-    const models = body.models && [
-      ...new Set(body.models.map(name => this.catalog.get(name).id)),
-    ];
     const nowMs = Date.now();
-    return issued(await this.issuer.create(newKey(body, models, nowMs), nowMs));
+    const models = named && [...new Set(named.map(name => this.catalog.get(name).id))];
+    const expiresAtMs =
+      days === undefined ? at && at * 1000 : nowMs + days * DAY_S * 1000;
+    const wanted = { ...key, scopes: [...new Set(scopes)], models, expiresAtMs };
+    return issued(await this.issuer.create({ ...wanted, defaultPriority }, nowMs));
   }
 
   @Post(':id/rotate')
