@@ -63,7 +63,6 @@ const TENANT = /^[A-Za-z0-9._-]{1,64}$/;
 const PRIORITIES = ['realtime', 'batch'] as const;
 const DAY_S = 86_400;
 const MAX_DAYS = 3650;
-const SOURCES = ['database', 'file', 'setting'] as const;
 
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 const isLimits = (value: unknown): boolean => LIMITS_RULE.safeParse(value).success;
@@ -160,7 +159,7 @@ const ApiKeyDto = view('ApiKeyDto', {
   default_priority: nullableField(choiceField(PRIORITIES)),
   prefix: nullableField(textField('First characters of the secret.')),
   source: choiceField(
-    SOURCES,
+    ['database', 'file', 'setting'],
     'file: the keys file; setting: auth.key. Both are changed by hand only.',
   ),
   created_at: nullableField(numberField('Unix seconds.')),
@@ -209,11 +208,7 @@ const fixedKeyDto = ({ id, ...key }: ApiKeyEntry): ViewOf<typeof ApiKeyDto> => (
   created_at: null,
 });
 
-const issued = ({
-  key,
-  secret,
-  first = false,
-}: IssuedKey): ViewOf<typeof IssuedKeyDto> => ({
+const issued = ({ key, secret, first = false }: IssuedKey) => ({
   ...storedKeyDto(key),
   secret,
   makes_keys_required: first,
@@ -268,12 +263,10 @@ export class AdminKeysController {
       ...key
     }: CreateKeyDto,
   ) {
-    if (at !== undefined && days !== undefined)
-      throw new DomainError(
-        'invalid_value',
-        'Give expires_at or expires_in_days, not both.',
-        { param: 'expires_at' },
-      );
+    if (at !== undefined && days !== undefined) {
+      const message = 'Give expires_at or expires_in_days, not both.';
+      throw new DomainError('invalid_value', message, { param: 'expires_at' });
+    }
     const nowMs = Date.now();
     const models = named && [...new Set(named.map(name => this.catalog.get(name).id))];
     const expiresAtMs =
