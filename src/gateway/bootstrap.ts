@@ -7,7 +7,7 @@ import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { counterMetric } from '../platform/metrics/metric-provider.js';
-import { logRequests } from '../platform/logging/logging.module.js';
+import { logRequests } from '../platform/logging/request-lines.js';
 import { AuditLog, auditEntryOf } from './admin/audit-log.js';
 import { Entrance } from './entrance.js';
 import { serveDocs } from './http/openapi/swagger.js';

@@ -50,7 +50,12 @@ export class Entrance {
     fastify.addHook('onRequest', (request, reply, done) => {
       try {
         this.#reception.receive(request, reply);
-        if (answersPreflight(this.#crossOrigins, request, reply)) return;
+        const { origin } = request.headers;
+        if (
+          origin !== undefined &&
+          answersPreflight(this.#crossOrigins, origin, request, reply)
+        )
+          return;
         const admission = this.#access.admit(request, reply);
         const passage = admission
           ? admission.then(() => this.#pass(request, reply))

@@ -63,7 +63,6 @@ const TENANT = /^[A-Za-z0-9._-]{1,64}$/;
 const PRIORITIES = ['realtime', 'batch'] as const;
 const DAY_S = 86_400;
 const MAX_DAYS = 3650;
-const SOURCES = ['database', 'file', 'setting'] as const;
 
 const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
 const isLimits = (value: unknown): boolean => LIMITS_RULE.safeParse(value).success;
@@ -160,7 +159,7 @@ const ApiKeyDto = view('ApiKeyDto', {
   default_priority: nullableField(choiceField(PRIORITIES)),
   prefix: nullableField(textField('First characters of the secret.')),
   source: choiceField(
-    SOURCES,
+    ['database', 'file', 'setting'],
     'file: the keys file; setting: auth.key. Both are changed by hand only.',
   ),
   created_at: nullableField(numberField('Unix seconds.')),
@@ -202,55 +201,14 @@ const storedKeyDto = (key: StoredKey): ViewOf<typeof ApiKeyDto> => ({
   revoked_at: secondsOrNull(key.revokedAtMs),
 });
 
-const fixedKeyDto = ({
-  id,
-  tenant,
-  scopes,
-  limits,
-}: ApiKeyEntry): ViewOf<typeof ApiKeyDto> => ({
-  object: 'api_key',
-  id,
-  name: id,
-  tenant,
-  scopes,
-  models: null,
-  limits: limits ?? null,
-  default_priority: null,
+const fixedKeyDto = ({ id, ...key }: ApiKeyEntry): ViewOf<typeof ApiKeyDto> => ({
+  ...storedKeyDto({ ...key, id, name: id, prefix: '', createdAtMs: 0 }),
   prefix: null,
   source: id === SETTING_KEY_ID ? 'setting' : 'file',
   created_at: null,
-  expires_at: null,
-  last_used_at: null,
-  revoked_at: null,
 });
 
-/** @param models canonical ids */
-function newKey(dto: CreateKeyDto, models: readonly string[] | undefined, nowMs: number) {
-  const {
-    name,
-    tenant,
-    limits,
-    expires_in_days: days,
-    expires_at: at,
-    default_priority: defaultPriority,
-  } = dto;
-  const expiresAtMs = days === undefined ? at && at * 1000 : nowMs + days * DAY_S * 1000;
-  return {
-    name,
-    tenant,
-    scopes: [...new Set(dto.scopes)],
-    models,
-    limits,
-    expiresAtMs,
-    defaultPriority,
-  };
-}
-
-const issued = ({
-  key,
-  secret,
-  first = false,
-}: IssuedKey): ViewOf<typeof IssuedKeyDto> => ({
+const issued = ({ key, secret, first = false }: IssuedKey) => ({
   ...storedKeyDto(key),
   secret,
   makes_keys_required: first,
@@ -294,18 +252,27 @@ export class AdminKeysController {
     'too_many_keys',
     'storage_unavailable',
   )
-  async create(@Body() body: CreateKeyDto) {
-    if (body.expires_at !== undefined && body.expires_in_days !== undefined)
-      throw new DomainError(
-        'invalid_value',
-        'Give expires_at or expires_in_days, not both.',
-        { param: 'expires_at' },
-      );
-    const models = body.models && [
-      ...new Set(body.models.map(name => this.catalog.get(name).id)),
-    ];
+  async create(
+    @Body()
+    {
+      scopes,
+      models: named,
+      expires_in_days: days,
+      expires_at: at,
+      default_priority: defaultPriority,
+      ...key
+    }: CreateKeyDto,
+  ) {
+    if (at !== undefined && days !== undefined) {
+      const message = 'Give expires_at or expires_in_days, not both.';
+      throw new DomainError('invalid_value', message, { param: 'expires_at' });
+    }
     const nowMs = Date.now();
-    return issued(await this.issuer.create(newKey(body, models, nowMs), nowMs));
+    const models = named && [...new Set(named.map(name => this.catalog.get(name).id))];
+    const expiresAtMs =
+      days === undefined ? at && at * 1000 : nowMs + days * DAY_S * 1000;
+    const wanted = { ...key, scopes: [...new Set(scopes)], models, expiresAtMs };
+    return issued(await this.issuer.create({ ...wanted, defaultPriority }, nowMs));
   }
 
   @Post(':id/rotate')

@@ -7,13 +7,6 @@ import {
 } from 'class-validator';
 import { shaped } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import {
-  type ArgumentMetadata,
-  Injectable,
-  type PipeTransform,
-  type Type,
-} from '@nestjs/common';
-import { bodyFields } from './json-body.js';
 
 type Metadata = ReturnType<
   ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']
@@ -153,7 +146,7 @@ const STRICT_TYPES = new WeakSet<object>();
  */
 export const Strict = (): ClassDecorator => type => void STRICT_TYPES.add(type);
 
-const isStrict = (type: object): boolean => STRICT_TYPES.has(type);
+export const isStrict = (type: object): boolean => STRICT_TYPES.has(type);
 
 const SHOWN_CHARACTERS = 80;
 
@@ -256,35 +249,4 @@ function shown(value: unknown): string {
       ? `${[...value].length} characters`
       : `${text.length} characters of JSON`;
   return `${text.slice(0, SHOWN_CHARACTERS)}… (${length})`;
-}
-
-/** What parameters without a DTO are declared as. */
-const PLAIN: readonly (Type | undefined)[] = [
-  undefined,
-  Object,
-  String,
-  Number,
-  Boolean,
-  Array,
-];
-
-/**
- * Bodies and queries become the DTO that their handler declares. All else passes
- * as it is.
- */
-@Injectable()
-export class FieldsPipe implements PipeTransform {
-  /** @throws DomainError as `parseDto`; `invalid_json` for a body that is no object */
-  transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
-    if (
-      (type !== 'body' && type !== 'query') ||
-      metatype === undefined ||
-      PLAIN.includes(metatype)
-    )
-      return value;
-    const dto = metatype as Type<object>;
-    return isStrict(dto)
-      ? parseStrictDto(dto, bodyFields(value ?? {}))
-      : parseDto(dto, bodyFields(value));
-  }
 }

@@ -19,7 +19,7 @@ import { type DispatchEvent, type EventOf } from '../../core/dispatch/dispatch-e
 import { type RequestKey } from '../../core/request/request-key.js';
 import { tracingWanted } from '../../platform/config/process-environment.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { QUIET_URL } from '../../platform/logging/logging.module.js';
+import { QUIET_URL } from '../../platform/logging/request-lines.js';
 import {
   contextAfter,
   TRACE_LINK_HEADER,

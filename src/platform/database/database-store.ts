@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import type {
   DeleteResult,
   ExpressionBuilder,
@@ -7,7 +8,7 @@ import type {
   Insertable,
 } from 'kysely';
 import type { Page, PageRequest } from '../../core/jobs/job.ports.js';
-import { type OpenDatabase } from './open-database.js';
+import { OpenDatabase } from './open-database.js';
 import { type Database, type ColumnType, type TableName, TABLES } from './schema.js';
 import { camelCase } from '../config/model-spec.js';
 
@@ -64,6 +65,7 @@ function valueOf(type: ColumnType, cell: unknown): unknown {
 }
 
 /** What the stores of all tables share. */
+@Injectable()
 export abstract class DatabaseStore {
   protected readonly db: Kysely<Database>;
   /**

@@ -124,8 +124,6 @@ async function createVersion(db: Kysely<unknown>) {
     .execute();
 }
 
-type NewTable = CreateTableBuilder<string, string>;
-
 /**
  * `if not exists`: two processes may start at the same time.
  * @param later columns that a later migration adds
@@ -133,10 +131,12 @@ type NewTable = CreateTableBuilder<string, string>;
 function created(
   name: TableName,
   later: readonly string[] = [],
-  constrain = (table: NewTable) => table,
+  constrain = (table: CreateTableBuilder<string, string>) => table,
 ): Step {
   return async db => {
-    let table: NewTable = db.schema.createTable(name).ifNotExists();
+    let table: CreateTableBuilder<string, string> = db.schema
+      .createTable(name)
+      .ifNotExists();
     for (const [column, type] of Object.entries<ColumnType>(TABLES[name])) {
       if (later.includes(column)) continue;
       table = table.addColumn(column, isNumber(type) ? 'bigint' : 'text', made =>

@@ -181,10 +181,11 @@ class Statement {
   }
 }
 
-export interface OpenDatabase {
-  readonly db: Kysely<Database>;
-  readonly dialect: 'sqlite' | 'postgres';
-  readonly url: string;
+/** The connection of this process; Nest injects it by this type. */
+export abstract class OpenDatabase {
+  abstract readonly db: Kysely<Database>;
+  abstract readonly dialect: 'sqlite' | 'postgres';
+  abstract readonly url: string;
 }
 
 /** Two processes that migrate at the same time get in each other's way for so long. */

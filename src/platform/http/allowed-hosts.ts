@@ -31,11 +31,11 @@ export class CrossOrigins {
  */
 export function answersPreflight(
   origins: CrossOrigins,
+  origin: string,
   { headers, method }: FastifyRequest,
   reply: FastifyReply,
 ): boolean {
-  const { origin } = headers;
-  if (origin === undefined || !origins.allows(origin)) return false;
+  if (!origins.allows(origin)) return false;
   void reply.headers({ 'access-control-allow-origin': origin, vary: 'Origin' });
   if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined)
     return false;

@@ -9,7 +9,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { type FastifyReply } from 'fastify';
 import { Logger as PinoNestLogger } from 'nestjs-pino';
 import { LoggingModule } from './logging.module.js';
-import { logRequests } from './logging.module.js';
+import { logRequests } from './request-lines.js';
 
 const sink = new PassThrough();
 const arrivals: (() => void)[] = [];

@@ -1,57 +1,13 @@
 import type pinoPretty from 'pino-pretty';
 import { createRequire } from 'node:module';
-import { type DynamicModule, Module, Logger } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
 import { type DestinationStream, type LoggerOptions } from 'pino';
 import { redacted } from '../config/redaction.js';
 import { type Settings } from '../config/settings.js';
 import { standardOutput } from './log-output.js';
 import { LogRing } from './log-ring.js';
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { type FastifyInstance } from 'fastify';
-
-/**
- * Probes and scrapes come every few seconds and say nothing: kept off the log and
- * out of traces.
- */
-export const QUIET_URL = /^\/(healthz?|readyz|metrics)(\/|\?|$)/;
-
-const requests = new AsyncLocalStorage<string>();
-
-/** The id of the HTTP request that the running code serves; nothing outside of one. */
-function requestFields(): object {
-  const requestId = requests.getStore();
-  return requestId === undefined ? {} : { requestId };
-}
-
-/**
- * One line per request when its connection is done with it, and `requestFields()`
- * inside it. A Fastify hook, because Nest's middleware on Fastify costs several times as
- * much. Comes before all other hooks, so that what those refuse is logged as well.
- */
-export function logRequests(fastify: FastifyInstance): void {
-  const logger = new Logger('Http');
-  fastify.addHook('onRequest', (request, reply, done) => {
-    // `onResponse` would never hear of a client that left.
-    if (!QUIET_URL.test(request.url))
-      reply.raw.once('close', () => {
-        const { statusCode: status, writableEnded } = reply.raw;
-        const line = {
-          requestId: request.id,
-          req: { method: request.method, path: request.url.split('?', 1)[0] },
-          res: { status },
-          responseTime: Math.round(reply.elapsedTime),
-        };
-        const outcome = writableEnded ? 'answered' : 'client gone';
-        // A caller's mistake concerns the caller; only our own failures are errors here.
-        logger[status === 500 ? 'error' : 'log'](
-          line,
-          status >= 500 ? 'failed to answer' : outcome,
-        );
-      });
-    requests.run(request.id, done);
-  });
-}
+import { requestFields } from './request-lines.js';
 
 interface LogOptions {
   readonly level: Settings['logging']['level'];
@@ -137,7 +93,7 @@ export class LoggingModule {
     const [output, ring] = [logDestination(options), new LogRing(KEPT_LINES)];
     const destination: DestinationStream = {
       write: line => {
-        ring.addPino(line);
+        ring.add(line);
         output.write(line);
       },
     };

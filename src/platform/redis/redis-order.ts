@@ -1,14 +1,6 @@
 import { type Redis } from 'ioredis';
 import { type QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
-import {
-  LEAVE,
-  LOAD,
-  type OrderScript,
-  READ,
-  RELEASE,
-  SETTLE,
-  SORT,
-} from './redis-order-scripts.js';
+import { LEAVE, LOAD, READ, RELEASE, SETTLE, SORT } from './redis-order-scripts.js';
 
 /** A tenant with waiting jobs, oldest first. */
 export interface WaitingTenant {
@@ -113,7 +105,7 @@ export class RedisOrder {
   }
 
   async #run(
-    { sha, text }: OrderScript,
+    { sha, text }: typeof SORT,
     model: string,
     args: readonly (string | number)[],
   ): Promise<unknown> {
