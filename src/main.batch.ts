@@ -3,10 +3,13 @@ import { NestFactory } from '@nestjs/core';
 import { Logger } from 'nestjs-pino';
 import 'reflect-metadata';
 import { BatchModule } from './batch/batch.module.js';
-import { BatchProcessor, ParentLink } from './batch/runner/batch-processor.js';
+import { BatchProcessor, listenToGateway } from './batch/runner/batch-processor.js';
 import { assertDataWritable } from './platform/config/cross-checks.js';
 import { loadConfig } from './platform/config/load-config.js';
-import { takeProcessorLink } from './platform/config/processor-link.js';
+import {
+  type ProcessorMessage,
+  takeProcessorLink,
+} from './platform/config/processor-link.js';
 import {
   PROCESSOR_USAGE,
   shallRun,
@@ -14,14 +17,15 @@ import {
   WRONG_USAGE,
 } from './platform/config/program-arguments.js';
 import { MetricsServer, ownMetricsText } from './platform/metrics/metrics-server.js';
+import { sendToParent } from './platform/process/is-alive.js';
 import { redactCrashes } from './platform/process/crash-output.js';
-import { setV8Flags } from './platform/process/v8-flags.js';
-import { releaseStart } from './platform/process/release-start.js';
+import { finishStart } from './platform/process/v8-flags.js';
 import { startErrorText } from './platform/config/start-error.js';
 import { startTracing } from './platform/tracing/tracing.module.js';
 
-const parent = new ParentLink(process);
 const metrics = new MetricsServer();
+const tellGateway = (message: ProcessorMessage): Promise<void> =>
+  sendToParent(process, message);
 
 async function bootstrap(): Promise<void> {
   if (!shallRun(PROCESSOR_USAGE)) return;
@@ -30,13 +34,9 @@ async function bootstrap(): Promise<void> {
   const { settings, models, sources } = loadConfig();
   assertDataWritable(sources);
   const tracing = await startTracing('switchyard-batch');
-  const { tracer } = tracing;
   const app = await NestFactory.createApplicationContext(
-    BatchModule.forProcessor({ settings, models, link, tracer }),
-    {
-      bufferLogs: true,
-      abortOnError: false,
-    },
+    BatchModule.forProcessor(settings, models, link, tracing.tracer),
+    { bufferLogs: true, abortOnError: false },
   );
   app.useLogger(app.get(Logger));
   const processor = app.get(BatchProcessor);
@@ -52,19 +52,18 @@ async function bootstrap(): Promise<void> {
   // Ctrl-C reaches the whole process group of a terminal: a child waits for
   // its gateway's decision.
   process.on('SIGINT', () => void (link || stop(false)));
-  parent.listen(
+  listenToGateway(
     ({ type }) =>
       type === 'wake'
         ? processor.wake()
-        : void ownMetricsText().then(text => parent.send({ type, text })),
+        : void ownMetricsText().then(text => tellGateway({ type, text })),
     () => void stop(true),
   );
   const { metricsPort, metricsHost } = settings.batch;
   if (metricsPort > 0) await metrics.listen(metricsPort, metricsHost);
   await processor.start(link !== undefined);
-  setV8Flags();
-  releaseStart();
-  await parent.send({ type: 'ready' });
+  finishStart();
+  await tellGateway({ type: 'ready' });
 }
 
 /**
@@ -79,7 +78,7 @@ function giveWay(): void {
 redactCrashes();
 bootstrap().catch(async (error: unknown) => {
   const message = error instanceof UsageError ? error.text : startErrorText(error);
-  await parent.send({ type: 'failed', message });
+  await tellGateway({ type: 'failed', message });
   process.stderr.write(`${message}\n`);
   process.exit(error instanceof UsageError ? WRONG_USAGE : 1);
 });

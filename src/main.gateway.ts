@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Logger } from '@nestjs/common';
+import { type INestApplication, Logger } from '@nestjs/common';
 import 'reflect-metadata';
 import { createGateway } from './gateway/bootstrap.js';
 import {
@@ -19,14 +19,13 @@ import {
   UsageError,
   WRONG_USAGE,
 } from './platform/config/program-arguments.js';
-import { environmentName } from './platform/config/settings.js';
+import { environmentName, type Settings } from './platform/config/settings.js';
 import { problemText } from './platform/config/yaml-file.js';
 import { listenHost } from './platform/http/connections.js';
-import { setV8Flags } from './platform/process/v8-flags.js';
+import { finishStart } from './platform/process/v8-flags.js';
 import { redactCrashes } from './platform/process/crash-output.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
 import { onParentLost } from './platform/process/is-alive.js';
-import { releaseStart } from './platform/process/release-start.js';
 import { startErrorText } from './platform/config/start-error.js';
 import { engineObjections } from './worker/engine-factory.js';
 import { inProcessWorker } from './worker/in-process-worker.js';
@@ -58,17 +57,11 @@ async function bootstrap(): Promise<void> {
   });
   for (const warning of warnings) new Logger('Configuration').warn(problemText(warning));
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
-  // Callers are still connected when `npm run up` was killed: their requests
-  // are worth finishing.
+  // Callers are still connected when `npm run up` was killed: they are worth finishing.
   onParentLost(process, () => process.kill(process.pid, 'SIGTERM'));
   try {
-    if (sources.get('auth.required')?.origin === FIRST_KEYS_ORIGIN) {
-      // The schema is up to date once the application is initialized.
-      await app.init();
-      process.stderr.write(
-        (await makeFirstStoredKey(settings, app.get(KeyIssuer))) ?? '',
-      );
-    }
+    if (sources.get('auth.required')?.origin === FIRST_KEYS_ORIGIN)
+      await printFirstKey(app, settings);
     await app.listen(port, host);
   } catch (error) {
     process.stderr.write(`${startErrorText(error)}\n`);
@@ -76,9 +69,14 @@ async function bootstrap(): Promise<void> {
     await Promise.race([app.close().catch(() => undefined), pause(CLOSE_MS)]);
     process.exit(1);
   }
-  setV8Flags();
-  releaseStart();
+  finishStart();
   new Logger('gateway').log(`listening on ${await app.getUrl()}`);
+}
+
+async function printFirstKey(app: INestApplication, settings: Settings): Promise<void> {
+  // The schema is up to date once the application is initialized.
+  await app.init();
+  process.stderr.write((await makeFirstStoredKey(settings, app.get(KeyIssuer))) ?? '');
 }
 
 /** At once: the channel to a parent would keep this process. */

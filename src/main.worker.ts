@@ -8,8 +8,7 @@ import { workerSpecOf, WORKER_USAGE } from './platform/config/worker-arguments.j
 import { redacted } from './platform/config/redaction.js';
 import { onParentLost } from './platform/process/is-alive.js';
 import { redactCrashes } from './platform/process/crash-output.js';
-import { setV8Flags } from './platform/process/v8-flags.js';
-import { releaseStart } from './platform/process/release-start.js';
+import { finishStart } from './platform/process/v8-flags.js';
 import { createEngine, externalDiarizer } from './worker/engine-factory.js';
 import { WorkerGrpcServer } from './worker/grpc/worker-grpc-server.js';
 import { reportToSupervisor } from './worker/lifecycle/supervisor-link.js';
@@ -27,7 +26,7 @@ async function bootstrap(): Promise<void> {
   const spec = workerSpecOf(process.argv.slice(2));
   if (!spec) return void process.stdout.write(`${WORKER_USAGE}\n`);
   const log = workerLog(spec);
-  const onWaiting = (waiting: Waiting): void =>
+  const onWaiting = (waiting: Waiting) =>
     void reportToSupervisor({ type: 'waiting', ...waiting });
   const bridged =
     spec.bridged &&
@@ -39,39 +38,38 @@ async function bootstrap(): Promise<void> {
     WorkerModule.forEngine({ spec, engine, log, replaced }),
     { strategy: server, logger: nestLog(log) },
   );
-  const drain = app.get(WorkerDrain);
-
   let stopping = false;
   const stop = async (graceMs?: number, exitCode = 0): Promise<void> => {
     stopping = true;
-    await drain.drain(graceMs);
+    await app.get(WorkerDrain).drain(graceMs);
     await app.close();
     await engine.close();
     process.exit(exitCode);
   };
-  const onBridgedLost = async (message: string): Promise<void> => {
+  onOrderToStop(stop);
+  await app.listen();
+  await reportToSupervisor({ type: 'listening', port: server.port });
+  log.info({ port: server.port }, `Listening on ${spec.host}:${server.port}`);
+  await engine.load();
+  app.get(WorkerState).ready();
+  void bridged?.lost.then(async message => {
     if (stopping) return;
     log.warn(`The worker is lost: ${message}`);
     await reportToSupervisor({ type: 'failed', message });
     await stop(undefined, 1);
-  };
+  });
+  finishStart();
+  await reportToSupervisor({ type: 'ready' });
+  log.info({ ...engine.info }, `Ready: ${spec.model.id} on ${engine.info.engine}`);
+}
+
+function onOrderToStop(stop: (graceMs?: number) => Promise<void>): void {
   process.on('SIGTERM', () => void stop());
   // Ctrl-C reaches the whole process group of a terminal: a supervised worker waits for
   // its gateway's decision.
   process.on('SIGINT', () => void (process.connected || stop()));
   // No caller is left, so nothing is worth finishing.
   onParentLost(process, () => void stop(0));
-
-  await app.listen();
-  await reportToSupervisor({ type: 'listening', port: server.port });
-  log.info({ port: server.port }, `Listening on ${spec.host}:${server.port}`);
-  await engine.load();
-  app.get(WorkerState).ready();
-  void bridged?.lost.then(onBridgedLost);
-  setV8Flags();
-  releaseStart();
-  await reportToSupervisor({ type: 'ready' });
-  log.info({ ...engine.info }, `Ready: ${spec.model.id} on ${engine.info.engine}`);
 }
 
 redactCrashes();

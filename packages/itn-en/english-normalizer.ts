@@ -23,7 +23,7 @@ import { isNumeric, SCALES, TEENS, TENS } from './vocabulary.js';
 function writeSharedScale(first: Token): Written | undefined {
   const low = isNumeric(first.previous.word) ? undefined : belowHundred(first);
   const link = low?.last.next;
-  if (!link || (link.word !== 'to' && link.word !== 'or')) return undefined;
+  if (!link || !['to', 'or'].includes(link.word)) return undefined;
   const high = belowHundred(link.next);
   if (!high || high.value <= low.value) return undefined;
   const last = high.last.next;

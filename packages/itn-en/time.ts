@@ -102,35 +102,33 @@ function withMeridiem({ text, last: { next } }: Written): Written | undefined {
 
 /** "[a] quarter to five", "half past nine", "twenty past two". */
 function relativeTime(first: Token): Written | undefined {
-  const article = first.word === 'a' && first.next.word === 'quarter';
-  const share = minutesShare(article ? first.next : first);
+  const share = minutesShare(first);
   if (!share) return undefined;
   const link = share.last.next;
   const to = link.word === 'to';
-  if (!to && link.word !== 'past') return undefined;
+  if (!['to', 'past'].includes(link.word)) return undefined;
   const hour = hourAt(link.next);
   if (!hour || isNumeric(hour.last.next.word)) return undefined;
-  const value = Number(hour.text);
-  const clock: Written = {
-    text: to
-      ? `${value === 1 ? 12 : value - 1}:${60 - share.minutes}`
-      : clockText({ high: value, low: share.minutes }),
-    last: hour.last,
-  };
-  const marked = withMeridiem(clock);
-  if (to && !marked && !(share.minutes === 15 && saysQuarterTo(first, hour.last)))
-    return undefined;
-  return marked ?? clock;
+  const [high, low] = [Number(hour.text), share.minutes];
+  const text = to ? clockBefore(high, low) : clockText({ high, low });
+  const clock: Written = { text, last: hour.last };
+  const isTime = !to || (low === 15 && saysQuarterTo(first, hour.last));
+  return withMeridiem(clock) ?? (isTime ? clock : undefined);
 }
+
+const clockBefore = (hour: number, minutes: number): string =>
+  `${hour === 1 ? 12 : hour - 1}:${60 - minutes}`;
 
 /** "give a quarter to five people" is generous, not late. */
 const saysQuarterTo = (first: Token, last: Token): boolean =>
   last.next.word === '' || BEFORE_TIMES.has(first.previous.word) || partOfDay(last);
 
+/** "half", "[a] quarter", "twenty [minutes]". */
 function minutesShare(first: Token): { minutes: number; last: Token } | undefined {
-  const { word } = first;
-  if (word === 'half' || word === 'quarter')
-    return { minutes: word === 'half' ? 30 : 15, last: first };
+  const { word, next: second } = first;
+  if (word === 'half') return { minutes: 30, last: first };
+  if (word === 'quarter') return { minutes: 15, last: first };
+  if (word === 'a' && second.word === 'quarter') return { minutes: 15, last: second };
   const minutes = belowHundred(first);
   if (
     !minutes ||

@@ -59,7 +59,7 @@ function propertiesOf(
 ): readonly Property[] {
   const required = new Set(namesAt(schema, 'required', path));
   const properties = objectAt(schema, 'properties', path);
-  const rest = schema.additionalProperties ?? schema.unevaluatedProperties ?? true;
+  const rest = othersOf(schema);
   const keys = keysOf(schema, path, writer);
   const isOpen = rest !== false;
   const listed =
@@ -152,13 +152,17 @@ function members(properties: readonly Property[], writer: SchemaWriter): string 
   return isDemanded || some === '' ? some : `(${some})?`;
 }
 
+/** What members without a name of their own may be. */
+const othersOf = ({ additionalProperties, unevaluatedProperties }: Schema): unknown =>
+  additionalProperties ?? unevaluatedProperties ?? true;
+
 /**
  * Only where no properties are named: a grammar cannot tell other keys from those, and
  * leaving others out is always valid.
  */
 function freeMembers(schema: Schema, path: string, writer: SchemaWriter): string {
   const { least, most } = boundsOf(schema, ['minProperties', 'maxProperties'], path);
-  const rest = schema.additionalProperties ?? schema.unevaluatedProperties ?? true;
+  const rest = othersOf(schema);
   const isClosed = rest === false || schema.properties !== undefined;
   if (least > (isClosed ? 0 : 1))
     throw refused(

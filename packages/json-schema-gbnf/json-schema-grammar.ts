@@ -125,16 +125,20 @@ class SchemaGrammar implements SchemaWriter {
     const { $ref: reference, allOf, nullable, anyOf, oneOf } = schema;
     if (reference !== undefined && isAlone(schema, '$ref'))
       return this.#reference(reference, path);
-    if (Array.isArray(allOf) && allOf.length === 1 && isAlone(schema, 'allOf'))
-      return this.#expression(allOf[0], `${path}.allOf[0]`);
     if (reference !== undefined || allOf !== undefined)
-      return this.#expression(this.resolved(schema, path), path);
+      return this.#joined(schema, allOf, path);
     demandKnown(schema, path);
     if (nullable === true)
       return either([this.#expression({ ...schema, nullable: false }, path), 'null']);
     if (anyOf !== undefined) return this.#either(schema, 'anyOf', path);
     if (oneOf !== undefined) return this.#either(schema, 'oneOf', path);
     return this.#valueOrTyped(schema, path);
+  }
+
+  #joined(schema: Schema, allOf: unknown, path: string): string {
+    if (Array.isArray(allOf) && allOf.length === 1 && isAlone(schema, 'allOf'))
+      return this.#expression(allOf[0], `${path}.allOf[0]`);
+    return this.#expression(this.resolved(schema, path), path);
   }
 
   #valueOrTyped(schema: Schema, path: string): string {
@@ -188,8 +192,7 @@ class SchemaGrammar implements SchemaWriter {
       case 'number':
       case 'integer':
         return numberExpression(withFormat(schema, path), type, path);
-      case 'boolean':
-      case 'null':
+      default:
         return type;
     }
   }

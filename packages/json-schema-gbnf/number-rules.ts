@@ -51,13 +51,8 @@ export function numberExpression(
   if (NUMBER_KEYWORDS.every(name => schema[name] === undefined)) return type;
   const limits = limitsOf(schema, path);
   const step = stepOf(schema, path);
-  const scale =
-    type === 'integer' || step?.scale === 0 ? 0 : (step?.scale ?? fractionDigits(limits));
-  const furthest =
-    scale === 0
-      ? BigInt(Number.MAX_SAFE_INTEGER)
-      : largest(step ? EXACT_DIGITS : EXACT_DIGITS + scale);
-  const range = rangeOf(limits, { scale, furthest }, path);
+  const scale = type === 'integer' ? 0 : (step?.scale ?? fractionDigits(limits));
+  const range = rangeOf(limits, { scale, furthest: furthestOf(step, scale) }, path);
   const units = step === undefined ? 1n : wholeStep(step, scale);
   if (units === 1n) return signed(range, part => decimals(part, scale));
   const values = fewMultiples(range, units);
@@ -74,6 +69,12 @@ export function numberExpression(
       `${shown(schema.multipleOf)} cannot be held in this range`,
     );
   return signed(range, part => multiples(part, units, digits));
+}
+
+/** Of a side without a bound. */
+function furthestOf(step: Decimal | undefined, scale: number): bigint {
+  if (scale === 0) return BigInt(Number.MAX_SAFE_INTEGER);
+  return largest(step ? EXACT_DIGITS : EXACT_DIGITS + scale);
 }
 
 /** Whether `value` lies within the bounds. */

@@ -116,9 +116,6 @@ export class Languages {
     this.#count();
     const { form } = language;
     switch (form.type) {
-      case 'none':
-      case 'empty':
-        return this.none;
       case 'set':
         return form.set.some(([first, last]) => code >= first && code <= last)
           ? this.empty
@@ -140,6 +137,8 @@ export class Languages {
           this.after(form.of, code),
           this.repeated(form.of, Math.max(0, form.least - 1), form.most - 1),
         );
+      default:
+        return this.none;
     }
   }
 

@@ -36,7 +36,7 @@ const working = (expiresAtMs: number, pendingSinceMs?: number) => ({
   running: {
     startedMs: NOW - 10_000,
     doneAtStart: 0,
-    log: { progress: { done: { count: 20, size: 100 } }, pendingSinceMs },
+    log: { progress: { done: { count: 20 }, remaining: 80 }, pendingSinceMs },
   },
 });
 

@@ -5,29 +5,21 @@ import { metricProvider } from '../platform/metrics/metric-provider.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { TargetResolver } from './execute/target-resolver.js';
 import { BATCH_COUNTERS, ModelLabels } from './observe/job.metrics.js';
+import { type ClaimedJob } from './job/claimed-job.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
 import { JobStore } from '../platform/database/job-store.js';
 
-/** Progress of a batch since this processor claimed it. */
-interface Pace {
-  readonly startedMs: number;
-  readonly doneAtStart: number;
-  readonly done: number;
-  readonly total: number;
-  readonly expiresAtMs: number;
-}
-
 /**
- * True if the remaining lines take longer than the remaining time at the current rate.
- * False without a rate.
+ * True if the remaining lines take longer than the remaining time at the rate since this
+ * processor claimed the batch. False without a rate.
  */
-function missesDeadline(
-  { startedMs, doneAtStart, done, total, expiresAtMs }: Pace,
-  nowMs: number,
-): boolean {
-  const here = done - doneAtStart;
+function missesDeadline({ lease, running }: ClaimedJob, nowMs: number): boolean {
+  if (!running) return false;
+  const { log, startedMs, doneAtStart } = running;
+  const { done, remaining } = log.progress;
+  const here = done.count - doneAtStart;
   if (here <= 0 || nowMs <= startedMs) return false;
-  return ((nowMs - startedMs) / here) * (total - done) > expiresAtMs - nowMs;
+  return ((nowMs - startedMs) / here) * remaining > lease.job.expiresAtMs - nowMs;
 }
 
 /**
@@ -90,16 +82,7 @@ async function queueAge(gauge: Gauge, store: JobStore): Promise<void> {
 
 function jobsAtRisk(gauge: Gauge, supervisor: JobSupervisor): void {
   const nowMs = Date.now();
-  const atRisk = supervisor.works.filter(({ lease, running }) => {
-    if (!running) return false;
-    const { done } = running.log.progress;
-    const { expiresAtMs } = lease.job;
-    return missesDeadline(
-      { ...running, done: done.count, total: done.size, expiresAtMs },
-      nowMs,
-    );
-  });
-  gauge.set(atRisk.length);
+  gauge.set(supervisor.works.filter(work => missesDeadline(work, nowMs)).length);
 }
 
 function checkpointLag(gauge: Gauge, supervisor: JobSupervisor): void {

@@ -28,18 +28,16 @@ import { BatchProcessor, ClaimLoop } from './runner/batch-processor.js';
 import { BatchRunner } from './runner/batch-runner.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
 
-interface ProcessorParts {
-  readonly settings: Settings;
-  readonly models: readonly ModelSpec[];
-  /** From the gateway that started this process. */
-  readonly link: ProcessorLink | undefined;
-  readonly tracer: Tracer;
-}
-
 /** The batch processor. It has no HTTP server and imports neither gateway nor worker. */
 @Module({})
 export class BatchModule {
-  static forProcessor({ settings, models, link, tracer }: ProcessorParts): DynamicModule {
+  /** @param link from the gateway that started this process */
+  static forProcessor(
+    settings: Settings,
+    models: readonly ModelSpec[],
+    link: ProcessorLink | undefined,
+    tracer: Tracer,
+  ): DynamicModule {
     const { level, pretty } = settings.logging;
     return {
       module: BatchModule,

@@ -3,8 +3,8 @@ import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_TABLE } from './engines/engine-table.js';
 import { usageError } from './shared/cli-error.js';
 import { command, commandGroup, ONE_DOCUMENT } from './shared/command.js';
-import { EMBEDDED_LIBRARIES } from './doctor-checks.js';
 import {
+  EMBEDDED_LIBRARIES,
   engineVersion,
   installEnginePackages,
   PACKAGED_ENGINES,

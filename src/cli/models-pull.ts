@@ -292,7 +292,7 @@ function folderFor(
  * of the settings.
  */
 export const hubHttp = (tokenFile: string | undefined, settings: Settings): HubHttp =>
-  new HubHttp({ endpoint: settings.hub.endpoint, token: tokenOf(tokenFile, settings) });
+  new HubHttp(settings.hub.endpoint, tokenOf(tokenFile, settings));
 
 function tokenOf(tokenFile: string | undefined, { hub }: Settings): string | undefined {
   if (tokenFile === undefined && hubToken() !== undefined) return hubToken();

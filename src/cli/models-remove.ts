@@ -1,6 +1,7 @@
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig, startersFile } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
+import { type Settings } from '../platform/config/settings.js';
 import { editModels } from './catalogue/models-document.js';
 import { CliError } from './shared/cli-error.js';
 import { command, ONE_DOCUMENT } from './shared/command.js';
@@ -13,7 +14,6 @@ import { usedPaths, usersOf } from './shared/used-paths.js';
 
 const NOTES = `NAME is an id of models.yaml: its entry goes, and with it the folders that no other entry uses. Or it is a folder that
 \`models pull\` made: it goes when no entry uses it. A running gateway stops serving the model without a restart.`;
-const NOTHING = 'nothing was removed';
 
 export const modelsRemoveCommand = command({
   name: 'remove',
@@ -37,13 +37,11 @@ export const modelsRemoveCommand = command({
       ? await ownFolders(model, models, store, options.keepFiles)
       : [await unusedFolder(name, models, store, options.force)];
     const what = folders.map(({ folder, bytes }) => `${folder} (${byteText(bytes)})`);
-    const { modelsFile } = settings.workers;
-    const configured = loadConfig({ modelsFile }).models.some(({ id }) => id === name);
-    const path = configured ? modelsFile : startersFile(settings);
+    const path = fileOf(name, settings);
     const question = model
       ? `Remove ${[`${name} from ${path}`, ...what].join(' and ')}?`
       : `Delete ${what[0]}?`;
-    if (!options.yes) await confirm(question, NOTHING);
+    if (!options.yes) await confirm(question, 'nothing was removed');
     if (model) {
       await editModels({ path, askEngine: engines.objections }, list =>
         list.remove(name),
@@ -63,6 +61,13 @@ export const modelsRemoveCommand = command({
     if (names) say(`no model has these names now: ${names}`);
   },
 });
+
+/** Where the entry of a model is. */
+function fileOf(name: string, settings: Settings): string {
+  const { modelsFile } = settings.workers;
+  const isThere = loadConfig({ modelsFile }).models.some(({ id }) => id === name);
+  return isThere ? modelsFile : startersFile(settings);
+}
 
 /** Pulled folders that this model alone uses. */
 async function ownFolders(

@@ -1,16 +1,13 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  type FormField,
-  type FormFrame,
-  formFrame,
-} from '../../contracts/formats/multipart-form.js';
+import { type FormField, formFrame } from '../../contracts/formats/multipart-form.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { SafeFetch } from '../../platform/http/safe-fetch.js';
 import { FileStore } from '../../platform/database/file-store.js';
+import { type LineContent } from './line-target.js';
 
 interface FormFile {
   readonly name: string;
@@ -20,29 +17,20 @@ interface FormFile {
 }
 
 /** A form with one file, of known length: sent as it is read. */
-export class MultipartForm {
-  readonly #frame: FormFrame;
-
-  constructor(
-    fields: readonly FormField[],
-    private readonly file?: FormFile,
-  ) {
-    this.#frame = formFrame(fields, file?.name);
-  }
-
-  get contentType(): string {
-    return this.#frame.contentType;
-  }
-
-  get bytes(): number {
-    return this.#frame.head.length + (this.file?.bytes ?? 0) + this.#frame.tail.length;
-  }
-
-  async *body(): AsyncGenerator<Uint8Array> {
-    yield this.#frame.head;
-    if (this.file) yield* this.file.open();
-    yield this.#frame.tail;
-  }
+export function multipartForm(
+  fields: readonly FormField[],
+  file?: FormFile,
+): LineContent {
+  const { contentType, head, tail } = formFrame(fields, file?.name);
+  return {
+    contentType,
+    bytes: head.length + (file?.bytes ?? 0) + tail.length,
+    async *body() {
+      yield head;
+      if (file) yield* file.open();
+      yield tail;
+    },
+  };
 }
 
 /** A line that cannot be sent. It becomes an error line without an answer. */
@@ -93,7 +81,7 @@ export class AudioUpload {
   }
 
   /** @throws LineProblem */
-  async form(line: AudioLine): Promise<MultipartForm> {
+  async form(line: AudioLine): Promise<LineContent> {
     const named = SOURCES.filter(source => line.body[source] !== undefined);
     if (named.length !== 1)
       throw new LineProblem(
@@ -107,8 +95,8 @@ export class AudioUpload {
       throw new LineProblem('invalid_value', `\`${source}\` must be a string.`, source);
     const fields = formFields(line.body);
     if (source === 'file_url' && line.fetchesFileUrl)
-      return new MultipartForm([...fields, ['file_url', value]]);
-    return new MultipartForm(fields, await this.#file(source, value, line));
+      return multipartForm([...fields, ['file_url', value]]);
+    return multipartForm(fields, await this.#file(source, value, line));
   }
 
   async #file(

@@ -241,7 +241,7 @@ export class ExecuteService {
     )
       return;
     // Best effort: the next update or the end of the job repeats it.
-    lease.update({ counts, ...(usage && { usage }) }).catch((error: unknown) => {
+    lease.update({ counts, usage }).catch((error: unknown) => {
       this.#logger.warn({ batch: lease.job.id, err: error }, 'could not write progress');
     });
   }

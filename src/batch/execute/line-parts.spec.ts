@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { lineUsage } from './line-result.js';
 import { answerLine, errorLine } from '../job/output-line.js';
 import { JobStop } from '../lease/job-lease.js';
-import { MultipartForm } from './audio-upload.js';
+import { multipartForm } from './audio-upload.js';
 import { lineParts } from '../job/input-lines.js';
 import { verdictOn } from './line-verdict.js';
 
@@ -24,12 +24,8 @@ describe('lineParts', () => {
 
 describe('output lines', () => {
   it('hold the answer’s JSON as it came, on one line', () => {
-    const line = answerLine({
-      customIdJson: '"a"',
-      status: 200,
-      requestId: 'r',
-      bodyJson: '{\r\n "n": 12345678901234567890\n}',
-    });
+    const body = '{\r\n "n": 12345678901234567890\n}';
+    const line = answerLine('"a"', 200, 'r', body);
     expect(line).toContain('"body":{  "n": 12345678901234567890 }');
     expect(line).not.toContain('\n');
     expect(JSON.parse(line)).toMatchObject({
@@ -40,9 +36,7 @@ describe('output lines', () => {
   });
 
   it('of lines without an answer have a null response', () => {
-    expect(
-      JSON.parse(errorLine({ customId: 'a', code: 'batch_expired', message: 'm' })),
-    ).toEqual({
+    expect(JSON.parse(errorLine('a', { code: 'batch_expired', message: 'm' }))).toEqual({
       id: expect.stringMatching(/^batch_req_[0-9a-f]{32}$/),
       custom_id: 'a',
       response: null,
@@ -146,14 +140,14 @@ describe('MultipartForm', () => {
     const open = async function* (): AsyncGenerator<Uint8Array> {
       yield await Promise.resolve(Buffer.from('AUDIO'));
     };
-    const form = new MultipartForm(
+    const form = multipartForm(
       [
         ['model', 'ü'],
         ['a"\r\nb', 'x'],
       ],
       { name: 'a".wav', bytes: 5, open },
     );
-    const text = await bytesOf(form.body());
+    const text = await bytesOf(form.body() as AsyncIterable<Uint8Array>);
     expect(Buffer.byteLength(text)).toBe(form.bytes);
     expect(text).toContain('name="a%22%0D%0Ab"');
     expect(text).toContain(

@@ -20,10 +20,8 @@ async function speechJson(
   const name = (JSON.parse(parts.customIdJson) as string)
     .replace(/[^A-Za-z0-9_.-]/g, '_')
     .slice(0, 100);
-  const { id: file_id } = await files.save(claim, {
-    filename: `${name}.${extensionOf(content_type)}`,
-    open: () => Readable.from([bytes]),
-  });
+  const filename = `${name}.${extensionOf(content_type)}`;
+  const { id: file_id } = await files.save(claim, filename, () => Readable.from([bytes]));
   return JSON.stringify({ file_id, bytes: bytes.length, content_type });
 }
 
@@ -72,7 +70,7 @@ export type LineResult = Omit<ResultRecord, 'index'>;
 interface Settling {
   readonly claim: JobClaim;
   readonly parts: LineParts;
-  readonly wantsBase64: boolean;
+  readonly wantsBase64?: boolean;
   /** For the audio of speech. */
   readonly files: ResultFiles;
 }
@@ -93,7 +91,7 @@ export function resultOf(
 
 function answered(answer: Answered, customIdJson: string, body: Body): LineResult {
   const { status, requestId } = answer;
-  const line = answerLine({ customIdJson, status, requestId, bodyJson: body.json });
+  const line = answerLine(customIdJson, status, requestId, body.json);
   const usage = lineUsage(body.value);
   return { kind: isGood(answer) ? 'O' : 'E', line, usage };
 }
@@ -106,12 +104,7 @@ export const unanswered = (
   param?: string,
 ): LineResult => ({
   kind: 'E',
-  line: errorLine({
-    customId: JSON.parse(customIdJson) as string,
-    code,
-    message,
-    param,
-  }),
+  line: errorLine(JSON.parse(customIdJson) as string, { code, message, param }),
 });
 
 const codeOf = (answer: Exclude<Answer, { kind: 'answer' }>): string =>

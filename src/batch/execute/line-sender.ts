@@ -4,16 +4,11 @@ import { mayUse } from '../../platform/auth/principal.js';
 import { type InputLines, lineParts, type LineParts } from '../job/input-lines.js';
 import { type JobClaim, ResultFiles } from '../job/result-files.js';
 import { LineMetrics } from '../observe/job.metrics.js';
-import {
-  AudioUpload,
-  LineProblem,
-  type AudioFields,
-  type MultipartForm,
-} from './audio-upload.js';
+import { AudioUpload, LineProblem, type AudioFields } from './audio-upload.js';
 import { type LineLane, type LineTicket } from './line-dispatcher.js';
 import { type Answer } from './line-reply.js';
 import { type LineResult, resultOf, unanswered } from './line-result.js';
-import { type LineTarget, type LineRequest } from './line-target.js';
+import { type LineContent, type LineTarget } from './line-target.js';
 import {
   askedMs,
   failureCauseOf,
@@ -24,11 +19,11 @@ import {
 } from './line-verdict.js';
 import { TargetResolver } from './target-resolver.js';
 
-/** The request of a line, and how its answer is stored. */
+/** What is sent of a line, and how its answer is stored. */
 interface PreparedLine {
-  readonly request: Pick<LineRequest, 'path' | 'contentType' | 'bytes' | 'body'>;
+  readonly content: LineContent;
   /** Speech: the audio is stored in the output line. */
-  readonly wantsBase64: boolean;
+  readonly wantsBase64?: boolean;
 }
 
 const AUDIO_IN = /^\/v1\/audio\/(transcriptions|translations)$/;
@@ -40,29 +35,19 @@ const AUDIO_IN = /^\/v1\/audio\/(transcriptions|translations)$/;
 function prepareLine(
   job: BatchJob,
   { body }: LineParts,
-  audioForm: (fields: AudioFields) => Promise<MultipartForm>,
+  audioForm: (fields: AudioFields) => Promise<LineContent>,
 ): PreparedLine | Promise<PreparedLine> {
-  const path = job.endpoint;
-  if (AUDIO_IN.test(path))
-    return audioForm(parsed(body)).then(form => ({
-      request: {
-        path,
-        contentType: form.contentType,
-        bytes: form.bytes,
-        body: () => form.body(),
-      },
-      wantsBase64: false,
-    }));
-  if (!isSpeech(job)) return { request: json(path, body), wantsBase64: false };
+  if (AUDIO_IN.test(job.endpoint))
+    return audioForm(parsed(body)).then(content => ({ content }));
+  if (!isSpeech(job)) return { content: json(body) };
   const { response_encoding: encoding, ...speech } = parsed(body);
   return {
-    request: json(path, Buffer.from(JSON.stringify(speech))),
+    content: json(Buffer.from(JSON.stringify(speech))),
     wantsBase64: encoding === 'base64',
   };
 }
 
-const json = (path: string, bytes: Buffer): PreparedLine['request'] => ({
-  path,
+const json = (bytes: Buffer): LineContent => ({
   contentType: 'application/json',
   bytes: bytes.length,
   body: () => bytes,
@@ -111,13 +96,19 @@ export class LineSender {
     const { model, gate } = lane;
     const target = this.#targetOf(model, job);
     const { fetchesFileUrl } = target.spec;
-    const { request, wantsBase64 } = await prepareLine(job, parts, body =>
+    const { content, wantsBase64 } = await prepareLine(job, parts, body =>
       this.audio.form({ tenant: job.tenant, body, fetchesFileUrl, signal }),
     );
     const startedMs = performance.now();
     const isProbe = gate.isAway;
     const requestId = `${job.id}-${ticket.index}`;
-    const answer = await target.exchange({ ...request, requestId, owner: job, signal });
+    const answer = await target.exchange({
+      ...content,
+      path: job.endpoint,
+      requestId,
+      owner: job,
+      signal,
+    });
     this.metrics.attempted(model, (performance.now() - startedMs) / 1000);
     this.#updateGate(lane, target, answer);
     const again = verdictOn(answer, {

@@ -9,13 +9,6 @@ import { TRACE_LINK_HEADER } from '../../platform/tracing/tracing.module.js';
 import { type Answer, LineReply, OpenReplies } from './line-reply.js';
 import { askedMs, failureCauseOf } from './line-verdict.js';
 
-interface TargetTls {
-  readonly insecureSkipVerify: boolean;
-  readonly caCertFile?: string | undefined;
-  readonly clientCertFile?: string | undefined;
-  readonly clientKeyFile?: string | undefined;
-}
-
 /** Configuration of one target. */
 export interface TargetSpec {
   /**
@@ -25,7 +18,12 @@ export interface TargetSpec {
   readonly urls: readonly string[];
   readonly requestTimeoutMs: number;
   readonly retries: RetryLimits;
-  readonly tls: TargetTls;
+  readonly tls: {
+    readonly insecureSkipVerify: boolean;
+    readonly caCertFile?: string;
+    readonly clientCertFile?: string;
+    readonly clientKeyFile?: string;
+  };
   /** True for the gateway: it fetches a `file_url` itself. */
   readonly fetchesFileUrl: boolean;
   /** Value of the `Authorization` header, read for each attempt since tokens expire. */
@@ -39,12 +37,16 @@ export interface TargetSpec {
 export type LineOwner = Pick<BatchJob, 'tenant' | 'terms'> &
   Partial<Pick<BatchJob, 'expiresAtMs' | 'traceparent'>>;
 
-export interface LineRequest {
-  readonly path: string;
+/** What is sent. */
+export interface LineContent {
   readonly contentType: string;
   readonly bytes: number;
   /** Called once per attempt. */
   body(): Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+interface LineRequest extends LineContent {
+  readonly path: string;
   readonly requestId: string;
   readonly owner: LineOwner;
   /** Shared by all lines of the job. */
@@ -203,7 +205,7 @@ export class LineTarget {
 const fileOf = (path: string | undefined): Buffer | undefined =>
   path === undefined ? undefined : readFileSync(path);
 
-const tlsOptions = (tls: TargetTls): buildConnector.BuildOptions => ({
+const tlsOptions = (tls: TargetSpec['tls']): buildConnector.BuildOptions => ({
   rejectUnauthorized: !tls.insecureSkipVerify,
   ca: fileOf(tls.caCertFile),
   cert: fileOf(tls.clientCertFile),

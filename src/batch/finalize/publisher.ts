@@ -5,15 +5,7 @@ import { type ResultKind } from '../job/result-segments.js';
 import { type JobLease } from '../lease/job-lease.js';
 import { ResultFiles } from '../job/result-files.js';
 
-interface Published {
-  readonly outputFileId?: string;
-  readonly errorFileId?: string;
-}
-
-interface Ids {
-  readonly output: string;
-  readonly error: string;
-}
+type Published = Pick<BatchJob, 'outputFileId' | 'errorFileId'>;
 
 const CHUNK_BYTES = 262_144;
 
@@ -27,7 +19,7 @@ export class Publisher {
    * Chosen once per claim, and again when they are old: garbage collection may remove
    * bytes under an old id.
    */
-  readonly #ids = new WeakMap<JobLease, Ids>();
+  readonly #ids = new WeakMap<JobLease, Record<'output' | 'error', string>>();
 
   constructor(private readonly files: ResultFiles) {}
 
@@ -39,7 +31,7 @@ export class Publisher {
     const save = async (name: 'output' | 'error', kind: ResultKind): Promise<string> => {
       const filename = `${job.id}_${name}.jsonl`;
       const open = (): AsyncIterable<Uint8Array> => chunked(log.lines(kind));
-      return (await this.files.save(lease, { id: ids[name], filename, open })).id;
+      return (await this.files.save(lease, filename, open, ids[name])).id;
     };
     const published = {
       ...(completed > 0 && { outputFileId: await save('output', 'O') }),
@@ -63,7 +55,7 @@ export class Publisher {
     };
   }
 
-  #idsOf(lease: JobLease): Ids {
+  #idsOf(lease: JobLease) {
     const known = this.#ids.get(lease);
     if (known && this.files.isFresh(known.output)) return known;
     const ids = { output: this.files.newId(), error: this.files.newId() };

@@ -94,11 +94,11 @@ export class WebhookSender {
     return this.outbox.retry(id, Date.now() + pauseMs(attempts));
   }
 
-  /** @returns undefined on success */
+  /** @returns undefined on success. `final`: a retry would fail as well */
   async #attempt(
     entry: OutboxEntry,
     signature: WebhookSignature,
-  ): Promise<AttemptProblem | undefined> {
+  ): Promise<{ reason: string; final: boolean } | undefined> {
     const body = bodyOf(entry);
     const headers = signature.headers(entry.id, Math.floor(Date.now() / 1000), body);
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(ATTEMPT_MS)]);
@@ -122,12 +122,6 @@ export class WebhookSender {
       };
     }
   }
-}
-
-interface AttemptProblem {
-  readonly reason: string;
-  /** A retry would fail as well. */
-  readonly final: boolean;
 }
 
 /** The format of OpenAI's webhook events. */

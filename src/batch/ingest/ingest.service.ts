@@ -362,9 +362,7 @@ export class IngestService {
     const addLines = async (lines: ReturnType<LineSplitter['push']>): Promise<void> => {
       for (const line of lines) {
         for (const { problem, customId } of check.add(line))
-          await rejected.write(
-            Buffer.from(`${errorLine({ customId: customId ?? null, ...problem })}\n`),
-          );
+          await rejected.write(Buffer.from(`${errorLine(customId ?? null, problem)}\n`));
         if (check.decided) return;
       }
     };

@@ -1,3 +1,4 @@
+import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 
 /** Codes of lines without an answer (D-15). */
@@ -10,17 +11,14 @@ export const UNANSWERED: Readonly<Record<UnansweredCode, string>> = {
   batch_failed: 'This request was not executed because the batch failed.',
 };
 
-interface LineError {
-  readonly customId: string | null;
-  readonly code: string;
-  readonly message: string;
-  /** Of an invalid line: the field and the line number. */
-  readonly param?: string | null;
-  readonly line?: number | null;
-}
-
-/** Error line of a request without an answer: `response` is null (D-16). */
-export function errorLine({ customId, code, message, param, line }: LineError): string {
+/**
+ * Error line of a request without an answer: `response` is null (D-16). Of an invalid line
+ * with the field and the line number.
+ */
+export function errorLine(
+  customId: string | null,
+  { code, message, param, line }: Partial<JobProblem>,
+): string {
   return JSON.stringify({
     id: requestLineId(),
     custom_id: customId,
@@ -29,25 +27,18 @@ export function errorLine({ customId, code, message, param, line }: LineError): 
   });
 }
 
-interface AnsweredLine {
-  /** JSON text of the id, copied from the input line. */
-  readonly customIdJson: string;
-  readonly status: number;
-  readonly requestId: string;
-  /** JSON text, copied unchanged: big numbers keep their digits. */
-  readonly bodyJson: string;
-}
-
 /**
  * Line of an answered request, in either file. `error` is null, also if the answer is
  * an error (D-16).
+ * @param customIdJson JSON text of the id, copied from the input line
+ * @param bodyJson JSON text, copied unchanged: big numbers keep their digits
  */
-export function answerLine({
-  customIdJson,
-  status,
-  requestId,
-  bodyJson,
-}: AnsweredLine): string {
+export function answerLine(
+  customIdJson: string,
+  status: number,
+  requestId: string,
+  bodyJson: string,
+): string {
   const response = `{"status_code":${status},"request_id":${JSON.stringify(requestId)},"body":${onOneLine(bodyJson)}}`;
   return `{"id":"${requestLineId()}","custom_id":${customIdJson},"response":${response},"error":null}`;
 }

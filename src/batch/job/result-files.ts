@@ -16,14 +16,6 @@ import { FileStore } from '../../platform/database/file-store.js';
 const ATTEMPTS = 4;
 const PAUSES = { firstMs: 500, longestMs: 2000 };
 
-interface NewResultFile {
-  readonly filename: string;
-  /** Called once per attempt. */
-  readonly open: () => AsyncIterable<Uint8Array>;
-  /** Chosen by the caller: an existing file with this id is returned as it is. */
-  readonly id?: string;
-}
-
 /** The claim that creates a file. */
 export type JobClaim = Pick<JobLease, 'job' | 'epoch'>;
 
@@ -99,10 +91,17 @@ export class ResultFiles {
     return lifeMs === 0 ? {} : { expiresAtMs: createdAtMs + lifeMs };
   }
 
-  /** Idempotent. @throws LeaseLost, or when a store fails or takes too long */
+  /**
+   * Idempotent.
+   * @param open called once per attempt
+   * @param id chosen by the caller: an existing file with this id is returned as it is
+   * @throws LeaseLost, or when a store fails or takes too long
+   */
   async save(
     { job, epoch }: JobClaim,
-    { filename, open, id = this.newId() }: NewResultFile,
+    filename: string,
+    open: () => AsyncIterable<Uint8Array>,
+    id = this.newId(),
   ): Promise<StoredFile> {
     const known = await this.files.find(job.tenant, id);
     if (known) return known;

@@ -1,14 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { pause } from '../../platform/clock/pause.js';
-import {
-  type GatewayMessage,
-  type ProcessorMessage,
-} from '../../platform/config/processor-link.js';
-import {
-  onParentLost,
-  type ParentedProcess,
-  sendToParent,
-} from '../../platform/process/is-alive.js';
+import { type GatewayMessage } from '../../platform/config/processor-link.js';
+import { onParentLost } from '../../platform/process/is-alive.js';
 import { WebhookSender } from '../finalize/webhook-sender.js';
 import { LineGrace } from '../lease/job-lease.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
@@ -119,37 +112,27 @@ export class ClaimLoop {
 }
 
 /**
- * IPC channel to the gateway that started this process. A processor started by
+ * Hears the gateway that started this process, by its IPC channel. A processor started by
  * hand has none.
+ * @param lost called when the gateway is gone
  */
-export class ParentLink {
-  constructor(
-    private readonly ipc: ParentedProcess & {
-      on(event: 'message', listener: (message: unknown) => void): unknown;
-    },
-  ) {}
-
-  /** @param lost called when the gateway is gone */
-  listen(listener: (message: GatewayMessage) => void, lost: () => void): void {
-    onParentLost(this.ipc, lost);
-    if (!this.ipc.connected) return;
-    this.ipc.on('message', message => {
-      const { type } = (message ?? {}) as { type?: unknown };
-      if (type === 'wake' || type === 'metrics') listener({ type });
-    });
-  }
-
-  /** Resolves when the message is sent or cannot be sent. */
-  send(message: ProcessorMessage): Promise<void> {
-    return sendToParent(this.ipc, message);
-  }
+export function listenToGateway(
+  listener: (message: GatewayMessage) => void,
+  lost: () => void,
+): void {
+  onParentLost(process, lost);
+  if (!process.connected) return;
+  process.on('message', message => {
+    const { type } = (message ?? {}) as { type?: unknown };
+    if (type === 'wake' || type === 'metrics') listener({ type });
+  });
 }
 
 /** Starts, wakes and stops the batch processor. */
 @Injectable()
 export class BatchProcessor {
   readonly #logger = new Logger('BatchProcessor');
-  #stopping: Promise<void> | undefined;
+  #stopping: Promise<unknown> | undefined;
 
   constructor(
     private readonly claims: ClaimLoop,
@@ -178,12 +161,9 @@ export class BatchProcessor {
    * @param hurry drop the lines in flight: the gateway is gone, and another processor
    *   sends them again
    */
-  stop(hurry = false): Promise<void> {
+  stop(hurry = false): Promise<unknown> {
     if (hurry) this.grace.hurry();
-    return (this.#stopping ??= this.#stop());
-  }
-
-  async #stop(): Promise<void> {
-    await Promise.all([this.claims.stop(), this.webhooks.stop()]);
+    this.#stopping ??= Promise.all([this.claims.stop(), this.webhooks.stop()]);
+    return this.#stopping;
   }
 }

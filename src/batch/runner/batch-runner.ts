@@ -50,11 +50,8 @@ async function recordUnanswered(
       if (log.progress.done.has(index)) continue;
       const { customIdJson } = lineParts(await input.read(entries.at(at)));
       const customId = JSON.parse(customIdJson) as string;
-      log.append({
-        index,
-        kind: 'E',
-        line: errorLine({ customId, code, message: UNANSWERED[code] }),
-      });
+      const line = errorLine(customId, { code, message: UNANSWERED[code] });
+      log.append({ index, kind: 'E', line });
       if (++appended % GROUP === 0) await log.flush();
     }
   }
@@ -132,11 +129,7 @@ export class BatchRunner {
       ending = 'expired';
     if (ending === 'completed' && work.lease.job.status === 'in_progress') {
       const { counts, usage } = log.progress;
-      const outcome = await work.lease.update({
-        status: 'finalizing',
-        counts,
-        ...(usage && { usage }),
-      });
+      const outcome = await work.lease.update({ status: 'finalizing', counts, usage });
       if (outcome === 'cancelling') ending = 'cancelled';
     }
     if (ending !== 'completed')
@@ -155,12 +148,8 @@ export class BatchRunner {
     const { lease } = work;
     const files = await this.publisher.publish(lease, log);
     const { counts, usage } = log.progress;
-    const change = {
-      counts,
-      ...(usage && { usage }),
-      ...files,
-      ...(work.problems && { problems: work.problems }),
-    };
+    const { problems } = work;
+    const change = { counts, usage, ...files, ...(problems && { problems }) };
     const outcome = await lease.update({ status: ending, ...change });
     // The cancel came after the last line: all results are kept, and the batch
     // ends as cancelled.

@@ -1,5 +1,8 @@
 import { type ModelKind } from '../../platform/config/model-spec.js';
-import { type EngineCapability } from '@switchyard/engine-api/engine.js';
+import {
+  type EngineCapability,
+  KIND_CAPABILITIES,
+} from '@switchyard/engine-api/engine.js';
 
 /**
  * One row of the table of engines: what an engine serves, on which devices, and where
@@ -80,18 +83,7 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
   },
   ctranslate2: {
     kinds: ['stt'],
-    capabilities: [
-      ...([
-        'transcribe',
-        'translate',
-        'word_timestamps',
-        'prompt',
-        'hot_words',
-        'temperature',
-        'logprobs',
-      ] as const),
-      'diarize',
-    ],
+    capabilities: KIND_CAPABILITIES.stt.filter(name => name !== 'stream'),
     without: 'streams; `diarize` needs two more models',
     devices: {
       cpu: '`--device cpu` in its command (default)',

@@ -15,27 +15,21 @@ export type HubErrorKind =
   /** The order itself cannot be carried out as it is. */
   | 'order';
 
-interface HubErrorDetails {
-  /** Worth another attempt. */
-  readonly transient?: boolean;
-  /** What the host asked to wait before it. */
-  readonly retryAfterMs?: number | undefined;
-  readonly cause?: unknown;
-}
-
 /** Why model files did not come, in a sentence for the person who asked for them. */
 export class HubError extends Error {
+  /** Worth another attempt. */
   readonly transient: boolean;
+  /** What the host asked to wait before it. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
     readonly kind: HubErrorKind,
     message: string,
-    { transient = false, retryAfterMs, cause }: HubErrorDetails = {},
+    details: { transient?: boolean; retryAfterMs?: number; cause?: unknown } = {},
   ) {
-    super(message, { cause });
+    super(message, details);
     this.name = 'HubError';
-    this.transient = transient;
-    this.retryAfterMs = retryAfterMs;
+    this.transient = details.transient ?? false;
+    this.retryAfterMs = details.retryAfterMs;
   }
 }

@@ -1,13 +1,6 @@
 import { retryAfterMs } from '../../platform/http/retry-after.js';
 import { HubError } from './hub-error.js';
 
-interface HubHttpOptions {
-  /** Such as `https://huggingface.co`; the token goes there and nowhere else. */
-  readonly endpoint: string;
-  /** Bearer token for gated and private repositories. */
-  readonly token?: string | undefined;
-}
-
 /** Of a list of files. */
 const LARGEST_TEXT = 16 * 1024 * 1024;
 
@@ -26,10 +19,17 @@ const NO_WAY = [
  * another host (Fetch standard).
  */
 export class HubHttp {
-  constructor(private readonly options: HubHttpOptions) {}
+  readonly endpoint: string;
 
-  get endpoint(): string {
-    return this.options.endpoint.replace(/\/+$/, '');
+  /**
+   * @param endpoint such as `https://huggingface.co`; the token goes there and nowhere else
+   * @param token for gated and private repositories
+   */
+  constructor(
+    endpoint: string,
+    private readonly token: string | undefined,
+  ) {
+    this.endpoint = endpoint.replace(/\/+$/, '');
   }
 
   /**
@@ -99,7 +99,7 @@ export class HubHttp {
   }
 
   #tokenFor(url: string): Record<string, string> {
-    const { token } = this.options;
+    const { token } = this;
     if (token === undefined || new URL(url).origin !== new URL(this.endpoint).origin)
       return {};
     return { authorization: `Bearer ${token}` };
@@ -119,7 +119,7 @@ export class HubHttp {
 
   #refusedAccess(what: string, code: string | null): HubError {
     const known =
-      this.options.token === undefined
+      this.token === undefined
         ? 'no token was sent'
         : 'the token that was sent has no access';
     const missing =

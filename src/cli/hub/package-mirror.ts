@@ -146,10 +146,9 @@ export class PackageMirror {
     };
     const progress = setInterval(() => void look(), PROGRESS_MS);
     const log = join(folder, 'pip.log');
-    const limit = String(Math.max(bytes, LEAST_LIMIT));
     const { code, output } = await this.mirror.run(
       this.mirror.python,
-      ['-c', PIP, limit, ...DOWNLOAD],
+      ['-c', PIP, String(Math.max(bytes, LEAST_LIMIT)), ...DOWNLOAD],
       { cwd: folder, env: { TMPDIR: folder, PIP_LOG: log }, signal },
     );
     clearInterval(progress);

@@ -12,12 +12,6 @@ import {
 } from '../../platform/config/process-environment.js';
 import { CliError, EXIT, type ExitCode, usageError } from './cli-error.js';
 
-interface GatewayClientOptions {
-  readonly url?: string;
-  readonly apiKey?: string;
-  readonly keyFile?: string;
-}
-
 /** The same for every command that talks to a gateway. */
 export const GATEWAY_OPTIONS = {
   '--url <url>':
@@ -56,7 +50,7 @@ export class GatewayClient {
 
   /** @param signal ends every request */
   constructor(
-    { url, apiKey, keyFile }: GatewayClientOptions,
+    { url, apiKey, keyFile }: { url?: string; apiKey?: string; keyFile?: string },
     private readonly signal?: AbortSignal,
   ) {
     const access = gatewayFromEnvironment();

@@ -3,25 +3,14 @@ import { isAbsolute, resolve } from 'node:path';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type ModelStore } from '../hub/model-store.js';
 
-/** A file or folder that the options of a model name. */
-interface UsedPath {
-  readonly option: string;
-  readonly path: string;
-  readonly exists: boolean;
-  /** The pulled model it lies in. */
-  readonly stored: string | undefined;
-}
-
 const NAMES_A_PLACE = /(dir|folder|file|path)$/i;
 
 /**
- * Options are the engines' own; that one is a path follows from its name (`modelDir`,
- * `caFile`) or its form.
+ * Files and folders that the options of a model name, each with the pulled model that it
+ * lies in. Options are the engines' own; that one is a path follows from its name
+ * (`modelDir`, `caFile`) or its form.
  */
-export function usedPaths(
-  { options, command = [] }: ModelSpec,
-  store: ModelStore,
-): readonly UsedPath[] {
+export function usedPaths({ options, command = [] }: ModelSpec, store: ModelStore) {
   // Of a command only what was pulled: its other arguments may mean anything.
   const pulled = command.filter(
     value => value.includes('/') && store.nameOf(value) !== undefined,

@@ -6,21 +6,7 @@ import {
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
 import { GenerationSequence, mostTokens } from './generation-sequence.js';
-import { RunningSet, type RunningSetOptions } from './running-set.js';
-
-export interface RosterOptions<T extends GenerationRequest> extends RunningSetOptions<T> {
-  /**
-   * A new token of the answer; `index` counts from 0 without gaps, also across preemption.
-   * Emitted, as `ended`, from inside `complete`, `cancel`, `plan` or `lost`, when the
-   * state is changed already.
-   */
-  readonly emitted: (request: T, token: number, index: number) => void;
-  readonly ended: (request: T, end: GenerationEnd) => void;
-  /** Tokens of one sequence, prompt and answer. */
-  readonly maxContext: number;
-  /** Charge of a generated token to its tenant; a token of a prompt is charged 1. */
-  readonly outputWeight: number;
-}
+import { type GenerationOptions, RunningSet } from './running-set.js';
 
 /** Of sequences that aged here: the gateway's default (`queue.aging_share`). */
 const OWN_SHARE = 0.25;
@@ -41,7 +27,7 @@ export class SequenceRoster<T extends GenerationRequest> {
   readonly #weights = new Map<string, number>();
   #left: T[] = [];
 
-  constructor(private readonly options: RosterOptions<T>) {
+  constructor(private readonly options: GenerationOptions<T>) {
     const weightOf = (tenant: string): number => this.#weights.get(tenant) ?? 1;
     this.queue = new FairOrder({
       realtime: new FairLane(weightOf),

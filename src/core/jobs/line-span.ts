@@ -46,12 +46,12 @@ export function valueSpans<K extends string>(
     at = skipBlanks(json, at);
     if (json[at] !== QUOTE) break;
     const nameEnd = endOfString(json, at);
-    const key = keys.find(name => isName(json, at, nameEnd, name));
-    at = skipBlanks(json, nameEnd);
-    if (json[at] !== COLON) break;
-    const start = skipBlanks(json, at + 1);
+    const colonAt = skipBlanks(json, nameEnd);
+    if (json[colonAt] !== COLON) break;
+    const start = skipBlanks(json, colonAt + 1);
     const end = endOfValue(json, start);
-    if (key !== undefined) found[key] = { start, end };
+    for (const key of keys)
+      if (isName(json, at, nameEnd, key)) found[key] = { start, end };
     at = skipBlanks(json, end);
     if (json[at] !== COMMA) break;
     at += 1;

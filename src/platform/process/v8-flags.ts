@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 /**
  * Of V8, which reads them whenever it collects, and whenever a function has
@@ -21,7 +22,19 @@ export const V8_FLAGS = [
   '--invocation-count-for-turbofan=500',
 ];
 
-/** To be called once by a process that serves. */
-export function setV8Flags(): void {
-  for (const flag of V8_FLAGS) setFlagsFromString(flag);
+/**
+ * Sets the flags, and gives back what the start left behind (75 of 225 MiB of a gateway),
+ * in 0.1 to 0.3 s: V8 keeps it until it has to collect, and a process that was never busy
+ * never has to. To be called once, when a process is ready and before it has worked: such
+ * a collection drops compiled code too.
+ */
+export function finishStart(): void {
+  // V8 gives its collector to contexts that are made after the flag is set.
+  for (const flag of [...V8_FLAGS, '--expose-gc']) setFlagsFromString(flag);
+  const collect = runInNewContext('gc') as (options: {
+    readonly type: 'major';
+    readonly flavor: 'last-resort';
+  }) => void;
+  // Other collections keep the pages that they free for objects to come.
+  collect({ type: 'major', flavor: 'last-resort' });
 }

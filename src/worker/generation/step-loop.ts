@@ -10,10 +10,8 @@ import {
   type GenerationEnd,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
-import {
-  type GenerationOptions,
-  GenerationScheduler,
-} from '../../core/iteration/generation-scheduler.js';
+import { GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
+import { type GenerationOptions } from '../../core/iteration/running-set.js';
 import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import { type LiveSequence, SequenceEvents } from './sequence-events.js';
 import {

@@ -25,12 +25,7 @@ class MistakenSender {
     const { custom_id: id } = JSON.parse((await input.read(ticket.entry)).toString()) as {
       custom_id: string;
     };
-    const line = answerLine({
-      customIdJson: JSON.stringify(id),
-      status: 200,
-      requestId: id,
-      bodyJson: '{}',
-    });
+    const line = answerLine(JSON.stringify(id), 200, id, '{}');
     return { kind: 'O', line };
   }
 }
@@ -47,14 +42,9 @@ describe('a mistake of ours in the middle of a batch', () => {
         'batch.grace_ms': 1000,
       },
     });
-    const parts = {
-      settings,
-      models: [],
-      link: undefined,
-      tracer: trace.getTracer('none'),
-    };
+    const tracer = trace.getTracer('none');
     const module = await Test.createTestingModule({
-      imports: [BatchModule.forProcessor(parts)],
+      imports: [BatchModule.forProcessor(settings, [], undefined, tracer)],
     })
       .overrideProvider(LineSender)
       .useValue(new MistakenSender())

@@ -60,7 +60,7 @@ export class PullRig implements AsyncDisposable {
       ...settings,
     };
     return pullModel(order, {
-      http: new HubHttp({ endpoint: this.hub.url, token }),
+      http: new HubHttp(this.hub.url, token),
       signal: this.abort.signal,
       observe: event => {
         this.events.push(event);

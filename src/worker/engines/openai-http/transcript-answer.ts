@@ -26,12 +26,9 @@ export function transcriptIn(
   const segments = listOf(answer.segments);
   const durationS =
     context.durationS || durationIn(answer) || numberOf(segments.at(-1)?.end);
-  const { language } = answer;
-  // Whisper's `english` is `en`; a tag, and an unknown name, stay as they came.
-  const told = typeof language === 'string' && (languageTag(language) ?? language);
   return {
     text,
-    language: told || context.language,
+    language: languageIn(answer) || context.language,
     durationS,
     segments: segments.length > 0 ? segments.map(segmentOf) : wholeText(text, durationS),
     words: context.wordTimestamps ? wordsIn(answer, segments) : [],
@@ -40,6 +37,10 @@ export function transcriptIn(
       : undefined,
   };
 }
+
+/** Whisper's `english` is `en`; a tag, and an unknown name, stay as they came. */
+const languageIn = ({ language }: Fields): string =>
+  typeof language === 'string' ? (languageTag(language) ?? language) : '';
 
 /** `duration` of verbose_json, or what json says was charged. */
 function durationIn({ duration, usage }: Fields): number {

@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from '@jest/globals';
-import { checkFolder } from './doctor-checks.js';
+import { checkFolder } from './doctor.js';
 
 describe('doctor, at a folder', () => {
   it.each([
