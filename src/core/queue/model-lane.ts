@@ -1,8 +1,8 @@
 import { FairLane } from '../order/fair-lane.js';
 import { type WeightOf } from '../order/account.js';
-import { FairOrder } from '../order/fair-order.js';
+import { type FairOrder } from '../order/fair-order.js';
 import { type HeapItem, type KeyedHeap } from '../order/keyed-heap.js';
-import { RequestPriority } from '../request/request-priority.js';
+import { type RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
 const equalWeights: WeightOf = () => 1;
