@@ -13,7 +13,7 @@ import { createEngine, externalDiarizer } from './worker/engine-factory.js';
 import { WorkerGrpcServer } from './worker/grpc/worker-grpc-server.js';
 import { reportToSupervisor } from './worker/lifecycle/supervisor-link.js';
 import { WorkerDrain } from './worker/lifecycle/worker-drain.js';
-import { NestLog, workerLog } from './worker/lifecycle/worker-log.js';
+import { nestLog, workerLog } from './worker/lifecycle/worker-log.js';
 import { WorkerState } from './worker/lifecycle/worker-state.js';
 import { WorkerModule } from './worker/worker.module.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
@@ -36,7 +36,7 @@ async function bootstrap(): Promise<void> {
   const server = new WorkerGrpcServer(spec);
   const app = await NestFactory.createMicroservice<MicroserviceOptions>(
     WorkerModule.forEngine({ spec, engine, log, replaced }),
-    { strategy: server, logger: new NestLog(log) },
+    { strategy: server, logger: nestLog(log) },
   );
   let stopping = false;
   const stop = async (graceMs?: number, exitCode = 0): Promise<void> => {

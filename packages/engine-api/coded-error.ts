@@ -1,4 +1,4 @@
-export interface ErrorDetails {
+interface ErrorDetails {
   /** The invalid field, as the caller spelled it. */
   readonly param?: string;
   /**

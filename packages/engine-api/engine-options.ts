@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Fields } from './is-object.js';
 import { didYouMean } from './nearest-name.js';
 
 /** The entry of a model, as its engine reads it. */
@@ -11,7 +12,7 @@ export interface EngineModel {
   readonly languages: readonly string[];
   /** Client voice name → engine voice id. */
   readonly voices: Readonly<Record<string, string>>;
-  readonly options: Readonly<Record<string, unknown>>;
+  readonly options: Fields;
 }
 
 export class EngineOptionsError extends Error {
@@ -26,7 +27,7 @@ export class EngineOptionsError extends Error {
 }
 
 /** What one option may be. */
-export interface OptionRule<S extends z.ZodType> {
+interface OptionRule<S extends z.ZodType> {
   readonly schema: S;
   /** As its problem says it: `a whole number from 1 to 8`. */
   readonly allowed: string;

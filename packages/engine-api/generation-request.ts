@@ -114,16 +114,3 @@ export type GenerationEnd =
   | { readonly type: 'cancelled'; readonly reason: SequenceCancelReason }
   | { readonly type: 'deadline' }
   | { readonly type: 'failed'; readonly error: Error };
-
-/**
- * Events. Both are emitted from inside `complete`, `cancel`, `plan` or `lost`, when the
- * state is changed already.
- */
-export interface GenerationListener<T> {
-  /**
-   * A new token of the answer; `index` counts from 0 without gaps,
-   * also across preemption.
-   */
-  readonly emitted: (request: T, token: number, index: number) => void;
-  readonly ended: (request: T, end: GenerationEnd) => void;
-}

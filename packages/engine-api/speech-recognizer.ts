@@ -233,6 +233,23 @@ export type RecognizerEvent =
       readonly words: readonly TranscriptWord[];
     };
 
+/** The event of another utterance, `byS` later; times are rounded to milliseconds. */
+export function movedEvent(
+  event: RecognizerEvent,
+  utterance: number,
+  byS: number,
+): RecognizerEvent {
+  if (event.type === 'partial') return { ...event, utterance };
+  const moved = <T extends { readonly start: number; readonly end: number }>(
+    timed: T,
+  ): T => ({ ...timed, start: laterBy(timed.start, byS), end: laterBy(timed.end, byS) });
+  return { ...moved(event), utterance, words: event.words.map(moved) };
+}
+
+/** Rounded to milliseconds. */
+export const laterBy = (seconds: number, byS: number): number =>
+  Math.round((seconds + byS) * 1000) / 1000;
+
 /** One live stream. Calls are ordered; events carry utterance numbers from 0. */
 export interface RecognizerStream {
   /** Mono s16 at 16 kHz. Resolves when taken: the natural back pressure. */

@@ -1,4 +1,5 @@
 import { type GenerationPlan, type StepOutcome } from './generation-plan.js';
+import { type Fields } from './is-object.js';
 import { type GenerationRequest, type KvMemory } from './generation-request.js';
 
 /**
@@ -133,10 +134,10 @@ export type Prompt =
   | {
       readonly type: 'chat';
       /** Each has one text as its `content`. */
-      readonly messages: readonly Readonly<Record<string, unknown>>[];
+      readonly messages: readonly Fields[];
       readonly tools?: unknown;
       /** Of the chat template, beside its own; absent: none. */
-      readonly variables?: Readonly<Record<string, unknown>>;
+      readonly variables?: Fields;
     }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'tokens'; readonly tokens: readonly number[] };

@@ -8,12 +8,7 @@ import {
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
 import { vocabularySizeOf } from './gguf-header.js';
-import {
-  demandShallow,
-  grammarParam,
-  grammarRefused,
-  rememberGrammar,
-} from './grammar-text.js';
+import { checkGrammar, grammarRefused } from './grammar-text.js';
 import { type ChildSettings, drawThreads, type LlamaOptions } from './options.js';
 import { LlamaCallOverdue, LlamaChild } from './process.js';
 import {
@@ -47,7 +42,7 @@ const GRAMMAR_LIMIT_MS = 5000;
  */
 export class LlamaBackend implements TextBackend {
   readonly memory: SlotMemory;
-  readonly #options: LlamaOptions;
+  readonly stepTargetMs: number | undefined;
   readonly #child: LlamaChild<LlamaOperations, ChildInfo>;
   readonly #steps: SlotSteps;
   #loading: Promise<void> | undefined;
@@ -56,33 +51,28 @@ export class LlamaBackend implements TextBackend {
   #running: Promise<unknown> = Promise.resolve();
   /** One after another: what one takes is not counted against the next. */
   #checking: Promise<unknown> = Promise.resolve();
-  #runs = 0;
+  decodeCalls = 0;
   /** Of the last step: one that is sent behind it may take so much longer. */
   #limitMs = 0;
 
-  get stepTargetMs(): number | undefined {
-    return this.#options.stepTargetMs;
-  }
-
-  constructor(options: LlamaOptions) {
-    this.#options = options;
+  constructor(private readonly options: LlamaOptions) {
     const { contextTokens, rows, kvTokens = rows * contextTokens } = options;
+    this.stepTargetMs = options.stepTargetMs;
     const shape = { slots: rows, slotTokens: contextTokens, blockTokens: BLOCK_TOKENS };
     this.memory = new SlotMemory({ ...shape, tokens: kvTokens });
     this.#steps = new SlotSteps(this.memory);
     const poolThreads = drawThreads(options, vocabularySizeOf(options.modelFile));
     const settings: ChildSettings = { ...options, drawThreads: poolThreads };
-    this.#child = new LlamaChild({
-      entry: './native/generator.child.js',
+    this.#child = new LlamaChild(
+      './native/generator.child.js',
       settings,
       poolThreads,
-      onOpen: info => this.#forget(info),
-    });
+      info => this.#forget(info),
+    );
   }
 
   get info(): TextBackendInfo {
-    const { contextTokens, rows, stepTokens, modelFile, device, sampling } =
-      this.#options;
+    const { contextTokens, rows, stepTokens, modelFile, device, sampling } = this.options;
     const known = this.#info;
     return {
       contextTokens,
@@ -97,10 +87,6 @@ export class LlamaBackend implements TextBackend {
       grammar: true,
       sampling: sampling ?? {},
     };
-  }
-
-  get decodeCalls(): number {
-    return this.#runs;
   }
 
   /** Of the process with the model in it; for tests that kill it. */
@@ -125,11 +111,11 @@ export class LlamaBackend implements TextBackend {
   async check({ logitBias, grammar }: Sampling): Promise<void> {
     if (logitBias) this.#vocabulary.checked([...logitBias.keys()], 'logit_bias');
     if (!grammar) return;
-    const check = { grammar, param: grammarParam(grammar) };
-    demandShallow(grammar, check.param);
-    const checked = this.#checking.then(() => this.#compiled(check));
-    this.#checking = checked.catch(() => undefined);
-    rememberGrammar(grammar, await checked);
+    await checkGrammar(grammar, check => {
+      const checked = this.#checking.then(() => this.#compiled(check));
+      this.#checking = checked.catch(() => undefined);
+      return checked;
+    });
   }
 
   run(plan: GenerationPlan<TextSequence>): Promise<TextOutcome> {
@@ -193,11 +179,11 @@ export class LlamaBackend implements TextBackend {
     { ahead }: GenerationPlan<TextSequence>,
     frame: StepFrame,
   ): Promise<StepReply> {
-    const limitMs = this.#options.stepTimeoutMs + frame.tokens.length * TOKEN_LIMIT_MS;
+    const limitMs = this.options.stepTimeoutMs + frame.tokens.length * TOKEN_LIMIT_MS;
     const waitMs = ahead ? this.#limitMs : 0;
     this.#limitMs = limitMs;
     const reply = await this.#child.call('step', frame, waitMs + limitMs);
-    if (!reply.skipped) this.#runs += 1;
+    if (!reply.skipped) this.decodeCalls += 1;
     return reply;
   }
 

@@ -13,7 +13,6 @@ import {
   type TextEmbedder,
 } from '@switchyard/engine-api/text-embedder.js';
 import {
-  type EmbeddingRequest,
   embeddingRuns,
   paramOf,
   readEmbeddingRequest,
@@ -32,13 +31,6 @@ const POOL_THREADS = 4;
 /** Longer texts are refused before they are cut into tokens. */
 const LONGEST_TOKEN_BYTES = 256;
 
-interface Tokens {
-  /** One text after another. */
-  readonly tokens: readonly Int32Array[];
-  /** Length of the vectors that are wanted. */
-  readonly dimensions: number;
-}
-
 /** A request of the group while it is computed. */
 interface Work {
   readonly item: EmbedItem;
@@ -54,24 +46,23 @@ interface Work {
  */
 export class LlamaEmbedder implements TextEmbedder {
   readonly kind = 'embedding';
-  readonly #options: LlamaEmbeddingOptions;
   readonly #child: LlamaChild<EmbeddingOperations, EmbeddingInfo>;
   #loading: Promise<void> | undefined;
   #known: EmbeddingInfo | undefined;
-  #runs = 0;
+  /** Native runs so far: the proof that texts share them. */
+  runs = 0;
 
-  constructor(options: LlamaEmbeddingOptions) {
-    this.#options = options;
-    this.#child = new LlamaChild({
-      entry: './native/embedder.child.js',
-      settings: options,
-      poolThreads: POOL_THREADS,
-      onOpen: info => (this.#known = info),
-    });
+  constructor(private readonly options: LlamaEmbeddingOptions) {
+    this.#child = new LlamaChild(
+      './native/embedder.child.js',
+      options,
+      POOL_THREADS,
+      info => (this.#known = info),
+    );
   }
 
   get info(): EngineInfo {
-    const { device, maxBatch, shortenable } = this.#options;
+    const { device, maxBatch, shortenable } = this.options;
     return {
       engine: 'llama-cpp',
       device: this.#known?.device ?? device,
@@ -89,12 +80,7 @@ export class LlamaEmbedder implements TextEmbedder {
   }
 
   get #ranks(): boolean {
-    return this.#known?.ranks ?? this.#options.pooling === 'rank';
-  }
-
-  /** Native runs so far: the proof that texts share them. */
-  get runs(): number {
-    return this.#runs;
+    return this.#known?.ranks ?? this.options.pooling === 'rank';
   }
 
   /** Of the process with the model in it; for tests that kill it. */
@@ -114,7 +100,7 @@ export class LlamaEmbedder implements TextEmbedder {
     const works = await Promise.all(batch.map((item, index) => this.#work(item, index)));
     const pieces = works.flatMap(work => ('ok' in work ? [] : work.pieces));
     const alive = (piece: TextPiece): Work | undefined => aliveIn(works[piece.item]!);
-    for (const run of embeddingRuns(pieces, this.#options))
+    for (const run of embeddingRuns(pieces, this.options))
       await this.#compute(run, alive);
     return works.map(work => ('ok' in work ? work : outcomeOf(work)));
   }
@@ -139,27 +125,24 @@ export class LlamaEmbedder implements TextEmbedder {
     }
   }
 
-  async #texts({ body }: EmbedItem): Promise<Tokens> {
+  async #texts({ body }: EmbedItem) {
     const { dimensions: full, vocabularySize, ranks } = this.#use();
     if (ranks)
       throw new EngineError(
         'unsupported_task',
         'This model ranks documents and makes no vectors.',
       );
-    const { shortenable } = this.#options;
-    const request = readEmbeddingRequest(body, {
+    const { shortenable } = this.options;
+    const { inputs, isOne, dimensions } = readEmbeddingRequest(body, {
       dimensions: full,
       vocabularySize,
       shortenable,
     });
-    return {
-      tokens: await this.#tokens(request),
-      dimensions: request.dimensions ?? full,
-    };
+    return { tokens: await this.#tokens(inputs, isOne), dimensions: dimensions ?? full };
   }
 
   /** The query stands before each document. */
-  async #pairs({ body }: EmbedItem): Promise<Tokens> {
+  async #pairs({ body }: EmbedItem) {
     if (!this.#use().ranks)
       throw new EngineError(
         'unsupported_task',
@@ -176,7 +159,7 @@ export class LlamaEmbedder implements TextEmbedder {
 
   /** What a text may be long. @param beside which counts as well */
   #demands(param: (index: number) => string, beside = '') {
-    const most = Math.min(this.#options.batchTokens, this.#use().trainedContextTokens);
+    const most = Math.min(this.options.batchTokens, this.#use().trainedContextTokens);
     const demand =
       (unit: string, limit: number) =>
       (length: number, index: number): void => {
@@ -192,7 +175,10 @@ export class LlamaEmbedder implements TextEmbedder {
     };
   }
 
-  async #tokens({ inputs, isOne }: EmbeddingRequest): Promise<readonly Int32Array[]> {
+  async #tokens(
+    inputs: readonly (string | readonly number[])[],
+    isOne: boolean,
+  ): Promise<readonly Int32Array[]> {
     const texts = inputs.filter(input => typeof input === 'string');
     const demands = this.#demands(index => paramOf(index, isOne));
     inputs.forEach((input, index) => {
@@ -242,11 +228,11 @@ export class LlamaEmbedder implements TextEmbedder {
       tokens.set(piece.tokens, at);
       at += piece.tokens.length;
     }
-    this.#runs += 1;
+    this.runs += 1;
     return this.#child.call(
       'embed',
       { tokens, counts },
-      this.#options.stepTimeoutMs + tokens.length * TOKEN_LIMIT_MS,
+      this.options.stepTimeoutMs + tokens.length * TOKEN_LIMIT_MS,
     );
   }
 

@@ -1,17 +1,12 @@
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
+import { type LlamaEmbeddingOptions } from './options.js';
 
 /** One text of a group: whose it is, and which of its. */
 export interface TextPiece {
   readonly item: number;
   readonly input: number;
   readonly tokens: Int32Array;
-}
-
-interface RunBounds {
-  /** Each text has at most so many. */
-  readonly batchTokens: number;
-  readonly batchTexts: number;
 }
 
 /**
@@ -21,7 +16,7 @@ interface RunBounds {
  */
 export function embeddingRuns(
   pieces: readonly TextPiece[],
-  { batchTokens, batchTexts }: RunBounds,
+  { batchTokens, batchTexts }: Pick<LlamaEmbeddingOptions, 'batchTokens' | 'batchTexts'>,
 ): TextPiece[][] {
   const runs: TextPiece[][] = [];
   let run: TextPiece[] = [];
@@ -38,17 +33,6 @@ export function embeddingRuns(
   return run.length > 0 ? [...runs, run] : runs;
 }
 
-/** One text of a request, as text or as tokens of the model. */
-type EmbeddingInput = string | readonly number[];
-
-export interface EmbeddingRequest {
-  readonly inputs: readonly EmbeddingInput[];
-  /** `input` is one text, not a list. */
-  readonly isOne: boolean;
-  /** Length of the vectors; absent: as the model makes them. */
-  readonly dimensions: number | undefined;
-}
-
 interface EmbeddingLimits {
   readonly dimensions: number;
   readonly vocabularySize: number;
@@ -56,11 +40,13 @@ interface EmbeddingLimits {
   readonly shortenable: boolean;
 }
 
-/** `input` and `dimensions` of `/v1/embeddings`. @throws EngineError */
-export function readEmbeddingRequest(
-  body: Buffer,
-  limits: EmbeddingLimits,
-): EmbeddingRequest {
+/**
+ * `input` and `dimensions` of `/v1/embeddings`.
+ * @returns each input as text or as tokens of the model; `isOne`: `input` is one text, not
+ *   a list; without `dimensions`, vectors are as the model makes them
+ * @throws EngineError
+ */
+export function readEmbeddingRequest(body: Buffer, limits: EmbeddingLimits) {
   const { input, dimensions } = parseBoundedJson(body.toString('utf8')) as {
     input?: unknown;
     dimensions?: unknown;
@@ -88,7 +74,7 @@ function inputOf(
   input: unknown,
   param: string,
   { vocabularySize }: EmbeddingLimits,
-): EmbeddingInput {
+): string | readonly number[] {
   if (typeof input === 'string' && input !== '') return input;
   if (!Array.isArray(input) || input.length === 0)
     throw invalidValue(

@@ -30,7 +30,7 @@ export function vocabularySizeOf(file: string): number | undefined {
   let descriptor: number | undefined;
   try {
     descriptor = openSync(file, 'r');
-    return new GgufHeader(descriptor).vocabularySize();
+    return vocabularySizeIn(descriptor);
   } catch {
     return undefined;
   } finally {
@@ -38,57 +38,41 @@ export function vocabularySizeOf(file: string): number | undefined {
   }
 }
 
-class GgufHeader {
-  #at = 0;
-
-  constructor(private readonly descriptor: number) {}
-
-  vocabularySize(): number | undefined {
-    if (this.#bytes(MAGIC.length).toString('latin1') !== MAGIC || this.#integer32() < 2)
-      return undefined;
-    this.#integer64(); // tensors
-    for (let left = this.#integer64(); left > 0; left--) {
-      const key = this.#bytes(this.#integer64()).toString('utf8');
-      const type = this.#integer32();
-      if (key === VOCABULARY) return this.#lengthOfArray();
-      this.#skip(type);
-    }
+function vocabularySizeIn(descriptor: number): number | undefined {
+  let at = 0;
+  const bytes = (count: number): Buffer => {
+    const read = Buffer.alloc(Math.min(count, 1 << 16));
+    if (readSync(descriptor, read, 0, read.length, at) < count)
+      throw new RangeError('The header ends too early.');
+    at += count;
+    return read;
+  };
+  const integer32 = (): number => bytes(4).readUInt32LE();
+  const integer64 = (): number => Number(bytes(8).readBigUInt64LE());
+  const skip = (type: number): void => {
+    if (type === ARRAY) return skipArray();
+    const width = type === STRING ? integer64() : widthOf(type);
+    at += width;
+  };
+  const skipArray = (): void => {
+    const type = integer32();
+    const length = integer64();
+    if (type !== STRING && type !== ARRAY) at += length * widthOf(type);
+    else for (let left = length; left > 0; left--) skip(type);
+  };
+  if (bytes(MAGIC.length).toString('latin1') !== MAGIC || integer32() < 2)
     return undefined;
+  integer64(); // tensors
+  for (let left = integer64(); left > 0; left--) {
+    const key = bytes(integer64()).toString('utf8');
+    const type = integer32();
+    if (key !== VOCABULARY) skip(type);
+    else {
+      integer32(); // type of its members
+      return integer64();
+    }
   }
-
-  #lengthOfArray(): number {
-    this.#integer32(); // type of its members
-    return this.#integer64();
-  }
-
-  #skip(type: number): void {
-    if (type === ARRAY) return this.#skipArray();
-    const width = type === STRING ? this.#integer64() : widthOf(type);
-    this.#at += width;
-  }
-
-  #skipArray(): void {
-    const type = this.#integer32();
-    const length = this.#integer64();
-    if (type !== STRING && type !== ARRAY) this.#at += length * widthOf(type);
-    else for (let left = length; left > 0; left--) this.#skip(type);
-  }
-
-  #integer32(): number {
-    return this.#bytes(4).readUInt32LE();
-  }
-
-  #integer64(): number {
-    return Number(this.#bytes(8).readBigUInt64LE());
-  }
-
-  #bytes(count: number): Buffer {
-    const bytes = Buffer.alloc(Math.min(count, 1 << 16));
-    const read = readSync(this.descriptor, bytes, 0, bytes.length, this.#at);
-    if (read < count) throw new RangeError('The header ends too early.');
-    this.#at += count;
-    return bytes;
-  }
+  return undefined;
 }
 
 function widthOf(type: number): number {

@@ -6,6 +6,7 @@ import {
 } from '@switchyard/json-schema-gbnf/grammar-rules.js';
 import { schemaGrammar } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
 import { type EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
+import { type GrammarCheck } from './protocol.js';
 import { toolCallGrammar } from './tool-form.js';
 import { StringRules } from '@switchyard/json-schema-gbnf/string-rules.js';
 
@@ -22,8 +23,18 @@ const texts = new WeakMap<Grammar, string>();
 const MOST_VALUES = 50_000;
 const DEEPEST_VALUE = 1500;
 
-export const rememberGrammar = (grammar: Grammar, text: string): void =>
-  void texts.set(grammar, text);
+/**
+ * @param compile writes it in the child
+ * @throws EngineError invalid_value for one that is too large, or cannot be compiled
+ */
+export async function checkGrammar(
+  grammar: Grammar,
+  compile: (check: GrammarCheck) => Promise<string>,
+): Promise<void> {
+  const param = grammarParam(grammar);
+  demandShallow(grammar, param);
+  texts.set(grammar, await compile({ grammar, param }));
+}
 
 /** Written once, by the child when the grammar is checked. */
 export function knownGrammarText(grammar: Grammar): string {
@@ -37,7 +48,7 @@ export function knownGrammarText(grammar: Grammar): string {
  * @throws EngineError invalid_value: more values, or deeper ones, than can be checked
  *   in reasonable time
  */
-export function demandShallow(grammar: Grammar, param: string): void {
+function demandShallow(grammar: Grammar, param: string): void {
   let values = 0;
   let level: unknown[] = [grammar];
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -73,7 +84,7 @@ export function grammarText(grammar: Grammar): string {
 }
 
 /** The field that a grammar came from. */
-export const grammarParam = ({ type, param }: Grammar): string =>
+const grammarParam = ({ type, param }: Grammar): string =>
   param ??
   {
     gbnf: 'grammar',

@@ -13,8 +13,11 @@ import {
 } from '@switchyard/engine-api/engine-options.js';
 import { type LlamaDevice, POOLINGS } from './protocol.js';
 
-/** Of native runs. */
-export interface RunThreads {
+/** What is decided here, where the model runs. */
+interface MachineOptions {
+  readonly device: LlamaDevice;
+  /** Which CUDA device; absent: all that the driver shows. */
+  readonly deviceIndex?: number;
   /**
    * Of a run of one token, which is short: threads wait for each other by spinning, so
    * one too many on a busy machine costs more than it brings.
@@ -24,11 +27,14 @@ export interface RunThreads {
   readonly batchThreads: number;
 }
 
-function runThreads(given: number | undefined): RunThreads {
+function machineOptions(read: { device: string; threads?: number }): MachineOptions {
+  const [device, index] = read.device.split(':') as [LlamaDevice, string | undefined];
   const cores = availableParallelism();
   return {
-    threads: given ?? Math.max(1, Math.min(16, Math.floor(cores / 2))),
-    batchThreads: given ?? Math.min(16, cores),
+    device,
+    ...(index !== undefined && { deviceIndex: Number(index) }),
+    threads: read.threads ?? Math.max(1, Math.min(16, Math.floor(cores / 2))),
+    batchThreads: read.threads ?? Math.min(16, cores),
   };
 }
 
@@ -41,7 +47,7 @@ const SMALL_VOCABULARY = 4096;
  * @param vocabulary tokens; undefined: not known
  */
 export const drawThreads = (
-  { threads }: Pick<RunThreads, 'threads'>,
+  { threads }: Pick<MachineOptions, 'threads'>,
   vocabulary: number | undefined,
 ): number =>
   vocabulary !== undefined && vocabulary <= SMALL_VOCABULARY
@@ -119,24 +125,14 @@ const GENERATION = {
   exact: FLAG_OPTION,
 };
 
-interface DeviceChoice {
-  readonly device: LlamaDevice;
-  /** Which CUDA device; absent: all that the driver shows. */
-  readonly deviceIndex?: number;
-}
-
-type Resolved = 'device' | 'threads';
-
-export type LlamaEmbeddingOptions = DeviceChoice &
-  RunThreads &
-  Omit<OptionsOf<typeof EMBEDDING>, Resolved>;
+export type LlamaEmbeddingOptions = MachineOptions &
+  Omit<OptionsOf<typeof EMBEDDING>, keyof MachineOptions>;
 
 type GenerationOptions = OptionsOf<typeof GENERATION>;
 type Unset = 'stepTargetMs' | 'exact' | 'sampling';
 
-export type LlamaOptions = DeviceChoice &
-  RunThreads &
-  Omit<GenerationOptions, Resolved | Unset> &
+export type LlamaOptions = MachineOptions &
+  Omit<GenerationOptions, keyof MachineOptions | Unset> &
   Partial<Pick<GenerationOptions, Unset>>;
 
 /** What the child process of a language model loads, on its command line. */
@@ -151,7 +147,7 @@ export type ChildSettings = LlamaOptions & {
 /** Of a model of kind embedding. @throws EngineOptionsError */
 export function readLlamaEmbeddingOptions(model: EngineModel): LlamaEmbeddingOptions {
   const read = readOptions(model, EMBEDDING);
-  return { ...read, ...deviceIn(read.device), ...runThreads(read.threads) };
+  return { ...read, ...machineOptions(read) };
 }
 
 /** Of a model of kind llm. @throws EngineOptionsError */
@@ -169,10 +165,5 @@ export function readLlamaOptions(model: EngineModel): LlamaOptions {
         `a whole number from \`contextTokens\` (${contextTokens}) to ${most}`,
       );
   });
-  return { ...read, ...deviceIn(read.device), ...runThreads(read.threads) };
-}
-
-function deviceIn(value: string): DeviceChoice {
-  const [device, index] = value.split(':') as [LlamaDevice, string | undefined];
-  return { device, ...(index !== undefined && { deviceIndex: Number(index) }) };
+  return { ...read, ...machineOptions(read) };
 }

@@ -15,19 +15,6 @@ import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.j
 import { threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { type LlamaOptions } from './options.js';
 
-interface LlamaChildOptions<Info> {
-  /** Module of the child, beside this one. */
-  readonly entry: './native/generator.child.js' | './native/embedder.child.js';
-  readonly settings: Pick<LlamaOptions, 'loadTimeoutMs' | 'deviceIndex'>;
-  /** Threads of its pool: native runs and draws. */
-  readonly poolThreads: number;
-  /**
-   * A process is there, the first one or another: it knows nothing of what the
-   * one before kept.
-   */
-  readonly onOpen?: (info: Info) => void;
-}
-
 /** A process that ran for so long is sound: the next pause is the shortest again. */
 const SOUND_AFTER_MS = 30_000;
 const RESTART = { firstMs: 100, longestMs: 10_000 };
@@ -37,16 +24,24 @@ const RESTART = { firstMs: 100, longestMs: 10_000 };
  * whoever needs it next; all who need it at that time wait for the same one.
  */
 export class LlamaChild<O extends Operations<O>, Info> {
-  readonly #options: LlamaChildOptions<Info>;
   readonly #backoff = new RestartBackoff(RESTART);
   #process: LlamaProcess<O, Info> | undefined;
   #reopening: Promise<void> | undefined;
   #readyAtMs = 0;
   #closed: Promise<void> | undefined;
 
-  constructor(options: LlamaChildOptions<Info>) {
-    this.#options = options;
-  }
+  /**
+   * @param entry module of the child, beside this one
+   * @param poolThreads threads of its pool: native runs and draws
+   * @param onOpen a process is there, the first one or another: it knows nothing of what
+   *   the one before kept
+   */
+  constructor(
+    private readonly entry: './native/generator.child.js' | './native/embedder.child.js',
+    private readonly settings: Pick<LlamaOptions, 'loadTimeoutMs' | 'deviceIndex'>,
+    private readonly poolThreads: number,
+    private readonly onOpen: (info: Info) => void,
+  ) {}
 
   get pid(): number | undefined {
     return this.#process?.pid;
@@ -54,19 +49,19 @@ export class LlamaChild<O extends Operations<O>, Info> {
 
   /** @throws Error with what to install or where to look. */
   async open(): Promise<void> {
-    const { entry, settings, poolThreads, onOpen } = this.#options;
+    const { settings } = this;
     const { loadTimeoutMs, deviceIndex } = settings;
     this.#process = new LlamaProcess<O, Info>({
-      entry: fileURLToPath(threadEntry(entry, import.meta.url)),
+      entry: fileURLToPath(threadEntry(this.entry, import.meta.url)),
       settings,
       env: foreignEnvironment({
-        UV_THREADPOOL_SIZE: String(poolThreads),
+        UV_THREADPOOL_SIZE: String(this.poolThreads),
         ...(deviceIndex !== undefined && { CUDA_VISIBLE_DEVICES: String(deviceIndex) }),
       }),
       loadTimeoutMs,
       onLine: (_, line) => void process.stderr.write(`llama.cpp: ${line}\n`),
     });
-    onOpen?.(await this.#process.ready);
+    this.onOpen(await this.#process.ready);
     this.#readyAtMs = performance.now();
   }
 
@@ -148,6 +143,7 @@ interface LlamaProcessOptions {
 export class LlamaProcess<O extends Operations<O>, Info> {
   readonly #calls: RemoteCalls<O, Info>;
   readonly #exited = Promise.withResolvers<void>();
+  readonly exited = this.#exited.promise;
   readonly #process: SupervisedProcess;
 
   constructor({ entry, settings, env, loadTimeoutMs, onLine }: LlamaProcessOptions) {
@@ -184,10 +180,6 @@ export class LlamaProcess<O extends Operations<O>, Info> {
 
   get ready(): Promise<Info> {
     return this.#calls.ready;
-  }
-
-  get exited(): Promise<void> {
-    return this.#exited.promise;
   }
 
   get alive(): boolean {

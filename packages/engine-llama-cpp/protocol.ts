@@ -46,18 +46,16 @@ export interface ChildInfo {
   readonly thinks: boolean;
   /** False: memory of a sequence cannot be cut back, only emptied (recurrent models). */
   readonly cutsBack: boolean;
-  readonly costs: SlotCosts;
-}
-
-/** Milliseconds, measured while warming up. */
-export interface SlotCosts {
-  /** Of one token of a prompt. */
-  readonly computeMs: number;
-  /**
-   * Of a copy of one sequence's memory to another, whatever its length: llama.cpp copies
-   * the whole buffer.
-   */
-  readonly copyMs: number;
+  /** Milliseconds, measured while warming up. */
+  readonly costs: {
+    /** Of one token of a prompt. */
+    readonly computeMs: number;
+    /**
+     * Of a copy of one sequence's memory to another, whatever its length: llama.cpp copies
+     * the whole buffer.
+     */
+    readonly copyMs: number;
+  };
 }
 
 /** Text of all tokens, one after another; `ends[i]` is where token i ends. */
@@ -78,9 +76,6 @@ export type SlotOperation =
       readonly from: number;
     };
 
-/** Numbers per item: slot, position, count of tokens, 1 when the next token is drawn. */
-export const ITEM_WIDTH = 4;
-
 /**
  * In place of a token: the one that was drawn last in its slot. The step before draws it,
  * when it is not known yet what.
@@ -98,6 +93,7 @@ export interface StepFrame {
   readonly operations: readonly SlotOperation[];
   /** Sequences that are new in their slot, or come back to it. */
   readonly begins: readonly SequenceStart[];
+  /** Four numbers each: slot, position, count of tokens, 1 when the next token is drawn. */
   readonly items: Int32Array;
   /** Tokens of all items, one after another; `AWAITED` among them. */
   readonly tokens: Uint32Array;
@@ -137,7 +133,6 @@ export interface StepReply {
   readonly skipped?: true;
 }
 
-export const NOT_DRAWN = -1;
 export const DRAW_FAILED = -2;
 
 export interface GrammarCheck {

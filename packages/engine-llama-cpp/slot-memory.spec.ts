@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { SlotMemory, type SlotMemoryOptions } from './slot-memory.js';
+import { SlotMemory } from './slot-memory.js';
 
 const numbers = (count: number, first = 1): number[] =>
   Array.from({ length: count }, (_, index) => first + index);
@@ -10,7 +10,7 @@ const request = (tokens: readonly number[], salt = 's') => ({
 });
 
 function memory(
-  changes: Partial<SlotMemoryOptions> = {},
+  changes: Partial<ConstructorParameters<typeof SlotMemory>[0]> = {},
   costs = { computeMs: 1, copyMs: 10 },
 ): SlotMemory {
   const shape = { slots: 2, slotTokens: 32, blockTokens: 4, ...changes };

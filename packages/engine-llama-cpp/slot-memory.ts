@@ -2,33 +2,7 @@ import {
   type KvMemory,
   type MemoryRequest,
 } from '@switchyard/engine-api/generation-request.js';
-import { type SlotCosts, type SlotOperation } from './protocol.js';
-
-export interface SlotMemoryOptions {
-  readonly slots: number;
-  /** Most tokens of one slot. */
-  readonly slotTokens: number;
-  /**
-   * Tokens of all slots together, `slotTokens` to `slots` times that; with fewer than
-   * that, slots share them.
-   */
-  readonly tokens: number;
-  readonly blockTokens: number;
-}
-
-/** What is known of the process once its model is loaded. */
-interface SlotProperties {
-  readonly costs: SlotCosts;
-  /** False: a slot cannot be cut back, only emptied; no beginnings are shared then. */
-  readonly cutsBack: boolean;
-}
-
-/**
- * A sequence as it begins, or returns, in a slot: its sampler starts from these tokens.
- */
-interface SlotContent {
-  readonly tokens: readonly number[];
-}
+import { type ChildInfo, type SlotOperation } from './protocol.js';
 
 interface Slot {
   readonly index: number;
@@ -64,15 +38,29 @@ interface Slot {
  * native run in the order in which they were decided.
  */
 export class SlotMemory implements KvMemory<object> {
-  readonly #options: SlotMemoryOptions;
   readonly #slots: Slot[];
   readonly #held = new Map<object, Slot>();
-  #properties: SlotProperties = { costs: { computeMs: 0, copyMs: 0 }, cutsBack: true };
+  /** What is known of the process once its model is loaded. */
+  #properties: Pick<ChildInfo, 'costs' | 'cutsBack'> = {
+    costs: { computeMs: 0, copyMs: 0 },
+    cutsBack: true,
+  };
   #operations: SlotOperation[] = [];
   #clock = 0;
 
-  constructor(options: SlotMemoryOptions) {
-    this.#options = options;
+  constructor(
+    private readonly options: {
+      readonly slots: number;
+      /** Most tokens of one slot. */
+      readonly slotTokens: number;
+      /**
+       * Tokens of all slots together, `slotTokens` to `slots` times that; with fewer than
+       * that, slots share them.
+       */
+      readonly tokens: number;
+      readonly blockTokens: number;
+    },
+  ) {
     this.#slots = Array.from({ length: options.slots }, (_, index) => ({
       index,
       holder: undefined,
@@ -88,11 +76,11 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   get blocks(): number {
-    return this.blocksFor(this.#options.tokens);
+    return this.blocksFor(this.options.tokens);
   }
 
   get blockTokens(): number {
-    return this.#options.blockTokens;
+    return this.options.blockTokens;
   }
 
   get available(): number {
@@ -103,7 +91,7 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   get capacity(): number {
-    return this.#options.slotTokens;
+    return this.options.slotTokens;
   }
 
   /**
@@ -118,7 +106,7 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   blocksFor(tokens: number): number {
-    return Math.ceil(tokens / this.#options.blockTokens);
+    return Math.ceil(tokens / this.options.blockTokens);
   }
 
   /** Its slot. */
@@ -194,7 +182,7 @@ export class SlotMemory implements KvMemory<object> {
   }
 
   /** A new process: nothing is in its slots, whatever their holders count on. */
-  reset(properties: SlotProperties): void {
+  reset(properties: Pick<ChildInfo, 'costs' | 'cutsBack'>): void {
     this.#properties = properties;
     this.forgetContents();
   }
@@ -234,7 +222,7 @@ export class SlotMemory implements KvMemory<object> {
    * True once for each sequence in its slot, and again after a failed step: its sampler
    * has to be set up with `tokens`.
    */
-  begins(index: number): SlotContent | undefined {
+  begins(index: number): Pick<Slot, 'tokens'> | undefined {
     const slot = this.#slots[index]!;
     if (!slot.isNew) return undefined;
     slot.isNew = false;

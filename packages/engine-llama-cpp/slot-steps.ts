@@ -43,14 +43,11 @@ interface SlotStep {
 
 /** Translates plans to frames for the child, and its replies to outcomes. */
 export class SlotSteps {
-  readonly #memory: SlotMemory;
   readonly #sampling = new WeakMap<TextSequence, WireSampling>();
   /** Why a sequence cannot be run. */
   readonly #unsound = new WeakMap<TextSequence, Error>();
 
-  constructor(memory: SlotMemory) {
-    this.#memory = memory;
-  }
+  constructor(private readonly memory: SlotMemory) {}
 
   prepare(plan: GenerationPlan<TextSequence>, vocabulary: Vocabulary): SlotStep {
     const refused = new Map<TextSequence, ItemResult>();
@@ -66,8 +63,8 @@ export class SlotSteps {
       .sort((a, b) => a.slot - b.slot);
     if (placed.length === 0) return { frame: undefined, operations: [], placed, refused };
     for (const { item, slot } of placed)
-      this.#memory.write(slot, item.position, item.count);
-    const operations = this.#memory.takeOperations();
+      this.memory.write(slot, item.position, item.count);
+    const operations = this.memory.takeOperations();
     const begins = placed
       .filter(({ item }) => item.sample)
       .flatMap(one => this.#start(one));
@@ -107,7 +104,7 @@ export class SlotSteps {
   /** The step failed or was skipped. */
   failed({ operations, placed }: SlotStep): void {
     const slots = placed.map(({ slot }) => slot);
-    this.#memory.failed(operations, slots);
+    this.memory.failed(operations, slots);
   }
 
   /**
@@ -121,9 +118,9 @@ export class SlotSteps {
     const known = this.#unsound.get(request);
     if (known) return known;
     try {
-      if (position + count > this.#memory.capacity)
+      if (position + count > this.memory.capacity)
         throw engineFailed(
-          `the sequence exceeds the context of ${this.#memory.capacity} tokens.`,
+          `the sequence exceeds the context of ${this.memory.capacity} tokens.`,
         );
       vocabulary.checked(tokens, 'prompt');
       this.#samplingOf(request);
@@ -135,7 +132,7 @@ export class SlotSteps {
   }
 
   #start({ item: { request, position, count }, slot }: PlacedItem): SequenceStart[] {
-    const content = this.#memory.begins(slot);
+    const content = this.memory.begins(slot);
     if (content === undefined) return [];
     const answerAt = request.prompt.length - (request.begunTokens ?? 0);
     const answer = Uint32Array.from(
@@ -155,20 +152,12 @@ export class SlotSteps {
 export const engineFailed = (why: string): EngineError =>
   new EngineError('engine_failed', `llama.cpp: ${why}`);
 
-function wireSampling({
-  logitBias,
-  grammar,
-  logprobs,
-  ...numbers
-}: Sampling): WireSampling {
+function wireSampling({ logitBias, grammar, ...numbers }: Sampling): WireSampling {
   return {
     ...numbers,
-    ...(logitBias && {
-      biasTokens: Uint32Array.from(logitBias.keys()),
-      biasValues: Float32Array.from(logitBias.values()),
-    }),
-    ...(grammar && { grammar: knownGrammarText(grammar) }),
-    ...(logprobs !== undefined && { logprobs }),
+    biasTokens: logitBias && Uint32Array.from(logitBias.keys()),
+    biasValues: logitBias && Float32Array.from(logitBias.values()),
+    grammar: grammar && knownGrammarText(grammar),
   };
 }
 

@@ -120,8 +120,12 @@ class CallRules {
   /** A parameter per element; texts stand as they are, all else as JSON. */
   xml(): string {
     const calls = this.tools.map(({ name, parameters = {}, path }) => {
-      const { properties = {}, required = [], ...rest }: ParameterSchema = parameters;
-      const { $defs = {}, definitions = {} } = rest;
+      const {
+        properties = {},
+        required = [],
+        $defs = {},
+        definitions = {},
+      }: ParameterSchema = parameters;
       const given = Object.entries(properties).map(([key, schema]) => {
         const value = isText(schema)
           ? this.#text(schema)

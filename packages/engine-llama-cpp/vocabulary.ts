@@ -19,7 +19,9 @@ export class Vocabulary {
 
   /** These tokens. @throws EngineError invalid_value: one is not of the model. */
   checked(tokens: readonly number[], param: string): readonly number[] {
-    const stranger = tokens.find(token => !this.#has(token));
+    const stranger = tokens.find(
+      token => !Number.isInteger(token) || token < 0 || token >= this.size,
+    );
     if (stranger === undefined) return tokens;
     throw invalidValue(
       `\`${param}\`: token ${stranger} is not one of the model's, 0 to ${this.size - 1}.`,
@@ -38,9 +40,5 @@ export class Vocabulary {
   /** The model has said all. */
   isEnd(token: number): boolean {
     return this.#endTokens.has(token);
-  }
-
-  #has(token: number): boolean {
-    return Number.isInteger(token) && token >= 0 && token < this.size;
   }
 }

@@ -1,11 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
-import {
-  type EmbeddingExtractor,
-  loadSherpa,
-  type SpeakerTurn,
-  toFloats,
-} from './library.js';
+import { loadSherpa, type SpeakerTurn, toFloats } from './library.js';
 import { type DiarizerProtocol, type DiarizerThreadData } from './protocol.js';
 import { nameSpeakers } from './speaker-turns.js';
 
@@ -22,6 +17,15 @@ void serveThread<DiarizerProtocol>(() => {
   const sherpa = loadSherpa();
   const diarization = new sherpa.OfflineSpeakerDiarization(config);
   const extractor = new sherpa.SpeakerEmbeddingExtractor(embedding);
+  /** Zeros, which match no speaker, for audio too short for the model. */
+  const printOf = (samples: Float32Array): Float32Array => {
+    const stream = extractor.createStream();
+    stream.acceptWaveform({ sampleRate: RATE, samples });
+    stream.inputFinished();
+    return extractor.isReady(stream)
+      ? extractor.compute(stream, false)
+      : new Float32Array(0);
+  };
   return {
     info: undefined,
     operations: {
@@ -30,16 +34,13 @@ void serveThread<DiarizerProtocol>(() => {
         const turns = inOrderOfAppearance(diarization.process(audio));
         const count = turns.reduce((most, { speaker }) => Math.max(most, speaker + 1), 0);
         const voices = Array.from({ length: count }, (_, i) =>
-          printOf(extractor, voiceOf(audio, turns, i)),
+          printOf(voiceOf(audio, turns, i)),
         );
         const prints = known.map(voice => ({
           name: voice.name,
-          embedding: printOf(extractor, toFloats(voice.samples)),
+          embedding: printOf(toFloats(voice.samples)),
         }));
-        const names =
-          known.length === 0
-            ? nameSpeakers(voices, [], 1)
-            : nameSpeakers(voices, prints, leastLikeness);
+        const names = nameSpeakers(voices, prints, leastLikeness);
         return turns.map(({ start, end, speaker }) => ({
           start,
           end,
@@ -81,14 +82,4 @@ function voiceOf(
     length += part.length;
   }
   return voice.subarray(0, length);
-}
-
-/** Zeros, which match no speaker, for audio too short for the model. */
-function printOf(extractor: EmbeddingExtractor, samples: Float32Array): Float32Array {
-  const stream = extractor.createStream();
-  stream.acceptWaveform({ sampleRate: RATE, samples });
-  stream.inputFinished();
-  return extractor.isReady(stream)
-    ? extractor.compute(stream, false)
-    : new Float32Array(0);
 }

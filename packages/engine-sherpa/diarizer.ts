@@ -46,11 +46,11 @@ export class SherpaDiarizer {
 
   async load(): Promise<void> {
     this.checkFiles();
-    this.#thread ??= new EngineThread({
-      entry: threadEntry('./diarizer.thread.js', import.meta.url),
-      name: 'sherpa-onnx diarizer',
-      data: this.#threadData,
-    });
+    this.#thread ??= new EngineThread(
+      threadEntry('./diarizer.thread.js', import.meta.url),
+      'sherpa-onnx diarizer',
+      this.#threadData,
+    );
     await this.#thread.ready;
   }
 
@@ -60,10 +60,7 @@ export class SherpaDiarizer {
   ): Promise<readonly NamedTurn[]> {
     if (!this.#thread) throw new Error('the diarizer is not loaded');
     const samples = await shareSamples(pcm);
-    return this.#thread.call('diarize', {
-      samples,
-      known: known.map(({ name, samples: voice }) => ({ name, samples: voice })),
-    });
+    return this.#thread.call('diarize', { samples, known });
   }
 
   /** Rejects when `signal` aborts before its turn has come. */

@@ -13,8 +13,14 @@ interface SherpaLibrary {
   readonly OfflineRecognizer: { createAsync(config: object): Promise<OfflineRecognizer> };
   readonly OnlineRecognizer: new (config: object) => OnlineRecognizer;
   readonly OfflineTts: { createAsync(config: object): Promise<OfflineTts> };
-  readonly OfflineSpeakerDiarization: new (config: object) => SpeakerDiarization;
-  readonly SpeakerEmbeddingExtractor: new (config: object) => EmbeddingExtractor;
+  readonly OfflineSpeakerDiarization: new (config: object) => {
+    process(samples: Float32Array): readonly SpeakerTurn[];
+  };
+  readonly SpeakerEmbeddingExtractor: new (config: object) => {
+    createStream(): OnlineStream;
+    isReady(stream: OnlineStream): boolean;
+    compute(stream: OnlineStream, enableExternalBuffer: boolean): Float32Array;
+  };
   readonly Vad: new (config: object, bufferSeconds: number) => VoiceDetector;
 }
 
@@ -74,22 +80,11 @@ interface OfflineTts {
   }): Waveform;
 }
 
-interface SpeakerDiarization {
-  readonly sampleRate: number;
-  process(samples: Float32Array): readonly SpeakerTurn[];
-}
-
 export interface SpeakerTurn {
   /** Seconds. */
   readonly start: number;
   readonly end: number;
   readonly speaker: number;
-}
-
-export interface EmbeddingExtractor {
-  createStream(): OnlineStream;
-  isReady(stream: OnlineStream): boolean;
-  compute(stream: OnlineStream, enableExternalBuffer: boolean): Float32Array;
 }
 
 /**

@@ -4,13 +4,6 @@ import { open } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
-/** A field of a protobuf message: its content lies from `start` to before `end`. */
-interface ProtobufField {
-  readonly number: number;
-  readonly start: number;
-  readonly end: number;
-}
-
 /** Wire types of protobuf. */
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
@@ -62,7 +55,7 @@ class OnnxFile implements Disposable {
     return entries;
   }
 
-  *#fields(start: number, end: number): Generator<ProtobufField> {
+  *#fields(start: number, end: number) {
     for (let at = start; at < end;) {
       const field = this.#field(at);
       if (field.end > end) {
@@ -75,7 +68,8 @@ class OnnxFile implements Disposable {
     }
   }
 
-  #field(at: number): ProtobufField {
+  /** A field of a protobuf message: its content lies from `start` to before `end`. */
+  #field(at: number) {
     const { value: tag, next: start } = this.#varint(at);
     const number = Math.floor(tag / 8);
     const wireType = tag % 8;
@@ -122,18 +116,16 @@ export function readOnnxMetadata(path: string): ReadonlyMap<string, string> {
   return file.metadata();
 }
 
-export type Precision = 'int8' | 'float32';
-
 /** What lies in the folder of one model. */
 export class ModelFolder {
   private constructor(
     readonly path: string,
     private readonly names: readonly string[],
-    private readonly precision: Precision,
+    private readonly precision: 'int8' | 'float32',
   ) {}
 
   /** @throws Error that names the folder. */
-  static open(path: string, precision: Precision): ModelFolder {
+  static open(path: string, precision: ModelFolder['precision']): ModelFolder {
     try {
       return new ModelFolder(path, readdirSync(path).sort(), precision);
     } catch (cause) {

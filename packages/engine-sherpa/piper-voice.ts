@@ -24,7 +24,7 @@ const DESCRIPTION = z.object({
   language: z.object({ name_english: z.string() }).partial().default({}),
 });
 
-export interface PiperVoice {
+interface PiperVoice {
   /** Path of the .onnx file. */
   readonly model: string;
   readonly description: z.output<typeof DESCRIPTION>;

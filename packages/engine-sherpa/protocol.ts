@@ -18,23 +18,6 @@ export interface HeardUtterance {
   readonly result: RecognizerResult;
 }
 
-interface DecodeRequest {
-  /** Mono 16 kHz, in shared memory. */
-  readonly samples: Int16Array;
-  /** Memory of a CancelFlag. */
-  readonly cancel: SharedArrayBuffer;
-}
-
-/**
- * What the streaming recogniser did; a run decodes one step of every stream
- * that is ready.
- */
-export interface StreamCounters {
-  readonly runs: number;
-  readonly rows: number;
-  readonly largest: number;
-}
-
 interface StreamCall {
   readonly id: number;
 }
@@ -42,7 +25,12 @@ interface StreamCall {
 /** Files and live streams of one model. `decode` answers undefined when cancelled. */
 export interface RecognizerProtocol {
   decode(
-    request: DecodeRequest,
+    request: {
+      /** Mono 16 kHz, in shared memory. */
+      readonly samples: Int16Array;
+      /** Memory of a CancelFlag. */
+      readonly cancel: SharedArrayBuffer;
+    },
     notify: Notify<HeardUtterance>,
   ): Promise<true | undefined>;
   open(request: StreamCall & { readonly partials: boolean }): void;
@@ -51,7 +39,15 @@ export interface RecognizerProtocol {
   ): Promise<readonly RecognizerEvent[]>;
   commit(request: StreamCall): Promise<readonly RecognizerEvent[]>;
   close(request: StreamCall): void;
-  counters(request: undefined): StreamCounters;
+  /**
+   * What the streaming recogniser did; a run decodes one step of every stream
+   * that is ready.
+   */
+  counters(request: undefined): {
+    readonly runs: number;
+    readonly rows: number;
+    readonly largest: number;
+  };
 }
 
 export interface SpeechThreadInfo {
@@ -59,16 +55,17 @@ export interface SpeechThreadInfo {
   readonly speakers: number;
 }
 
-export interface SpeakRequest {
-  readonly sentences: readonly string[];
-  readonly speaker: number;
-  readonly speed: number;
-  readonly cancel: SharedArrayBuffer;
-}
-
 export interface SpeechProtocol {
   /** @returns the samples in all */
-  speak(request: SpeakRequest, notify: Notify<Int16Array>): number;
+  speak(
+    request: {
+      readonly sentences: readonly string[];
+      readonly speaker: number;
+      readonly speed: number;
+      readonly cancel: SharedArrayBuffer;
+    },
+    notify: Notify<Int16Array>,
+  ): number;
 }
 
 /** Who speaks when; seconds from the start of the file. */

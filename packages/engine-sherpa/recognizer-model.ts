@@ -1,14 +1,7 @@
 import { type ModelFolder, readOnnxMetadata } from './model-files.js';
 
-/** Where sherpa-onnx wants the files of a model, and what its results have. */
-interface RecognizerModel {
-  readonly type: string;
-  readonly modelConfig: Readonly<Record<string, unknown>>;
-  /** Results tell when each token was said. */
-  readonly hasTimes: boolean;
-}
-
 interface ModelType {
+  /** Results tell when each token was said. */
   readonly hasTimes: boolean;
   /** Parts of the configuration and the words in their files' names. */
   readonly parts: Readonly<Record<string, string>>;
@@ -72,11 +65,11 @@ interface RecognizerModelFields {
   readonly threads: number;
 }
 
-/** @throws Error that says what is missing, and what was there. */
-export function findRecognizerModel(
-  folder: ModelFolder,
-  wanted: RecognizerModelFields,
-): RecognizerModel {
+/**
+ * Where sherpa-onnx wants the files of a model, and what its results have. @throws Error
+ * that says what is missing, and what was there.
+ */
+export function findRecognizerModel(folder: ModelFolder, wanted: RecognizerModelFields) {
   const types = wanted.streaming ? ONLINE : OFFLINE;
   const type = wanted.type || detectType(folder, wanted.streaming);
   const found = type === undefined ? undefined : types[type];

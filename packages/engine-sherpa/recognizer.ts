@@ -18,7 +18,7 @@ import {
   EngineThread,
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
-import { ThreadStream } from '@switchyard/engine-api/threads/thread-stream.js';
+import { threadStream } from '@switchyard/engine-api/threads/thread-stream.js';
 import {
   CancelFlags,
   shareSamples,
@@ -32,20 +32,17 @@ import {
   type HeardUtterance,
   type NamedTurn,
   type RecognizerProtocol,
-  type StreamCounters,
+  type RecognizerThreadData,
 } from './protocol.js';
 import { bySpeaker } from './speaker-turns.js';
-
-interface RecognizerLimits {
-  /** Languages a request may name; empty: none, the model finds out. */
-  readonly languages: readonly string[];
-  readonly hasTimes: boolean;
-}
 
 /** Refuses what this engine could only ignore: every accepted field acts. */
 function requireSupported(
   item: TranscribeItem,
-  { languages, hasTimes }: RecognizerLimits,
+  {
+    languages,
+    hasTimes,
+  }: { readonly languages: readonly string[]; readonly hasTimes: boolean },
 ): void {
   requireLanguage(item.language, languages);
   if (item.task === 'translate') throw cannot('task', 'does not translate');
@@ -142,7 +139,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
   }
 
   /** How many streams went through the model together. */
-  streamCounters(): Promise<StreamCounters> {
+  streamCounters() {
     return this.#running.call('counters', undefined);
   }
 
@@ -150,10 +147,11 @@ export class SherpaRecognizer implements SpeechRecognizer {
     return (this.#closed ??= this.#close());
   }
 
-  get #limits(): RecognizerLimits {
+  get #limits() {
     const { language, languages } = this.options;
     return {
       hasTimes: this.#hasTimes,
+      /** That a request may name; empty: none, the model finds out. */
       languages: language === '' ? languages : [language],
     };
   }
@@ -180,11 +178,11 @@ export class SherpaRecognizer implements SpeechRecognizer {
       modelConfig: model.modelConfig,
       enableEndpoint: 0,
     };
-    this.#thread = new EngineThread({
-      entry: threadEntry('./recognizer.thread.js', import.meta.url),
-      name: 'sherpa-onnx',
-      data: { streaming: streams > 0, config },
-    });
+    this.#thread = new EngineThread(
+      threadEntry('./recognizer.thread.js', import.meta.url),
+      'sherpa-onnx',
+      { streaming: streams > 0, config } satisfies RecognizerThreadData,
+    );
     await Promise.all([this.#thread.ready, this.#diarizer?.load()]);
     this.#hasTimes = model.hasTimes;
     this.#revision = `${model.type} ${await folder.revision()}`;
@@ -209,7 +207,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
       );
     }
     const id = this.#opened++;
-    const stream = new ThreadStream({
+    const stream = threadStream({
       push: samples =>
         thread.call('push', { id, samples }, { transfer: [samples.buffer] }),
       commit: () => thread.call('commit', { id }),

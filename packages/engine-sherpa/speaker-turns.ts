@@ -1,7 +1,4 @@
-import {
-  type RecognizedSegment,
-  type TranscriptWord,
-} from '@switchyard/engine-api/speech-recognizer.js';
+import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
 import { type HeardSegment } from './transcript.js';
 import { type NamedTurn } from './protocol.js';
 
@@ -24,24 +21,17 @@ export function bySpeaker(
     if (part?.speaker === speaker) part.words.push(word);
     else parts.push({ speaker, words: [word] });
   }
-  return parts.map(part => ({
-    segment: { ...spokenBy(segment, part.words), speaker: part.speaker },
-    words: part.words,
+  return parts.map(({ speaker, words }) => ({
+    segment: {
+      ...segment,
+      speaker,
+      text: words.map(({ word }) => word).join(' '),
+      start: words[0]!.start,
+      end: words.at(-1)!.end,
+    },
+    words,
     language,
   }));
-}
-
-function spokenBy(
-  segment: RecognizedSegment,
-  words: readonly TranscriptWord[],
-): RecognizedSegment {
-  const text = words.map(({ word }) => word).join(' ');
-  return {
-    ...segment,
-    text,
-    start: words[0]?.start ?? segment.start,
-    end: words.at(-1)?.end ?? segment.end,
-  };
 }
 
 /** The speaker of most of it; in a silence, the nearest one. */

@@ -6,7 +6,7 @@ export const SPEECH_TYPES = ['vits', 'kokoro', 'kitten', 'matcha'];
 export function findSpeechModel(
   folder: ModelFolder,
   { type: wanted, threads }: { readonly type: string; readonly threads: number },
-): { readonly type: string; readonly config: Readonly<Record<string, unknown>> } {
+) {
   const type = wanted || detectType(folder);
   const model = {
     [type]: filesOf(folder, type),

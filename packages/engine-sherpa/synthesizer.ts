@@ -12,16 +12,16 @@ import {
   EngineThread,
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
-import { SpeechCalls, type Spoken } from '@switchyard/engine-api/threads/speech-calls.js';
+import { CancelFlags } from '@switchyard/engine-api/threads/shared-memory.js';
+import {
+  speechOutcome,
+  type Spoken,
+} from '@switchyard/engine-api/threads/speech-calls.js';
 import { ModelFolder } from './model-files.js';
 import { espeakDataFor, piperVoiceIn, prepareVoice } from './piper-voice.js';
 import { findSpeechModel } from './synthesizer-model.js';
 import { type SherpaSpeechOptions } from './options.js';
-import {
-  type SpeakRequest,
-  type SpeechProtocol,
-  type SpeechThreadInfo,
-} from './protocol.js';
+import { type SpeechProtocol, type SpeechThreadInfo } from './protocol.js';
 
 /**
  * Any speech model of sherpa-onnx, on the CPU, sentence by sentence. The model's speakers
@@ -29,7 +29,7 @@ import {
  */
 export class SherpaSynthesizer implements SpeechSynthesizer {
   readonly kind = 'tts';
-  readonly #calls = new SpeechCalls();
+  readonly #cancels = new CancelFlags();
   #thread: EngineThread<SpeechProtocol, SpeechThreadInfo> | undefined;
   #model: SpeechThreadInfo = { sampleRate: 0, speakers: 0 };
   #revision = '';
@@ -95,11 +95,11 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
       ? ModelFolder.open(await prepareVoice(folder, piper), precision)
       : folder;
     const { type, config } = findSpeechModel(readable, this.options);
-    this.#thread = new EngineThread({
-      entry: threadEntry('./synthesizer.thread.js', import.meta.url),
-      name: 'sherpa-onnx',
-      data: { config },
-    });
+    this.#thread = new EngineThread(
+      threadEntry('./synthesizer.thread.js', import.meta.url),
+      'sherpa-onnx',
+      { config },
+    );
     const model = await this.#thread.ready;
     const named = this.options.speakers.length;
     if (named > model.speakers) {
@@ -112,22 +112,27 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
   }
 
   async #close(): Promise<void> {
-    this.#calls.raiseAll();
+    this.#cancels.raiseAll();
     await this.#thread?.close();
   }
 
   #outcome(item: SynthesizeItem): Promise<Spoken> {
-    return this.#calls.outcome(item, this.sampleRate, async (cancel, onNotice) => {
-      const request = { ...this.#readRequest(item), cancel };
-      if (!this.#thread || this.#closed)
-        throw new EngineError('engine_failed', 'The engine is closed.');
-      const samples = await this.#thread.call('speak', request, { onNotice });
-      if (samples === 0 && !item.signal.aborted) throw nothingToSpeak('this voice');
-      return samples;
-    });
+    return speechOutcome(
+      item,
+      this.sampleRate,
+      this.#cancels,
+      async (cancel, onNotice) => {
+        const request = { ...this.#readRequest(item), cancel };
+        if (!this.#thread || this.#closed)
+          throw new EngineError('engine_failed', 'The engine is closed.');
+        const samples = await this.#thread.call('speak', request, { onNotice });
+        if (samples === 0 && !item.signal.aborted) throw nothingToSpeak('this voice');
+        return samples;
+      },
+    );
   }
 
-  #readRequest(item: SynthesizeItem): Omit<SpeakRequest, 'cancel'> {
+  #readRequest(item: SynthesizeItem) {
     const voices = this.voices.map(({ id }) => id);
     checkSpeechItem(item, voices);
     const sentences = splitIntoSentences(item.text).filter(sentence =>

@@ -1,6 +1,5 @@
-import { type Token, type Written } from './token.js';
+import { type Token } from './token.js';
 import {
-  DECADES,
   DIGITS,
   isNumeric,
   isZeroLetter,
@@ -45,21 +44,8 @@ export function isolated(first: Token, { high, low, last }: NumberPair): boolean
 
 const DURATIONS = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', 'year']);
 
-/** Hours of a day that half of all "ten thirty" are about. */
-export const looksLikeTime = ({ high, low }: NumberPair): boolean =>
-  high >= 10 && high <= 12 && low < 60;
-
 export const pairText = ({ high, low }: Pick<NumberPair, 'high' | 'low'>): string =>
   `${high}${String(low).padStart(2, '0')}`;
-
-/** "nineteen eighties" → 1980s, "eighteen hundreds" → 1800s */
-export function writeDecade({ word, next }: Token): Written | undefined {
-  const century = TEENS.get(word) ?? (word === 'twenty' ? 20 : undefined);
-  const decade = next.word === 'hundreds' ? '00' : DECADES.get(next.word);
-  return century === undefined || decade === undefined
-    ? undefined
-    : { text: `${century}${decade}s`, last: next };
-}
 
 interface Cardinal {
   readonly value: number;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { EnglishNormalizer } from './english-normalizer.js';
+import { englishNormalizer } from './english-normalizer.js';
 
-const english = new EnglishNormalizer();
+const english = englishNormalizer;
 type Cases = readonly (readonly [spoken: string, written: string])[];
 
 const CARDINALS: Cases = [

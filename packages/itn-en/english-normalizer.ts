@@ -1,8 +1,7 @@
-import { writeDate } from './date.js';
+import { writeDate, writeOrdinal } from './date.js';
 import { writeDigitRun } from './digit-run.js';
 import { writeMeasure } from './measure.js';
 import { writeMoney } from './money.js';
-import { writeOrdinal } from './ordinal.js';
 import { writeTime } from './time.js';
 import {
   asSpoken,
@@ -12,9 +11,9 @@ import {
   tokenize,
   type Written,
 } from './token.js';
-import { belowHundred, isArticleOne, parseCardinal, writeDecade } from './cardinal.js';
+import { belowHundred, isArticleOne, parseCardinal } from './cardinal.js';
 import { parseQuantity, quantityText } from './quantity.js';
-import { isNumeric, SCALES } from './vocabulary.js';
+import { isNumeric, SCALES, TEENS, TENS } from './vocabulary.js';
 
 /**
  * "two or three thousand": is the first 2 or 2000? "From one to two hundred" and "five or
@@ -34,6 +33,20 @@ function writeSharedScale(first: Token): Written | undefined {
   return SCALES.has(last.word)
     ? { text: `${low.value} ${link.word} ${high.value} ${last.word}`, last }
     : undefined;
+}
+
+/** "eighties", as in "nineteen eighties". */
+const DECADES = new Map(
+  [...TENS].map(([name, value]) => [name.replace(/y$/, 'ies'), value] as const),
+);
+
+/** "nineteen eighties" → 1980s, "eighteen hundreds" → 1800s */
+function writeDecade({ word, next }: Token): Written | undefined {
+  const century = TEENS.get(word) ?? (word === 'twenty' ? 20 : undefined);
+  const decade = next.word === 'hundreds' ? '00' : DECADES.get(next.word);
+  return century === undefined || decade === undefined
+    ? undefined
+    : { text: `${century}${decade}s`, last: next };
 }
 
 /**
@@ -66,12 +79,12 @@ export const ENGLISH_RULES: readonly Rule[] = [
 ];
 
 /** English by rules, American conventions; when in doubt a word stays a word. */
-export class EnglishNormalizer {
-  readonly language = 'en';
+export const englishNormalizer = {
+  language: 'en',
 
   /** Spoken form → written form, in time linear in the length of the text. */
   normalize(text: string): string {
     const { first, tail } = tokenize(text);
     return rewrite(first, ENGLISH_RULES) + tail;
-  }
-}
+  },
+};

@@ -1,4 +1,4 @@
-import { isDegree, LENGTH_SYMBOLS, UNITS_OF_MEASURE } from './vocabulary.js';
+import { isDegree, UNITS_OF_MEASURE } from './vocabulary.js';
 import { type Quantity, quantityText, writeWithUnit } from './quantity.js';
 import { lastOf, type Token, type Written } from './token.js';
 
@@ -70,6 +70,8 @@ function symbol(first: Token): Written | undefined {
   };
 }
 
+/** Units whose squares and cubes are written with a raised digit. */
+const LENGTH_SYMBOLS = new Set(['km', 'm', 'cm', 'mm']);
 const POWERS: ReadonlyMap<string, string> = new Map([
   ['square', '²'],
   ['cubic', '³'],

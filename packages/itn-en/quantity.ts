@@ -48,8 +48,6 @@ export function parseQuantity(first: Token): Quantity | undefined {
   };
 }
 
-type WriteAmount = (quantity: Quantity) => Written | undefined;
-
 /**
  * A number with its unit, or a span of two: "twenty to thirty dollars". One span only, so
  * that a long row of numbers is not read again and again.
@@ -57,7 +55,7 @@ type WriteAmount = (quantity: Quantity) => Written | undefined;
  */
 export function writeWithUnit(
   first: Token,
-  amount: WriteAmount,
+  amount: (quantity: Quantity) => Written | undefined,
   before: (quantity: Quantity, second: Quantity) => string | undefined,
 ): Written | undefined {
   const quantity = parseQuantity(first) ?? parsePointQuantity(first);

@@ -1,7 +1,6 @@
 import {
   belowHundred,
   isolated,
-  looksLikeTime,
   type NumberPair,
   pairText,
   parsePair,
@@ -76,7 +75,8 @@ function saysTime(first: Token, pair: NumberPair): boolean {
   const before = first.previous.word;
   if (pair.high > 12) return before === 'at';
   if (BEFORE_TIMES.has(before) || partOfDay(pair.last)) return true;
-  return looksLikeTime(pair) && !BEFORE_YEARS.has(before);
+  // Hours of a day that half of all "ten thirty" are about.
+  return pair.high >= 10 && !BEFORE_YEARS.has(before);
 }
 
 function partOfDay({ next: { word, next: second } }: Token): boolean {

@@ -60,31 +60,18 @@ export interface Token {
   previous: Token;
 }
 
-class EndOfPhrase implements Token {
-  readonly gap = '';
-  readonly before = '';
-  readonly spoken = '';
-  readonly after = '';
-  readonly word = '';
-  readonly next = this;
-  readonly previous = this;
-}
-
-const END = new EndOfPhrase();
-
-interface TokenizedText {
-  readonly first: Token | undefined;
-  /** White space after the last token. */
-  readonly tail: string;
-}
+const END = { gap: '', before: '', spoken: '', after: '', word: '' } as Token;
+END.next = END;
+END.previous = END;
 
 const WORD_CHARACTER = /[\p{L}\p{N}]/u;
 
 /**
  * Cuts at white space and at hyphens inside words. Linear: no pattern here can look at
  * a character twice.
+ * @returns `tail`: white space after the last token
  */
-export function tokenize(text: string): TokenizedText {
+export function tokenize(text: string) {
   const tokens: Token[] = [];
   let end = 0;
   for (const { 0: chunk, index } of text.matchAll(/\S+/g)) {

@@ -56,9 +56,6 @@ export const UNITS_OF_MEASURE: ReadonlyMap<string, string> = new Map([
   ['gigahertz', 'GHz'],
 ]);
 
-/** Units whose squares and cubes are written with a raised digit. */
-export const LENGTH_SYMBOLS: ReadonlySet<string> = new Set(['km', 'm', 'cm', 'mm']);
-
 export const isDegree = (word: string): boolean =>
   word === 'degree' || word === 'degrees';
 
@@ -69,38 +66,6 @@ export const isUnitWord = (word: string): boolean =>
   CURRENCIES.has(word) ||
   UNITS_OF_MEASURE.has(word);
 
-const UNIT_NAMES = [
-  'one',
-  'two',
-  'three',
-  'four',
-  'five',
-  'six',
-  'seven',
-  'eight',
-  'nine',
-];
-const TEEN_NAMES =
-  'ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
-    ' ',
-  );
-const TENS_NAMES = [
-  'twenty',
-  'thirty',
-  'forty',
-  'fifty',
-  'sixty',
-  'seventy',
-  'eighty',
-  'ninety',
-];
-const ORDINAL_UNIT_NAMES =
-  'first second third fourth fifth sixth seventh eighth ninth'.split(' ');
-const ORDINAL_TEEN_NAMES =
-  'tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth'.split(
-    ' ',
-  );
-
 const numbered = (
   names: readonly string[],
   from: number,
@@ -109,11 +74,22 @@ const numbered = (
   names.map((name, index) => [name, from + index * step] as const);
 
 /** 1..9 */
-export const UNITS: ReadonlyMap<string, number> = new Map(numbered(UNIT_NAMES, 1));
+export const UNITS: ReadonlyMap<string, number> = new Map(
+  numbered('one two three four five six seven eight nine'.split(' '), 1),
+);
 /** 10..19 */
-export const TEENS: ReadonlyMap<string, number> = new Map(numbered(TEEN_NAMES, 10));
+export const TEENS: ReadonlyMap<string, number> = new Map(
+  numbered(
+    'ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen'.split(
+      ' ',
+    ),
+    10,
+  ),
+);
 /** 20, 30 .. 90 */
-export const TENS: ReadonlyMap<string, number> = new Map(numbered(TENS_NAMES, 20, 10));
+export const TENS: ReadonlyMap<string, number> = new Map(
+  numbered('twenty thirty forty fifty sixty seventy eighty ninety'.split(' '), 20, 10),
+);
 export const SCALES: ReadonlyMap<string, number> = new Map([
   ['thousand', 1e3],
   ['million', 1e6],
@@ -121,32 +97,17 @@ export const SCALES: ReadonlyMap<string, number> = new Map([
   ['trillion', 1e12],
 ]);
 
-/** 1..9 */
-export const ORDINAL_UNITS: ReadonlyMap<string, number> = new Map(
-  numbered(ORDINAL_UNIT_NAMES, 1),
-);
 /** 1..19 and 20, 30 .. 90 */
 export const ORDINALS: ReadonlyMap<string, number> = new Map([
-  ...ORDINAL_UNITS,
-  ...numbered(ORDINAL_TEEN_NAMES, 10),
   ...numbered(
-    TENS_NAMES.map(name => name.replace(/y$/, 'ieth')),
-    20,
-    10,
+    `first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth
+     thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth`.split(
+      /\s+/,
+    ),
+    1,
   ),
+  ...[...TENS].map(([name, value]) => [name.replace(/y$/, 'ieth'), value] as const),
 ]);
-export const SCALE_ORDINALS: ReadonlyMap<string, number> = new Map([
-  ['hundredth', 100],
-  ...[...SCALES].map(([name, value]) => [`${name}th`, value] as const),
-]);
-/** "eighties", as in "nineteen eighties". */
-export const DECADES: ReadonlyMap<string, number> = new Map(
-  numbered(
-    TENS_NAMES.map(name => name.replace(/y$/, 'ies')),
-    20,
-    10,
-  ),
-);
 
 /** One spoken digit; "oh" counts only beside others. */
 export const DIGITS: ReadonlyMap<string, string> = new Map([

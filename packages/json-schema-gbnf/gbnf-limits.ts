@@ -1,5 +1,5 @@
-import { type Gbnf, type GbnfItem, type GbnfRule, readGbnf } from './gbnf-reader.js';
-import { refused } from './grammar-error.js';
+import { type GrammarError, refused } from './grammar-error.js';
+import { type Bounds } from './schema-fields.js';
 
 /**
  * Beyond these llama.cpp is busy with one grammar for seconds, and all requests wait: it
@@ -30,17 +30,14 @@ const MOST = {
 export function demandBounded(text: string, param: string): void {
   const bytes = Buffer.byteLength(text);
   demandAtMost(MOST.bytes, bytes, 'bytes of grammar', param);
-  const grammar = readGbnf(text, param);
-  const { symbols } = grammar;
+  const { rules, symbols } = new GbnfReader(text, param).read();
   demandAtMost(MOST.rules, symbols, 'rules, those of repetitions included', param);
-  const elements = sum(
-    grammar.rules.flatMap(({ alternates }) =>
-      alternates.flatMap(items => items.map(item => item.elements)),
-    ),
-  );
+  const elements = rules
+    .flatMap(({ alternates }) => alternates.flat())
+    .reduce((sum, item) => sum + item.elements, 0);
   const what = 'characters and names, repeated ones included';
   demandAtMost(MOST.elements, elements, what, param);
-  new GrammarWalk(grammar, param).demandBounded();
+  new GrammarWalk(rules, param).demandBounded();
 }
 
 /** How a rule, or an item of one, can begin. */
@@ -51,7 +48,7 @@ interface Beginning {
   readonly visits: number;
 }
 
-const CHARACTER: Beginning = { isNullable: false, ways: 1, visits: 0 };
+const ONE_CHARACTER: Beginning = { isNullable: false, ways: 1, visits: 0 };
 
 class GrammarWalk {
   readonly #known = new Map<number, Beginning>();
@@ -59,18 +56,18 @@ class GrammarWalk {
   readonly #open = new Set<number>();
 
   constructor(
-    private readonly grammar: Gbnf,
+    private readonly rules: readonly GbnfRule[],
     private readonly param: string,
   ) {}
 
   demandBounded(): void {
     let visits = 0;
-    this.grammar.rules.forEach((rule, number) => {
+    this.rules.forEach((rule, number) => {
       // llama.cpp begins with each rule that it has not come by yet.
       if (!this.#known.has(number)) visits += this.#beginningOf(number).visits;
       if (visits > MOST.visits) throw this.#ambiguous(rule);
     });
-    for (const rule of this.grammar.rules)
+    for (const rule of this.rules)
       for (const items of rule.alternates) this.#demandFew(rule, items);
   }
 
@@ -86,13 +83,13 @@ class GrammarWalk {
   #beginningOf(number: number): Beginning {
     const known = this.#known.get(number);
     if (known) return known;
-    const rule = this.grammar.rules[number]!;
+    const rule = this.rules[number]!;
     if (this.#open.has(number))
-      throw refused(this.param, `the rule \`${this.#nameOf(rule)}\` begins with itself`);
+      throw refused(this.param, `the rule \`${nameOf(rule)}\` begins with itself`);
     if (this.#open.size >= MOST.depth)
       throw refused(
         this.param,
-        `more than ${MOST.depth} rules begin one with the other, up to \`${this.#nameOf(rule)}\``,
+        `more than ${MOST.depth} rules begin one with the other, up to \`${nameOf(rule)}\``,
       );
     this.#open.add(number);
     const beginning = this.#eitherOf(rule);
@@ -125,7 +122,7 @@ class GrammarWalk {
 
   #itemBeginning({ rule, elements, least, most }: GbnfItem): Beginning {
     if (elements === 0 || most === 0) return { isNullable: true, ways: 0, visits: 0 };
-    const one = rule === undefined ? CHARACTER : this.#beginningOf(rule);
+    const one = rule === undefined ? ONE_CHARACTER : this.#beginningOf(rule);
     // What may be empty may be left out each time: each repetition is a place of its own.
     const times = one.isNullable ? (most === Infinity ? least + 1 : most) : 1;
     return {
@@ -139,16 +136,259 @@ class GrammarWalk {
     const ways = `there is a place where an answer could go on in more than ${MOST.ways} ways`;
     return refused(
       this.param,
-      this.param === 'grammar' ? `${ways}, in the rule \`${this.#nameOf(rule)}\`` : ways,
+      this.param === 'grammar' ? `${ways}, in the rule \`${nameOf(rule)}\`` : ways,
     );
   }
-
-  #nameOf = ({ name }: GbnfRule): string => name.slice(0, 64);
 }
-
-const sum = (numbers: readonly number[]): number =>
-  numbers.reduce((total, one) => total + one, 0);
 
 function demandAtMost(most: number, count: number, what: string, param: string): void {
   if (count > most) throw refused(param, `it comes to ${count} ${what}; at most ${most}`);
 }
+
+/** One item of a sequence: what matches characters, or another rule, so many times. */
+interface GbnfItem extends Bounds {
+  /** Number of the rule; absent: it matches characters by itself. */
+  readonly rule?: number;
+  /** What llama.cpp keeps of it, repetitions included. */
+  readonly elements: number;
+}
+
+interface GbnfRule {
+  /** Of a group: that of the rule that it stands in. */
+  readonly name: string;
+  /** Empty while it is only named. */
+  alternates: readonly (readonly GbnfItem[])[];
+}
+
+/** llama.cpp's own bound; a greater upper bound it takes for none at all, silently. */
+export const MOST_REPETITIONS = 2000;
+const DEEPEST_GROUP = 100;
+
+/** A sequence while it is read. */
+interface OpenSequence {
+  readonly items: GbnfItem[];
+  /** Rules that come with one more repetition of the last item, as llama.cpp counts. */
+  weight: number;
+}
+
+/**
+ * GBNF as llama.cpp reads it. Its own parser tells no caller what is wrong, and some
+ * texts it never comes to an end with: what it is given has been read here.
+ */
+class GbnfReader {
+  readonly rules: GbnfRule[] = [];
+  readonly #numbers = new Map<string, number>();
+  /** Rules that llama.cpp makes of repetitions. */
+  #made = 0;
+  #at = 0;
+  #depth = 0;
+
+  constructor(
+    private readonly text: string,
+    private readonly param: string,
+  ) {}
+
+  /** @throws GrammarError that names line and column */
+  read(): this {
+    const nul = this.text.indexOf('\0');
+    if (nul >= 0) throw this.#wrong('this character cannot be in a grammar', nul);
+    this.#skip(true);
+    while (this.#at < this.text.length) this.#rule();
+    const missing = this.rules.find(({ alternates }) => alternates.length === 0);
+    if (missing) throw refused(this.param, `there is no rule \`${nameOf(missing)}\``);
+    if (!this.#numbers.has('root'))
+      throw refused(this.param, 'there is no rule `root`, with which an answer begins');
+    return this;
+  }
+
+  /** Rules as llama.cpp counts: those that it makes of repetitions included. */
+  get symbols(): number {
+    return this.rules.length + this.#made;
+  }
+
+  #rule(): void {
+    const name = this.#match(/[A-Za-z\d-]+/y) ?? this.#expected('a name of a rule');
+    this.#skip(false);
+    if (this.#match(/::=/y) === undefined) this.#expected('`::=`');
+    this.#skip(true);
+    const number = this.#numberOf(name);
+    this.rules[number]!.alternates = this.#alternates(name, false);
+    if (this.#at < this.text.length && this.#match(/[\r\n]/y) === undefined)
+      this.#expected('a literal, a class, a rule, a group, or the end of the line');
+    this.#skip(true);
+  }
+
+  #alternates(name: string, isNested: boolean): (readonly GbnfItem[])[] {
+    const alternates = [this.#sequence(name, isNested)];
+    while (this.#take('|')) {
+      this.#skip(true);
+      alternates.push(this.#sequence(name, isNested));
+    }
+    return alternates;
+  }
+
+  #sequence(name: string, isNested: boolean): readonly GbnfItem[] {
+    const sequence: OpenSequence = { items: [], weight: 1 };
+    while (this.#step(sequence, name, isNested)) this.#skip(isNested);
+    return sequence.items;
+  }
+
+  /** One item, or the repetition of the last one. @returns false: the sequence is over */
+  #step(sequence: OpenSequence, name: string, isNested: boolean): boolean {
+    const start = this.#at;
+    const item = this.#terminal() ?? this.#reference();
+    if (item) {
+      sequence.items.push(item);
+      sequence.weight = 1;
+      return true;
+    }
+    if (this.#take('(')) {
+      const before = this.symbols;
+      sequence.items.push(this.#group(name, start));
+      sequence.weight = this.symbols - before;
+      return true;
+    }
+    const times = this.#times(isNested);
+    if (times) this.#repeat(sequence, times, start);
+    return times !== undefined;
+  }
+
+  #terminal(): GbnfItem | undefined {
+    if (this.#take('"')) return this.#characters('"');
+    if (this.#take('[')) {
+      this.#take('^');
+      return this.#characters(']');
+    }
+    if (this.#take('.')) return once(1);
+    if (this.text[this.#at] === '<' || this.text[this.#at] === '!')
+      throw this.#wrong('tokens cannot be named here, only characters');
+    return undefined;
+  }
+
+  #characters(end: '"' | ']'): GbnfItem {
+    let elements = 0;
+    for (; !this.#take(end); elements++)
+      if (this.#match(CHARACTER) === undefined) throw this.#noCharacter(end);
+    return once(elements);
+  }
+
+  #noCharacter(end: string): GrammarError {
+    if (this.#at >= this.text.length)
+      return this.#wrong(`\`${end}\` is missing at the end`);
+    return this.#wrong(
+      'this escape is not known: \\\\ \\" \\[ \\] \\- \\n \\r \\t \\xFF \\uFFFF and \\UFFFFFFFF are',
+    );
+  }
+
+  #reference(): GbnfItem | undefined {
+    const name = this.#match(/[A-Za-z\d-]+/y);
+    return name === undefined ? undefined : { ...once(1), rule: this.#numberOf(name) };
+  }
+
+  #group(name: string, start: number): GbnfItem {
+    if (++this.#depth > DEEPEST_GROUP)
+      throw this.#wrong(`groups are at most ${DEEPEST_GROUP} deep`, start);
+    this.#skip(true);
+    const rule: GbnfRule = { name, alternates: [] };
+    const number = this.rules.push(rule) - 1;
+    rule.alternates = this.#alternates(name, true);
+    if (!this.#take(')')) this.#expected('`)`, or more of the group');
+    this.#depth -= 1;
+    return { ...once(1), rule: number };
+  }
+
+  #times(isNested: boolean): Bounds | undefined {
+    if (this.#take('*')) return { least: 0, most: Infinity };
+    if (this.#take('+')) return { least: 1, most: Infinity };
+    if (this.#take('?')) return { least: 0, most: 1 };
+    if (!this.#take('{')) return undefined;
+    const least = this.#count(isNested) ?? this.#expected('a count');
+    const isOpen = this.#take(',');
+    if (isOpen) this.#skip(isNested);
+    const most = isOpen ? (this.#count(isNested) ?? Infinity) : least;
+    if (!this.#take('}')) this.#expected('`}`');
+    return { least, most };
+  }
+
+  #count(isNested: boolean): number | undefined {
+    this.#skip(isNested);
+    const start = this.#at;
+    const digits = this.#match(/\d+/y);
+    this.#skip(isNested);
+    if (digits !== undefined && Number(digits) > MOST_REPETITIONS)
+      throw this.#wrong(`a count of repetitions is from 0 to ${MOST_REPETITIONS}`, start);
+    return digits === undefined ? undefined : Number(digits);
+  }
+
+  #repeat(sequence: OpenSequence, { least, most }: Bounds, start: number): void {
+    const last = sequence.items.pop();
+    if (last === undefined || last.elements === 0)
+      throw this.#wrong('nothing stands before this that it repeats', start);
+    if (most < least)
+      throw this.#wrong(`at least ${least} and at most ${most} cannot be`, start);
+    sequence.weight *= Math.max(1, most === Infinity ? least : most);
+    if (sequence.weight > MOST_REPETITIONS)
+      throw this.#wrong(
+        `with what it repeats this comes to ${sequence.weight} rules; at most ${MOST_REPETITIONS}`,
+        start,
+      );
+    const made = most === Infinity ? 1 : most - least;
+    this.#made += made;
+    const elements = least * last.elements + made * (last.elements + 3) + 1;
+    sequence.items.push({ ...this.#single(last), elements, least, most });
+  }
+
+  /** What is repeated already becomes a rule of its own. */
+  #single(item: GbnfItem): GbnfItem {
+    if (item.least === 1 && item.most === 1) return item;
+    return { ...once(1), rule: this.rules.push({ name: '', alternates: [[item]] }) - 1 };
+  }
+
+  #numberOf(name: string): number {
+    const known = this.#numbers.get(name);
+    if (known !== undefined) return known;
+    const number = this.rules.push({ name, alternates: [] }) - 1;
+    this.#numbers.set(name, number);
+    return number;
+  }
+
+  /** White space and comments; lines end a rule, but not inside a group. */
+  #skip(overLines: boolean): void {
+    this.#match(overLines ? /(?:[ \t\r\n]|#[^\r\n]*)*/y : /(?:[ \t]|#[^\r\n]*)*/y);
+  }
+
+  #take(character: string): boolean {
+    if (this.text[this.#at] !== character) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.text)?.[0];
+    this.#at += found?.length ?? 0;
+    return found;
+  }
+
+  #expected(what: string): never {
+    throw this.#wrong(`${what} is expected`);
+  }
+
+  #wrong(why: string, at = this.#at): GrammarError {
+    const lines = this.text.slice(0, at).split(/\r\n|\r|\n/);
+    const place = `line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
+    const rest = this.text.slice(at, at + 20);
+    return refused(
+      this.param,
+      `${place}, at ${rest === '' ? 'its end' : JSON.stringify(rest)}: ${why}`,
+    );
+  }
+}
+
+/** Of a literal or a class. */
+const CHARACTER =
+  /\\(?:[trn\\"[\]-]|x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8})|[^\\]/uy;
+
+const once = (elements: number): GbnfItem => ({ elements, least: 1, most: 1 });
+
+const nameOf = ({ name }: GbnfRule): string => name.slice(0, 64);

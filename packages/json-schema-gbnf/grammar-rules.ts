@@ -1,4 +1,4 @@
-import { MOST_REPETITIONS } from './gbnf-reader.js';
+import { MOST_REPETITIONS } from './gbnf-limits.js';
 import { type Bounds } from './schema-fields.js';
 import { refused } from './grammar-error.js';
 

@@ -1,7 +1,10 @@
-import { arrayExpression } from './array-rules.js';
+import {
+  arrayExpression,
+  objectExpression,
+  type SchemaWriter,
+} from './container-rules.js';
 import { either, GrammarRules, literal } from './grammar-rules.js';
 import { numberAllows, numberExpression } from './number-rules.js';
-import { objectExpression } from './object-rules.js';
 import {
   isSchemaObject,
   schemaList,
@@ -18,7 +21,6 @@ import {
   keywordOf,
 } from './schema-keywords.js';
 import { allMerged, mergedSchemas } from './schema-merge.js';
-import { type SchemaWriter } from './schema-writer.js';
 import { stringDemands, StringRules } from './string-rules.js';
 
 const DEEPEST_REFERENCE = 100;

@@ -13,7 +13,7 @@ export class PatternRefused extends Error {}
 /** Compiled backwards: what follows is given, so that `$` and look-aheads can ask for it. */
 interface Part {
   /** Only the beginning of the text, or what is ahead: it takes no characters itself. */
-  readonly kind: 'start' | 'look' | 'other';
+  readonly kind?: 'start' | 'look';
   /** Its meaning depends on what stands around it. */
   readonly hasZeroWidth: boolean;
   /**
@@ -127,7 +127,6 @@ class PatternReader {
   #end(): Part {
     const { empty, none } = this.languages;
     return {
-      kind: 'other',
       hasZeroWidth: true,
       before: rest => (rest.nullable ? empty : none),
     };
@@ -137,7 +136,6 @@ class PatternReader {
   #one(set: CodeSet): Part {
     const { languages } = this;
     return {
-      kind: 'other',
       hasZeroWidth: false,
       before: rest => languages.sequence(languages.set(set), rest),
     };
@@ -153,7 +151,6 @@ class PatternReader {
     const { languages } = this;
     const hasZeroWidth = options.some(parts => parts.some(part => part.hasZeroWidth));
     return {
-      kind: 'other',
       hasZeroWidth,
       before: (rest, isStart) =>
         hasZeroWidth
@@ -185,7 +182,6 @@ class PatternReader {
     const { languages } = this;
     const { hasZeroWidth } = of;
     return {
-      kind: 'other',
       hasZeroWidth,
       before: (rest, isStart) => {
         if (!hasZeroWidth) {
@@ -213,7 +209,7 @@ class PatternReader {
   }
 
   #sequenceBefore(parts: Sequence, rest: Language, isStart: boolean): Language {
-    const firstWide = parts.findIndex(({ kind }) => kind === 'other');
+    const firstWide = parts.findIndex(({ kind }) => kind === undefined);
     return parts.reduceRight(
       (language, part, at) =>
         part.before(language, isStart && (firstWide < 0 || at <= firstWide)),

@@ -117,7 +117,7 @@ function mergedMembers(one: Schema, other: Schema, path: string): Schema {
     restOf(one.additionalProperties),
     restOf(other.additionalProperties ?? other.unevaluatedProperties),
   ];
-  const properties = Object.entries({ ...first, ...second }).flatMap(([name]) => {
+  const properties = Object.keys({ ...first, ...second }).flatMap(name => {
     const judged = [
       ownOr(first, name, firstRest),
       ownOr(second, name, secondRest),

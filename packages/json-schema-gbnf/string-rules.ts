@@ -86,7 +86,7 @@ export function stringDemands(schema: Schema, path: string): StringDemands {
     patterns: patterns.filter(
       ({ text }) => format === undefined || IMPLIED_PATTERNS.get(text) !== format,
     ),
-    ...(format !== undefined && { format }),
+    format,
     path,
   };
 }

@@ -217,7 +217,7 @@ class BridgedLongTranscription {
     return recognisedWithSpeakers(
       { engine, call, bytes, mostS: MAX_AUDIO_S, signal, sink },
       (own, stop, held) => {
-        // Who wants segments is sent an upload (`goesInPieces`).
+        // Who wants segments is sent an upload (`transcribe`).
         const onSegment: TranscribeTask['onSegment'] = (segment, logprobs) =>
           held?.(segment, [], logprobs);
         const payload = { ...task(own, onDisk(file)), onSegment };

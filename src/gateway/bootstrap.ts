@@ -2,37 +2,22 @@ import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyInstance } from 'fastify';
 import { Logger } from 'nestjs-pino';
-import { type ReadModels } from '../platform/config/config.module.js';
 import { type SettingSources } from '../platform/config/setting-source.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
+import { counterMetric } from '../platform/metrics/metric-provider.js';
 import { logRequests } from '../platform/logging/request-lines.js';
 import { AuditLog, auditEntryOf } from './admin/audit-log.js';
 import { Entrance } from './entrance.js';
 import { serveDocs } from './http/openapi/swagger.js';
 import { fastifyOptions } from './http/fastify-options.js';
-import { HttpErrors } from './http/http-errors.metrics.js';
 import { tendConnections } from './http/reception.js';
 import { RequestTraces } from './http/request-traces.js';
 import { keepJsonBytes } from './http/json-body.js';
 import { GatewayModule } from './gateway.module.js';
 import { type OpenInProcessWorker } from './worker-pool/in-process-worker.js';
 import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adapter.js';
-
-interface GatewayAppOptions {
-  readonly settings: Settings;
-  readonly models: readonly ModelSpec[];
-  /**
-   * For `POST /admin/v1/models/reload` (default: `workers.models_file`, without
-   * asking the engines).
-   */
-  readonly readModels?: ReadModels;
-  /** Where the settings came from, for `GET /admin/v1/settings`. */
-  readonly sources?: SettingSources;
-  /** Workers that need no process (D-37). */
-  readonly inProcessWorkers?: OpenInProcessWorker;
-}
 
 /**
  * The whole gateway, built but neither listening nor hooked to process signals.
@@ -44,7 +29,19 @@ export async function createGateway({
   readModels,
   sources,
   inProcessWorkers,
-}: GatewayAppOptions): Promise<NestFastifyApplication> {
+}: {
+  readonly settings: Settings;
+  readonly models: readonly ModelSpec[];
+  /**
+   * For `POST /admin/v1/models/reload` (default: `workers.models_file`, without
+   * asking the engines).
+   */
+  readonly readModels?: () => readonly ModelSpec[];
+  /** Where the settings came from, for `GET /admin/v1/settings`. */
+  readonly sources?: SettingSources;
+  /** Workers that need no process (D-37). */
+  readonly inProcessWorkers?: OpenInProcessWorker;
+}): Promise<NestFastifyApplication> {
   const app = await NestFactory.create<NestFastifyApplication>(
     GatewayModule.forRoot(settings, models, readModels, sources, inProcessWorkers),
     gatewayAdapter(settings),
@@ -82,21 +79,26 @@ export function configureGateway(
   app.get(RequestTraces).watch(fastify);
   tendConnections(fastify);
   new Entrance(app, settings).open(app);
-  watchAnswers(fastify, app.get(HttpErrors), app.get(AuditLog));
+  watchAnswers(fastify, app.get(AuditLog));
   if (settings.server.docs) serveDocs(app);
   return app;
 }
 
-/** Every answer, before it is sent. */
-function watchAnswers(
-  fastify: FastifyInstance,
-  errors: HttpErrors,
-  audit: AuditLog,
-): void {
+/**
+ * Every answer, whoever gave it, before it is sent: a caller that was refused finds itself
+ * in the next scrape. Refusals of admin routes are not in the audit log.
+ */
+function watchAnswers(fastify: FastifyInstance, audit: AuditLog): void {
+  const errors = counterMetric('switchyard_http_errors_total');
   fastify.addHook('onSend', (request, reply, payload, done) => {
     void reply.header('openai-processing-ms', String(Math.round(reply.elapsedTime)));
-    errors.count(request.url, reply.statusCode);
-    const entry = auditEntryOf(request, reply, payload);
+    if (reply.statusCode >= 400)
+      errors.inc({
+        area: request.url.startsWith('/admin/') ? 'admin' : 'api',
+        status: String(reply.statusCode),
+      });
+    const isAdmin = request.routeOptions.url?.startsWith('/admin/');
+    const entry = isAdmin ? auditEntryOf(request, reply, payload) : undefined;
     if (entry) void audit.add(entry).then(() => done(null, payload));
     else done(null, payload);
   });

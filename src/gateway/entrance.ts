@@ -2,6 +2,7 @@ import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { AccessGuard } from '../platform/auth/access-hooks.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
+import { KeyRing } from '../platform/auth/key-ring.js';
 import { Authenticator } from '../platform/auth/authenticator.js';
 import { ForwardedUsers } from '../platform/auth/forwarded-users.js';
 import { type Settings } from '../platform/config/settings.js';
@@ -12,9 +13,6 @@ import { Reception } from './http/reception.js';
 import { LimitGuard } from './limits/limit-guard.js';
 import { IdempotencyService } from './requests/idempotency.service.js';
 import { InnerRequests } from './requests/inner-requests.js';
-
-/** True: the request is answered. Not a promise as long as no check needs one. */
-type Passage = true | undefined | Promise<true | undefined>;
 
 /**
  * What every request passes before its body is read, in the order in which it stands
@@ -36,6 +34,7 @@ export class Entrance {
     this.#crossOrigins = app.get(CrossOrigins);
     this.#access = new AccessGuard(
       app.get(Authenticator),
+      app.get(KeyRing),
       app.get(OriginGuard),
       users,
       auth,
@@ -50,7 +49,17 @@ export class Entrance {
     const fastify = app.getHttpAdapter().getInstance();
     fastify.addHook('onRequest', (request, reply, done) => {
       try {
-        const passage = this.#pass(request, reply);
+        this.#reception.receive(request, reply);
+        const { origin } = request.headers;
+        if (
+          origin !== undefined &&
+          answersPreflight(this.#crossOrigins, origin, request, reply)
+        )
+          return;
+        const admission = this.#access.admit(request, reply);
+        const passage = admission
+          ? admission.then(() => this.#pass(request, reply))
+          : this.#pass(request, reply);
         if (passage instanceof Promise)
           passage.then(answered => answered ?? done(), done);
         else if (!passage) done();
@@ -60,17 +69,14 @@ export class Entrance {
     });
   }
 
-  /** @throws DomainError that refuses the request */
-  #pass(request: FastifyRequest, reply: FastifyReply): Passage {
-    this.#reception.receive(request, reply);
-    if (answersPreflight(this.#crossOrigins, request, reply)) return true;
-    const admission = this.#access.admit(request, reply);
-    return admission
-      ? admission.then(() => this.#passAdmitted(request, reply))
-      : this.#passAdmitted(request, reply);
-  }
-
-  #passAdmitted(request: FastifyRequest, reply: FastifyReply): Passage {
+  /**
+   * Who sent it may use the route. True: the request is answered. Not a promise as long
+   * as no check needs one. @throws DomainError that refuses the request
+   */
+  #pass(
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): true | undefined | Promise<true | undefined> {
     // Who has no right learns no routes; and of a wrong URL, the body would be reported
     // as bad JSON.
     if (request.is404) throw unroutable(request);

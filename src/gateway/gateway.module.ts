@@ -1,7 +1,7 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ClockModule } from '../platform/clock/clock.module.js';
 import { AuthModule } from '../platform/auth/auth.module.js';
-import { ConfigModule, type ReadModels } from '../platform/config/config.module.js';
+import { ConfigModule } from '../platform/config/config.module.js';
 import { type SettingSources } from '../platform/config/setting-source.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
@@ -37,7 +37,7 @@ export class GatewayModule {
   static forRoot(
     settings: Settings,
     models: readonly ModelSpec[],
-    read?: ReadModels,
+    read?: () => readonly ModelSpec[],
     sources?: SettingSources,
     inProcessWorkers?: OpenInProcessWorker,
   ): DynamicModule {

@@ -28,18 +28,16 @@ import { type WorkerEngine } from './engines/worker-engine.js';
  */
 export function engineObjections(model: ModelSpec): readonly EngineObjection[] {
   try {
-    if (model.engine === 'external') return externalObjections(model);
+    if (model.engine === 'external') {
+      externalDiarizer(model);
+      return loudnessObjections(model);
+    }
     if (model.replicas === 0) return [];
     return loudnessObjections(model, createEngine(model));
   } catch (error) {
     if (!(error instanceof EngineOptionsError)) throw error;
     return error.problems.map(objection);
   }
-}
-
-function externalObjections(model: ModelSpec): readonly EngineObjection[] {
-  externalDiarizer(model);
-  return loudnessObjections(model);
 }
 
 /**
@@ -89,7 +87,12 @@ function objection(problem: string): EngineObjection {
  * installed costs the others nothing. Throws EngineOptionsError.
  */
 export function createEngine(spec: ModelSpec): WorkerEngine {
-  requireKind(spec);
+  const { id, engine, kind } = spec;
+  const kinds = ENGINE_KINDS[engine];
+  if (!kinds.includes(kind))
+    throw new EngineOptionsError(id, [
+      `kind is '${kind}'; allowed for engine ${engine}: ${kinds.join(', ')}`,
+    ]);
   switch (spec.engine) {
     case 'openai-http':
       return OPENAI_HTTP[spec.kind](spec);
@@ -120,11 +123,3 @@ const SYNTHETIC = {
   llm: SyntheticGenerator,
   embedding: SyntheticEmbedder,
 };
-
-function requireKind({ id, engine, kind }: ModelSpec): void {
-  const kinds = ENGINE_KINDS[engine];
-  if (kinds.includes(kind)) return;
-  throw new EngineOptionsError(id, [
-    `kind is '${kind}'; allowed for engine ${engine}: ${kinds.join(', ')}`,
-  ]);
-}

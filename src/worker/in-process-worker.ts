@@ -1,5 +1,4 @@
 import { type GenerateCallFields } from '../contracts/grpc/generation.codec.js';
-import { type WorkerHealthReport } from '../contracts/grpc/health.codec.js';
 import { type DomainError } from '../core/errors/domain-error.js';
 import { ProcessClock } from '../platform/clock/clock.module.js';
 import { type WorkerSpec } from '../platform/config/worker-spec.js';
@@ -14,66 +13,38 @@ import { InFlightCalls } from './lifecycle/in-flight-calls.js';
 import { WorkerState } from './lifecycle/worker-state.js';
 
 /**
- * Makes the worker of that model. Undefined: its engine computes, so it has a process.
+ * Makes the worker of that model: what a worker process with an upstream engine consists
+ * of, without the process and its gRPC server (D-37). Undefined: its engine computes, so
+ * it has a process.
  */
-export function inProcessWorker(
-  spec: WorkerSpec,
-): (() => InProcessGenerator) | undefined {
+export function inProcessWorker(spec: WorkerSpec) {
   const { model } = spec;
   if (model.engine !== 'openai-http' || model.kind !== 'llm') return undefined;
-  return () =>
-    new InProcessGenerator(
-      new OpenAiHttpGenerator(readOpenAiHttpTextOptions(model)),
-      spec,
-    );
-}
-
-/**
- * What a worker process with an upstream engine consists of, without the process and its
- * gRPC server (D-37).
- */
-class InProcessGenerator {
-  readonly #state = new WorkerState();
-  readonly #calls = new InFlightCalls(this.#state);
-  readonly #generation: GenerationService;
-  readonly #health: HealthReporter;
-
-  constructor(
-    private readonly engine: OpenAiHttpGenerator,
-    spec: WorkerSpec,
-  ) {
-    this.#generation = new GenerationService(engine, new ProcessClock());
-    this.#health = new HealthReporter(this.#state, this.#calls, engine, spec);
-  }
-
-  async load(): Promise<readonly string[]> {
-    const warnings: string[] = [];
-    this.engine.onWarning = text => void warnings.push(text);
-    await this.engine.load();
-    this.#state.ready();
-    return warnings;
-  }
-
-  report(): WorkerHealthReport {
-    return this.#health.report();
-  }
-
-  generate(call: GenerateCallFields, sink: GenerationSink): Promise<void> {
-    return this.#calls.run(call.requestId, undefined, signal =>
-      this.#generation.generate(call, signal, sink),
-    );
-  }
-
-  cancel(id: string, reason: string): boolean {
-    return this.#calls.cancel(id, reason);
-  }
-
-  abortAll(error: DomainError): void {
-    this.#calls.abortAll(error);
-  }
-
-  close(): Promise<void> {
-    this.#state.draining();
-    return this.engine.close();
-  }
+  return () => {
+    const engine = new OpenAiHttpGenerator(readOpenAiHttpTextOptions(model));
+    const state = new WorkerState();
+    const calls = new InFlightCalls(state);
+    const generation = new GenerationService(engine, new ProcessClock());
+    const health = new HealthReporter(state, calls, engine, spec);
+    return {
+      load: async () => {
+        const warnings: string[] = [];
+        engine.onWarning = text => void warnings.push(text);
+        await engine.load();
+        state.ready();
+        return warnings;
+      },
+      report: () => health.report(),
+      generate: (call: GenerateCallFields, sink: GenerationSink) =>
+        calls.run(call.requestId, undefined, signal =>
+          generation.generate(call, signal, sink),
+        ),
+      cancel: (id: string, reason: string) => calls.cancel(id, reason),
+      abortAll: (error: DomainError) => calls.abortAll(error),
+      close: () => {
+        state.draining();
+        return engine.close();
+      },
+    };
+  };
 }

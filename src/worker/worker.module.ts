@@ -2,6 +2,7 @@ import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { ClockModule } from '../platform/clock/clock.module.js';
 import { WorkerSpec } from '../platform/config/worker-spec.js';
+import { BLOB_STORE, blobStoreFrom } from '../platform/storage/blob.module.js';
 import { AudioDownload } from './audio/audio-download.js';
 import { ENGINE, type WorkerEngine } from './engines/worker-engine.js';
 import { BatchJournal } from './execution/batch-journal.js';
@@ -22,15 +23,24 @@ import { UploadService } from './grpc/upload.service.js';
 import { WorkerDrain } from './lifecycle/worker-drain.js';
 import { WORKER_LOG } from './lifecycle/worker-log.js';
 import { PullReadiness, WorkerState } from './lifecycle/worker-state.js';
-import { pullProviders } from './pull/pull-providers.js';
-
-interface WorkerParts {
-  readonly spec: WorkerSpec;
-  readonly engine: Pick<WorkerEngine, 'kind'>;
-  readonly log: Logger;
-  /** In place of providers of the same name. */
-  readonly replaced?: readonly Provider[];
-}
+import { Announcer } from './pull/announcer.js';
+import { Callbacks } from './pull/callbacks.js';
+import { CrashMarkers, PullJournal } from './pull/crash-markers.js';
+import { HeldJobs } from './pull/held-jobs.js';
+import { JobIntake } from './pull/job-intake.js';
+import { JobRunner } from './pull/job-runner.js';
+import { JobWork } from './pull/job-work.js';
+import { LockKeeper } from './pull/lock-keeper.js';
+import { PullConnections } from './pull/pull-connections.js';
+import { PullFeed } from './pull/pull-feed.js';
+import { PullLoop } from './pull/pull-loop.js';
+import { PullWorker } from './pull/pull-worker.js';
+import { QueuedAudio } from './pull/queued-audio.js';
+import { RecognitionWork } from './pull/recognition-work.js';
+import { RequestQueue } from './pull/request-queue.js';
+import { ResultDelivery } from './pull/result-delivery.js';
+import { EmbeddingWork, SpeechWork } from './pull/speech-work.js';
+import { StopListener } from './pull/stop-listener.js';
 
 const EVERY_WORKER: Provider[] = [
   WorkerState,
@@ -44,7 +54,18 @@ const EVERY_WORKER: Provider[] = [
 /** One engine, one model, one device: only the service of its kind is there. */
 @Module({})
 export class WorkerModule {
-  static forEngine({ spec, engine, log, replaced = [] }: WorkerParts): DynamicModule {
+  /** @param parts `replaced`: in place of providers of the same name */
+  static forEngine({
+    spec,
+    engine,
+    log,
+    replaced = [],
+  }: {
+    readonly spec: WorkerSpec;
+    readonly engine: Pick<WorkerEngine, 'kind'>;
+    readonly log: Logger;
+    readonly replaced?: readonly Provider[];
+  }): DynamicModule {
     const kind = KINDS[engine.kind];
     return {
       module: WorkerModule,
@@ -56,7 +77,7 @@ export class WorkerModule {
         { provide: WORKER_LOG, useValue: log },
         ...EVERY_WORKER,
         ...kind.providers,
-        ...pullProviders(spec, engine.kind),
+        ...(spec.sharedQueue ? pullProviders(spec, kind.pull) : []),
         ...replaced,
       ],
     };
@@ -73,8 +94,42 @@ const KINDS = {
       UploadService,
       StreamService,
     ],
+    pull: [QueuedAudio, { provide: JobWork, useClass: RecognitionWork }],
   },
-  tts: { controllers: [TtsController], providers: [SynthesisService] },
-  llm: { controllers: [GenerationController], providers: [GenerationService] },
-  embedding: { controllers: [EmbeddingController], providers: [EmbeddingService] },
+  tts: {
+    controllers: [TtsController],
+    providers: [SynthesisService],
+    pull: [{ provide: JobWork, useClass: SpeechWork }],
+  },
+  // Generations are pushed always.
+  llm: { controllers: [GenerationController], providers: [GenerationService], pull: [] },
+  embedding: {
+    controllers: [EmbeddingController],
+    providers: [EmbeddingService],
+    pull: [{ provide: JobWork, useClass: EmbeddingWork }],
+  },
 };
+
+/** Of a worker that pulls, besides those of every worker of its kind. */
+const pullProviders = (spec: WorkerSpec, work: Provider[]): Provider[] =>
+  work.length === 0
+    ? []
+    : [
+        PullConnections,
+        RequestQueue,
+        LockKeeper,
+        CrashMarkers,
+        StopListener,
+        Announcer,
+        JobIntake,
+        JobRunner,
+        ResultDelivery,
+        HeldJobs,
+        PullFeed,
+        PullLoop,
+        Callbacks,
+        PullWorker,
+        ...work,
+        { provide: BLOB_STORE, useFactory: () => blobStoreFrom(spec.sharedQueue!) },
+        { provide: BatchJournal, useClass: PullJournal },
+      ];

@@ -80,6 +80,7 @@ function fullHarness(maxBatch: number): Harness {
       key: aKey(`req_${index}`),
       model: models[(index * 31) % MODELS] ?? '',
       priority: index % 10 === 0 ? RequestPriority.REALTIME : RequestPriority.BATCH,
+      costMs: 1,
       bytes: 100_000,
       enqueuedAtMs: index / 1000,
       queueDeadlineMs: index / 1000 + 120_000,

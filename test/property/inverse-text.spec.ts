@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import {
   ENGLISH_RULES,
-  EnglishNormalizer,
+  englishNormalizer,
 } from '@switchyard/itn-en/english-normalizer.js';
 import { rewrite, tokenize } from '@switchyard/itn-en/token.js';
 
-const english = new EnglishNormalizer();
+const english = englishNormalizer;
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 const NUMERIC =

@@ -8,7 +8,7 @@ import { LiveView } from '../../src/contracts/events/live-view.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { DomainError } from '../../src/core/errors/domain-error.js';
 import { LiveSource } from '../../src/gateway/live-feed/live-source.js';
-import { stateChange } from '../../src/gateway/live-feed/live-workers.js';
+import { stateChange } from '../../src/gateway/live-feed/live-feed.js';
 import { type TrackedRequest } from '../../src/gateway/scheduler/tracked-request.js';
 import { GatewayIdentity } from '../../src/platform/clock/clock.module.js';
 import { DispatchEventBus } from '../../src/platform/events/events.module.js';

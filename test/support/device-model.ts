@@ -95,7 +95,7 @@ export class DeviceModel {
     else
       for (let caller = 0; caller < arrivals.callers; caller += 1)
         this.#begin(caller, arrivals);
-    while ((this.#events.topKey ?? Infinity) <= forMs) this.#step();
+    while ((this.#events.keys[0] ?? Infinity) <= forMs) this.#step();
     return this.#report();
   }
 
@@ -112,9 +112,9 @@ export class DeviceModel {
   }
 
   #step(): void {
-    const event = this.#events.top;
+    const event = this.#events.items[0];
     if (event === undefined) return;
-    this.#nowMs = this.#events.topKey ?? this.#nowMs;
+    this.#nowMs = this.#events.keys[0] ?? this.#nowMs;
     this.#events.remove(event);
     event.run();
   }

@@ -4,10 +4,8 @@ import {
   type StepItem,
 } from '@switchyard/engine-api/generation-plan.js';
 import { type GenerationEnd } from '@switchyard/engine-api/generation-request.js';
-import {
-  type GenerationOptions,
-  GenerationScheduler,
-} from '../../src/core/iteration/generation-scheduler.js';
+import { GenerationScheduler } from '../../src/core/iteration/generation-scheduler.js';
+import { type GenerationOptions } from '../../src/core/iteration/running-set.js';
 import { BackendDied, StepSimulator, type SimulatorOptions } from './step-simulator.js';
 import { TOY_END, toyNext, type ToyRequest } from './toy-model.js';
 

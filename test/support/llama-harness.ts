@@ -1,9 +1,7 @@
 import { type GenerationEnd } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationPlan, itemsOf } from '@switchyard/engine-api/generation-plan.js';
-import {
-  type GenerationOptions,
-  GenerationScheduler,
-} from '../../src/core/iteration/generation-scheduler.js';
+import { GenerationScheduler } from '../../src/core/iteration/generation-scheduler.js';
+import { type GenerationOptions } from '../../src/core/iteration/running-set.js';
 import { LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
 import { type LlamaOptions } from '@switchyard/engine-llama-cpp/options.js';
 import {

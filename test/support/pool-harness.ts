@@ -124,6 +124,7 @@ export function request(payload: WorkerTask, id = `r-${++made}`): TaskRequest {
     key: aKey(id),
     model: 'm',
     priority: RequestPriority.BATCH,
+    costMs: 1,
     bytes: 0,
     enqueuedAtMs: 0,
     queueDeadlineMs: 120_000,

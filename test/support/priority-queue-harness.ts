@@ -1,4 +1,4 @@
-import { type AgingOptions } from '../../src/core/queue/model-lane.js';
+import { type AgingOptions } from '../../src/core/queue/priority-queue.js';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { aRealtimeRequest, aRequest } from './requests.js';
 

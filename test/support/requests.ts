@@ -26,6 +26,7 @@ export function aRequest(
     key: aKey(id, overrides.tenant),
     model: 'm',
     priority: RequestPriority.BATCH,
+    costMs: 1,
     bytes: 1,
     enqueuedAtMs,
     queueDeadlineMs: enqueuedAtMs + 120_000,

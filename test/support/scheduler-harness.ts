@@ -12,6 +12,7 @@ import { FieldsPipe } from '../../src/gateway/http/fields.pipe.js';
 import { OpenAiExceptionFilter } from '../../src/gateway/http/error-reply.js';
 import { DispatchLoop } from '../../src/gateway/scheduler/dispatch-loop.js';
 import { SchedulerModule } from '../../src/gateway/scheduler/scheduler.module.js';
+import { RequestIntake } from '../../src/gateway/scheduler/request-intake.js';
 import { SchedulerService } from '../../src/gateway/scheduler/scheduler.service.js';
 import {
   type RequestSpec,
@@ -120,6 +121,10 @@ export class SchedulerHarness {
     return this.app.get(SchedulerService);
   }
 
+  get intake(): RequestIntake {
+    return this.app.get(RequestIntake);
+  }
+
   get loop(): DispatchLoop {
     return this.app.get(DispatchLoop, { strict: false });
   }
@@ -143,7 +148,7 @@ export class SchedulerHarness {
   }
 
   submit(id: string, spec: Partial<RequestSpec> = {}): Promise<SettledRequest> {
-    return this.scheduler.submit({ ...request(id), ...spec }).settled;
+    return this.intake.submit({ ...request(id), ...spec }).settled;
   }
 
   submitAll(

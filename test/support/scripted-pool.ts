@@ -118,6 +118,7 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
   readonly #events = new EventEmitter();
   readonly capacity$ = this.#capacity.asObservable();
   readonly activity$ = NEVER;
+  readonly executed$ = NEVER;
   /** What a Cancel RPC does; the test may hold it back. */
   onCancel: (requestId: string) => Promise<boolean> = () => Promise.resolve(true);
   onClose: () => void = () => undefined;

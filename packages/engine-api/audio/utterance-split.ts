@@ -1,9 +1,3 @@
-/** Half-open range of samples. */
-interface SampleRange {
-  readonly from: number;
-  readonly to: number;
-}
-
 const RATE = 16_000;
 /**
  * The second pass at the end of an utterance cannot be interrupted; 15 s of audio keep it
@@ -18,10 +12,10 @@ const STEP = RATE / 100;
 /**
  * Cuts long audio into utterances of 8-15 s at the quietest 0.3 s available, so that
  * memory stays flat, a cancel is quick and the search stays near what was said. Ranges
- * are adjacent and cover everything.
+ * are half-open, adjacent and cover everything.
  */
-export function splitIntoUtterances(samples: Int16Array): SampleRange[] {
-  const ranges: SampleRange[] = [];
+export function splitIntoUtterances(samples: Int16Array) {
+  const ranges: { readonly from: number; readonly to: number }[] = [];
   let from = 0;
   while (samples.length - from > LONGEST) {
     const to = quietestPoint(samples, from + SHORTEST, from + LONGEST);

@@ -48,8 +48,9 @@ const SHORTEST_PAUSE = 2 * FRAME_SAMPLES;
  * utterances. Synchronous and pure.
  */
 export class VoiceActivityTracker {
-  #position = 0;
-  #speaking = false;
+  /** Samples judged so far. */
+  position = 0;
+  speaking = false;
   /** Where the run of loud frames, or of quiet ones during speech, began. */
   #turningAt: number | undefined;
   #utteranceFrom = 0;
@@ -62,26 +63,17 @@ export class VoiceActivityTracker {
     private readonly lateBy = 0,
   ) {}
 
-  get speaking(): boolean {
-    return this.#speaking;
-  }
-
-  /** Samples judged so far. */
-  get position(): number {
-    return this.#position;
-  }
-
   /** First sample that an utterance not yet begun may still claim. */
   get claimableFrom(): number {
-    return this.#speaking
+    return this.speaking
       ? this.#utteranceFrom
-      : this.#paddedStart(this.#turningAt ?? this.#position);
+      : this.#paddedStart(this.#turningAt ?? this.position);
   }
 
   next(probability: number): VoiceEvent | undefined {
-    const at = this.#position;
-    this.#position += FRAME_SAMPLES;
-    return this.#speaking
+    const at = this.position;
+    this.position += FRAME_SAMPLES;
+    return this.speaking
       ? this.#whileSpeaking(probability, at)
       : this.#whileSilent(probability, at);
   }
@@ -92,9 +84,9 @@ export class VoiceActivityTracker {
    */
   finish(end: number): VoiceEvent[] {
     const events: VoiceEvent[] = [];
-    if (!this.#speaking && this.#turningAt !== undefined)
+    if (!this.speaking && this.#turningAt !== undefined)
       events.push(this.#start(this.#turningAt));
-    if (this.#speaking) events.push(this.#stop(this.#turningAt ?? end, end));
+    if (this.speaking) events.push(this.#stop(this.#turningAt ?? end, end));
     this.#freeFrom = end;
     return events;
   }
@@ -114,7 +106,7 @@ export class VoiceActivityTracker {
       return undefined;
     }
     this.#turningAt ??= at - this.lateBy;
-    return this.#position - this.#turningAt >= FRAMES_TO_BELIEVE * FRAME_SAMPLES
+    return this.position - this.#turningAt >= FRAMES_TO_BELIEVE * FRAME_SAMPLES
       ? this.#start(this.#turningAt)
       : undefined;
   }
@@ -124,14 +116,14 @@ export class VoiceActivityTracker {
     if (probability >= Math.max(this.options.threshold - HYSTERESIS, 0.01))
       return undefined;
     this.#turningAt ??= at - this.lateBy;
-    const quiet = this.#position - this.#turningAt;
+    const quiet = this.position - this.#turningAt;
     return quiet >= this.#pauseNeeded()
-      ? this.#stop(this.#turningAt, this.#position)
+      ? this.#stop(this.#turningAt, this.position)
       : undefined;
   }
 
   #start(onset: number): VoiceEvent {
-    this.#speaking = true;
+    this.speaking = true;
     this.#turningAt = undefined;
     this.#utteranceFrom = this.#paddedStart(onset);
     return {
@@ -142,7 +134,7 @@ export class VoiceActivityTracker {
   }
 
   #stop(silenceFrom: number, audioTo: number): VoiceEvent {
-    this.#speaking = false;
+    this.speaking = false;
     this.#turningAt = undefined;
     this.#freeFrom = audioTo;
     return { type: 'stopped', atS: silenceFrom / RECOGNISER_RATE, audioTo };
@@ -155,7 +147,7 @@ export class VoiceActivityTracker {
   /** The asked-for silence until 8 s of utterance, then less and less, 64 ms at 13 s. */
   #pauseNeeded(): number {
     const asked = samplesIn(this.options.silenceDurationMs);
-    const length = this.#position - this.#utteranceFrom;
+    const length = this.position - this.#utteranceFrom;
     const impatience = Math.min(
       1,
       (length - PATIENT_UNTIL) / (IMPATIENT_FROM - PATIENT_UNTIL),

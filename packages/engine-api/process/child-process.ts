@@ -1,16 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { type Socket } from 'node:net';
 import { type Readable } from 'node:stream';
+import { type Fields } from '../is-object.js';
 import { LastLines, LogLineSplitter, OutputBound } from './output-lines.js';
 
-interface Guarded {
-  /** The shell that ends the child when this process is gone. */
-  readonly watcher: ChildProcess;
-  /** The child leads a process group, which ends with it. */
-  readonly leads: boolean;
-}
-
-const living = new Map<ChildProcess, Guarded>();
+/**
+ * Children, each with the shell that ends it when this process is gone. One that leads a
+ * process group ends with all of it.
+ */
+const living = new Map<
+  ChildProcess,
+  { readonly watcher: ChildProcess; readonly leads: boolean }
+>();
 
 /**
  * Ends every child process at once. Their supervisors start successors unless
@@ -101,9 +102,7 @@ export function exitText({ code, signal: name, reason, lines }: ProcessExit): st
   return `its process ended ${how}${last === undefined ? '' : `: ${last}`}`;
 }
 
-export type ProcessMessage = Readonly<Record<string, unknown>>;
-
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
@@ -123,7 +122,7 @@ export interface ProcessOptions {
    * Objects over IPC. The text of `{ type: 'failed', message }` also becomes the reason
    * of the exit.
    */
-  onMessage(message: ProcessMessage): void;
+  onMessage(message: Fields): void;
   /** Once, after the process has ended or could not be started. */
   onExit(exit: ProcessExit): void;
   onLine(stream: 'stdout' | 'stderr', line: string): void;
@@ -210,7 +209,7 @@ export class SupervisedProcess {
   }
 
   #onMessage(message: unknown): void {
-    const received = (message ?? {}) as ProcessMessage;
+    const received = (message ?? {}) as Fields;
     if (received.type === 'failed' && typeof received.message === 'string') {
       this.#startFailed = this.#reason === undefined;
       this.#reason ??= received.message;

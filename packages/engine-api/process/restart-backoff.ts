@@ -1,15 +1,11 @@
 import { type Backoff, backoffMs } from '../backoff.js';
 
-export interface RestartOptions extends Backoff {
-  /** 0 to 1, for the jitter. */
-  readonly random?: () => number;
-}
-
 /** Pauses between the starts of one process. */
 export class RestartBackoff {
   #starts = 0;
 
-  constructor(private readonly options: RestartOptions) {}
+  /** @param options `random`: 0 to 1, for the jitter */
+  constructor(private readonly options: Backoff & { readonly random?: () => number }) {}
 
   /** Milliseconds to wait before the next start. */
   nextMs(): number {

@@ -27,14 +27,6 @@ export function threadEntry(relativePath: string, moduleUrl: string): URL {
   );
 }
 
-interface EngineThreadOptions {
-  /** Compiled module that calls `serveThread`. */
-  readonly entry: URL;
-  /** Shown in stack traces and process listings. */
-  readonly name: string;
-  readonly data?: unknown;
-}
-
 /**
  * The serving side's half of one thread of native work. Calls are answered in order. A
  * thread that dies fails its own calls and nothing else; whoever owns it starts another.
@@ -46,8 +38,12 @@ export class EngineThread<P extends Operations<P>, Info = unknown> extends Remot
   readonly #worker: Worker;
   readonly #exited = Promise.withResolvers<void>();
 
-  constructor({ entry, name, data }: EngineThreadOptions) {
-    const worker = new Worker(entry, { name, workerData: data });
+  /**
+   * @param entry compiled module that calls `serveThread`
+   * @param name shown in stack traces and process listings
+   */
+  constructor(entry: URL, name: string, workerData?: unknown) {
+    const worker = new Worker(entry, { name, workerData });
     super(name, (call, transfer) => worker.postMessage(call, transfer));
     this.#worker = worker;
     const die = (cause: Error): void =>

@@ -38,18 +38,19 @@ interface CallOptions<P extends Operations<P>, K extends keyof P> {
   readonly onNotice?: Parameters<P[K]>[1];
 }
 
-interface PendingCall {
-  readonly resolve: (reply: never) => void;
-  readonly reject: (error: Error) => void;
-  readonly onNotice?: (notice: never) => void;
-}
-
 /** Calls to native code on a thread or in a process, until it is gone. */
 export class RemoteCalls<P extends Operations<P>, Info> {
   readonly #opened = Promise.withResolvers<Info>();
   /** Resolves once it is loaded; rejects with what to install or where to look. */
   readonly ready = this.#opened.promise;
-  readonly #pending = new Map<number, PendingCall>();
+  readonly #pending = new Map<
+    number,
+    {
+      readonly resolve: (reply: never) => void;
+      readonly reject: (error: Error) => void;
+      readonly onNotice?: (notice: never) => void;
+    }
+  >();
   #nextId = 0;
   #gone: Error | undefined;
 
@@ -104,13 +105,11 @@ export class RemoteCalls<P extends Operations<P>, Info> {
   }
 }
 
-type Send = (message: FromRemote<never>, transfer?: readonly Transferable[]) => void;
-
 /** The serving half of one call. An EngineError crosses as it is. */
 export async function answerCall(
   operations: Operations<unknown>,
   { id, operation, request }: RemoteCall,
-  send: Send,
+  send: (message: FromRemote<never>, transfer?: readonly Transferable[]) => void,
 ): Promise<void> {
   const answers = operations as Readonly<
     Record<string, (request: unknown, notify: Notify<unknown>) => unknown>

@@ -13,23 +13,18 @@ export const FLITE_VOICES = [
 
 export type FliteVoiceId = (typeof FLITE_VOICES)[number]['id'];
 
-export const FLITE_VOICE_IDS: readonly FliteVoiceId[] = FLITE_VOICES.map(({ id }) => id);
-
 export const FLITE_SAMPLE_RATE = 16_000;
-
-interface SpeakRequest {
-  readonly sentences: readonly string[];
-  readonly voice: FliteVoiceId;
-  readonly speed: number;
-  /** Memory of a CancelFlag, looked at before each sentence. */
-  readonly cancel: SharedArrayBuffer;
-}
 
 export interface FliteProtocol {
   /** One notice per sentence, as it is made. @returns the samples in all */
-  speak(request: SpeakRequest, notify: Notify<Int16Array>): number;
-}
-
-export interface FliteThreadInfo {
-  readonly revision: string;
+  speak(
+    request: {
+      readonly sentences: readonly string[];
+      readonly voice: FliteVoiceId;
+      readonly speed: number;
+      /** Memory of a CancelFlag, looked at before each sentence. */
+      readonly cancel: SharedArrayBuffer;
+    },
+    notify: Notify<Int16Array>,
+  ): number;
 }

@@ -10,15 +10,13 @@ import {
   EngineThread,
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
-import { SpeechCalls, type Spoken } from '@switchyard/engine-api/threads/speech-calls.js';
-import { ThreadPool } from '../threads/thread-pool.js';
+import { CancelFlags } from '@switchyard/engine-api/threads/shared-memory.js';
 import {
-  FLITE_SAMPLE_RATE,
-  FLITE_VOICE_IDS,
-  FLITE_VOICES,
-  type FliteProtocol,
-  type FliteThreadInfo,
-} from './protocol.js';
+  speechOutcome,
+  type Spoken,
+} from '@switchyard/engine-api/threads/speech-calls.js';
+import { ThreadPool } from '../threads/thread-pool.js';
+import { FLITE_SAMPLE_RATE, FLITE_VOICES, type FliteProtocol } from './protocol.js';
 
 /** Signs of printed text, as flite knows them. */
 const PLAIN: Readonly<Record<string, string>> = {
@@ -77,8 +75,12 @@ export class FliteSynthesizer implements SpeechSynthesizer {
   readonly kind = 'tts';
   readonly sampleRate = FLITE_SAMPLE_RATE;
   readonly voices = FLITE_VOICES;
-  readonly #thread = new ThreadPool<FliteProtocol, FliteThreadInfo>(1, startThread);
-  readonly #calls = new SpeechCalls();
+  readonly #thread = new ThreadPool<FliteProtocol, string>(
+    1,
+    () =>
+      new EngineThread(threadEntry('./synthesizer.thread.js', import.meta.url), 'flite'),
+  );
+  readonly #cancels = new CancelFlags();
   #holdsVoices = false;
   #revision = '';
   #loaded: Promise<void> | undefined;
@@ -117,33 +119,34 @@ export class FliteSynthesizer implements SpeechSynthesizer {
     loadedInProcess = true;
     this.#holdsVoices = true;
     await this.#thread.use(async thread => {
-      this.#revision = (await thread.ready).revision;
+      this.#revision = await thread.ready;
     });
   }
 
   async #close(): Promise<void> {
-    this.#calls.raiseAll();
+    this.#cancels.raiseAll();
     await this.#thread.close();
     if (this.#holdsVoices) loadedInProcess = false;
   }
 
   #outcome(item: SynthesizeItem): Promise<Spoken> {
-    return this.#calls.outcome(item, FLITE_SAMPLE_RATE, async (cancel, onNotice) => {
-      const request = { ...readRequest(item), speed: item.speed, cancel };
-      return this.#thread.use(thread => thread.call('speak', request, { onNotice }));
-    });
+    return speechOutcome(
+      item,
+      FLITE_SAMPLE_RATE,
+      this.#cancels,
+      async (cancel, onNotice) => {
+        const request = { ...readRequest(item), speed: item.speed, cancel };
+        return this.#thread.use(thread => thread.call('speak', request, { onNotice }));
+      },
+    );
   }
 }
 
-function startThread(): EngineThread<FliteProtocol, FliteThreadInfo> {
-  return new EngineThread({
-    entry: threadEntry('./synthesizer.thread.js', import.meta.url),
-    name: 'flite',
-  });
-}
-
 function readRequest(item: SynthesizeItem) {
-  const voice = checkSpeechItem(item, FLITE_VOICE_IDS);
+  const voice = checkSpeechItem(
+    item,
+    FLITE_VOICES.map(({ id }) => id),
+  );
   const sentences = splitIntoSentences(toSpeakableText(item.text)).filter(isSpeakable);
   if (sentences.length === 0) throw nothingToSpeak('an English voice');
   return { sentences, voice };

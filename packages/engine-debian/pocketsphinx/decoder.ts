@@ -1,18 +1,166 @@
-import { type DecodedWord, FRAMES_PER_SECOND } from './protocol.js';
-import { type ModelFiles } from './model-files.js';
-import {
-  type CepstralNormaliser,
-  copyCepstra,
-  type DecoderPointer,
-  type PocketSphinxLibrary,
-  readNormaliser,
-} from './library.js';
+import koffi from 'koffi';
+import { openNativeLibrary } from '../threads/native-library.js';
+import { findModelFiles } from './model-files.js';
+import { type DecodedWord } from './protocol.js';
+
+/** PocketSphinx analyses speech in frames of 10 ms. */
+const FRAMES_PER_SECOND = 100;
 
 /**
- * Mean of the cepstra of some speech; what normalises the channel and the voice
- * out of them.
+ * Addresses inside the native library. They are valid until `freeDecoder`, and on the
+ * thread that made them only.
  */
-type CepstralMean = Float32Array;
+type Pointer = unknown;
+
+/**
+ * The part of libpocketsphinx.so.3 and libsphinxbase.so.3 (0.8+5prealpha)
+ * that decoding needs.
+ */
+interface PocketSphinxLibrary {
+  silenceLog(nowhere: null): void;
+  argumentTable(): Pointer;
+  parseArguments(
+    base: null,
+    table: Pointer,
+    count: number,
+    argv: readonly string[],
+    strict: 0 | 1,
+  ): Pointer;
+  freeArguments(config: Pointer): number;
+  /** Keeps its own reference to the arguments; null when a model file cannot be read. */
+  initDecoder(config: Pointer): Pointer;
+  freeDecoder(decoder: Pointer): number;
+  /**
+   * Resets noise tracking and the frame counter; without it word times keep growing from
+   * one utterance to the next.
+   */
+  startStream(decoder: Pointer): number;
+  startUtterance(decoder: Pointer): number;
+  endUtterance(decoder: Pointer): number;
+  processRaw(
+    decoder: Pointer,
+    samples: Int16Array,
+    count: number,
+    noSearch: 0,
+    fullUtterance: 0,
+  ): number;
+  hypothesis(decoder: Pointer, score: [number]): string | null;
+  /**
+   * The iterator frees itself when `nextSegment` answers null: always walk it to its end.
+   */
+  firstSegment(decoder: Pointer): Pointer;
+  nextSegment(segment: Pointer): Pointer;
+  segmentWord(segment: Pointer): string;
+  segmentFrames(segment: Pointer, first: [number], last: [number]): void;
+  segmentLogPosterior(
+    segment: Pointer,
+    acoustic: [number],
+    language: [number],
+    backoff: [number],
+  ): number;
+  logMath(decoder: Pointer): Pointer;
+  exp(logMath: Pointer, value: number): number;
+  /** Borrowed from the decoder. */
+  frontEnd(decoder: Pointer): Pointer;
+  startFrontEnd(frontEnd: Pointer): number;
+  /**
+   * Answers cepstra as an array of row pointers with contiguous rows;
+   * free with `freeCepstra`.
+   */
+  cepstra(
+    frontEnd: Pointer,
+    samples: Int16Array,
+    count: number,
+    rows: [Pointer],
+    frames: [number],
+  ): number;
+  freeCepstra(rows: Pointer): void;
+  features(decoder: Pointer): Pointer;
+  setCepstralMean(normaliser: Pointer, mean: Float32Array): void;
+  getCepstralMean(normaliser: Pointer, mean: Float32Array): void;
+}
+
+const DEBIAN_PACKAGES = ['libpocketsphinx3', 'pocketsphinx-en-us'];
+
+/**
+ * `feat_t` up to the two members read here; the layout is fixed by the library's soname.
+ */
+const FEATURES = koffi.struct({
+  refcount: 'int',
+  name: 'void*',
+  cepsize: 'int32',
+  n_stream: 'int32',
+  stream_len: 'void*',
+  window_size: 'int32',
+  n_sv: 'int32',
+  sv_len: 'void*',
+  subvecs: 'void*',
+  sv_buf: 'void*',
+  sv_dim: 'int32',
+  cmn: 'int32',
+  varnorm: 'int32',
+  agc: 'int32',
+  compute_feat: 'void*',
+  cmn_struct: 'void*',
+});
+
+/** What normalises cepstra. @returns `size`: coefficients per frame */
+function readNormaliser(features: Pointer) {
+  const fields = koffi.decode(features, FEATURES) as {
+    cepsize: number;
+    cmn_struct: Pointer;
+  };
+  return { pointer: fields.cmn_struct, size: fields.cepsize };
+}
+
+/** Copies `frames` rows of `size` cepstra out of native memory. */
+function copyCepstra(rows: Pointer, frames: number, size: number): Float32Array {
+  const firstRow: Pointer = koffi.decode(rows, 'void*');
+  return koffi.decode(
+    firstRow,
+    koffi.array('float', frames * size, 'Typed'),
+  ) as Float32Array;
+}
+
+function loadPocketSphinx(): PocketSphinxLibrary {
+  const base = openNativeLibrary('libsphinxbase.so.3', DEBIAN_PACKAGES);
+  const decoder = openNativeLibrary('libpocketsphinx.so.3', DEBIAN_PACKAGES);
+  return {
+    silenceLog: base.func('void err_set_logfp(void*)'),
+    argumentTable: decoder.func('void* ps_args()'),
+    parseArguments: base.func(
+      'void* cmd_ln_parse_r(void*, void*, int, const char**, int)',
+    ),
+    freeArguments: base.func('int cmd_ln_free_r(void*)'),
+    initDecoder: decoder.func('void* ps_init(void*)'),
+    freeDecoder: decoder.func('int ps_free(void*)'),
+    startStream: decoder.func('int ps_start_stream(void*)'),
+    startUtterance: decoder.func('int ps_start_utt(void*)'),
+    endUtterance: decoder.func('int ps_end_utt(void*)'),
+    processRaw: decoder.func(
+      'int ps_process_raw(void*, const int16_t*, size_t, int, int)',
+    ),
+    hypothesis: decoder.func('const char* ps_get_hyp(void*, _Out_ int32_t*)'),
+    firstSegment: decoder.func('void* ps_seg_iter(void*)'),
+    nextSegment: decoder.func('void* ps_seg_next(void*)'),
+    segmentWord: decoder.func('const char* ps_seg_word(void*)'),
+    segmentFrames: decoder.func('void ps_seg_frames(void*, _Out_ int*, _Out_ int*)'),
+    segmentLogPosterior: decoder.func(
+      'int32_t ps_seg_prob(void*, _Out_ int32_t*, _Out_ int32_t*, _Out_ int32_t*)',
+    ),
+    logMath: decoder.func('void* ps_get_logmath(void*)'),
+    exp: base.func('double logmath_exp(void*, int)'),
+    frontEnd: decoder.func('void* ps_get_fe(void*)'),
+    startFrontEnd: base.func('int fe_start_utt(void*)'),
+    cepstra: base.func(
+      'int fe_process_utt(void*, const int16_t*, size_t, _Out_ void**, _Out_ int32_t*)',
+    ),
+    freeCepstra: base.func('void fe_free_2d(void*)'),
+    features: decoder.func('void* ps_get_feat(void*)'),
+    setCepstralMean: base.func('void cmn_live_set(void*, const float*)'),
+    getCepstralMean: base.func('void cmn_live_get(void*, _Out_ float*)'),
+  };
+}
 
 /**
  * One native PocketSphinx decoder: a first pass while it is fed, a second one and a
@@ -20,35 +168,37 @@ type CepstralMean = Float32Array;
  * thread and is used by that thread only.
  */
 export class Decoder {
-  readonly #pointer: DecoderPointer;
-  readonly #normaliser: CepstralNormaliser;
-  readonly #modelMean: CepstralMean;
+  readonly #library: PocketSphinxLibrary;
+  readonly #pointer: Pointer;
+  readonly #normaliser: ReturnType<typeof readNormaliser>;
+  readonly #modelMean: Float32Array;
   /** An utterance has begun and not ended. */
   #open = false;
   #freed = false;
 
-  constructor(
-    private readonly library: PocketSphinxLibrary,
-    model: ModelFiles,
-  ) {
+  /** @throws Error that says what to install */
+  constructor(modelDir: string) {
+    const library = loadPocketSphinx();
     library.silenceLog(null);
-    this.#pointer = createDecoder(library, model);
+    this.#library = library;
+    this.#pointer = createDecoder(library, modelDir);
     this.#normaliser = readNormaliser(library.features(this.#pointer));
     this.#modelMean = new Float32Array(this.#normaliser.size);
     library.getCepstralMean(this.#normaliser.pointer, this.#modelMean);
   }
 
   /**
-   * Mean over the speech frames of `samples`; the model's own mean when there are none.
+   * Mean of the cepstra over the speech frames of `samples`, which normalises the channel
+   * and the voice out of them; the model's own mean when there are none.
    * Decoding that starts from the mean of the audio itself gets about half the word
    * errors of a cold start (README, "PocketSphinx").
    */
   cepstralMean(
     samples: Int16Array,
     isCancelled: () => boolean = () => false,
-  ): CepstralMean {
+  ): Float32Array {
     // The front end tracks noise; without this the mean would depend on the audio before.
-    this.#check(this.library.startStream(this.#pointer), 'ps_start_stream');
+    this.#check(this.#library.startStream(this.#pointer), 'ps_start_stream');
     const sum = new Float64Array(this.#normaliser.size);
     let frames = 0;
     for (
@@ -67,10 +217,10 @@ export class Decoder {
    * Opens an utterance that knows nothing of any earlier one: mean, noise tracking and
    * clock start anew.
    */
-  begin(mean: CepstralMean): void {
-    this.library.setCepstralMean(this.#normaliser.pointer, mean);
-    this.#check(this.library.startStream(this.#pointer), 'ps_start_stream');
-    this.#check(this.library.startUtterance(this.#pointer), 'ps_start_utt');
+  begin(mean: Float32Array): void {
+    this.#library.setCepstralMean(this.#normaliser.pointer, mean);
+    this.#check(this.#library.startStream(this.#pointer), 'ps_start_stream');
+    this.#check(this.#library.startUtterance(this.#pointer), 'ps_start_utt');
     this.#open = true;
   }
 
@@ -78,35 +228,35 @@ export class Decoder {
     // A copy, because native code cannot be handed memory that another thread shares.
     const own = samples.slice();
     this.#check(
-      this.library.processRaw(this.#pointer, own, own.length, 0, 0),
+      this.#library.processRaw(this.#pointer, own, own.length, 0, 0),
       'ps_process_raw',
     );
   }
 
   /** Best text so far, raw. */
   hypothesis(): string {
-    return this.library.hypothesis(this.#pointer, [0]) ?? '';
+    return this.#library.hypothesis(this.#pointer, [0]) ?? '';
   }
 
   /** Ends the utterance. Words and fillers in order, times in seconds from its begin. */
   finish(): DecodedWord[] {
     this.#end();
     const words: DecodedWord[] = [];
-    const logMath = this.library.logMath(this.#pointer);
+    const logMath = this.#library.logMath(this.#pointer);
     for (
-      let at = this.library.firstSegment(this.#pointer);
+      let at = this.#library.firstSegment(this.#pointer);
       at !== null;
-      at = this.library.nextSegment(at)
+      at = this.#library.nextSegment(at)
     ) {
       const first: [number] = [0];
       const last: [number] = [0];
-      this.library.segmentFrames(at, first, last);
-      const posterior = this.library.exp(
+      this.#library.segmentFrames(at, first, last);
+      const posterior = this.#library.exp(
         logMath,
-        this.library.segmentLogPosterior(at, [0], [0], [0]),
+        this.#library.segmentLogPosterior(at, [0], [0], [0]),
       );
       words.push({
-        word: this.library.segmentWord(at),
+        word: this.#library.segmentWord(at),
         start: first[0] / FRAMES_PER_SECOND,
         end: (last[0] + 1) / FRAMES_PER_SECOND,
         confidence: Math.min(1, posterior),
@@ -127,23 +277,23 @@ export class Decoder {
     if (this.#freed) return;
     this.#freed = true;
     this.#open = false;
-    this.library.freeDecoder(this.#pointer);
+    this.#library.freeDecoder(this.#pointer);
   }
 
   #end(): void {
     this.#open = false;
-    this.#check(this.library.endUtterance(this.#pointer), 'ps_end_utt');
+    this.#check(this.#library.endUtterance(this.#pointer), 'ps_end_utt');
   }
 
   #addCepstra(samples: Int16Array, sum: Float64Array): number {
-    const frontEnd = this.library.frontEnd(this.#pointer);
+    const frontEnd = this.#library.frontEnd(this.#pointer);
     const rows: [unknown] = [null];
     const frames: [number] = [0];
-    this.library.startFrontEnd(frontEnd);
-    const status = this.library.cepstra(frontEnd, samples, samples.length, rows, frames);
+    this.#library.startFrontEnd(frontEnd);
+    const status = this.#library.cepstra(frontEnd, samples, samples.length, rows, frames);
     if (status < 0 || frames[0] === 0) return 0;
     const cepstra = copyCepstra(rows[0], frames[0], sum.length);
-    this.library.freeCepstra(rows[0]);
+    this.#library.freeCepstra(rows[0]);
     return addSpeechFrames(cepstra, sum);
   }
 
@@ -168,7 +318,8 @@ function addSpeechFrames(cepstra: Float32Array, sum: Float64Array): number {
   return frames;
 }
 
-function createDecoder(library: PocketSphinxLibrary, model: ModelFiles): DecoderPointer {
+function createDecoder(library: PocketSphinxLibrary, modelDir: string): Pointer {
+  const model = findModelFiles(modelDir);
   const argv = [
     'switchyard',
     '-logfn',

@@ -9,8 +9,6 @@ import {
   spokenWords,
 } from './protocol.js';
 import { Decoder } from './decoder.js';
-import { findModelFiles } from './model-files.js';
-import { loadPocketSphinx } from './library.js';
 import { splitIntoUtterances } from '@switchyard/engine-api/audio/utterance-split.js';
 
 const RATE = 16_000;
@@ -57,7 +55,7 @@ void serveThread<FileDecoderProtocol>(() => {
   // Linux has a priority for each thread, and sets that of the one that asks; elsewhere it
   // would be that of the whole process.
   if (besideStreams && process.platform === 'linux') setPriority(NICE);
-  const decoder = new Decoder(loadPocketSphinx(), findModelFiles(modelDir));
+  const decoder = new Decoder(modelDir);
   // Warm-up: the first utterance pages the language model in.
   decodeFile(decoder, new Int16Array(4800).fill(1), () => false);
   return {

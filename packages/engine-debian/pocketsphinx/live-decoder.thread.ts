@@ -4,16 +4,13 @@ import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import { Decoder } from './decoder.js';
 import { type DecoderThreadData, type LiveDecoderProtocol } from './protocol.js';
 import { LiveSession } from './live-session.js';
-import { findModelFiles } from './model-files.js';
-import { loadPocketSphinx } from './library.js';
 
 /**
  * Entry of a thread that serves one live stream after another. No decorators here or
  * in anything imported.
  */
 void serveThread<LiveDecoderProtocol>(() => {
-  const { modelDir } = workerData as DecoderThreadData;
-  const decoder = new Decoder(loadPocketSphinx(), findModelFiles(modelDir));
+  const decoder = new Decoder((workerData as DecoderThreadData).modelDir);
   let session: LiveSession | undefined;
   const current = (): LiveSession => {
     if (session === undefined) throw new Error('no stream is open');

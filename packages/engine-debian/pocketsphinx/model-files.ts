@@ -3,21 +3,17 @@ import { createReadStream, existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
 
-/** Where the three parts of a PocketSphinx model lie. */
-export interface ModelFiles {
-  readonly acousticModel: string;
-  readonly languageModel: string;
-  readonly dictionary: string;
-}
-
-/** Throws with what to install when a part is missing. */
-export function findModelFiles(modelDir: string): ModelFiles {
-  const files: ModelFiles = {
+/**
+ * Where the three parts of a PocketSphinx model lie. Throws with what to install when a
+ * part is missing.
+ */
+export function findModelFiles(modelDir: string) {
+  const files = {
     acousticModel: join(modelDir, 'en-us'),
     languageModel: join(modelDir, 'en-us.lm.bin'),
     dictionary: join(modelDir, 'cmudict-en-us.dict'),
   };
-  const missing = Object.values(files).filter((path: string) => !existsSync(path));
+  const missing = Object.values(files).filter(path => !existsSync(path));
   if (missing.length > 0) {
     throw new Error(
       `PocketSphinx model files are missing: ${missing.join(', ')}. Install them with ` +

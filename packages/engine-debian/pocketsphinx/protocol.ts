@@ -1,8 +1,5 @@
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 
-/** PocketSphinx analyses speech in frames of 10 ms. */
-export const FRAMES_PER_SECOND = 100;
-
 /** A word or filler (`<sil>`, `[NOISE]`, `++UM++`) as the decoder spells it. */
 export interface DecodedWord {
   readonly word: string;
@@ -65,16 +62,14 @@ export interface DecoderThreadData {
   readonly besideStreams: boolean;
 }
 
-interface DecodeRequest {
-  /** Mono 16 kHz, in shared memory. */
-  readonly samples: Int16Array;
-  /** Memory of a CancelFlag. */
-  readonly cancel: SharedArrayBuffer;
-}
-
 /** One file at a time; undefined: cancelled. */
 export interface FileDecoderProtocol {
-  decode(request: DecodeRequest): readonly DecodedWord[] | undefined;
+  decode(request: {
+    /** Mono 16 kHz, in shared memory. */
+    readonly samples: Int16Array;
+    /** Memory of a CancelFlag. */
+    readonly cancel: SharedArrayBuffer;
+  }): readonly DecodedWord[] | undefined;
 }
 
 /** One live stream at a time. */

@@ -1,4 +1,10 @@
+import { availableParallelism } from 'node:os';
 import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
+import {
+  integerOption,
+  type OptionsOf,
+  textOption,
+} from '@switchyard/engine-api/engine-options.js';
 import {
   cancelledError,
   type EngineInfo,
@@ -18,7 +24,7 @@ import {
   EngineThread,
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
-import { ThreadStream } from '@switchyard/engine-api/threads/thread-stream.js';
+import { threadStream } from '@switchyard/engine-api/threads/thread-stream.js';
 import { type Operations } from '@switchyard/engine-api/threads/remote-calls.js';
 import {
   CancelFlag,
@@ -33,8 +39,23 @@ import {
   type LiveDecoderProtocol,
 } from './protocol.js';
 import { modelRevision } from './model-files.js';
-import { type PocketSphinxOptions } from './options.js';
 import { toTranscript } from './transcript-segments.js';
+
+/**
+ * A group of one is no group: more than 8 would cost memory that a small machine
+ * does not have.
+ */
+const ALL_CORES = Math.min(8, availableParallelism());
+
+export const POCKETSPHINX_OPTIONS = {
+  // Files decoded at the same time, one decoder thread of about 100 MB each; also the
+  // largest group.
+  threads: integerOption(1, 64, ALL_CORES),
+  // Live streams at the same time, about 100 MB each, started when first used.
+  streams: integerOption(0, 64, 2),
+  // Folder with `en-us/` (acoustic model), `en-us.lm.bin` and `cmudict-en-us.dict`.
+  modelDir: textOption('/usr/share/pocketsphinx/model/en-us'),
+};
 
 /** Refuses what this engine could only ignore: every accepted field acts. */
 function requireSupported(item: TranscribeItem): void {
@@ -63,8 +84,6 @@ function cannot(param: string, why: string): EngineError {
   return new EngineError('unsupported_parameter', `PocketSphinx ${why}`, { param });
 }
 
-const NO_SPEECH: readonly DecodedWord[] = [];
-
 /**
  * English speech recognition on the CPU. All native work runs on threads; this side only
  * passes samples and flags.
@@ -85,7 +104,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
   #loaded: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(private readonly options: PocketSphinxOptions) {
+  constructor(private readonly options: OptionsOf<typeof POCKETSPHINX_OPTIONS>) {
     const data: DecoderThreadData = {
       modelDir: options.modelDir,
       besideStreams: options.streams > 0,
@@ -140,7 +159,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
     thread
       .call('open', { partials: options.partials, cancel: cancel.memory })
       .catch(() => undefined);
-    const stream = new ThreadStream({
+    const stream = threadStream({
       push: samples => thread.call('push', samples, { transfer: [samples.buffer] }),
       commit: () => thread.call('commit', undefined),
       close: async () => {
@@ -195,7 +214,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
   async #decode(item: TranscribeItem): Promise<readonly DecodedWord[] | undefined> {
     if (item.signal.aborted) return undefined;
     const pcm = pcmOf(item, 'PocketSphinx');
-    if (pcm.length === 0) return NO_SPEECH;
+    if (pcm.length === 0) return [];
     return this.#cancels.during(item.signal, async ({ memory }) => {
       const samples = await shareSamples(pcm);
       return this.#files.use(thread =>
@@ -209,9 +228,5 @@ function startThread<P extends Operations<P>>(
   entry: string,
   data: DecoderThreadData,
 ): EngineThread<P> {
-  return new EngineThread<P>({
-    entry: threadEntry(entry, import.meta.url),
-    name: 'pocketsphinx',
-    data,
-  });
+  return new EngineThread(threadEntry(entry, import.meta.url), 'pocketsphinx', data);
 }

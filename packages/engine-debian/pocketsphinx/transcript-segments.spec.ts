@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
-import { segmentsByPauses, toTranscript } from './transcript-segments.js';
+import { toTranscript } from './transcript-segments.js';
+
+const segmentsByPauses = (words: Parameters<typeof toTranscript>[0]) =>
+  toTranscript(words, false).segments;
 
 function word(start: number, end: number, confidence = 1): TranscriptWord {
   return { word: `w${start}`, start, end, confidence };

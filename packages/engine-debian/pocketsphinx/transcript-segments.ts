@@ -15,7 +15,7 @@ const LOWEST_LOG_PROBABILITY = Math.log(1e-4);
  * Cuts the words at pauses. PocketSphinx writes no punctuation, so a pause is the only
  * sign of a sentence.
  */
-export function segmentsByPauses(words: readonly TranscriptWord[]): RecognizedSegment[] {
+function segmentsByPauses(words: readonly TranscriptWord[]): RecognizedSegment[] {
   const groups: TranscriptWord[][] = [];
   for (const word of words) {
     const group = groups.at(-1);

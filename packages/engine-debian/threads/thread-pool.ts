@@ -2,11 +2,6 @@ import { EngineError } from '@switchyard/engine-api/coded-error.js';
 import { type EngineThread } from '@switchyard/engine-api/threads/engine-thread.js';
 import { type Operations } from '@switchyard/engine-api/threads/remote-calls.js';
 
-interface Waiter<T> {
-  readonly resolve: (thread: T) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
  * Threads of one kind, started when first needed, reused, replaced when dead, never more
  * than `size` at once. A thread is held by one user at a time: that is what keeps two
@@ -15,7 +10,7 @@ interface Waiter<T> {
 export class ThreadPool<P extends Operations<P>, Info = unknown> {
   readonly #idle: EngineThread<P, Info>[] = [];
   readonly #held = new Set<EngineThread<P, Info>>();
-  readonly #waiting: Waiter<EngineThread<P, Info>>[] = [];
+  readonly #waiting: PromiseWithResolvers<EngineThread<P, Info>>[] = [];
   #closed: Promise<void> | undefined;
 
   constructor(
@@ -31,7 +26,9 @@ export class ThreadPool<P extends Operations<P>, Info = unknown> {
   async acquire(): Promise<EngineThread<P, Info>> {
     if (this.#closed) throw closedError();
     if (this.available === 0) {
-      return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+      const waiter = Promise.withResolvers<EngineThread<P, Info>>();
+      this.#waiting.push(waiter);
+      return waiter.promise;
     }
     const thread = this.#takeIdle() ?? this.start();
     this.#held.add(thread);
@@ -49,7 +46,7 @@ export class ThreadPool<P extends Operations<P>, Info = unknown> {
     if (!this.#held.delete(thread)) return;
     if (thread.alive) this.#idle.push(thread);
     const next = this.#waiting.shift();
-    if (next) this.acquire().then(next.resolve, next.reject);
+    if (next) next.resolve(this.acquire());
   }
 
   async use<T>(work: (thread: EngineThread<P, Info>) => Promise<T>): Promise<T> {

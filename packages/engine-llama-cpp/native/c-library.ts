@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { INSTALL } from './library.js';
 
 /** Pointers of C. */
@@ -82,14 +83,7 @@ koffi.struct('llama_batch', {
   logits: 'void *',
 });
 
-type ModelParams = Readonly<Record<string, unknown>> & {
-  readonly n_gpu_layers: number;
-};
-type ContextParams = Readonly<Record<string, unknown>> & {
-  readonly n_batch: number;
-  readonly n_ubatch: number;
-};
-export interface NativeBatch {
+interface NativeBatch {
   readonly n_tokens: number;
   readonly token: Pointer;
   readonly pos: Pointer;
@@ -100,10 +94,10 @@ export interface NativeBatch {
 
 /** What this engine calls of llama.h. */
 export interface CLibrary {
-  modelDefaults(): ModelParams;
-  contextDefaults(): ContextParams;
-  loadModel(file: string, params: ModelParams): Pointer | null;
-  openContext(model: Pointer, params: ContextParams): Pointer | null;
+  modelDefaults(): Fields;
+  contextDefaults(): Fields;
+  loadModel(file: string, params: Fields): Pointer | null;
+  openContext(model: Pointer, params: Fields): Pointer | null;
   closeContext(context: Pointer): void;
   vocabulary(model: Pointer): Pointer;
   vocabularySize(vocabulary: Pointer): number;
@@ -254,6 +248,66 @@ const PROTOTYPES: Readonly<Record<keyof CLibrary, string>> = {
   applySampler: 'void llama_sampler_apply(void *, void *)',
   sample: 'int32_t llama_sampler_sample(void *, void *, int32_t)',
 };
+
+/** Tokens of one run in native memory, written anew for every run. */
+export class NativeRun {
+  readonly #batch: NativeBatch;
+  readonly #tokens: Int32Array;
+  readonly #positions: Int32Array;
+  readonly #sequences: Int32Array;
+  readonly #draws: Int8Array;
+  count = 0;
+
+  constructor(library: CLibrary, most: number) {
+    this.#batch = library.newBatch(most, 0, 1);
+    const numbers = (memory: Pointer): Int32Array =>
+      new Int32Array(koffi.view(memory, 4 * most));
+    const sequences = koffi.alloc('int32_t', most) as Pointer;
+    this.#tokens = numbers(this.#batch.token);
+    this.#positions = numbers(this.#batch.pos);
+    this.#sequences = numbers(sequences);
+    this.#draws = new Int8Array(koffi.view(this.#batch.logits, most));
+    numbers(this.#batch.n_seq_id).fill(1);
+    const first = koffi.address(sequences);
+    new BigUint64Array(koffi.view(this.#batch.seq_id, 8 * most)).forEach(
+      (_, at, places) => {
+        places[at] = first + BigInt(4 * at);
+      },
+    );
+  }
+
+  get native(): NativeBatch {
+    return { ...this.#batch, n_tokens: this.count };
+  }
+
+  clear(): void {
+    this.count = 0;
+  }
+
+  /** @param draws 1: the output of each is wanted */
+  add(
+    sequence: number,
+    position: number,
+    tokens: Uint32Array | Int32Array,
+    draws: 0 | 1 = 0,
+  ): void {
+    const at = this.count;
+    this.count += tokens.length;
+    if (this.count > this.#tokens.length)
+      throw new RangeError('Tokens exceed the batch.');
+    this.#tokens.set(tokens, at);
+    this.#sequences.fill(sequence, at, this.count);
+    this.#draws.fill(draws, at, this.count);
+    for (let index = 0; index < tokens.length; index++)
+      this.#positions[at + index] = position + index;
+  }
+
+  /** The token at this place draws. @returns the place */
+  draw(place: number): number {
+    this.#draws[place] = 1;
+    return place;
+  }
+}
 
 const ALL_LAYERS = -1;
 

@@ -7,55 +7,59 @@ import {
   type CLibrary,
   describeModel,
   loadModelFile,
-  type NativeBatch,
+  NativeRun,
   type Pointer,
 } from './c-library.js';
 import { openDevice } from './library.js';
 import { serveChild } from './serve-child.js';
 import koffi from 'koffi';
-import { PairEncoder } from './pair-encoder.js';
+
+const PLACES = /(\{query\}|\{document\})/;
+/** No token has this id: the vocabulary lacks the kind. */
+const ABSENT = -1;
 
 /**
- * A batch in native memory, filled anew for every run: several texts, each a sequence
- * of its own.
+ * A query and a document as one text, in the form that a reranking model was trained
+ * with: its template `rerank`, or the tokens that begin, separate and end two texts. What
+ * callers wrote never becomes a control token.
  */
-class TextBatch {
-  readonly #batch: NativeBatch;
-  /** Where each token's sequence number stands. */
-  readonly #sequences: readonly Pointer[];
-
-  constructor(library: CLibrary, mostTokens: number) {
-    this.#batch = library.newBatch(mostTokens, 0, 1);
-    const { seq_id: sequences, n_seq_id: counts, logits } = this.#batch;
-    this.#sequences = koffi.decode(sequences, 'void *', mostTokens) as Pointer[];
-    koffi.encode(
-      counts,
-      koffi.array('int32_t', mostTokens),
-      new Int32Array(mostTokens).fill(1),
-    );
-    // The vector is made of all positions, or of one that only the model knows.
-    koffi.encode(
-      logits,
-      koffi.array('int8_t', mostTokens),
-      new Int8Array(mostTokens).fill(1),
-    );
-  }
-
-  /** @param counts tokens of each text, which stand one after another in `tokens` */
-  filled(tokens: Int32Array, counts: readonly number[]): NativeBatch {
-    const positions = new Int32Array(tokens.length);
-    let at = 0;
-    counts.forEach((count, sequence) => {
-      for (let position = 0; position < count; position++, at++) {
-        positions[at] = position;
-        koffi.encode(this.#sequences[at]!, 'int32_t', sequence);
-      }
+function pairEncoder(
+  library: CLibrary,
+  model: Pointer,
+  vocabulary: Pointer,
+  tokenize: (text: string, control: boolean) => Int32Array,
+) {
+  const template = library.template(model, 'rerank')?.split(PLACES) ?? [];
+  const separator = one(library.separator(vocabulary), library.addsSeparator(vocabulary));
+  const last = library.endOfText(vocabulary);
+  const end = one(
+    last === ABSENT ? library.separator(vocabulary) : last,
+    library.addsEnd(vocabulary),
+  );
+  const begin = one(
+    library.beginningOfText(vocabulary),
+    library.addsBeginning(vocabulary),
+  );
+  const ending = end.length > 0 ? end : separator;
+  return (query: string, documents: readonly string[]): Int32Array[] => {
+    const asked = tokenize(query, false);
+    return documents.map(document => {
+      const told = tokenize(document, false);
+      const texts: Partial<Record<string, Int32Array>> = {
+        '{query}': asked,
+        '{document}': told,
+      };
+      const pieces =
+        template.length > 1
+          ? template.map(piece => texts[piece] ?? tokenize(piece, true))
+          : [begin, asked, end, separator, told, ending];
+      return Int32Array.from(pieces.flatMap(tokens => [...tokens]));
     });
-    koffi.encode(this.#batch.token, koffi.array('int32_t', tokens.length), tokens);
-    koffi.encode(this.#batch.pos, koffi.array('int32_t', tokens.length), positions);
-    return { ...this.#batch, n_tokens: tokens.length };
-  }
+  };
 }
+
+const one = (token: number, wanted: boolean): readonly number[] =>
+  wanted && token !== ABSENT ? [token] : [];
 
 const NO_POOLING = 0;
 
@@ -73,17 +77,20 @@ class EmbeddingModel {
   readonly trainedContextTokens: number;
   readonly description: string;
   readonly ranks: boolean;
-  readonly #pairs: PairEncoder;
-  readonly #library: CLibrary;
+  /** The query with each of the documents, of a model that ranks. */
+  readonly pairs: ReturnType<typeof pairEncoder>;
   readonly #vocabulary: Pointer;
   readonly #context: Pointer;
-  readonly #batch: TextBatch;
+  readonly #run: NativeRun;
   readonly #compute: CLibrary['encode'];
   #scratch = new Int32Array(4096);
 
   /** @throws Error when the file is no model, or one without pooling. */
-  constructor(library: CLibrary, settings: LlamaEmbeddingOptions, onGpu: boolean) {
-    this.#library = library;
+  constructor(
+    private readonly library: CLibrary,
+    settings: LlamaEmbeddingOptions,
+    onGpu: boolean,
+  ) {
     const model = loadModelFile(library, settings, onGpu);
     this.#vocabulary = library.vocabulary(model);
     this.vocabularySize = library.vocabularySize(this.#vocabulary);
@@ -93,12 +100,10 @@ class EmbeddingModel {
     const pooling = library.pooling(this.#context);
     this.ranks = pooling === RANK;
     this.dimensions = this.ranks ? 1 : library.vectorSize(model);
-    this.#pairs = new PairEncoder(
-      library,
-      { model, vocabulary: this.#vocabulary },
-      (...args) => this.#cut(...args),
+    this.pairs = pairEncoder(library, model, this.#vocabulary, (text, control) =>
+      this.#cut(text, { special: false, control }),
     );
-    this.#batch = new TextBatch(library, settings.batchTokens);
+    this.#run = new NativeRun(library, settings.batchTokens);
     const isEncoder = library.hasEncoder(model) && !library.hasDecoder(model);
     this.#compute = isEncoder ? library.encode : library.decode;
     if (pooling === NO_POOLING)
@@ -115,18 +120,13 @@ class EmbeddingModel {
     return this.#cut(text, { special: true, control: false });
   }
 
-  /** The query with each of the documents, of a model that ranks. */
-  pairs(query: string, documents: readonly string[]): readonly Int32Array[] {
-    return this.#pairs.encode(query, documents);
-  }
-
   #cut(
     text: string,
     { special, control }: { special: boolean; control: boolean },
   ): Int32Array {
     const bytes = Buffer.from(text);
     const into = (tokens: Int32Array): number =>
-      this.#library.tokenize(
+      this.library.tokenize(
         this.#vocabulary,
         bytes,
         bytes.length,
@@ -142,9 +142,15 @@ class EmbeddingModel {
 
   /** One native run; nothing of the one before is left. @throws Error when it fails */
   embed(tokens: Int32Array, counts: readonly number[]): Float32Array {
-    const memory = this.#library.memory(this.#context);
-    if (memory !== null) this.#library.clearMemory(memory, false);
-    const code = this.#compute(this.#context, this.#batch.filled(tokens, counts));
+    const memory = this.library.memory(this.#context);
+    if (memory !== null) this.library.clearMemory(memory, false);
+    this.#run.clear();
+    let at = 0;
+    // The vector is made of all positions, or of one that only the model knows.
+    counts.forEach((count, sequence) =>
+      this.#run.add(sequence, 0, tokens.subarray(at, (at += count)), 1),
+    );
+    const code = this.#compute(this.#context, this.#run.native);
     if (code !== 0) throw new Error(`llama.cpp could not compute this batch (${code})`);
     const vectors = new Float32Array(counts.length * this.dimensions);
     counts.forEach((_, sequence) =>
@@ -154,7 +160,7 @@ class EmbeddingModel {
   }
 
   #vector(sequence: number): Float32Array {
-    const pointer = this.#library.vectorOf(this.#context, sequence);
+    const pointer = this.library.vectorOf(this.#context, sequence);
     if (pointer === null) throw new Error('llama.cpp made no vector');
     const vector = Float32Array.from(
       koffi.decode(pointer, koffi.array('float', this.dimensions)) as Float32Array,

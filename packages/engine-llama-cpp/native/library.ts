@@ -233,16 +233,16 @@ async function openContext(
   };
   return Object.defineProperties(native, {
     initBatch: { value: initBatch },
-    look: { value: (...args: Parameters<Look>) => look(native, ...args) },
+    look: {
+      value: (...args: Parameters<NativeContext['look']>) => look(native, ...args),
+    },
   });
 }
-
-type Look = NativeContext['look'];
 
 /** Its "confidence" would cost a sort of the whole vocabulary. */
 async function look(
   native: DividedContext,
-  ...[place, sampler, tokens, top]: Parameters<Look>
+  ...[place, sampler, tokens, top]: Parameters<NativeContext['look']>
 ): Promise<Looked> {
   sampler.applyConfig(
     top > 0 ? { temperature: 1, topK: top, seed: 0 } : { temperature: 0, seed: 0 },

@@ -5,10 +5,9 @@ import { withoutTools } from './toolless-template.js';
 import { type NativeBindings, type NativeModel } from './library.js';
 import { TOKEN } from './token-text.js';
 import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
-
-type Message = Readonly<Record<string, unknown>>;
 
 /** What the template of a model wants of calls. */
 interface CallShape {
@@ -20,18 +19,18 @@ interface CallShape {
 
 /** `chatMessages` has checked them. */
 const templateMessages = (
-  messages: readonly Message[],
+  messages: readonly Fields[],
   shape: CallShape,
-): readonly Message[] =>
+): readonly Fields[] =>
   messages.map(({ tool_calls: calls, tool_call_id: id, ...rest }) => ({
     ...rest,
     ...(id !== undefined && { tool_call_id: idOf(id, shape) }),
     ...(Array.isArray(calls) && {
-      tool_calls: calls.map((call: Message) => templateCall(call, shape)),
+      tool_calls: calls.map((call: Fields) => templateCall(call, shape)),
     }),
   }));
 
-function templateCall(call: Message, shape: CallShape): Message {
+function templateCall(call: Fields, shape: CallShape): Fields {
   const called = call.function as { readonly arguments?: unknown };
   const given = called.arguments;
   const isObject = shape.objectArguments && typeof given === 'string';
@@ -62,13 +61,6 @@ function objectOf(text: string): unknown {
   }
 }
 
-interface SpecialTexts {
-  readonly bos: string;
-  readonly eos: string;
-  /** Every text that the tokenizer takes for a control token. */
-  readonly control: readonly string[];
-}
-
 /** Of a prompt; `control`: what spells a control token is one. */
 interface Piece {
   readonly text: string;
@@ -83,17 +75,24 @@ const PROBE_USER = { role: 'user', content: 'x' };
 class ChatTemplate {
   /** How calls stand in an answer. */
   readonly toolForm: ToolForm;
-  readonly #renderer: { render(variables: Readonly<Record<string, unknown>>): string };
-  readonly #texts: SpecialTexts;
+  readonly #renderer: { render(variables: Fields): string };
   readonly #shape: CallShape;
   /** It writes tools into the prompt. */
   readonly #knowsTools: boolean;
   readonly #hasSystem: boolean;
 
   /** @throws Error when the template cannot be read. */
-  constructor(template: string, bindings: NativeBindings, texts: SpecialTexts) {
+  constructor(
+    template: string,
+    bindings: NativeBindings,
+    private readonly texts: {
+      readonly bos: string;
+      readonly eos: string;
+      /** Every text that the tokenizer takes for a control token. */
+      readonly control: readonly string[];
+    },
+  ) {
     this.#renderer = new bindings.AddonJinjaRenderer(template);
-    this.#texts = texts;
     this.#knowsTools = this.#tells({ messages: [PROBE_USER], tools: [PROBE_TOOL] });
     const form = toolFormOf(template);
     this.toolForm = this.#knowsTools ? form : 'hermes';
@@ -120,18 +119,15 @@ class ChatTemplate {
     tools,
     variables = {},
   }: Omit<Extract<Prompt, { type: 'chat' }>, 'type'>): Piece[] {
-    const disguise = new Disguise(this.#texts.control);
-    const plain = disguise.of(templateMessages(messages, this.#shape)) as Message[];
-    const known = {
-      messages: plain,
-      ...(tools !== undefined && { tools: disguise.of(tools) }),
-    };
+    const disguise = disguiseOf(this.texts.control);
+    const plain = disguise.of(templateMessages(messages, this.#shape)) as Fields[];
+    const declared = disguise.of(tools);
     try {
       const text = this.#render({
         ...(disguise.of(variables) as object),
         ...(this.#knowsTools
-          ? known
-          : { messages: withoutTools(known, this.#hasSystem) }),
+          ? { messages: plain, ...(tools !== undefined && { tools: declared }) }
+          : { messages: withoutTools(plain, declared, this.#hasSystem) }),
       });
       return disguise.reveal(text);
     } catch (error) {
@@ -142,8 +138,8 @@ class ChatTemplate {
     }
   }
 
-  #render(variables: Readonly<Record<string, unknown>>): string {
-    const { bos, eos } = this.#texts;
+  #render(variables: Fields): string {
+    const { bos, eos } = this.texts;
     return this.#renderer.render({
       ...variables,
       add_generation_prompt: true,
@@ -152,11 +148,11 @@ class ChatTemplate {
     });
   }
 
-  #tells(variables: Readonly<Record<string, unknown>>): boolean {
+  #tells(variables: Fields): boolean {
     return this.#probe(variables).includes(PROBE);
   }
 
-  #probe(variables: Readonly<Record<string, unknown>>): string {
+  #probe(variables: Fields): string {
     try {
       return this.#render(variables);
     } catch {
@@ -206,42 +202,35 @@ const MARK = '\uf8d0';
  * is put away before the template is run and brought back afterwards as plain text, so
  * that no caller can write the turn of another role.
  */
-class Disguise {
-  readonly #found: string[] = [];
-  readonly #pattern: RegExp | undefined;
-
-  constructor(control: readonly string[]) {
-    const spelled = [...control, MARK].map(text =>
-      text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
-    );
-    this.#pattern = control.length > 0 ? new RegExp(spelled.join('|'), 'g') : undefined;
-  }
-
-  of(value: unknown): unknown {
-    if (this.#pattern === undefined) return value;
+function disguiseOf(control: readonly string[]) {
+  const found: string[] = [];
+  const spelled = [...control, MARK].map(text =>
+    text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
+  );
+  const pattern = control.length > 0 ? new RegExp(spelled.join('|'), 'g') : undefined;
+  const of = (value: unknown): unknown => {
+    if (pattern === undefined) return value;
     if (typeof value === 'string')
-      return value.replace(this.#pattern, found => this.#hide(found));
-    if (Array.isArray(value)) return value.map(item => this.of(item));
+      return value.replace(
+        pattern,
+        spelling => `${MARK}${found.push(spelling) - 1}${MARK}`,
+      );
+    if (Array.isArray(value)) return value.map(of);
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [this.of(key), this.of(item)]),
+      Object.entries(value).map(([key, item]) => [of(key), of(item)]),
     );
-  }
-
-  reveal(text: string): Piece[] {
-    const pieces = text.split(new RegExp(`${MARK}(\\d+)${MARK}`));
-    return pieces
+  };
+  const reveal = (text: string): Piece[] =>
+    text
+      .split(new RegExp(`${MARK}(\\d+)${MARK}`))
       .map((piece, index) =>
         index % 2 === 0
           ? { text: piece, control: true }
-          : { text: this.#found[Number(piece)] ?? '', control: false },
+          : { text: found[Number(piece)] ?? '', control: false },
       )
       .filter(({ text: piece }) => piece !== '');
-  }
-
-  #hide(found: string): string {
-    return `${MARK}${this.#found.push(found) - 1}${MARK}`;
-  }
+  return { of, reveal };
 }
 
 /**
@@ -250,23 +239,21 @@ class Disguise {
  */
 const LONGEST_TOKEN_BYTES = 256;
 
-interface EncoderParts {
-  readonly bindings: NativeBindings;
-  readonly model: NativeModel;
-  readonly vocabularySize: number;
-  /** Jinja, as the file has it; undefined: the model is not for chat. */
-  readonly template: string | undefined;
-  /** Tokens of one sequence. */
-  readonly contextTokens: number;
-}
-
 /** What callers sent as tokens of the model. */
 export class PromptEncoder {
-  readonly #parts: EncoderParts;
   readonly #chat: ChatTemplate | undefined;
 
-  constructor(parts: EncoderParts) {
-    this.#parts = parts;
+  constructor(
+    private readonly parts: {
+      readonly bindings: NativeBindings;
+      readonly model: NativeModel;
+      readonly vocabularySize: number;
+      /** Jinja, as the file has it; undefined: the model is not for chat. */
+      readonly template: string | undefined;
+      /** Tokens of one sequence. */
+      readonly contextTokens: number;
+    },
+  ) {
     const { bindings, template } = parts;
     this.#chat =
       template === undefined
@@ -279,7 +266,7 @@ export class PromptEncoder {
     return {
       chat: this.#chat !== undefined,
       toolForm: this.toolForm,
-      thinks: this.#parts.template?.includes('</think>') ?? false,
+      thinks: this.parts.template?.includes('</think>') ?? false,
     };
   }
 
@@ -307,7 +294,7 @@ export class PromptEncoder {
 
   /** Begins with the model's first token, once. */
   #begun(pieces: readonly Piece[], param: string): Uint32Array {
-    const { model, contextTokens } = this.#parts;
+    const { model, contextTokens } = this.parts;
     const bytes = pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     if (bytes > contextTokens * LONGEST_TOKEN_BYTES)
       throw new EngineError(
@@ -325,8 +312,8 @@ export class PromptEncoder {
     return Uint32Array.from(tokens);
   }
 
-  #specialTexts(): SpecialTexts {
-    const { model, vocabularySize } = this.#parts;
+  #specialTexts() {
+    const { model, vocabularySize } = this.parts;
     const text = (token: number): string =>
       token < 0 ? '' : (model.getTokenString(token) ?? '');
     const control: string[] = [];

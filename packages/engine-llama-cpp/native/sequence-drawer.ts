@@ -21,44 +21,36 @@ interface PooledSampler {
  * large as the vocabulary (1.5 MB for 128,000 tokens): one per sequence would not
  * stay in any cache.
  */
-export class SamplerPool {
-  readonly #make: () => NativeSampler;
-  readonly #free: PooledSampler[] = [];
-  readonly #waiting: ((sampler: PooledSampler) => void)[] = [];
-  #left: number;
-
-  constructor(most: number, make: () => NativeSampler) {
-    this.#left = most;
-    this.#make = make;
-  }
-
+export function samplerPool(most: number, make: () => NativeSampler) {
+  const free: PooledSampler[] = [];
+  const waiting: ((sampler: PooledSampler) => void)[] = [];
+  let left = most;
+  const take = (): PooledSampler | Promise<PooledSampler> => {
+    const idle = free.pop();
+    if (idle) return idle;
+    if (left === 0) return new Promise(resolve => waiting.push(resolve));
+    left -= 1;
+    return { native: make(), lastSeed: undefined };
+  };
   /**
    * The sampler is the work's own until it ends; what the one before set up in
    * it is void.
    */
-  async use<T>(work: (sampler: PooledSampler) => Promise<T>): Promise<T> {
-    const sampler = await this.#take();
+  return async <T>(work: (sampler: PooledSampler) => Promise<T>): Promise<T> => {
+    const sampler = await take();
     try {
       return await work(sampler);
     } finally {
-      const next = this.#waiting.shift();
+      const next = waiting.shift();
       if (next) next(sampler);
-      else this.#free.push(sampler);
+      else free.push(sampler);
     }
-  }
-
-  #take(): PooledSampler | Promise<PooledSampler> {
-    const free = this.#free.pop();
-    if (free) return free;
-    if (this.#left === 0) return new Promise(resolve => this.#waiting.push(resolve));
-    this.#left -= 1;
-    return { native: this.#make(), lastSeed: undefined };
-  }
+  };
 }
 
 /** Where tokens are drawn: the native context after a decode, and its samplers. */
 export interface DrawingPlace extends Pick<Decoding, 'context' | 'grammarState'> {
-  readonly samplers: SamplerPool;
+  readonly withSampler: ReturnType<typeof samplerPool>;
   /** Tokens of one sequence: as far as penalties look back. */
   readonly contextTokens: number;
   /** The pool has one thread: what is queued is done in order. */
@@ -67,16 +59,13 @@ export interface DrawingPlace extends Pick<Decoding, 'context' | 'grammarState'>
 
 /** Draws the tokens of the sequence in one slot. */
 export class SequenceDrawer {
-  readonly #place: DrawingPlace;
   #sampling: WireSampling | undefined;
   #grammarState: GrammarState | undefined;
   /** The answer so far, with room to grow. */
   #answer = new Uint32Array(64);
   #length = 0;
 
-  constructor(place: DrawingPlace) {
-    this.#place = place;
-  }
+  constructor(private readonly place: DrawingPlace) {}
 
   /**
    * A sequence takes the slot, or comes back to it. @throws Error when its grammar
@@ -89,7 +78,7 @@ export class SequenceDrawer {
     this.#grammarState = undefined;
     for (const token of answer) this.#keep(token);
     if (sampling.grammar === undefined) return;
-    this.#grammarState = this.#place.grammarState(sampling.grammar);
+    this.#grammarState = this.place.grammarState(sampling.grammar);
     for (const token of answer) this.#grammarState.accept(token);
   }
 
@@ -102,8 +91,8 @@ export class SequenceDrawer {
    * @param position of the token that is drawn; @param place of its logits in the batch
    */
   async draw(position: number, place: number): Promise<number> {
-    const { context, samplers } = this.#place;
-    const token = await samplers.use(sampler => {
+    const { context, withSampler } = this.place;
+    const token = await withSampler(sampler => {
       this.#configure(sampler, position);
       return context.sampleToken(place, sampler.native);
     });
@@ -132,8 +121,8 @@ export class SequenceDrawer {
   }
 
   #look(place: number, tokens: readonly number[], top: number): Promise<Looked> {
-    const { context, samplers } = this.#place;
-    return samplers.use(sampler => {
+    const { context, withSampler } = this.place;
+    return withSampler(sampler => {
       sampler.lastSeed = 0;
       return context.look(place, sampler.native, tokens, top);
     });
@@ -173,7 +162,7 @@ export class SequenceDrawer {
       repeatPenaltyFrequencyPenalty: frequencyPenalty,
       repeatPenaltyPresencePenalty: presencePenalty,
       repeatPenaltyTokens: this.#answer.subarray(0, this.#length),
-      repeatPenaltyMaxTokens: this.#place.contextTokens,
+      repeatPenaltyMaxTokens: this.place.contextTokens,
     };
   }
 

@@ -1,9 +1,4 @@
-type Message = Readonly<Record<string, unknown>>;
-
-interface Conversation {
-  readonly messages: readonly Message[];
-  readonly tools?: unknown;
-}
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 
 /**
  * Messages for a chat template that knows no tools: these are declared in the system
@@ -12,9 +7,10 @@ interface Conversation {
  *   message of the user begins with it
  */
 export function withoutTools(
-  { messages, tools }: Conversation,
+  messages: readonly Fields[],
+  tools: unknown,
   hasSystem: boolean,
-): readonly Message[] {
+): readonly Fields[] {
   const told = messages.map(plainMessage);
   if (!Array.isArray(tools) || tools.length === 0) return told;
   const declared = declaration(tools);
@@ -24,7 +20,7 @@ export function withoutTools(
   return [{ ...first, content: `${textOf(first)}\n\n${declared}` }, ...rest];
 }
 
-function plainMessage({ tool_calls: calls, ...message }: Message): Message {
+function plainMessage({ tool_calls: calls, ...message }: Fields): Fields {
   if (message.role === 'tool')
     return {
       role: 'user',
@@ -39,7 +35,7 @@ function plainMessage({ tool_calls: calls, ...message }: Message): Message {
   return { ...message, content: [...(said ? [said] : []), ...texts].join('\n') };
 }
 
-const textOf = ({ content }: Message): string =>
+const textOf = ({ content }: Fields): string =>
   typeof content === 'string' ? content : '';
 
 /** The words that models of this form were trained on. */

@@ -4,7 +4,7 @@ import {
   type CLibrary,
   describeModel,
   loadModelFile,
-  type NativeBatch,
+  NativeRun,
   openCLibrary,
   type Pointer,
 } from './c-library.js';
@@ -14,7 +14,6 @@ import {
   type NativeContext,
   type NativeSampler,
 } from './library.js';
-import { emptyStateSize, movedState } from './sequence-state.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { Candidates, unifiedGrammarState, UnifiedSampler } from './unified-sampler.js';
 
@@ -79,75 +78,41 @@ export function openUnified(settings: UnifiedSettings, onGpu: boolean): Decoding
   const vocabularySize = library.vocabularySize(vocabulary);
   const candidates = new Candidates(vocabularySize);
   return {
-    context: new UnifiedContext(library, { model, vocabularySize, settings }),
-    newSampler: () => new UnifiedSampler({ library, vocabularySize, candidates }),
+    context: new UnifiedContext(library, model, vocabularySize, settings),
+    newSampler: () => new UnifiedSampler(library, vocabularySize, candidates),
     grammarState: text => unifiedGrammarState(library, vocabulary, text),
     description: describeModel(library, model),
   };
 }
 
-/** Tokens of one run in native memory, written anew for every run. */
-class NativeRun {
-  readonly #batch: NativeBatch;
-  readonly #tokens: Int32Array;
-  readonly #positions: Int32Array;
-  readonly #sequences: Int32Array;
-  readonly #draws: Int8Array;
-  #count = 0;
+/**
+ * What llama.cpp writes of a sequence: two numbers, the number of streams, and for each
+ * stream how many cells follow and those. Only one stream has cells of the sequence: its
+ * own, or the one that all share. Numbers have 4 bytes.
+ */
+const STREAMS_AT = 8;
+const CELLS_AT = 12;
 
-  constructor(library: CLibrary, most: number) {
-    this.#batch = library.newBatch(most, 0, 1);
-    const numbers = (memory: Pointer): Int32Array =>
-      new Int32Array(koffi.view(memory, 4 * most));
-    const sequences = koffi.alloc('int32_t', most) as Pointer;
-    this.#tokens = numbers(this.#batch.token);
-    this.#positions = numbers(this.#batch.pos);
-    this.#sequences = numbers(sequences);
-    this.#draws = new Int8Array(koffi.view(this.#batch.logits, most));
-    numbers(this.#batch.n_seq_id).fill(1);
-    const first = koffi.address(sequences);
-    new BigUint64Array(koffi.view(this.#batch.seq_id, 8 * most)).forEach(
-      (_, at, places) => {
-        places[at] = first + BigInt(4 * at);
-      },
-    );
-  }
+/**
+ * Bytes of a sequence without tokens, where this form is the model's: a second memory
+ * would add to it.
+ */
+const emptyStateSize = (streams: number): number => CELLS_AT + 4 * streams;
 
-  get native(): NativeBatch {
-    return { ...this.#batch, n_tokens: this.#count };
-  }
-
-  clear(): void {
-    this.#count = 0;
-  }
-
-  add(sequence: number, position: number, tokens: Uint32Array): void {
-    const at = this.#count;
-    this.#count += tokens.length;
-    if (this.#count > this.#tokens.length)
-      throw new RangeError('Tokens exceed the batch.');
-    this.#tokens.set(tokens, at);
-    this.#sequences.fill(sequence, at, this.#count);
-    this.#draws.fill(0, at, this.#count);
-    for (let index = 0; index < tokens.length; index++)
-      this.#positions[at + index] = position + index;
-  }
-
-  /** The token at this place draws. @returns the place */
-  draw(place: number): number {
-    this.#draws[place] = 1;
-    return place;
-  }
-
-  get count(): number {
-    return this.#count;
-  }
-}
-
-interface ContextParts {
-  readonly model: Pointer;
-  readonly vocabularySize: number;
-  readonly settings: UnifiedSettings;
+/**
+ * The state of a sequence from a context with so many streams, for one with another
+ * number; one of the two is 1.
+ */
+function movedState(state: Buffer, sequence: number, from: number, to: number): Buffer {
+  const own = from === 1 ? 0 : sequence;
+  const cells = state.subarray(CELLS_AT + 4 * own, state.length - 4 * (from - 1 - own));
+  const moved = Buffer.concat([
+    state.subarray(0, CELLS_AT),
+    cells,
+    Buffer.alloc(4 * (to - 1)),
+  ]);
+  moved.writeUInt32LE(to, STREAMS_AT);
+  return moved;
 }
 
 /**
@@ -155,7 +120,6 @@ interface ContextParts {
  * passes over the cells of a part then, and over those of all sequences where they share.
  */
 class UnifiedContext implements NativeContext {
-  readonly #library: CLibrary;
   readonly #open: (isShared: boolean) => Pointer;
   #context: Pointer;
   #memory: Pointer;
@@ -166,11 +130,14 @@ class UnifiedContext implements NativeContext {
   /** Tokens of each sequence, those of the next run included. */
   readonly #lengths: number[];
   readonly #run: NativeRun;
-  readonly #vocabularySize: number;
   readonly #drawsInLine: boolean;
 
-  constructor(library: CLibrary, { model, vocabularySize, settings }: ContextParts) {
-    this.#library = library;
+  constructor(
+    private readonly library: CLibrary,
+    model: Pointer,
+    private readonly vocabularySize: number,
+    settings: UnifiedSettings,
+  ) {
     this.#open = isShared => openContext(library, model, { ...settings, isShared });
     this.#lengths = new Array<number>(settings.rows).fill(0);
     this.#isShared = partOf(settings) === 0;
@@ -186,7 +153,6 @@ class UnifiedContext implements NativeContext {
     this.#part = this.#isShared ? 0 : partOf(settings);
     this.#memory = library.memory(this.#context)!;
     this.#run = new NativeRun(library, settings.stepTokens);
-    this.#vocabularySize = vocabularySize;
     this.#drawsInLine = settings.drawThreads === 1;
   }
 
@@ -208,16 +174,16 @@ class UnifiedContext implements NativeContext {
 
   async decodeBatch(): Promise<void> {
     this.#layOut();
-    const code = await offThread(this.#library.decode, this.#context, this.#run.native);
+    const code = await offThread(this.library.decode, this.#context, this.#run.native);
     if (code !== 0) throw new Error(`llama.cpp could not compute this batch (${code})`);
     // Puts the outputs in order now: draws of several threads would do so at
     // the same time.
-    if (!this.#drawsInLine) this.#library.logits(this.#context);
+    if (!this.#drawsInLine) this.library.logits(this.#context);
   }
 
   sampleToken(place: number, sampler: NativeSampler): Promise<number> {
     const sample = (chain: Pointer): Promise<number> =>
-      offThread(this.#library.sample, chain, this.#context, place);
+      offThread(this.library.sample, chain, this.#context, place);
     return (sampler as UnifiedSampler).draw(sample, () => this.#logits(place));
   }
 
@@ -232,18 +198,18 @@ class UnifiedContext implements NativeContext {
 
   removeTokenCellsFromSequence(sequence: number, start: number, end: number): boolean {
     this.#lengths[sequence] = start;
-    return this.#library.cutSequence(this.#memory, sequence, start, end);
+    return this.library.cutSequence(this.#memory, sequence, start, end);
   }
 
   disposeSequence(sequence: number): void {
     this.#lengths[sequence] = 0;
-    this.#library.cutSequence(this.#memory, sequence, -1, -1);
+    this.library.cutSequence(this.#memory, sequence, -1, -1);
   }
 
   copySequenceStateFromOtherSequence(target: number, source: number): Promise<number> {
-    this.#library.cutSequence(this.#memory, target, -1, -1);
+    this.library.cutSequence(this.#memory, target, -1, -1);
     // llama.cpp would copy divided cells with the next run only, and all of a part.
-    if (this.#isShared) this.#library.copySequence(this.#memory, source, target, -1, -1);
+    if (this.#isShared) this.library.copySequence(this.#memory, source, target, -1, -1);
     else this.#give(target, this.#stateOf(source));
     this.#lengths[target] = this.#lengths[source]!;
     return Promise.resolve(0);
@@ -260,11 +226,11 @@ class UnifiedContext implements NativeContext {
     const held = this.#lengths.map((length, sequence) =>
       length > 0 ? this.#taken(sequence) : NOTHING,
     );
-    this.#library.closeContext(this.#context);
+    this.library.closeContext(this.#context);
     try {
       this.#context = this.#open(isLong);
       this.#isShared = isLong;
-      this.#memory = this.#library.memory(this.#context)!;
+      this.#memory = this.library.memory(this.#context)!;
       held.forEach((state, sequence) => this.#give(sequence, state));
     } catch (error) {
       // Nothing is left to go on with: another process computes again what was here.
@@ -274,8 +240,8 @@ class UnifiedContext implements NativeContext {
   }
 
   #stateOf(sequence: number): Buffer {
-    const state = Buffer.alloc(this.#library.stateSize(this.#context, sequence));
-    this.#library.takeState(this.#context, state, state.length, sequence);
+    const state = Buffer.alloc(this.library.stateSize(this.#context, sequence));
+    this.library.takeState(this.#context, state, state.length, sequence);
     return state;
   }
 
@@ -291,18 +257,18 @@ class UnifiedContext implements NativeContext {
   #give(sequence: number, state: Buffer): void {
     if (
       state.length > 0 &&
-      this.#library.giveState(this.#context, state, state.length, sequence) !==
+      this.library.giveState(this.#context, state, state.length, sequence) !==
         state.length
     )
       throw new Error(`llama.cpp did not take sequence ${sequence} into another context`);
   }
 
   #logits(place: number): Float32Array {
-    const logits = this.#library.logitsAt(this.#context, place);
+    const logits = this.library.logitsAt(this.#context, place);
     if (logits === null) throw new Error('This place of the batch has no logits.');
     return koffi.decode(
       logits,
-      koffi.array('float', this.#vocabularySize, 'Typed'),
+      koffi.array('float', this.vocabularySize, 'Typed'),
     ) as Float32Array;
   }
 }

@@ -94,28 +94,23 @@ export class Candidates {
   }
 }
 
-interface SamplerParts {
-  readonly library: CLibrary;
-  readonly vocabularySize: number;
-  /** Of the whole vocabulary; used by one sampler at a time. */
-  readonly candidates: Candidates;
-}
-
 /** A chain of samplers on llama.h, in the order in which node-llama-cpp has them. */
 export class UnifiedSampler implements NativeSampler {
-  readonly #parts: SamplerParts;
   readonly #chain: Pointer;
   readonly #single = new Candidates(1);
   #config: SamplerConfig = { temperature: 0, seed: 0 };
 
-  constructor(parts: SamplerParts) {
-    this.#parts = parts;
-    this.#chain = parts.library.newChain({ no_perf: true });
+  /** @param candidates of the whole vocabulary; used by one sampler at a time */
+  constructor(
+    private readonly library: CLibrary,
+    private readonly vocabularySize: number,
+    private readonly candidates: Candidates,
+  ) {
+    this.#chain = library.newChain({ no_perf: true });
   }
 
-  /** @param config a SamplerConfig */
-  applyConfig(config: object): void {
-    this.#config = config as SamplerConfig;
+  applyConfig(config: SamplerConfig): void {
+    this.#config = config;
     this.#build();
   }
 
@@ -128,7 +123,7 @@ export class UnifiedSampler implements NativeSampler {
     sample: (chain: Pointer) => Promise<number>,
     logits: () => Float32Array,
   ): Promise<number> {
-    const { library } = this.#parts;
+    const { library } = this;
     const token = await sample(this.#chain);
     const grammar = this.#config.grammarEvaluationState;
     if (grammar === undefined) return token;
@@ -141,7 +136,7 @@ export class UnifiedSampler implements NativeSampler {
   }
 
   dispose(): void {
-    this.#parts.library.freeSampler(this.#chain);
+    this.library.freeSampler(this.#chain);
   }
 
   /**
@@ -149,7 +144,7 @@ export class UnifiedSampler implements NativeSampler {
    * would favour some tokens.
    */
   #drawAllowed(grammar: Pointer, logits: Float32Array): number {
-    const { library, candidates } = this.#parts;
+    const { library, candidates } = this;
     // `sample` told the penalties of a token that is not said.
     this.#build();
     library.applySampler(this.#chain, candidates.all(logits));
@@ -162,7 +157,7 @@ export class UnifiedSampler implements NativeSampler {
 
   /** The chain itself stays: it has a buffer as large as the vocabulary. */
   #build(): void {
-    const { library } = this.#parts;
+    const { library } = this;
     while (library.chainLength(this.#chain) > 0)
       library.freeSampler(library.removeSampler(this.#chain, 0));
     for (const sampler of [...this.#biases(), ...this.#penalties(), ...this.#choice()])
@@ -178,7 +173,7 @@ export class UnifiedSampler implements NativeSampler {
       pairs[2 * at] = token;
       floats[2 * at + 1] = values[at]!;
     });
-    return [this.#parts.library.biases(this.#parts.vocabularySize, tokens.length, pairs)];
+    return [this.library.biases(this.vocabularySize, tokens.length, pairs)];
   }
 
   #penalties(): Pointer[] {
@@ -188,20 +183,19 @@ export class UnifiedSampler implements NativeSampler {
       repeatPenaltyFrequencyPenalty: frequency = 0,
       repeatPenaltyPresencePenalty: presence = 0,
     } = config;
-    const { library, vocabularySize } = this.#parts;
-    const sampler = library.penalties(
-      vocabularySize,
+    const sampler = this.library.penalties(
+      this.vocabularySize,
       tokens.length,
       repeatPenalty,
       frequency,
       presence,
     );
-    for (const token of tokens) library.acceptToken(sampler, token);
+    for (const token of tokens) this.library.acceptToken(sampler, token);
     return [sampler];
   }
 
   #choice(): Pointer[] {
-    const { library } = this.#parts;
+    const { library } = this;
     const { temperature, seed, topK, topP, minP } = this.#config;
     if (temperature <= 0) return [library.greedy()];
     return [

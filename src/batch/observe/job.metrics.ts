@@ -1,8 +1,9 @@
 import { Injectable, type Provider } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { type Counter, type Histogram } from 'prom-client';
 import { type BatchJob, type BatchUsage } from '../../core/jobs/batch-job.js';
-import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import {
+  counterMetric,
+  histogramMetric,
+} from '../../platform/metrics/metric-provider.js';
 import {
   type StorageOperation,
   StorageOperations,
@@ -32,54 +33,49 @@ export class ModelLabels {
 /** Counts events of lines. */
 @Injectable()
 export class LineMetrics {
-  constructor(
-    private readonly labels: ModelLabels,
-    @InjectMetric('model_request_execution_duration_seconds')
-    private readonly duration: Histogram,
-    @InjectMetric('request_errors_by_model_total') private readonly errors: Counter,
-    @InjectMetric('batch_request_prompt_tokens_total')
-    private readonly promptTokens: Counter,
-    @InjectMetric('batch_request_generation_tokens_total')
-    private readonly generatedTokens: Counter,
-    @InjectMetric('batch_line_retries_total') private readonly retries: Counter,
-  ) {}
+  readonly #duration = histogramMetric('model_request_execution_duration_seconds');
+  readonly #errors = counterMetric('request_errors_by_model_total');
+  readonly #promptTokens = counterMetric('batch_request_prompt_tokens_total');
+  readonly #generatedTokens = counterMetric('batch_request_generation_tokens_total');
+  readonly #retries = counterMetric('batch_line_retries_total');
+
+  constructor(private readonly labels: ModelLabels) {}
 
   attempted(model: string, seconds: number): void {
-    this.duration.observe({ model: this.labels.of(model) }, seconds);
+    this.#duration.observe({ model: this.labels.of(model) }, seconds);
   }
 
   retried(model: string, reason: string): void {
-    this.retries.inc({ model: this.labels.of(model), reason });
+    this.#retries.inc({ model: this.labels.of(model), reason });
   }
 
   settled(model: string, good: boolean, usage: BatchUsage | undefined): void {
     const labels = { model: this.labels.of(model) };
-    if (!good) this.errors.inc(labels);
+    if (!good) this.#errors.inc(labels);
     if (!usage) return;
-    this.promptTokens.inc(labels, usage.inputTokens);
-    this.generatedTokens.inc(labels, usage.outputTokens);
+    this.#promptTokens.inc(labels, usage.inputTokens);
+    this.#generatedTokens.inc(labels, usage.outputTokens);
   }
 }
 
 /** Counts blob store operations, work folders found at start, and webhooks. */
 @Injectable()
 export class StoreMetrics {
-  constructor(
-    private readonly operations: StorageOperations,
-    @InjectMetric('batch_startup_recovery_total') private readonly recoveries: Counter,
-    @InjectMetric('batch_webhooks_total') private readonly webhooks: Counter,
-  ) {}
+  readonly #recoveries = counterMetric('batch_startup_recovery_total');
+  readonly #webhooks = counterMetric('batch_webhooks_total');
+
+  constructor(private readonly operations: StorageOperations) {}
 
   stored(operation: StorageOperation, status: StorageStatus): void {
     this.operations.count('processor', operation, status);
   }
 
   recovered(status: string, action: string): void {
-    this.recoveries.inc({ status, action });
+    this.#recoveries.inc({ status, action });
   }
 
   webhook(outcome: 'sent' | 'retry' | 'given_up'): void {
-    this.webhooks.inc({ outcome });
+    this.#webhooks.inc({ outcome });
   }
 }
 
@@ -93,25 +89,21 @@ export type HandOverReason =
 /** Counts events of batches. */
 @Injectable()
 export class JobMetrics {
-  constructor(
-    @InjectMetric('jobs_processed_total') private readonly processed: Counter,
-    @InjectMetric('job_processing_duration_seconds')
-    private readonly processing: Histogram,
-    @InjectMetric('job_queue_wait_duration_seconds')
-    private readonly queueWait: Histogram,
-    @InjectMetric('plan_build_duration_seconds') private readonly planBuild: Histogram,
-    @InjectMetric('batch_job_e2e_latency_seconds') private readonly endToEnd: Histogram,
-    @InjectMetric('batch_cancellation_total') private readonly cancellations: Counter,
-  ) {}
+  readonly #processed = counterMetric('jobs_processed_total');
+  readonly #processing = histogramMetric('job_processing_duration_seconds');
+  readonly #queueWait = histogramMetric('job_queue_wait_duration_seconds');
+  readonly #planBuild = histogramMetric('plan_build_duration_seconds');
+  readonly #endToEnd = histogramMetric('batch_job_e2e_latency_seconds');
+  readonly #cancellations = counterMetric('batch_cancellation_total');
 
   /** The first claim of a job ends its queue wait. */
   claimed({ status, createdAtMs }: BatchJob): void {
     if (status === 'validating')
-      this.queueWait.observe((Date.now() - createdAtMs) / 1000);
+      this.#queueWait.observe((Date.now() - createdAtMs) / 1000);
   }
 
   planBuilt(lines: number, seconds: number): void {
-    this.planBuild.observe({ size_bucket: sizeBucket(lines) }, seconds);
+    this.#planBuild.observe({ size_bucket: sizeBucket(lines) }, seconds);
   }
 
   ended(
@@ -120,14 +112,14 @@ export class JobMetrics {
     seconds: number,
   ): void {
     const result = ending === 'completed' ? 'success' : ending;
-    this.processed.inc({ result, reason: reasonOf(job, ending) });
-    this.processing.observe({ size_bucket: sizeBucket(job.counts.total) }, seconds);
-    this.endToEnd.observe({ status: ending }, (Date.now() - job.createdAtMs) / 1000);
-    if (ending === 'cancelled') this.cancellations.inc({ phase: phaseOf(job) });
+    this.#processed.inc({ result, reason: reasonOf(job, ending) });
+    this.#processing.observe({ size_bucket: sizeBucket(job.counts.total) }, seconds);
+    this.#endToEnd.observe({ status: ending }, (Date.now() - job.createdAtMs) / 1000);
+    if (ending === 'cancelled') this.#cancellations.inc({ phase: phaseOf(job) });
   }
 
   handedOver(reason: HandOverReason): void {
-    this.processed.inc({ result: 're_enqueued', reason });
+    this.#processed.inc({ result: 're_enqueued', reason });
   }
 }
 
@@ -159,21 +151,4 @@ function phaseOf({ reachedAtMs }: BatchJob): string {
 }
 
 /** The counters of lines, batches and the store. */
-export const BATCH_COUNTERS: Provider[] = [
-  LineMetrics,
-  metricProvider('model_request_execution_duration_seconds'),
-  metricProvider('request_errors_by_model_total'),
-  metricProvider('batch_request_prompt_tokens_total'),
-  metricProvider('batch_request_generation_tokens_total'),
-  metricProvider('batch_line_retries_total'),
-  JobMetrics,
-  metricProvider('jobs_processed_total'),
-  metricProvider('job_processing_duration_seconds'),
-  metricProvider('job_queue_wait_duration_seconds'),
-  metricProvider('plan_build_duration_seconds'),
-  metricProvider('batch_job_e2e_latency_seconds'),
-  metricProvider('batch_cancellation_total'),
-  StoreMetrics,
-  metricProvider('batch_startup_recovery_total'),
-  metricProvider('batch_webhooks_total'),
-];
+export const BATCH_COUNTERS: Provider[] = [LineMetrics, JobMetrics, StoreMetrics];

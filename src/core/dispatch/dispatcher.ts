@@ -8,41 +8,11 @@ import { CostModel } from '../queue/cost-model.js';
 import { agesAtMs, isAged } from '../request/aging-policy.js';
 import { type ModelLane } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
-import {
-  type DispatchPlan,
-  type PlannedRequest,
-  type WindowReason,
-} from './dispatch-plan.js';
+import { type DispatchPlan, type PlannedRequest } from './dispatch-plan.js';
 import { slotCredit } from './slot-credit.js';
-import { type SlotCredit, type SlotOffer, type WorkerPort } from './worker.port.js';
+import { type SlotOffer, type WorkerPort } from './worker.port.js';
 
-interface DispatcherDeps {
-  readonly queue: PriorityQueue;
-  readonly window: BatchWindow;
-  readonly admission: Admission;
-  readonly workers: WorkerPort;
-  readonly newGroupId: () => string;
-  /**
-   * When a request would start if it were queued, in milliseconds
-   * (D-27); undefined: unknown.
-   */
-  readonly startInMs?: (request: ScheduledRequest, nowMs: number) => number | undefined;
-}
-
-/** The group that may leave a lane now. */
-interface Group {
-  readonly count: number;
-  readonly reason: WindowReason;
-}
-
-const SINGLE: Group = { count: 1, reason: 'single' };
-
-/** A worker with free credit, and the kind of credit that the lane may use. */
-interface Slots {
-  readonly offer: SlotOffer;
-  readonly credit: SlotCredit;
-  readonly nowMs: number;
-}
+const SINGLE = { go: true, count: 1, reason: 'single' } as const;
 
 /**
  * Free slot → lane → group → plan: the only place that decides the order (D-01, D-02,
@@ -60,7 +30,23 @@ export class Dispatcher {
   readonly #held = new Set<string>();
   #draining = false;
 
-  constructor(private readonly deps: DispatcherDeps) {
+  constructor(
+    private readonly deps: {
+      readonly queue: PriorityQueue;
+      readonly window: BatchWindow;
+      readonly admission: Admission;
+      readonly workers: WorkerPort;
+      readonly newGroupId: () => string;
+      /**
+       * When a request would start if it were queued, in milliseconds
+       * (D-27); undefined: unknown.
+       */
+      readonly startInMs?: (
+        request: ScheduledRequest,
+        nowMs: number,
+      ) => number | undefined;
+    },
+  ) {
     this.queue = deps.queue;
   }
 
@@ -83,7 +69,7 @@ export class Dispatcher {
    */
   next(nowMs: number): DispatchPlan | undefined {
     this.#held.clear();
-    return this.deps.queue.pick(nowMs, (lane, aged) => this.#planFor(lane, aged, nowMs));
+    return this.queue.pick(nowMs, this.#planFor);
   }
 
   /**
@@ -121,91 +107,70 @@ export class Dispatcher {
     this.#draining = true;
   }
 
-  #planFor(lane: ModelLane, aged: boolean, nowMs: number): DispatchPlan | undefined {
-    const { queue } = this.deps;
-    if (this.#held.has(lane.model)) return undefined;
-    const credit = slotCredit(lane, queue, nowMs);
-    const offer = this.#offerFor(lane, credit);
-    // Without a free slot, BATCH does not wait for the window.
-    if (!offer?.free) lane.heldSinceMs = undefined;
-    if (offer === undefined) {
-      if (lane.order.nextOf(lane)?.item.mostTogether) this.#held.add(lane.model);
-      return undefined;
-    }
-    const group = this.#groupOf(lane, aged, offer, nowMs);
-    return group && this.#plan(lane, group, { offer, credit, nowMs });
-  }
-
-  /** A worker with some of this credit. */
-  #offerFor(lane: ModelLane, credit: SlotCredit): SlotOffer | undefined {
-    const { workers } = this.deps;
-    const offer = workers.offer(lane.model, lane.order.nextOf(lane)?.item);
-    return offer !== undefined && offer[credit] > 0 ? offer : undefined;
-  }
-
-  #groupOf(
+  readonly #planFor = (
     lane: ModelLane,
     aged: boolean,
-    offer: SlotOffer,
     nowMs: number,
-  ): Group | undefined {
+  ): DispatchPlan | undefined => {
+    const { queue, workers, admission, newGroupId } = this.deps;
+    const { model } = lane;
+    if (this.#held.has(model)) return undefined;
+    const next = lane.order.nextOf(lane)?.item;
+    const offer = workers.offer(model, next);
+    // Without a free slot, BATCH does not wait for the window.
+    if (!offer?.free) lane.heldSinceMs = undefined;
+    const credit = slotCredit(lane, queue, nowMs);
+    if (!offer?.[credit]) {
+      if (next?.mostTogether) this.#held.add(model);
+      return undefined;
+    }
     // Beside an aged request of another tenant, one that is not aged keeps its turn and
     // skips the window too.
-    if (aged || lane.priority === RequestPriority.REALTIME) return SINGLE;
-    const decision = this.#decide(lane, offer, nowMs);
-    if (decision.go) return decision;
-    lane.heldSinceMs ??= nowMs;
-    return undefined;
-  }
+    const isSingle = aged || lane.priority === RequestPriority.REALTIME;
+    const group = isSingle ? SINGLE : this.#decide(lane, offer, nowMs);
+    if (!group.go) {
+      lane.heldSinceMs ??= nowMs;
+      return undefined;
+    }
+    const { workerId } = offer;
+    // Lease first: if that throws, nothing has left the queue.
+    const leases = workers.lease(workerId, group.count, credit, next?.mostTogether);
+    const members = this.#take(lane, leases, nowMs);
+    admission.drained(model, nowMs, members.length);
+    const plan = {
+      groupId: newGroupId(),
+      model,
+      workerId,
+      reason: group.reason,
+      members,
+    };
+    return members[0]?.aged ? { ...plan, agingShare: queue.options.agingShare } : plan;
+  };
 
   #decide(lane: ModelLane, offer: SlotOffer, nowMs: number): WindowDecision {
     const { window } = this.deps;
     return this.#draining ? window.flush(lane, offer) : window.decide(lane, offer, nowMs);
   }
 
-  #plan(
-    lane: ModelLane,
-    { count, reason }: Group,
-    { offer, credit, nowMs }: Slots,
-  ): DispatchPlan {
-    const { queue, workers, admission, newGroupId } = this.deps;
-    const { model } = lane;
-    const { workerId } = offer;
-    // Lease first: if that throws, nothing has left the queue.
-    const leases = workers.lease(
-      workerId,
-      count,
-      credit,
-      lane.order.nextOf(lane)?.item.mostTogether,
-    );
+  /** One request for each lease. The queue may have fewer: their leases are released. */
+  #take(lane: ModelLane, leases: readonly Lease[], nowMs: number): PlannedRequest[] {
+    const { queue } = this.deps;
+    const { heldSinceMs = nowMs } = lane;
+    const requests = queue.take(lane, leases.length);
     const members: PlannedRequest[] = [];
-    for (const request of queue.take(lane, count))
-      members.push(this.#member(request, leases[members.length], lane, nowMs));
-    for (const unused of leases.slice(members.length)) unused.release();
+    for (const lease of leases) {
+      const request = requests[members.length];
+      if (request === undefined) {
+        lease.release();
+        continue;
+      }
+      const sinceMs = Math.max(heldSinceMs, request.enqueuedAtMs);
+      const batchWaitMs = Math.max(0, nowMs - sinceMs);
+      const aged = isAged(request, nowMs, queue.options.agingMs);
+      members.push({ request, lease, batchWaitMs, aged });
+    }
     lane.heldSinceMs = undefined;
-    admission.drained(model, nowMs, members.length);
-    const plan = { groupId: newGroupId(), model, workerId, reason, members };
-    return members[0]?.aged ? { ...plan, agingShare: queue.options.agingShare } : plan;
-  }
-
-  #member(
-    request: ScheduledRequest,
-    lease: Lease | undefined,
-    { heldSinceMs }: ModelLane,
-    nowMs: number,
-  ): PlannedRequest {
-    if (lease === undefined)
-      throw new Error(`Request ${request.id} was planned without a slot.`);
-    const batchWaitMs = Math.max(
-      0,
-      nowMs - Math.max(heldSinceMs ?? nowMs, request.enqueuedAtMs),
-    );
-    return {
-      request,
-      lease,
-      batchWaitMs,
-      aged: isAged(request, nowMs, this.deps.queue.options.agingMs),
-    };
+    return members;
   }
 
   /**
@@ -223,10 +188,11 @@ export class Dispatcher {
   }
 
   #sendsAtMs(lane: ModelLane, nowMs: number): number {
-    const { queue } = this.deps;
+    const { queue, workers } = this.deps;
     const { model, priority } = lane;
-    const offer = this.#offerFor(lane, slotCredit(lane, queue, nowMs));
-    if (offer === undefined || this.#held.has(model)) return Infinity;
+    const offer = workers.offer(model, lane.order.nextOf(lane)?.item);
+    const credit = slotCredit(lane, queue, nowMs);
+    if (!offer?.[credit] || this.#held.has(model)) return Infinity;
     if ((queue.turnOf(model, nowMs) ?? priority) !== priority) return Infinity;
     if (priority === RequestPriority.REALTIME || lane.hasAged(nowMs)) return nowMs;
     const decision = this.#decide(lane, offer, nowMs);

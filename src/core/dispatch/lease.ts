@@ -1,18 +1,14 @@
 /** The right to use one slot. `release` is idempotent. */
 export class Lease {
-  #onRelease: (() => void) | undefined;
-
-  constructor(onRelease: () => void) {
-    this.#onRelease = onRelease;
-  }
+  constructor(private onRelease: (() => void) | undefined) {}
 
   get released(): boolean {
-    return this.#onRelease === undefined;
+    return this.onRelease === undefined;
   }
 
   release(): void {
-    const onRelease = this.#onRelease;
-    this.#onRelease = undefined;
+    const { onRelease } = this;
+    this.onRelease = undefined;
     onRelease?.();
   }
 }

@@ -1,5 +1,5 @@
 import { type LatencyPhases } from '../request/latency-phases.js';
-import { DEFAULT_TENANT, type RequestKey, requestKey } from '../request/request-key.js';
+import { type RequestKey, requestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
 import { type CancelReason, type SettlementStatus } from '../request/settlement.js';
 import { type ErrorCode } from '../errors/domain-error.js';
@@ -59,16 +59,4 @@ export interface RequestFilter {
   readonly tenant?: string;
   readonly priority?: PriorityLabel;
   readonly state?: RequestViewState;
-}
-
-export function matchesFilter(
-  view: RequestView,
-  { model, tenant, priority, state }: RequestFilter,
-): boolean {
-  return (
-    (model === undefined || view.model === model) &&
-    (tenant === undefined || (view.tenant ?? DEFAULT_TENANT) === tenant) &&
-    (priority === undefined || view.priority === priority) &&
-    (state === undefined || view.state === state)
-  );
 }

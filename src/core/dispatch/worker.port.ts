@@ -1,4 +1,3 @@
-import { type Observable } from 'rxjs';
 import { type Placement } from '../request/scheduled-request.js';
 import { type Lease } from './lease.js';
 
@@ -17,6 +16,19 @@ export interface SlotOffer {
   readonly idle: boolean;
   /** Largest group of one engine call. */
   readonly maxBatch: number;
+}
+
+/** The same of one of several workers, with what decides between them. */
+export interface WorkerOffer extends SlotOffer {
+  /** Request credits in all; 1 or more. */
+  readonly total: number;
+  /** Recent duration of its calls; 0: none yet. */
+  readonly latencyMs: number;
+  /**
+   * One request shows whether a worker that was suspended serves again: it goes first, or
+   * the worker would stay out while others idle.
+   */
+  readonly isTrial?: boolean;
 }
 
 /** The credit of an offer that a plan uses; slot-credit.ts decides which. */
@@ -45,9 +57,4 @@ export interface WorkerPort {
     credit: SlotCredit,
     mostTogether?: number,
   ): readonly Lease[];
-  /**
-   * Emits the model whose capacity of either credit may have grown (slot released,
-   * worker became ready).
-   */
-  readonly capacity$: Observable<string>;
 }

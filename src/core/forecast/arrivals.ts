@@ -52,6 +52,6 @@ export class ArrivalStream {
   take(): ExpectedRequest {
     this.nextMs += this.options.gapMs;
     this.#at = (this.#at + 1) % this.sample.length;
-    return this.sample[this.#at] ?? {};
+    return this.sample[this.#at] ?? { costMs: 1 };
   }
 }

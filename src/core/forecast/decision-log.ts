@@ -1,5 +1,5 @@
 import { type EventOf } from '../dispatch/dispatch-event.js';
-import { ownerOf } from '../queue/request-place.js';
+import { DEFAULT_TENANT } from '../request/request-key.js';
 import { priorityLevel, RequestPriority } from '../request/request-priority.js';
 
 /**
@@ -40,10 +40,11 @@ export function countAhead(
   const others = new Set<string>();
   let [requests, own] = [0, 0];
   for (const request of ahead) {
+    const { tenant = DEFAULT_TENANT } = request;
     requests += 1;
     by[reasonOf(request, mine)] += 1;
-    if (ownerOf(request) === ownerOf(mine)) own += 1;
-    else others.add(ownerOf(request));
+    if (tenant === (mine.tenant ?? DEFAULT_TENANT)) own += 1;
+    else others.add(tenant);
   }
   return { requests, own, otherTenants: others.size, by };
 }

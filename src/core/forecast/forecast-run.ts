@@ -5,7 +5,7 @@ import { slotCredit } from '../dispatch/slot-credit.js';
 import { Admission } from '../queue/admission.js';
 import { PriorityQueue } from '../queue/priority-queue.js';
 import { type RequestKey, requestKey } from '../request/request-key.js';
-import { RequestPriority } from '../request/request-priority.js';
+import { PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type ArrivalStream } from './arrivals.js';
 import { type VirtualWorkers } from './virtual-workers.js';
@@ -115,8 +115,6 @@ const MORE_SHARE = 0.25;
 /** A wake that is due now comes this much later, so that a run always moves. */
 const TICK_MS = 1;
 
-const PRIORITIES = [RequestPriority.REALTIME, RequestPriority.BATCH] as const;
-
 const UNBOUNDED = {
   maxRequests: 1,
   maxRequestsPerModel: 1,
@@ -197,7 +195,7 @@ export class ForecastRun {
         continueTo = this.steps + MORE_STEPS + this.starts.size * MORE_SHARE;
       else if (
         this.steps > continueTo ||
-        PRIORITIES.every(priority => this.curves[priority].isIdle)
+        PRIORITY_LEVELS.every(priority => this.curves[priority].isIdle)
       )
         return;
       nowMs = Math.max(nowMs, this.#nextMs(nowMs));
@@ -240,7 +238,7 @@ export class ForecastRun {
       this.starts.set(request.key, nowMs);
       this.lastStartMs = nowMs;
     }
-    for (const priority of PRIORITIES) {
+    for (const priority of PRIORITY_LEVELS) {
       const { virtualTime } = this.#queue.lanesOf(this.from.model).of(priority);
       if (plan.members[0]?.request.priority === priority)
         this.curves[priority].reached(nowMs, virtualTime);
@@ -264,18 +262,14 @@ export class ForecastRun {
     const { nextMs: enqueuedAtMs, priority } = arrivals;
     this.#queue.enqueue({
       ...arrivals.take(),
-      ...{
-        id,
-        key: requestKey({ tenant: undefined, id }),
-        model: this.from.model,
-        priority,
-        bytes: 0,
-      },
-      ...{
-        enqueuedAtMs,
-        queueDeadlineMs: Infinity,
-        inferenceTimeoutMs: Infinity,
-      },
+      id,
+      key: requestKey({ tenant: undefined, id }),
+      model: this.from.model,
+      priority,
+      bytes: 0,
+      enqueuedAtMs,
+      queueDeadlineMs: Infinity,
+      inferenceTimeoutMs: Infinity,
     });
   }
 }

@@ -2,9 +2,9 @@ import { type BatchWindow } from '../batching/batch-window.js';
 import { type EventOf } from '../dispatch/dispatch-event.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 import { FadingMean } from '../queue/cost-model.js';
-import { costOf, orderMsOf, ownerOf } from '../queue/request-place.js';
-import { type RequestKey } from '../request/request-key.js';
-import { RequestPriority } from '../request/request-priority.js';
+import { orderMsOf } from '../queue/request-place.js';
+import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
+import { PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
 import { type ForecastSample, type RequestRecord } from '../request/request-record.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { RecentArrivals } from './arrivals.js';
@@ -12,23 +12,13 @@ import { DecisionLog } from './decision-log.js';
 import { ForecastRun } from './forecast-run.js';
 import {
   type ChooseWorker,
-  type RequestInFlight,
   VirtualWorkers,
   type WorkerCapacity,
 } from './virtual-workers.js';
-import { type WaitChange, type WaitExplanation } from './wait-explanation.js';
+import { type WaitExplanation } from './wait-explanation.js';
 import { type ProspectiveRequest, type WaitForecast } from './wait-forecast.js';
 import { WaitError } from './wait-error.js';
 import { type LatencyPhases } from '../request/latency-phases.js';
-
-/** What an engine call of so many requests took. */
-interface ServedRequest {
-  readonly phases: LatencyPhases;
-  /** Requests in its engine call. */
-  readonly batchSize?: number | undefined;
-  /** As estimated when it was queued; absent: as usual. */
-  readonly costMs?: number | undefined;
-}
 
 /** Below this spread of the group sizes, their effect on the time is unknown. */
 const LEAST_VARIANCE = 0.05;
@@ -55,10 +45,20 @@ export class ServiceTimes {
 
   /** False before the first answer. */
   get known(): boolean {
-    return this.#callMs.isKnown;
+    return this.#callMs.value !== undefined;
   }
 
-  observe({ phases, batchSize = 1, costMs = this.#usualCostMs }: ServedRequest): void {
+  observe({
+    phases,
+    batchSize = 1,
+    costMs = this.#usualCostMs,
+  }: {
+    readonly phases: LatencyPhases;
+    /** Requests in its engine call. */
+    readonly batchSize?: number | undefined;
+    /** As estimated when it was queued; absent: as usual. */
+    readonly costMs?: number | undefined;
+  }): void {
     if (phases.grpcMs === undefined) return;
     const ms = Math.max(0, phases.grpcMs - (phases.readyMs ?? 0));
     // Each member reports the group: together they count once.
@@ -76,9 +76,9 @@ export class ServiceTimes {
     return this.#sizedMs(size) * this.#factor(costMs / size);
   }
 
-  /** Milliseconds from the lease to the answer, with the wait for the device. */
+  /** Milliseconds from the lease to the answer, with the wait for the device; NaN: unknown. */
   callMs(costMs = this.#usualCostMs): number {
-    return this.#callMs.value * this.#factor(costMs);
+    return (this.#callMs.value ?? NaN) * this.#factor(costMs);
   }
 
   #factor(costMs: number): number {
@@ -86,14 +86,15 @@ export class ServiceTimes {
   }
 
   get #usualCostMs(): number {
-    return this.known ? this.#cost.value : 1;
+    return this.#cost.value ?? 1;
   }
 
   #sizedMs(size: number): number {
-    const [meanSize, meanMs] = [this.#size.value, this.#ms.value];
-    const variance = this.#sizeSquare.value - meanSize ** 2;
+    const { value: meanSize = 0 } = this.#size;
+    const { value: meanMs = 0 } = this.#ms;
+    const variance = (this.#sizeSquare.value ?? 0) - meanSize ** 2;
     if (variance < LEAST_VARIANCE) return meanMs;
-    const slope = (this.#sizeMs.value - meanSize * meanMs) / variance;
+    const slope = ((this.#sizeMs.value ?? 0) - meanSize * meanMs) / variance;
     const perMember = Math.min(Math.max(0, slope), meanMs / meanSize);
     return meanMs + perMember * (size - meanSize);
   }
@@ -127,8 +128,6 @@ interface RawForecast {
 const REUSED_MS_PER_STEP = 5;
 
 const REUSED_LEAST_MS = 50;
-
-const PRIORITIES = [RequestPriority.REALTIME, RequestPriority.BATCH] as const;
 
 const perPriority = <T>(make: () => T): Readonly<Record<RequestPriority, T>> => ({
   [RequestPriority.REALTIME]: make(),
@@ -191,7 +190,7 @@ export class ModelForecast {
     this.arrivals[request.priority].came(request, nowMs);
     if (this.deps.queue.depth <= 1) return;
     const { realtime, batch } = this.deps.queue.depthOf(this.model);
-    const raw = realtime + batch > 1 && this.ofNew(request, nowMs, costOf(request));
+    const raw = realtime + batch > 1 && this.ofNew(request, nowMs, request.costMs);
     if (!raw) return;
     const { startInMs, endInMs } = this.corrected(raw, request.priority);
     record.forecast = { ...raw, startP90Ms: startInMs.p90, endP90Ms: endInMs.p90 };
@@ -208,7 +207,7 @@ export class ModelForecast {
     if (record?.workerId !== undefined) this.#lastDoneMs.set(record.workerId, atMs);
     if (status !== 'completed') return;
     const { request, forecast } = record ?? {};
-    this.service.observe({ phases, batchSize, costMs: request && costOf(request) });
+    this.service.observe({ phases, batchSize, costMs: request?.costMs });
     if (request && forecast)
       this.#judge(forecast, request.priority, 0, phases.totalMs ?? 0);
   }
@@ -256,7 +255,7 @@ export class ModelForecast {
     request: ScheduledRequest,
     { startInMs }: WaitForecast,
     nowMs: number,
-  ): WaitChange[] {
+  ): WaitExplanation['changes'] {
     const urgent = { ...request, priority: RequestPriority.REALTIME };
     const changes = [
       ['realtime_priority', this.ofNew(urgent, nowMs), urgent.priority],
@@ -279,7 +278,7 @@ export class ModelForecast {
     if (leasedAtMs === undefined || !this.service.known) return undefined;
     const { priority, enqueuedAtMs } = request;
     const total = this.#endError[priority].quantiles(
-      leasedAtMs - enqueuedAtMs + this.service.callMs(costOf(request)),
+      leasedAtMs - enqueuedAtMs + this.service.callMs(request.costMs),
     );
     const left = (ms: number): number => Math.max(0, enqueuedAtMs + ms - nowMs);
     const endInMs = { p50: left(total.p50), p90: left(total.p90) };
@@ -310,14 +309,16 @@ export class ModelForecast {
       choose,
     );
     const held = Map.groupBy(
-      this.deps.running(this.model).map(inFlight),
-      ({ workerId }) => workerId,
+      this.deps.running(this.model),
+      ({ workerId = '' }) => workerId,
     );
     for (const { id } of capacities) {
-      const sent = (held.get(id) ?? []).sort((a, b) => a.leasedAtMs - b.leasedAtMs);
+      const sent = (held.get(id) ?? []).sort(
+        (a, b) => (a.leasedAtMs ?? 0) - (b.leasedAtMs ?? 0),
+      );
       workers.resume(id, sent, this.#lastDoneMs.get(id) ?? -Infinity, nowMs);
     }
-    const arrivals = PRIORITIES.map(priority =>
+    const arrivals = PRIORITY_LEVELS.map(priority =>
       this.arrivals[priority].stream(priority, nowMs),
     );
     return new ForecastRun({
@@ -343,8 +344,8 @@ export class ModelForecast {
       { enqueuedAtMs: nowMs, ...request },
       this.deps.queue.options.agingMs,
     );
-    const owner = ownerOf(request);
-    const startTag = lane.startTagOf(owner, orderMs) - own / weightOf(owner);
+    const { tenant = DEFAULT_TENANT } = request;
+    const startTag = lane.startTagOf(tenant, orderMs) - own / weightOf(tenant);
     const aheadMs = Math.max(0, startTag - lane.virtualTime);
     return run.curves[request.priority].startsAtMs(aheadMs, nowMs);
   }
@@ -355,7 +356,7 @@ export class ModelForecast {
    */
   #startBeyond(run: ForecastRun, request: ScheduledRequest, nowMs: number): number {
     if (request.enqueuedAtMs >= run.startedAtMs)
-      return this.#lastStartMs(run, request, costOf(request), nowMs);
+      return this.#lastStartMs(run, request, request.costMs, nowMs);
     const { position = 1 } = this.deps.queue.place(request.key, nowMs) ?? {};
     return (
       nowMs +
@@ -363,18 +364,7 @@ export class ModelForecast {
     );
   }
 
-  #from(startMs: number, { costMs = 1 }: ProspectiveRequest): RawForecast {
+  #from(startMs: number, { costMs }: ProspectiveRequest): RawForecast {
     return { startMs, endMs: startMs + this.service.callMs(costMs) };
   }
 }
-
-const inFlight = ({
-  request,
-  workerId = '',
-  leasedAtMs = 0,
-}: RequestRecord): RequestInFlight => ({
-  workerId,
-  priority: request.priority,
-  costMs: costOf(request),
-  leasedAtMs,
-});

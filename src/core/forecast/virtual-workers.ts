@@ -1,13 +1,13 @@
-import { NEVER } from 'rxjs';
 import { type DispatchPlan } from '../dispatch/dispatch-plan.js';
 import {
   type SlotCredit,
   type SlotOffer,
+  type WorkerOffer,
   type WorkerPort,
 } from '../dispatch/worker.port.js';
 import { type HeapItem, KeyedHeap } from '../order/keyed-heap.js';
-import { costOf } from '../queue/request-place.js';
 import { RequestPriority } from '../request/request-priority.js';
+import { type RequestRecord } from '../request/request-record.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { Lease } from '../dispatch/lease.js';
 
@@ -23,26 +23,12 @@ export interface WorkerCapacity {
   readonly parallel: number;
 }
 
-/** A request that a worker has. */
-export interface RequestInFlight {
-  readonly workerId: string;
-  readonly priority: RequestPriority;
-  readonly costMs: number;
-  readonly leasedAtMs: number;
-}
-
-/** A worker of which one is chosen, by the gateway's own rule. */
-interface OfferedWorker {
-  readonly offer: SlotOffer;
-  readonly total: number;
-  readonly latencyMs: number;
-}
-
-export type ChooseWorker = (workers: readonly OfferedWorker[]) => SlotOffer | undefined;
+/** The gateway's own rule. */
+export type ChooseWorker = (workers: readonly WorkerOffer[]) => SlotOffer | undefined;
 
 /** `leasedAtMs`: it was at the worker already when the run began. */
 type Work = Pick<ScheduledRequest, 'priority' | 'costMs'> & {
-  readonly leasedAtMs?: number;
+  readonly leasedAtMs?: number | undefined;
 };
 
 /** One engine call at a time. */
@@ -55,25 +41,26 @@ interface Device extends HeapItem {
 const OVERDUE = 0.1;
 const HELD = new Lease(() => undefined);
 
-class VirtualWorker implements OfferedWorker {
+/** Its own offer: read when asked, as the dispatcher keeps none. */
+class VirtualWorker implements WorkerOffer {
+  readonly workerId: string;
+  readonly total: number;
+  readonly maxBatch: number;
   readonly latencyMs = 0;
-  readonly offer: SlotOffer;
   readonly devices: readonly Device[];
   inUse = 0;
   readonly #urgent: Work[] = [];
   readonly #rest: Work[] = [];
 
-  constructor(readonly capacity: WorkerCapacity) {
+  constructor(private readonly capacity: WorkerCapacity) {
+    this.workerId = capacity.id;
+    this.total = capacity.slots;
+    this.maxBatch = capacity.maxBatch;
     this.devices = Array.from({ length: capacity.parallel }, () => ({
       heapIndex: -1,
       worker: this,
       group: [],
     }));
-    this.offer = offerOf(this);
-  }
-
-  get total(): number {
-    return this.capacity.slots;
   }
 
   get free(): number {
@@ -84,12 +71,16 @@ class VirtualWorker implements OfferedWorker {
     return Math.max(0, this.total + this.capacity.overdraft - this.inUse);
   }
 
+  get idle(): boolean {
+    return this.inUse === 0;
+  }
+
   add(work: Work): void {
     (work.priority === RequestPriority.REALTIME ? this.#urgent : this.#rest).push(work);
   }
 
   nextGroup(): readonly Work[] {
-    const { maxBatch } = this.capacity;
+    const { maxBatch } = this;
     const group = this.#urgent.splice(0, maxBatch);
     return group.length < maxBatch
       ? [...group, ...this.#rest.splice(0, maxBatch - group.length)]
@@ -97,27 +88,11 @@ class VirtualWorker implements OfferedWorker {
   }
 }
 
-/** Read when asked, as the dispatcher keeps no offer. */
-const offerOf = (worker: VirtualWorker): SlotOffer => ({
-  workerId: worker.capacity.id,
-  maxBatch: worker.capacity.maxBatch,
-  get free() {
-    return worker.free;
-  },
-  get urgent() {
-    return worker.urgent;
-  },
-  get idle() {
-    return worker.inUse === 0;
-  },
-});
-
 /**
  * The workers of one model in virtual time: they compute what they have, and take what
  * the dispatcher sends.
  */
 export class VirtualWorkers implements WorkerPort {
-  readonly capacity$ = NEVER;
   readonly #workers: ReadonlyMap<string, VirtualWorker>;
   readonly #all: readonly VirtualWorker[];
   readonly #busy = new KeyedHeap<Device>();
@@ -129,7 +104,7 @@ export class VirtualWorkers implements WorkerPort {
     private readonly choose: ChooseWorker,
   ) {
     this.#all = capacities.map(capacity => new VirtualWorker(capacity));
-    this.#workers = new Map(this.#all.map(worker => [worker.capacity.id, worker]));
+    this.#workers = new Map(this.#all.map(worker => [worker.workerId, worker]));
   }
 
   get count(): number {
@@ -143,7 +118,7 @@ export class VirtualWorkers implements WorkerPort {
 
   /** When the next engine call ends. */
   get nextDoneMs(): number {
-    return this.#busy.topKey ?? Infinity;
+    return this.#busy.keys[0] ?? Infinity;
   }
 
   /** True while a worker takes a request with that credit. */
@@ -167,14 +142,15 @@ export class VirtualWorkers implements WorkerPort {
    */
   resume(
     workerId: string,
-    held: readonly RequestInFlight[],
+    held: readonly RequestRecord[],
     lastDoneMs: number,
     nowMs: number,
   ): void {
     const worker = this.#workers.get(workerId);
     if (worker === undefined) return;
     worker.inUse = held.length;
-    for (const work of held) worker.add(work);
+    for (const { request, leasedAtMs } of held)
+      worker.add({ priority: request.priority, costMs: request.costMs, leasedAtMs });
     // A single device took its group when it was done with the one before; of several,
     // each when it was sent.
     const idleSinceMs = worker.devices.length === 1 ? lastDoneMs : -Infinity;
@@ -202,9 +178,9 @@ export class VirtualWorkers implements WorkerPort {
   /** Ends the engine calls that are due. */
   complete(nowMs: number): void {
     for (
-      let device = this.#busy.top;
+      let device = this.#busy.items[0];
       device && this.nextDoneMs <= nowMs;
-      device = this.#busy.top
+      device = this.#busy.items[0]
     ) {
       this.#busy.remove(device);
       device.worker.inUse -= device.group.length;
@@ -217,7 +193,7 @@ export class VirtualWorkers implements WorkerPort {
     const group = device.worker.nextGroup();
     const [first] = group;
     if (first === undefined) return;
-    const costMs = group.reduce((sum, work) => sum + costOf(work), 0);
+    const costMs = group.reduce((sum, work) => sum + work.costMs, 0);
     const tookMs = this.groupMs(group.length, costMs);
     const doneMs = Math.max(idleSinceMs, first.leasedAtMs ?? nowMs) + tookMs;
     device.group = group;

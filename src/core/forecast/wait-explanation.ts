@@ -1,11 +1,6 @@
 import { type AheadCounts } from './decision-log.js';
 import { type Quantiles, type WaitForecast } from './wait-forecast.js';
 
-export interface WaitChange {
-  readonly change: 'realtime_priority' | 'one_more_worker';
-  readonly startInMs: Quantiles;
-}
-
 /** Why a request of the embedded queue waits or waited, as data. */
 export interface WaitExplanation {
   readonly forecast?: WaitForecast | undefined;
@@ -16,5 +11,8 @@ export interface WaitExplanation {
   /** Requests that workers of its model have, and their slots. */
   readonly slots: { readonly inUse: number; readonly total: number };
   /** Only those that help. */
-  readonly changes: readonly WaitChange[];
+  readonly changes: readonly {
+    readonly change: 'realtime_priority' | 'one_more_worker';
+    readonly startInMs: Quantiles;
+  }[];
 }

@@ -15,17 +15,9 @@ import {
   type InFlightStep,
   type StepItems,
 } from './generation-steps.js';
-import { type RosterOptions, SequenceRoster } from './sequence-roster.js';
-import { TokenBudget, type TokenBudgetOptions } from './token-budget.js';
-
-export interface GenerationOptions<T extends GenerationRequest> extends RosterOptions<T> {
-  /** `minTokens` at least `maxRows`. */
-  readonly budget: TokenBudgetOptions;
-  /** Ceiling of `nextWakeMs` without requests. */
-  readonly idleWaitMs: number;
-  /** Ceiling of `nextWakeMs` while no request can run. */
-  readonly loadWaitMs: number;
-}
+import { type GenerationOptions } from './running-set.js';
+import { SequenceRoster } from './sequence-roster.js';
+import { TokenBudget } from './token-budget.js';
 
 /**
  * Continuous batching (D-21) as pure decisions: `plan` decides, a `StepBackend` acts,

@@ -128,14 +128,10 @@ export class GenerationSteps<T extends GenerationRequest> {
   /** The next half of a failed step, without members that have moved or left. */
   retry(): StepItems<T> | undefined {
     const { running } = this.roster;
-    for (
-      let half = this.#retries.shift();
-      half !== undefined;
-      half = this.#retries.shift()
-    ) {
-      const members = half.filter(
-        ({ item, sequence }) => running.at(sequence) === item.position,
-      );
+    while (this.hasRetries) {
+      const members = this.#retries
+        .shift()!
+        .filter(({ item, sequence }) => running.at(sequence) === item.position);
       if (members.length === 0) continue;
       const [decode = [], prefill = []] = [true, false].map(isDecode =>
         members

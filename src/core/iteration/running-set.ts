@@ -1,11 +1,30 @@
 import { type FairOrder } from '../order/fair-order.js';
 import {
+  type GenerationEnd,
   type GenerationRequest,
   type KvMemory,
 } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
+import { type TokenBudgetOptions } from './token-budget.js';
 
-export interface RunningSetOptions<T extends GenerationRequest> {
+export interface GenerationOptions<T extends GenerationRequest> {
+  /**
+   * A new token of the answer; `index` counts from 0 without gaps, also across preemption.
+   * Emitted, as `ended`, from inside `complete`, `cancel`, `plan` or `lost`, when the
+   * state is changed already.
+   */
+  readonly emitted: (request: T, token: number, index: number) => void;
+  readonly ended: (request: T, end: GenerationEnd) => void;
+  /** `minTokens` at least `maxRows`. */
+  readonly budget: TokenBudgetOptions;
+  /** Ceiling of `nextWakeMs` without requests. */
+  readonly idleWaitMs: number;
+  /** Ceiling of `nextWakeMs` while no request can run. */
+  readonly loadWaitMs: number;
+  /** Tokens of one sequence, prompt and answer. */
+  readonly maxContext: number;
+  /** Charge of a generated token to its tenant; a token of a prompt is charged 1. */
+  readonly outputWeight: number;
   readonly memory: KvMemory<GenerationSequence<T>>;
   /** Milliseconds of waiting that outweigh one priority class (D-21). */
   readonly classWidthMs: number;
@@ -43,20 +62,16 @@ export class RunningSet<T extends GenerationRequest> {
   readonly #rows = new Set<GenerationSequence<T>>();
   #preempted: GenerationSequence<T>[] = [];
   #epoch = 0;
-  #strandedTokens = 0;
+  /** Tokens found computed whose memory turned out not to hold them, since the start. */
+  strandedTokens = 0;
 
   constructor(
-    private readonly options: RunningSetOptions<T>,
+    private readonly options: GenerationOptions<T>,
     private readonly queue: FairOrder<GenerationSequence<T>>,
   ) {}
 
   get size(): number {
     return this.#rows.size;
-  }
-
-  /** Tokens found computed whose memory turned out not to hold them, since the start. */
-  get strandedTokens(): number {
-    return this.#strandedTokens;
   }
 
   /** Oldest first. */
@@ -188,7 +203,7 @@ export class RunningSet<T extends GenerationRequest> {
     for (const row of this.#rows) {
       const intact = this.options.memory.intact(row);
       if (intact >= row.computed) continue;
-      this.#strandedTokens += row.computed - intact;
+      this.strandedTokens += row.computed - intact;
       row.begin(intact);
     }
   }

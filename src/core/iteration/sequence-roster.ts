@@ -2,20 +2,11 @@ import { FairLane } from '../order/fair-lane.js';
 import { FairOrder } from '../order/fair-order.js';
 import {
   type GenerationEnd,
-  type GenerationListener,
   type GenerationRequest,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
 import { GenerationSequence, mostTokens } from './generation-sequence.js';
-import { RunningSet, type RunningSetOptions } from './running-set.js';
-
-export interface RosterOptions<T extends GenerationRequest>
-  extends RunningSetOptions<T>, GenerationListener<T> {
-  /** Tokens of one sequence, prompt and answer. */
-  readonly maxContext: number;
-  /** Charge of a generated token to its tenant; a token of a prompt is charged 1. */
-  readonly outputWeight: number;
-}
+import { type GenerationOptions, RunningSet } from './running-set.js';
 
 /** Of sequences that aged here: the gateway's default (`queue.aging_share`). */
 const OWN_SHARE = 0.25;
@@ -36,7 +27,7 @@ export class SequenceRoster<T extends GenerationRequest> {
   readonly #weights = new Map<string, number>();
   #left: T[] = [];
 
-  constructor(private readonly options: RosterOptions<T>) {
+  constructor(private readonly options: GenerationOptions<T>) {
     const weightOf = (tenant: string): number => this.#weights.get(tenant) ?? 1;
     this.queue = new FairOrder({
       realtime: new FairLane(weightOf),

@@ -1,14 +1,6 @@
 import { Entry } from '../order/account.js';
 import { FairLane } from '../order/fair-lane.js';
 
-/** One (tenant, job, model) lane of lines to send. */
-interface ShareLane {
-  readonly key: string;
-  readonly tenant: string;
-  /** Lines per turn, >= 1. */
-  readonly weight: number;
-}
-
 /** The lanes of one tenant, which share its turns by weight. */
 class TenantLanes extends FairLane<string> {
   readonly weights = new Map<string, number>();
@@ -37,7 +29,16 @@ export class FairShare {
   }
 
   /** Adds a lane or changes its weight. */
-  put({ key, tenant, weight }: ShareLane): void {
+  put({
+    key,
+    tenant,
+    weight,
+  }: {
+    readonly key: string;
+    readonly tenant: string;
+    /** Lines per turn, >= 1. */
+    readonly weight: number;
+  }): void {
     const { item: lanes } = this.#byName.get(tenant) ?? this.#addTenant(tenant);
     lanes.weights.set(key, Math.max(1, weight));
     if (this.#lanes.has(key)) return;

@@ -145,13 +145,10 @@ export function rateLimitStatusOf(
           resetMs: backlogMs(paidMs, nowMs),
         }
       : undefined;
-  const requests = allowance(limits.requestsPerMinute, use.requestsPaidMs);
-  const tokens = allowance(limits.tokensPerMinute, use.tokensPaidMs);
-  const audioSeconds = allowance(limits.audioSecondsPerMinute, use.audioPaidMs);
   return {
-    ...(requests && { requests }),
-    ...(tokens && { tokens }),
-    ...(audioSeconds && { audioSeconds }),
+    requests: allowance(limits.requestsPerMinute, use.requestsPaidMs),
+    tokens: allowance(limits.tokensPerMinute, use.tokensPaidMs),
+    audioSeconds: allowance(limits.audioSecondsPerMinute, use.audioPaidMs),
   };
 }
 

@@ -1,5 +1,5 @@
 import { type HeapItem } from './keyed-heap.js';
-import { Link, SortedList } from './sorted-list.js';
+import { type Link, SortedList } from './sorted-list.js';
 
 /** What decides the place of an entry. Times are monotonic milliseconds, or positions. */
 interface Place {
@@ -34,8 +34,8 @@ export class Entry<T> implements HeapItem {
     readonly item: T,
     readonly place: Place,
   ) {
-    this.turn = new Link<Entry<T>>(this, place.orderMs);
-    this.age = new Link<Entry<T>>(this, place.agesAtMs);
+    this.turn = { of: this, key: place.orderMs, before: undefined, after: undefined };
+    this.age = { of: this, key: place.agesAtMs, before: undefined, after: undefined };
   }
 }
 

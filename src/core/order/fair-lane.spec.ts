@@ -151,7 +151,7 @@ describe('FairLane: tenants', () => {
 describe('FairLane: entries', () => {
   it('is empty at first, and says so to whoever asks for its ends', () => {
     const lane = aLane();
-    expect([lane.size, lane.bytes, lane.oldest, lane.newest]).toEqual([
+    expect([lane.size, lane.bytes, lane.ages.first?.of, lane.ages.last?.of]).toEqual([
       0,
       0,
       undefined,
@@ -165,7 +165,7 @@ describe('FairLane: entries', () => {
       lane.append(anEntry('abcd'[index]!, { sinceMs })),
     );
     expect(ids(lane)).toBe('abcd');
-    expect([lane.oldest?.item, lane.newest?.item]).toEqual(['a', 'd']);
+    expect([lane.ages.first?.of.item, lane.ages.last?.of.item]).toEqual(['a', 'd']);
   });
 
   it('gives a re-queued request its old place: ahead of its equals', () => {

@@ -26,8 +26,8 @@ export class FairLane<T> {
   readonly #accounts = new Map<string, Account<T>>();
   /** Tenants with entries, by start tag. */
   readonly #turns = new KeyedHeap<Account<T>>();
-  /** The one that ages first, first. */
-  readonly #ages = new SortedList<Entry<T>>();
+  /** The entry that ages first, first. Only the lane changes it. */
+  readonly ages = new SortedList<Entry<T>>();
   /** First entry not yet reported as aged. */
   #young: Link<Entry<T>> | undefined;
   /** Entries, their bytes, and the largest start tag served. Only the lane writes these. */
@@ -41,14 +41,6 @@ export class FairLane<T> {
   /** Accounts in memory. */
   get accounts(): number {
     return this.#accounts.size;
-  }
-
-  get oldest(): Entry<T> | undefined {
-    return this.#ages.first?.of;
-  }
-
-  get newest(): Entry<T> | undefined {
-    return this.#ages.last?.of;
   }
 
   /** The oldest one that `takeAged` has not returned. */
@@ -68,7 +60,7 @@ export class FairLane<T> {
   /** True while an entry is aged. From then on `next` knows which ones are. */
   hasAged(nowMs: number): boolean {
     this.#noticedAtMs = nowMs;
-    const { first } = this.#ages;
+    const { first } = this.ages;
     return first !== undefined && first.key <= nowMs;
   }
 
@@ -82,14 +74,22 @@ export class FairLane<T> {
     return nextOf(this.#turns, agedOnly ? this.#noticedAtMs : undefined, accepts);
   }
 
-  /** Adds an entry behind its equals. */
-  append(entry: Entry<T>): void {
-    const account = this.#opened(entry);
-    account.append(entry.turn);
-    this.#ages.append(entry.age);
-    if (this.#young === undefined || entry.age.key < this.#young.key)
-      this.#young = entry.age;
-    if (account.first === entry.turn) this.#put(account);
+  /** Adds an entry behind its equals. @param isAhead of its equals instead */
+  append(entry: Entry<T>, isAhead = false): void {
+    const { age, place, turn } = entry;
+    const account = this.#accountOf(place.tenant);
+    if (account.size === 0)
+      account.startTag = Math.max(account.startTag, this.virtualTime);
+    account.count(1, place);
+    entry.account = account;
+    this.size += 1;
+    this.bytes += place.bytes;
+    account.insert(turn, isAhead);
+    this.ages.insert(age, isAhead);
+    const youngMs = this.#young?.key;
+    if (youngMs === undefined || age.key < youngMs || (isAhead && age.key === youngMs))
+      this.#young = age;
+    if (account.first === turn) this.#put(account);
   }
 
   /**
@@ -99,12 +99,7 @@ export class FairLane<T> {
   restore(entry: Entry<T>): void {
     const { tenant, costMs } = entry.place;
     this.correct(tenant, -costMs);
-    const account = this.#opened(entry);
-    account.restore(entry.turn);
-    this.#ages.restore(entry.age);
-    if (this.#young === undefined || entry.age.key <= this.#young.key)
-      this.#young = entry.age;
-    if (account.first === entry.turn) this.#put(account);
+    this.append(entry, true);
   }
 
   /** It is sent: its tenant is charged. */
@@ -124,7 +119,7 @@ export class FairLane<T> {
     if (account === undefined) return false;
     entry.account = undefined;
     if (this.#young === age) this.#young = age.after;
-    this.#ages.remove(age);
+    this.ages.remove(age);
     account.remove(turn);
     account.count(-1, place);
     this.size -= 1;
@@ -221,7 +216,7 @@ export class FairLane<T> {
   /** The order from here on, if no entry comes, ages or is corrected. */
   preview(nowMs: number): LanePreview<T> {
     let aged = 0;
-    let link = this.#ages.first;
+    let link = this.ages.first;
     for (; link !== undefined && link.key <= nowMs; link = link.after) aged += 1;
     return new LanePreview(this.#turns.items, { weightOf: this.weightOf, nowMs, aged });
   }
@@ -229,18 +224,6 @@ export class FairLane<T> {
   #serve(account: Account<T>, costMs: number): void {
     this.virtualTime = Math.max(this.virtualTime, account.startTag);
     account.startTag += costMs / this.weightOf(account.tenant);
-  }
-
-  #opened(entry: Entry<T>): Account<T> {
-    const { tenant, bytes } = entry.place;
-    const account = this.#accountOf(tenant);
-    if (account.size === 0)
-      account.startTag = Math.max(account.startTag, this.virtualTime);
-    account.count(1, entry.place);
-    entry.account = account;
-    this.size += 1;
-    this.bytes += bytes;
-    return account;
   }
 
   #accountOf(tenant: string): Account<T> {

@@ -48,18 +48,6 @@ export class AgingTurns {
   }
 }
 
-interface FairOrderOptions<L> {
-  readonly realtime: L;
-  readonly batch: L;
-  /**
-   * Share of the turns that aged entries get while REALTIME waits as well: above 0,
-   * 1 at most.
-   */
-  readonly agingShare: number;
-  /** Of the aged turns, where the order goes on from elsewhere. */
-  readonly agingCredit?: number;
-}
-
 /**
  * The order of waiting work, wherever it waits: REALTIME first; of the other lane, aged
  * entries have their share of the turns beside REALTIME (D-03). In a lane tenants share
@@ -68,19 +56,35 @@ interface FairOrderOptions<L> {
 export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   readonly realtime: L;
   readonly batch: L;
+  /** Between the lanes. Only the order replaces them. */
+  turns: AgingTurns;
   #agingShare: number;
-  #turns: AgingTurns;
 
-  constructor({ realtime, batch, agingShare, agingCredit }: FairOrderOptions<L>) {
+  constructor({
+    realtime,
+    batch,
+    agingShare,
+    agingCredit,
+  }: {
+    readonly realtime: L;
+    readonly batch: L;
+    /**
+     * Share of the turns that aged entries get while REALTIME waits as well: above 0,
+     * 1 at most.
+     */
+    readonly agingShare: number;
+    /** Of the aged turns, where the order goes on from elsewhere. */
+    readonly agingCredit?: number;
+  }) {
     this.realtime = realtime;
     this.batch = batch;
     this.#agingShare = agingShare;
-    this.#turns = new AgingTurns(agingShare, agingCredit);
+    this.turns = new AgingTurns(agingShare, agingCredit);
   }
 
   /** Of the turns from now on. */
   set agingShare(share: number) {
-    if (share !== this.#agingShare) this.#turns = new AgingTurns(share);
+    if (share !== this.#agingShare) this.turns = new AgingTurns(share);
     this.#agingShare = share;
   }
 
@@ -121,11 +125,6 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
     return lane.next(lane !== this.realtime && this.realtime.size > 0);
   }
 
-  /** An entry of this lane had a turn. @param contested as `isContested` was before */
-  taken(lane: FairLane<T>, contested: boolean): void {
-    this.#turns.taken(lane !== this.realtime, contested);
-  }
-
   /** The entry that goes next of those that `accepts` takes, absent: of all; it stays. */
   first(nowMs: number, accepts?: Accepts<T>): Entry<T> | undefined {
     const urgent = this.realtime.next(false, accepts);
@@ -145,7 +144,7 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
       this.isContested(nowMs) &&
       this.realtime.next(false, mayGo) !== undefined &&
       this.batch.next(true, mayGo) !== undefined;
-    this.taken(lane, contested);
+    this.turns.taken(lane !== this.realtime, contested);
     lane.take(entry);
     return contested;
   }
@@ -154,12 +153,12 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   resume(other: FairOrder<unknown>): void {
     this.realtime.resume(other.realtime);
     this.batch.resume(other.batch);
-    this.#turns = other.#turns.copy();
+    this.turns = other.turns.copy();
   }
 
   /** All entries in their order, if none comes or ages. */
   *inOrder(nowMs: number): Generator<Entry<T>> {
-    const turns = this.#turns.copy();
+    const turns = this.turns.copy();
     const realtime = this.realtime.preview(nowMs);
     const batch = this.batch.preview(nowMs);
     for (;;) {
@@ -178,7 +177,7 @@ export class FairOrder<T, L extends FairLane<T> = FairLane<T>> {
   }
 
   #isAgedNext(urgent: Entry<T> | undefined, aged: Entry<T> | undefined): boolean {
-    return this.#turns.isAgedNext(sinceMs(urgent), sinceMs(aged));
+    return this.turns.isAgedNext(sinceMs(urgent), sinceMs(aged));
   }
 }
 

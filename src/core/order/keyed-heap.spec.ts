@@ -10,7 +10,7 @@ const named = (name: string): Named => ({ name, heapIndex: -1 });
 /** Takes everything out, smallest first. */
 function drain(heap: KeyedHeap<Named>): string[] {
   const names: string[] = [];
-  for (let top = heap.top; top !== undefined; top = heap.top) {
+  for (let top = heap.items[0]; top !== undefined; top = heap.items[0]) {
     names.push(top.name);
     heap.remove(top);
   }
@@ -20,13 +20,17 @@ function drain(heap: KeyedHeap<Named>): string[] {
 describe('KeyedHeap', () => {
   it('is empty at first', () => {
     const heap = new KeyedHeap<Named>();
-    expect([heap.items.length, heap.top, heap.topKey]).toEqual([0, undefined, undefined]);
+    expect([heap.items.length, heap.items[0], heap.keys[0]]).toEqual([
+      0,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('gives members by key, whatever the order they came in', () => {
     const heap = new KeyedHeap<Named>();
     for (const key of [5, 1, 4, 2, 3, 0]) heap.put(named(String(key)), key);
-    expect(heap.topKey).toBe(0);
+    expect(heap.keys[0]).toBe(0);
     expect(drain(heap)).toEqual(['0', '1', '2', '3', '4', '5']);
   });
 

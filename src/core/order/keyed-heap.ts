@@ -17,38 +17,12 @@ export class KeyedHeap<T extends HeapItem> {
 
   /** All members, the one with the smallest key first, the others unordered. */
   readonly items: readonly T[] = this.#items;
-
-  /** The member with the smallest key. */
-  get top(): T | undefined {
-    return this.#items[0];
-  }
-
-  /** The smallest key. */
-  get topKey(): number | undefined {
-    return this.#keys[0];
-  }
+  /** Their keys, at the same places. */
+  readonly keys: readonly number[] = this.#keys;
 
   /** Adds the item, or gives a member a new key. */
   put(item: T, key: number, tie = 0): void {
     const index = item.heapIndex >= 0 ? item.heapIndex : this.#items.length;
-    this.#settle(item, key, tie, index);
-  }
-
-  /** No-op for an item outside. */
-  remove(item: T): void {
-    const index = item.heapIndex;
-    if (index < 0) return;
-    item.heapIndex = -1;
-    const last = this.#items.pop()!;
-    const key = this.#keys.pop()!;
-    const tie = this.#ties.pop()!;
-    if (last !== item) this.#settle(last, key, tie, index);
-  }
-
-  /**
-   * Finds the place of an item whose place may be `index` or anywhere above or below it.
-   */
-  #settle(item: T, key: number, tie: number, index: number): void {
     let hole = index;
     while (hole > 0) {
       const above = (hole - 1) >> 1;
@@ -61,6 +35,19 @@ export class KeyedHeap<T extends HeapItem> {
     this.#items[hole] = item;
     this.#keys[hole] = key;
     this.#ties[hole] = tie;
+  }
+
+  /** No-op for an item outside. */
+  remove(item: T): void {
+    const index = item.heapIndex;
+    if (index < 0) return;
+    item.heapIndex = -1;
+    const last = this.#items.pop()!;
+    const key = this.#keys.pop()!;
+    const tie = this.#ties.pop()!;
+    if (last === item) return;
+    last.heapIndex = index;
+    this.put(last, key, tie);
   }
 
   /** Moves smaller descendants up; returns the hole they leave. */

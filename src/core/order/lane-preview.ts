@@ -7,8 +7,8 @@ export type Accepts<T> = (item: T) => boolean;
 
 /** A tenant that competes for the next turn with its first entry. */
 interface Contender<T> extends HeapItem {
-  readonly startTag: number;
-  readonly first: Link<Entry<T>> | undefined;
+  startTag: number;
+  first: Link<Entry<T>> | undefined;
 }
 
 /**
@@ -23,7 +23,7 @@ export function nextOf<T>(
   agedAtMs = Infinity,
   accepts?: Accepts<T>,
 ): Entry<T> | undefined {
-  const top = contenders.top?.first?.of;
+  const top = contenders.items[0]?.first?.of;
   if (accepts !== undefined) return best(contenders, agedAtMs, accepts);
   if (top === undefined || top.place.agesAtMs <= agedAtMs) return top;
   return best(contenders, agedAtMs) ?? top;
@@ -59,16 +59,11 @@ export function firstOf<T>(
   return link?.of;
 }
 
-/** An account that is read from its first entry on and left as it is. */
-interface Cursor<T> extends HeapItem {
-  startTag: number;
-  first: Link<Entry<T>> | undefined;
-}
-
 /** The order in which the entries of a lane leave if none comes, ages or is corrected. */
 export class LanePreview<T> {
-  readonly #cursors = new Map<Account<T> | undefined, Cursor<T>>();
-  readonly #turns = new KeyedHeap<Cursor<T>>();
+  /** Each account is read from its first entry on, and left as it is. */
+  readonly #cursors = new Map<Account<T> | undefined, Contender<T>>();
+  readonly #turns = new KeyedHeap<Contender<T>>();
   #aged: number;
 
   constructor(
@@ -105,7 +100,7 @@ export class LanePreview<T> {
     this.#put(cursor);
   }
 
-  #put(cursor: Cursor<T>): void {
+  #put(cursor: Contender<T>): void {
     if (cursor.first === undefined) this.#turns.remove(cursor);
     else this.#turns.put(cursor, cursor.startTag, cursor.first.of.place.sinceMs);
   }

@@ -1,13 +1,10 @@
 /** The place of a member in a list. */
-export class Link<T> {
+export interface Link<T> {
+  readonly of: T;
+  readonly key: number;
   /** Neighbours; only the list writes them. */
   before: Link<T> | undefined;
   after: Link<T> | undefined;
-
-  constructor(
-    readonly of: T,
-    readonly key: number,
-  ) {}
 }
 
 /**
@@ -19,18 +16,24 @@ export class SortedList<T> {
   first: Link<T> | undefined;
   last: Link<T> | undefined;
 
-  /** Behind its equals; searches from the end. */
-  append(link: Link<T>): void {
-    let before = this.last;
+  /**
+   * Behind its equals, searched for from the end; or ahead of them, searched for from
+   * the front.
+   */
+  insert(link: Link<T>, isAhead = false): void {
+    let before = isAhead ? undefined : this.last;
     while (before !== undefined && before.key > link.key) before = before.before;
-    this.#insert(link, before);
-  }
-
-  /** Ahead of its equals; searches from the front. */
-  restore(link: Link<T>): void {
-    let after = this.first;
-    while (after !== undefined && after.key < link.key) after = after.after;
-    this.#insert(link, after === undefined ? this.last : after.before);
+    let after = before === undefined ? this.first : before.after;
+    while (isAhead && after !== undefined && after.key < link.key) {
+      before = after;
+      after = after.after;
+    }
+    link.before = before;
+    link.after = after;
+    if (before === undefined) this.first = link;
+    else before.after = link;
+    if (after === undefined) this.last = link;
+    else after.before = link;
   }
 
   remove(link: Link<T>): void {
@@ -41,15 +44,5 @@ export class SortedList<T> {
     else after.before = before;
     link.before = undefined;
     link.after = undefined;
-  }
-
-  #insert(link: Link<T>, before: Link<T> | undefined): void {
-    const after = before === undefined ? this.first : before.after;
-    link.before = before;
-    link.after = after;
-    if (before === undefined) this.first = link;
-    else before.after = link;
-    if (after === undefined) this.last = link;
-    else after.before = link;
   }
 }

@@ -1,10 +1,10 @@
+import { DEFAULT_TENANT } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DomainError } from '../errors/domain-error.js';
 import { spreadHint } from '../errors/retry-hint.js';
 import { DrainRate } from './drain-rate.js';
 import { type TenantLoad } from '../order/fair-lane.js';
-import { ownerOf } from './request-place.js';
 
 /** Bounds of D-08. All at least 1. */
 interface QueueBounds {
@@ -192,16 +192,21 @@ export class Admission {
   ): QueueRefusal | undefined {
     const { name, held, max, realtime } = scope;
     const isBatch = request.priority === RequestPriority.BATCH;
-    const adds: Amounts = { requests: 1, bytes: request.bytes };
     for (const bound of BOUNDS) {
       // A request larger than the part for BATCH fits into an empty queue only.
       const isReserved = isBatch && (bound === 'requests' || held.requests > 0);
-      const limit = isReserved ? this.#batchLimit(max[bound]) : max[bound];
-      if (held[bound] + adds[bound] <= limit) continue;
-      const isNearby = held[bound] + adds[bound] <= limit * (1 + TENANT_RESERVE);
+      const forBatch = Math.max(
+        1,
+        Math.floor(max[bound] * (1 - this.bounds.realtimeReserve)),
+      );
+      const limit = isReserved ? forBatch : max[bound];
+      const adds = bound === 'requests' ? 1 : request.bytes;
+      const wanted = held[bound] + adds;
+      if (wanted <= limit) continue;
+      const part = { bound, adds, limit };
       if (
-        isNearby &&
-        isWithinItsPart(scope, { bound, adds: adds[bound], limit }, queue, request)
+        wanted <= limit * (1 + TENANT_RESERVE) &&
+        isWithinItsPart(scope, part, queue, request)
       )
         continue;
       const backlog = isBatch ? held.requests : realtime;
@@ -209,31 +214,22 @@ export class Admission {
     }
     return undefined;
   }
-
-  #batchLimit(max: number): number {
-    return Math.max(1, Math.floor(max * (1 - this.bounds.realtimeReserve)));
-  }
 }
 
 const BOUNDS = ['requests', 'bytes'] as const;
 
-interface Part {
-  readonly bound: QueueRefusal['bound'];
-  readonly adds: number;
-  readonly limit: number;
-}
-
 /** True for a tenant that holds less than an equal part of a full queue. */
 function isWithinItsPart(
   { name, held }: Scope,
-  { bound, adds, limit }: Part,
+  {
+    bound,
+    limit,
+    adds,
+  }: Pick<QueueRefusal, 'bound' | 'limit'> & { readonly adds: number },
   queue: QueueLoad,
-  request: AskedRequest,
+  { model, tenant = DEFAULT_TENANT }: AskedRequest,
 ): boolean {
-  const own = queue.loadOf?.(
-    ownerOf(request),
-    name === 'model' ? request.model : undefined,
-  );
+  const own = queue.loadOf?.(tenant, name === 'model' ? model : undefined);
   if (own === undefined || own.requests === held.requests) return false;
   const tenants = Math.max(2, own.requests > 0 ? own.tenants : own.tenants + 1);
   return own[bound] + adds <= limit / tenants;

@@ -1,19 +1,4 @@
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { costOf } from './request-place.js';
-
-/** How a worker served a request, milliseconds. */
-interface MeasuredService {
-  /** Its device time, or its cost as estimated where the worker reports none. */
-  readonly costMs: number;
-  /** Wait at the worker, for preparation and for its device. */
-  readonly readyMs: number;
-  /** From then until the answer. */
-  readonly computeMs: number;
-  /** From then until the first output; absent: not reported. */
-  readonly firstOutputMs?: number;
-  /** What `predictMs` was before it was sent. */
-  readonly predictedMs: number | undefined;
-}
 
 /** From the start of a request, milliseconds; 0: unknown. */
 interface ServiceEstimate {
@@ -98,30 +83,12 @@ class CostLine {
 
 /** What is known of one model. */
 class ModelTimes {
+  measuredAtMs = 0;
   readonly ready = new Spread();
   readonly firstOutput = new Spread();
   /** Time / predicted time. */
-  readonly #error = new Spread();
+  readonly error = new Spread();
   readonly line = new CostLine();
-
-  constructor(public measuredAtMs: number) {}
-
-  add({
-    costMs,
-    readyMs,
-    computeMs,
-    firstOutputMs,
-    predictedMs = 0,
-  }: MeasuredService): void {
-    if (predictedMs > 0) this.#error.add(computeMs / predictedMs);
-    this.line.add(costMs, computeMs);
-    this.ready.add(readyMs);
-    if (firstOutputMs !== undefined) this.firstOutput.add(firstOutputMs);
-  }
-
-  upper(cost: number): number {
-    return this.line.at(cost) * Math.max(1, this.#error.upper);
-  }
 }
 
 /**
@@ -132,16 +99,35 @@ class ModelTimes {
 export class AnswerTimes {
   readonly #models = new Map<string, ModelTimes>();
 
-  observe(model: string, measured: MeasuredService, nowMs: number): void {
+  observe(
+    model: string,
+    measured: {
+      /** Its device time, or its cost as estimated where the worker reports none. */
+      readonly costMs: number;
+      /** Wait at the worker, for preparation and for its device. */
+      readonly readyMs: number;
+      /** From then until the answer. */
+      readonly computeMs: number;
+      /** From then until the first output; absent: not reported. */
+      readonly firstOutputMs?: number;
+      /** What `predictMs` was before it was sent. */
+      readonly predictedMs: number | undefined;
+    },
+    nowMs: number,
+  ): void {
     let times = this.#models.get(model);
-    if (times === undefined) this.#models.set(model, (times = new ModelTimes(nowMs)));
+    if (times === undefined) this.#models.set(model, (times = new ModelTimes()));
+    const { costMs, readyMs, computeMs, firstOutputMs, predictedMs = 0 } = measured;
     times.measuredAtMs = nowMs;
-    times.add(measured);
+    if (predictedMs > 0) times.error.add(computeMs / predictedMs);
+    times.line.add(costMs, computeMs);
+    times.ready.add(readyMs);
+    if (firstOutputMs !== undefined) times.firstOutput.add(firstOutputMs);
   }
 
   /** The probable time from the device to the answer; undefined: unknown. */
   predictMs(request: EstimatedRequest, nowMs: number): number | undefined {
-    return this.#fresh(request.model, nowMs)?.line.at(costOf(request));
+    return this.#fresh(request.model, nowMs)?.line.at(request.costMs);
   }
 
   /** @param isBehind it will be sent to a worker that is busy */
@@ -149,7 +135,8 @@ export class AnswerTimes {
     const times = this.#fresh(request.model, nowMs);
     if (times === undefined) return UNKNOWN;
     const readyMs = isBehind ? times.ready.upper : 0;
-    const answerMs = readyMs + times.upper(costOf(request));
+    const { line, error } = times;
+    const answerMs = readyMs + line.at(request.costMs) * Math.max(1, error.upper);
     return {
       answerMs,
       firstOutputMs: Math.min(answerMs, readyMs + times.firstOutput.upper),

@@ -19,6 +19,8 @@ const MEMORY = 0.98;
 
 /** A mean that forgets: the last 50 or so values count. */
 export class FadingMean {
+  /** Undefined before the first amount. Only `add` writes it. */
+  value: number | undefined;
   #amount = 0;
   #weight = 0;
 
@@ -26,15 +28,7 @@ export class FadingMean {
   add(amount: number, weight = 1): void {
     this.#amount = this.#amount * MEMORY + amount;
     this.#weight = this.#weight * MEMORY + weight;
-  }
-
-  get isKnown(): boolean {
-    return this.#weight > 0;
-  }
-
-  /** NaN while it is not known. */
-  get value(): number {
-    return this.#amount / this.#weight;
+    this.value = this.#amount / this.#weight;
   }
 }
 
@@ -63,16 +57,17 @@ export class CostModel {
   /** Device milliseconds. Before anything is known of the model, a unit counts as one. */
   estimateMs(model: string, { input, mostOutput }: WorkSize): number {
     const { requestMs, unitMs, output } = this.#models.get(model) ?? new Learned();
-    const usualOutput = output.isKnown ? output.value : USUAL_OUTPUT;
+    const usualOutput = output.value ?? USUAL_OUTPUT;
     const units = unitsOf({
       input,
       output: mostOutput === undefined ? undefined : Math.min(mostOutput, usualOutput),
     });
-    if (!requestMs.isKnown) return Math.max(MIN_MS, units ?? 1);
-    return Math.max(
-      MIN_MS,
-      units === undefined || !unitMs.isKnown ? requestMs.value : units * unitMs.value,
-    );
+    const { value: msPerUnit } = unitMs;
+    const ms =
+      units === undefined || msPerUnit === undefined
+        ? (requestMs.value ?? units ?? 1)
+        : units * msPerUnit;
+    return Math.max(MIN_MS, ms);
   }
 
   /** A request took so long on a device. */

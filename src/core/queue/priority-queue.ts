@@ -1,20 +1,25 @@
-import { type Entry } from '../order/account.js';
+import { Entry, type WeightOf } from '../order/account.js';
 import { type TenantLoad } from '../order/fair-lane.js';
+import { FairOrder } from '../order/fair-order.js';
 import { KeyedHeap } from '../order/keyed-heap.js';
 import { isAged } from '../request/aging-policy.js';
-import { type RequestKey } from '../request/request-key.js';
+import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DomainError } from '../errors/domain-error.js';
 import { SlotMap } from '../request/slot-map.js';
-import {
-  type LaneHeads,
-  type ModelLane,
-  type ModelOrder,
-  modelOrder,
-  type QueueOptions,
-} from './model-lane.js';
-import { costOf, entryOf, ownerOf } from './request-place.js';
+import { ModelLane, type ModelOrder } from './model-lane.js';
+import { orderMsOf } from './request-place.js';
+
+export interface AgingOptions {
+  /** Milliseconds after which a BATCH request is aged (`queue.aging_ms`, 30000). */
+  readonly agingMs: number;
+  /**
+   * Share of the turns that aged requests get while REALTIME waits as well
+   * (`queue.aging_share`, 0.25).
+   */
+  readonly agingShare: number;
+}
 
 export interface QueuedView {
   readonly request: ScheduledRequest;
@@ -38,9 +43,10 @@ type Waiting = Entry<ScheduledRequest>;
 export class PriorityQueue {
   readonly #entries = new SlotMap<RequestKey, Waiting>();
   readonly #orders = new Map<string, ModelOrder>();
-  readonly #heads: LaneHeads = {
-    [RequestPriority.REALTIME]: new KeyedHeap(),
-    [RequestPriority.BATCH]: new KeyedHeap(),
+  /** Lanes with requests. */
+  readonly #heads = {
+    [RequestPriority.REALTIME]: new KeyedHeap<ModelLane>(),
+    [RequestPriority.BATCH]: new KeyedHeap<ModelLane>(),
   };
   /** All requests by queue deadline (D-07). */
   readonly #deadlines = new KeyedHeap<Waiting>();
@@ -49,11 +55,16 @@ export class PriorityQueue {
   depth = 0;
   bytes = 0;
 
-  constructor(readonly options: QueueOptions) {}
+  constructor(
+    readonly options: AgingOptions & {
+      /** Absent: all tenants are equal. */
+      readonly weightOf?: WeightOf;
+    },
+  ) {}
 
   /** Monotonic time of the earliest queue deadline (D-07). */
   get nextDeadlineMs(): number | undefined {
-    return this.#deadlines.topKey;
+    return this.#deadlines.keys[0];
   }
 
   /** Non-empty lanes, unordered. */
@@ -100,9 +111,16 @@ export class PriorityQueue {
 
   /** Both lanes of a model, to read from and to run ahead (`core/forecast`). */
   lanesOf(model: string): ModelOrder {
-    let order = this.#orders.get(model);
-    if (order === undefined)
-      this.#orders.set(model, (order = modelOrder(model, this.#heads, this.options)));
+    const known = this.#orders.get(model);
+    if (known) return known;
+    const { agingShare, weightOf } = this.options;
+    const { REALTIME, BATCH } = RequestPriority;
+    const realtime = new ModelLane(model, REALTIME, this.#heads[REALTIME], weightOf);
+    const batch = new ModelLane(model, BATCH, this.#heads[BATCH], weightOf);
+    const order: ModelOrder = new FairOrder({ realtime, batch, agingShare });
+    realtime.order = order;
+    batch.order = order;
+    this.#orders.set(model, order);
     return order;
   }
 
@@ -127,11 +145,27 @@ export class PriorityQueue {
   /**
    * Adds a request behind its equals. Throws `duplicate_request_id` if one with that
    * key waits already.
+   * @param isReturned as `restore`
    */
-  enqueue(request: ScheduledRequest): void {
-    const entry = this.#entered(request);
-    const lane = this.#laneOf(request);
-    lane.append(entry);
+  enqueue(request: ScheduledRequest, isReturned = false): void {
+    const { id, key, model, priority, tenant = DEFAULT_TENANT, costMs, bytes } = request;
+    if (this.#entries.get(key))
+      throw new DomainError('duplicate_request_id', `Request ${id} is already waiting.`);
+    const { agingMs } = this.options;
+    const { enqueuedAtMs: sinceMs } = request;
+    const isRealtime = priority === RequestPriority.REALTIME;
+    const orderMs = orderMsOf(request, agingMs);
+    const agesAtMs = sinceMs + agingMs;
+    const place = { isRealtime, tenant, sinceMs, orderMs, agesAtMs, costMs, bytes };
+    const entry = new Entry(request, place);
+    this.#entries.set(key, entry);
+    this.#deadlines.put(entry, request.queueDeadlineMs);
+    this.depth += 1;
+    this.bytes += bytes;
+    if (isRealtime) this.#realtime += 1;
+    const lane = this.lanesOf(model).of(priority);
+    if (isReturned) lane.restore(entry);
+    else lane.append(entry);
     this.#headMayChange(lane);
   }
 
@@ -139,10 +173,7 @@ export class PriorityQueue {
    * Re-adds a request whose worker died at its old position, ahead of its equals (D-06).
    */
   restore(request: ScheduledRequest): void {
-    const entry = this.#entered(request);
-    const lane = this.#laneOf(request);
-    lane.restore(entry);
-    this.#headMayChange(lane);
+    this.enqueue(request, true);
   }
 
   /**
@@ -150,17 +181,21 @@ export class PriorityQueue {
    * tenant was charged for it.
    */
   measured(request: ScheduledRequest, deviceMs: number): void {
-    this.#laneOf(request).correct(ownerOf(request), deviceMs - costOf(request));
+    const { model, priority, tenant = DEFAULT_TENANT, costMs } = request;
+    this.lanesOf(model)
+      .of(priority)
+      .correct(tenant, deviceMs - costMs);
   }
 
   /** Removes a request in O(log n). */
   remove(key: RequestKey): ScheduledRequest | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    const lane = this.#laneOf(entry.item);
+    const { item } = entry;
+    const lane = this.lanesOf(item.model).of(item.priority);
     lane.remove(entry);
     this.#left(entry, lane);
-    return entry.item;
+    return item;
   }
 
   /**
@@ -179,8 +214,8 @@ export class PriorityQueue {
    */
   expired(nowMs: number): ScheduledRequest[] {
     const expired: ScheduledRequest[] = [];
-    while ((this.#deadlines.topKey ?? Infinity) <= nowMs) {
-      const { item } = this.#deadlines.top!;
+    while ((this.#deadlines.keys[0] ?? Infinity) <= nowMs) {
+      const { item } = this.#deadlines.items[0]!;
       this.remove(item.key);
       expired.push(item);
     }
@@ -192,7 +227,10 @@ export class PriorityQueue {
    * when it happens. A re-queued request is reported again. O(models).
    */
   aged(nowMs: number): ScheduledRequest[] {
-    return this.#heads[RequestPriority.BATCH].items.flatMap(lane => lane.takeAged(nowMs));
+    const aged: ScheduledRequest[] = [];
+    for (const lane of this.#heads[RequestPriority.BATCH].items)
+      aged.push(...lane.takeAged(nowMs));
+    return aged;
   }
 
   /**
@@ -204,7 +242,7 @@ export class PriorityQueue {
    */
   pick<T>(
     nowMs: number,
-    choose: (lane: ModelLane, aged: boolean) => T | undefined,
+    choose: (lane: ModelLane, aged: boolean, nowMs: number) => T | undefined,
   ): T | undefined {
     const passed: ModelLane[] = [];
     try {
@@ -212,9 +250,13 @@ export class PriorityQueue {
         const { order } = best;
         const contested = order.isContested(nowMs);
         const lane = contested ? order.inTurn : best;
-        const chosen = choose(lane, lane !== order.realtime && lane.hasAged(nowMs));
+        const chosen = choose(
+          lane,
+          lane !== order.realtime && lane.hasAged(nowMs),
+          nowMs,
+        );
         if (chosen !== undefined) {
-          order.taken(lane, contested);
+          order.turns.taken(lane !== order.realtime, contested);
           return chosen;
         }
         this.#pass(lane, passed);
@@ -295,8 +337,8 @@ export class PriorityQueue {
   }
 
   #best(nowMs: number): ModelLane | undefined {
-    const realtime = this.#heads[RequestPriority.REALTIME].top;
-    const batch = this.#heads[RequestPriority.BATCH].top;
+    const realtime = this.#heads[RequestPriority.REALTIME].items[0];
+    const batch = this.#heads[RequestPriority.BATCH].items[0];
     if (realtime === undefined || batch === undefined) return realtime ?? batch;
     const older = batch.firstEnqueuedAtMs < realtime.firstEnqueuedAtMs;
     return older && batch.hasAged(nowMs) ? batch : realtime;
@@ -305,21 +347,6 @@ export class PriorityQueue {
   #pass(lane: ModelLane, passed: ModelLane[]): void {
     lane.heads.remove(lane);
     passed.push(lane);
-  }
-
-  #entered(request: ScheduledRequest): Waiting {
-    if (this.#entries.has(request.key))
-      throw new DomainError(
-        'duplicate_request_id',
-        `Request ${request.id} is already waiting.`,
-      );
-    const entry = entryOf(request, this.options.agingMs);
-    this.#entries.set(request.key, entry);
-    this.#deadlines.put(entry, request.queueDeadlineMs);
-    this.depth += 1;
-    this.bytes += request.bytes;
-    if (request.priority === RequestPriority.REALTIME) this.#realtime += 1;
-    return entry;
   }
 
   #left(entry: Waiting, lane: ModelLane): void {
@@ -335,9 +362,5 @@ export class PriorityQueue {
   #headMayChange(lane: ModelLane): void {
     if (lane.size === 0) lane.heads.remove(lane);
     else lane.heads.put(lane, lane.firstEnqueuedAtMs);
-  }
-
-  #laneOf({ model, priority }: Pick<ScheduledRequest, 'model' | 'priority'>): ModelLane {
-    return this.lanesOf(model).of(priority);
   }
 }

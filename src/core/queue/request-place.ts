@@ -1,20 +1,6 @@
-import { Entry } from '../order/account.js';
-import { DEFAULT_TENANT } from '../request/request-key.js';
-import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
 export const MAX_TENANT_WEIGHT = 1000;
-
-/**
- * What a request is charged when it is sent, in device milliseconds; corrected when its
- * time is known.
- */
-export const costOf = ({ costMs = 1 }: Pick<ScheduledRequest, 'costMs'>): number =>
-  costMs;
-
-export const ownerOf = ({
-  tenant = DEFAULT_TENANT,
-}: Pick<ScheduledRequest, 'tenant'>): string => tenant;
 
 /**
  * By latest start (D-26). A request without one counts as if it had to start when it
@@ -28,19 +14,3 @@ export const orderMsOf = (
   }: Pick<ScheduledRequest, 'enqueuedAtMs' | 'latestStartMs'>,
   agingMs: number,
 ): number => Math.min(latestStartMs, enqueuedAtMs + agingMs);
-
-export function entryOf(
-  request: ScheduledRequest,
-  agingMs: number,
-): Entry<ScheduledRequest> {
-  const { priority, enqueuedAtMs, bytes } = request;
-  return new Entry(request, {
-    isRealtime: priority === RequestPriority.REALTIME,
-    tenant: ownerOf(request),
-    sinceMs: enqueuedAtMs,
-    orderMs: orderMsOf(request, agingMs),
-    agesAtMs: enqueuedAtMs + agingMs,
-    costMs: costOf(request),
-    bytes,
-  });
-}

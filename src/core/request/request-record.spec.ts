@@ -104,7 +104,7 @@ describe('RequestRecord phases', () => {
 
   it('measures all four phases of a completed request', () => {
     record.leased('w', 1100, 5);
-    record.sent(1110);
+    record.sentAtMs = 1110;
     expect(settledAt(1320)).toEqual({
       queueWaitMs: 100,
       batchWaitMs: 5,
@@ -117,7 +117,7 @@ describe('RequestRecord phases', () => {
     expect(record.phases).toEqual({});
     record.leased('w', 1100);
     expect(record.phases).toEqual({ queueWaitMs: 100, batchWaitMs: 0 });
-    record.sent(1110);
+    record.sentAtMs = 1110;
     expect(record.phases).toEqual({ queueWaitMs: 100, batchWaitMs: 0 });
   });
 
@@ -127,11 +127,11 @@ describe('RequestRecord phases', () => {
 
   it('keeps the age across a re-queue and measures the attempt that counted', () => {
     record.leased('w1', 1100, 5);
-    record.sent(1110);
+    record.sentAtMs = 1110;
     record.requeued();
     expect(record.phases).toEqual({});
     record.leased('w2', 1300, 2);
-    record.sent(1310);
+    record.sentAtMs = 1310;
     expect(settledAt(1410)).toEqual({
       queueWaitMs: 300,
       batchWaitMs: 7,
@@ -148,13 +148,13 @@ describe('RequestRecord phases', () => {
 
   it('never forgets a request that can still settle, after an hour either (D-11)', () => {
     record.leased('w', 1100);
-    record.sent(1100);
+    record.sentAtMs = 1100;
     expect(settledAt(3_600_000)).toMatchObject({ totalMs: 3_599_000 });
   });
 
   it('names what the worker tells of the wait for its device', () => {
     record.leased('w', 1010);
-    record.sent(1010);
+    record.sentAtMs = 1010;
     record.readyMs = 25;
     expect(settledAt(1060)).toMatchObject({
       queueWaitMs: 10,
@@ -166,7 +166,7 @@ describe('RequestRecord phases', () => {
 
   it('counts the wait for a group at a pulling worker as wait in the queue', () => {
     record.leased('w', 1010);
-    record.sent(1010);
+    record.sentAtMs = 1010;
     record.grouped(1050, 40);
     expect(settledAt(1080)).toEqual({
       queueWaitMs: 50,

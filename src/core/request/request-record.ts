@@ -35,10 +35,11 @@ export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = un
   settlement: Settlement<R> | undefined = undefined;
   /** How often the request was sent to a worker. */
   attempts = 0;
-  #sentAtMs: number | undefined;
-  #settledAtMs: number | undefined;
+  /** When that worker was called; the one who calls it writes it. */
+  sentAtMs: number | undefined;
+  settledAtMs: number | undefined;
   /** Summed over attempts. */
-  #batchWaitMs = 0;
+  batchWaitMs = 0;
   /**
    * Milliseconds for preparation and waiting for the device, as the worker that
    * answered reports them.
@@ -51,14 +52,12 @@ export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = un
 
   /** Phases reached so far; once it is settled, all of them. */
   get phases(): LatencyPhases {
-    const { leasedAtMs } = this;
+    const { leasedAtMs, sentAtMs, settledAtMs } = this;
     const { enqueuedAtMs } = this.request;
-    const sentAtMs = this.#sentAtMs;
-    const settledAtMs = this.#settledAtMs;
     return {
       ...(leasedAtMs !== undefined && {
         queueWaitMs: leasedAtMs - enqueuedAtMs,
-        batchWaitMs: this.#batchWaitMs,
+        batchWaitMs: this.batchWaitMs,
       }),
       ...(sentAtMs !== undefined &&
         settledAtMs !== undefined && { grpcMs: settledAtMs - sentAtMs }),
@@ -73,20 +72,15 @@ export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = un
     this.state = 'leased';
     this.workerId = workerId;
     this.leasedAtMs = nowMs;
-    this.#batchWaitMs += batchWaitMs;
+    this.batchWaitMs += batchWaitMs;
     this.attempts += 1;
-  }
-
-  /** Its worker has been called. */
-  sent(nowMs: number): void {
-    this.#sentAtMs = nowMs;
   }
 
   /** Its worker reports that it waited there for its group until `nowMs`. */
   grouped(nowMs: number, batchWaitMs: number): void {
     this.leasedAtMs = nowMs;
-    this.#sentAtMs = nowMs;
-    this.#batchWaitMs += batchWaitMs;
+    this.sentAtMs = nowMs;
+    this.batchWaitMs += batchWaitMs;
   }
 
   /**
@@ -99,7 +93,7 @@ export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = un
     this.state = 'queued';
     this.workerId = undefined;
     this.leasedAtMs = undefined;
-    this.#sentAtMs = undefined;
+    this.sentAtMs = undefined;
   }
 
   reprioritized(priority: RequestPriority): void {
@@ -121,7 +115,7 @@ export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = un
     if (this.state === 'settled') return false;
     this.state = 'settled';
     this.settlement = settlement;
-    this.#settledAtMs = nowMs;
+    this.settledAtMs = nowMs;
     return true;
   }
 

@@ -53,9 +53,9 @@ export interface ScheduledRequest {
   readonly mostTogether?: number | undefined;
   /**
    * Estimated device milliseconds, above 0: charged to its tenant until the time is
-   * measured (D-25). Absent: 1.
+   * measured (D-25).
    */
-  readonly costMs?: number;
+  readonly costMs: number;
   /**
    * Bytes held while the request waits; counted against the queue's byte bounds (D-08).
    */

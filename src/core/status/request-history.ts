@@ -38,12 +38,7 @@ export interface HistoryPoint {
 }
 
 /** Requests per second. */
-export interface ModelRates {
-  readonly arrived: number;
-  readonly completed: number;
-  readonly failed: number;
-  readonly cancelled: number;
-  readonly refused: number;
+export interface ModelRates extends ModelCounts {
   /** The code that most of the failed ones have. */
   readonly commonestFailure?: ErrorCode;
 }
@@ -54,7 +49,11 @@ type Tally = { -readonly [K in keyof ModelCounts]: number } & {
 };
 
 const newTally = (): Tally => ({
-  ...{ arrived: 0, completed: 0, failed: 0, cancelled: 0, refused: 0 },
+  arrived: 0,
+  completed: 0,
+  failed: 0,
+  cancelled: 0,
+  refused: 0,
   waits: new WaitHistogram(),
   failures: new Map(),
 });
@@ -84,8 +83,10 @@ export class RequestHistory {
     },
   ) {}
 
-  apply(event: DispatchEvent): void {
-    const tally = this.#tally(event.model);
+  readonly apply = (event: DispatchEvent): void => {
+    const { model } = event;
+    let tally = this.#open.get(model);
+    if (tally === undefined) this.#open.set(model, (tally = newTally()));
     if (event.type === 'accepted') tally.arrived++;
     else if (event.type === 'rejected') tally.refused++;
     else if (event.type === 'leased' && event.attempt === 1)
@@ -95,7 +96,7 @@ export class RequestHistory {
       if (event.status === 'failed' && event.code)
         tally.failures.set(event.code, (tally.failures.get(event.code) ?? 0) + 1);
     }
-  }
+  };
 
   /** Ends the step. @param at as `HistoryPoint.at` */
   close(nowMs: number, at: number, gauges: ReadonlyMap<string, ModelGauges>): void {
@@ -135,20 +136,13 @@ export class RequestHistory {
       recent.flatMap(counts => [...(counts?.failures ?? [])]),
     );
     return {
-      ...{
-        arrived: rate('arrived'),
-        completed: rate('completed'),
-        failed: rate('failed'),
-      },
-      ...{ cancelled: rate('cancelled'), refused: rate('refused') },
-      ...(commonestFailure && { commonestFailure }),
+      arrived: rate('arrived'),
+      completed: rate('completed'),
+      failed: rate('failed'),
+      cancelled: rate('cancelled'),
+      refused: rate('refused'),
+      commonestFailure,
     };
-  }
-
-  #tally(model: string): Tally {
-    let tally = this.#open.get(model);
-    if (tally === undefined) this.#open.set(model, (tally = newTally()));
-    return tally;
   }
 }
 
@@ -165,13 +159,14 @@ function pointOf(
   gauges?: ModelGauges,
 ): ModelPoint {
   const { waiting = 0, inFlight = 0, oldestWaitMs = 0 } = gauges ?? {};
-  const [waitP50Ms, waitP95Ms] = [waits.quantile(0.5), waits.quantile(0.95)];
   return {
     ...counts,
-    ...{ waiting, inFlight, oldestWaitMs },
-    ...(failures.size > 0 && { failures }),
-    ...(waitP50Ms !== undefined && { waitP50Ms }),
-    ...(waitP95Ms !== undefined && { waitP95Ms }),
+    waiting,
+    inFlight,
+    oldestWaitMs,
+    failures: failures.size > 0 ? failures : undefined,
+    waitP50Ms: waits.quantile(0.5),
+    waitP95Ms: waits.quantile(0.95),
   };
 }
 

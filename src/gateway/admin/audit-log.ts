@@ -51,16 +51,15 @@ export class AuditLog {
 }
 
 /**
- * What an answer to a state-changing admin route says of it; undefined: it is none, or
- * its caller had no right to it.
+ * What an answer of an admin route says of a change; undefined: it is none, or its caller
+ * had no right to it.
  */
 export function auditEntryOf(
   request: FastifyRequest,
   { statusCode }: FastifyReply,
   payload: unknown,
 ): Omit<AuditEntry, 'id' | 'atMs'> | undefined {
-  const route = request.routeOptions.url;
-  if (!route?.startsWith('/admin/') || READING.includes(request.method)) return undefined;
+  if (READING.includes(request.method)) return undefined;
   const principal = NOT_STORED.includes(statusCode)
     ? undefined
     : knownPrincipalOf(request);
@@ -73,7 +72,7 @@ export function auditEntryOf(
     tenant: principal.tenant,
     key: principal.keyId ?? '',
     requestId: request.id,
-    action: `${request.method} ${route}`,
+    action: `${request.method} ${request.routeOptions.url}`,
     // PostgreSQL stores no NUL.
     target:
       typeof target === 'string'

@@ -17,8 +17,7 @@ import {
 } from '../http/openapi/view.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
-import { type ModelAddition, ModelAdditions } from './model-additions.js';
-import { ownCommand } from './own-command.js';
+import { type ModelAddition, ModelAdditions, ownCommand } from './model-additions.js';
 
 const CatalogueModelDto = view('CatalogueModelDto', {
   name: textField({ example: 'whisper-small' }),

@@ -10,7 +10,7 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { ownCommand } from './own-command.js';
+import { ownCommand } from './model-additions.js';
 
 export const DoctorDto = view('DoctorDto', {
   ok: flagField('Nothing failed.'),

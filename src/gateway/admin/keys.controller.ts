@@ -12,31 +12,203 @@ import {
 } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOperation } from '@nestjs/swagger';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { type ViewOf } from '../http/openapi/view.js';
+import {
+  type ViewOf,
+  anyField,
+  choiceField,
+  constantField,
+  flagField,
+  listField,
+  nullableField,
+  numberField,
+  partialListView,
+  textField,
+  secondsOrNull,
+  view,
+  viewWith,
+} from '../http/openapi/view.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type IssuedKey, KeyIssuer } from '../../platform/auth/key-issuer.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { OutageInterceptor } from '../jobs/shared/outage.interceptor.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import {
-  ApiKeyListDto,
-  ApiKeyDto,
-  CreateKeyDto,
-  fixedKeyDto,
-  IssuedKeyDto,
-  ListKeysDto,
-  newKey,
-  RotateKeyDto,
-  storedKeyDto,
-} from './keys.dto.js';
 import { KeyStore } from '../../platform/database/key-store.js';
+import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
+import { Strict } from '../http/dto-validation.js';
+import {
+  anyWhole,
+  choiceOf,
+  custom,
+  every,
+  type FieldType,
+  fromForm,
+  textLike,
+  texts,
+  whole,
+} from '../../contracts/openai/field-types.js';
+import { allowedBy } from '../../contracts/schema/rules.js';
+import { type StoredKey } from '../../core/access/stored-key.js';
+import { type PriorityLabel } from '../../core/request/request-priority.js';
+import {
+  type ApiKeyEntry,
+  KEY_LIMIT_NAMES,
+  LIMITS_RULE,
+  SETTING_KEY_ID,
+} from '../../platform/auth/keys-file.js';
+import { KEY_SCOPES, type KeyScope } from '../../platform/auth/principal.js';
 
-const issued = ({
-  key,
-  secret,
-  first = false,
-}: IssuedKey): ViewOf<typeof IssuedKeyDto> => ({
+const NAME = /^[^\p{Cc}\p{Cf}]{1,100}$/u;
+const TENANT = /^[A-Za-z0-9._-]{1,64}$/;
+const PRIORITIES = ['realtime', 'batch'] as const;
+const DAY_S = 86_400;
+const MAX_DAYS = 3650;
+
+const isFilled = (value: unknown): boolean => Array.isArray(value) && value.length > 0;
+const isLimits = (value: unknown): boolean => LIMITS_RULE.safeParse(value).success;
+const isScope = (value: unknown): boolean => KEY_SCOPES.includes(value as KeyScope);
+
+const SCOPES: FieldType = {
+  schema: { enum: KEY_SCOPES, isArray: true },
+  checks: [
+    [every(isScope), `must be one of ${KEY_SCOPES.join(', ')}`],
+    [isFilled, 'must have at least one entry'],
+    ...texts(KEY_SCOPES.length, 20).checks,
+  ],
+};
+
+const EXPIRY: FieldType = {
+  schema: { type: Number },
+  checks: [
+    [isSoon, `must be a time in the next ${MAX_DAYS} days, in Unix seconds`],
+    ...anyWhole().checks,
+  ],
+};
+
+@Strict()
+class CreateKeyDto {
+  @RequiredField(textLike(NAME, 'must be 1 to 100 printable characters'), {
+    description: 'For people: who uses it and for what.',
+    example: 'web shop',
+  })
+  name!: string;
+
+  @RequiredField(textLike(TENANT, 'must be 1 to 64 letters, digits and . _ -'), {
+    example: 'acme',
+  })
+  tenant!: string;
+
+  @Field(SCOPES, { default: ['inference'] })
+  scopes: KeyScope[] = ['inference'];
+
+  @Field(texts(32, 128, [[isFilled, 'must have at least one entry']]), {
+    description: 'Ids or aliases of the only models it may use; absent: all.',
+  })
+  models?: string[];
+
+  @Field(custom({ type: Object }, isLimits, `must be ${allowedBy(LIMITS_RULE)}`), {
+    description: `Its own limits in place of \`limits.*\`: ${KEY_LIMIT_NAMES.join(', ')}.`,
+    example: { requests_per_minute: 60 },
+  })
+  limits?: Record<string, number>;
+
+  @Field(whole(1, MAX_DAYS), {
+    description: 'Absent, without expires_at: it never expires.',
+  })
+  expires_in_days?: number;
+
+  @Field(EXPIRY, { description: 'Unix seconds; instead of expires_in_days.' })
+  expires_at?: number;
+
+  @Field(choiceOf(PRIORITIES), { description: 'Of its requests that state none.' })
+  default_priority?: PriorityLabel;
+}
+
+function isSoon(value: unknown): boolean {
+  const inS = Number(value) - Date.now() / 1000;
+  return inS > 0 && inS <= MAX_DAYS * DAY_S;
+}
+
+@Strict()
+class RotateKeyDto {
+  @Field(whole(0, 30 * DAY_S), {
+    default: 0,
+    description: 'Seconds that the present secret stays valid.',
+  })
+  grace_s = 0;
+}
+
+@Strict()
+class ListKeysDto {
+  @Field(fromForm(whole(1, 10_000)), { default: 1000 })
+  limit = 1000;
+}
+
+const ApiKeyDto = view('ApiKeyDto', {
+  object: constantField('api_key'),
+  id: textField({ example: 'key_0198a1b2c3d4' }),
+  name: String,
+  tenant: String,
+  scopes: listField(choiceField<string>(KEY_SCOPES)),
+  models: nullableField(listField(String, 'The only models it may use; null: all.')),
+  limits: nullableField(
+    anyField<Readonly<Record<string, number>>>(
+      'Its own limits; null: those of its tenant.',
+    ),
+  ),
+  default_priority: nullableField(choiceField(PRIORITIES)),
+  prefix: nullableField(textField('First characters of the secret.')),
+  source: choiceField(
+    ['database', 'file', 'setting'],
+    'file: the keys file; setting: auth.key. Both are changed by hand only.',
+  ),
+  created_at: nullableField(numberField('Unix seconds.')),
+  expires_at: nullableField(numberField('Unix seconds.')),
+  last_used_at: nullableField(numberField('Unix seconds, at most a minute old.')),
+  revoked_at: nullableField(numberField('Unix seconds.')),
+});
+
+const IssuedKeyDto = viewWith('IssuedKeyDto', ApiKeyDto, {
+  secret: textField({
+    description: 'The key itself. It is shown here only.',
+    example: 'sk-switchyard-…',
+  }),
+  makes_keys_required: flagField(
+    'It is the first key: from now on every request needs one.',
+  ),
+});
+
+const ApiKeyListDto = partialListView(
+  'ApiKeyListDto',
+  ApiKeyDto,
+  'Those of the keys file or auth.key, then those of the database, newest first.',
+);
+
+const storedKeyDto = (key: StoredKey): ViewOf<typeof ApiKeyDto> => ({
+  object: 'api_key',
+  id: key.id,
+  name: key.name,
+  tenant: key.tenant,
+  scopes: key.scopes,
+  models: key.models ?? null,
+  limits: key.limits ?? null,
+  default_priority: key.defaultPriority ?? null,
+  prefix: key.prefix,
+  source: 'database',
+  created_at: secondsOrNull(key.createdAtMs),
+  expires_at: secondsOrNull(key.expiresAtMs),
+  last_used_at: secondsOrNull(key.lastUsedAtMs),
+  revoked_at: secondsOrNull(key.revokedAtMs),
+});
+
+const fixedKeyDto = ({ id, ...key }: ApiKeyEntry): ViewOf<typeof ApiKeyDto> => ({
+  ...storedKeyDto({ ...key, id, name: id, prefix: '', createdAtMs: 0 }),
+  prefix: null,
+  source: id === SETTING_KEY_ID ? 'setting' : 'file',
+  created_at: null,
+});
+
+const issued = ({ key, secret, first = false }: IssuedKey) => ({
   ...storedKeyDto(key),
   secret,
   makes_keys_required: first,
@@ -80,18 +252,27 @@ export class AdminKeysController {
     'too_many_keys',
     'storage_unavailable',
   )
-  async create(@Body() body: CreateKeyDto) {
-    if (body.expires_at !== undefined && body.expires_in_days !== undefined)
-      throw new DomainError(
-        'invalid_value',
-        'Give expires_at or expires_in_days, not both.',
-        { param: 'expires_at' },
-      );
-    const models = body.models && [
-      ...new Set(body.models.map(name => this.catalog.get(name).id)),
-    ];
+  async create(
+    @Body()
+    {
+      scopes,
+      models: named,
+      expires_in_days: days,
+      expires_at: at,
+      default_priority: defaultPriority,
+      ...key
+    }: CreateKeyDto,
+  ) {
+    if (at !== undefined && days !== undefined) {
+      const message = 'Give expires_at or expires_in_days, not both.';
+      throw new DomainError('invalid_value', message, { param: 'expires_at' });
+    }
     const nowMs = Date.now();
-    return issued(await this.issuer.create(newKey(body, models, nowMs), nowMs));
+    const models = named && [...new Set(named.map(name => this.catalog.get(name).id))];
+    const expiresAtMs =
+      days === undefined ? at && at * 1000 : nowMs + days * DAY_S * 1000;
+    const wanted = { ...key, scopes: [...new Set(scopes)], models, expiresAtMs };
+    return issued(await this.issuer.create({ ...wanted, defaultPriority }, nowMs));
   }
 
   @Post(':id/rotate')

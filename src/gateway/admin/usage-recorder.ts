@@ -22,10 +22,6 @@ import {
 } from '../realtime/session/session-activity.js';
 import { UsageStore } from '../../platform/database/usage-store.js';
 
-/** A row that is added to in place. */
-type Sums = { -readonly [Name in keyof UsageRow]: UsageRow[Name] };
-type Recognised = Extract<ActivityEvent, { readonly type: 'recognised' }>;
-
 /** What a killed process loses at most. */
 const FLUSH_MS = 5000;
 /** Of distinct groups between two writes; further ones are summed under one name. */
@@ -43,7 +39,8 @@ export const utcDay = (ms: number): string => new Date(ms).toISOString().slice(0
 @Injectable()
 export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(UsageRecorder.name);
-  #sums = new Map<string, Sums>();
+  /** Rows that are added to in place. */
+  #sums = new Map<string, { -readonly [Name in keyof UsageRow]: UsageRow[Name] }>();
   #flushing: Promise<void> = Promise.resolve();
   #events: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -166,7 +163,12 @@ const NOTHING = Object.fromEntries(
 
 /** Audio only: a session is no request. */
 const rowOfLive = (
-  { tenant, keyId: key = '', model, audioSeconds }: Recognised,
+  {
+    tenant,
+    keyId: key = '',
+    model,
+    audioSeconds,
+  }: Extract<ActivityEvent, { readonly type: 'recognised' }>,
   day: string,
 ): UsageRow => ({
   ...NOTHING,

@@ -121,7 +121,7 @@ export class AdminWorkersController {
       'takes its requests from the shared queue sees the order within a second, and stays drained until its process ' +
       'ends.',
   )
-  drain(@Param('id') id: string): Promise<ViewOf<typeof WorkerDto>> {
+  drain(@Param('id') id: string) {
     return this.#order(id, 'drain');
   }
 
@@ -130,7 +130,7 @@ export class AdminWorkersController {
     'Send a drained worker requests again',
     'Also cancels a restart that waits.',
   )
-  resume(@Param('id') id: string): Promise<ViewOf<typeof WorkerDto>> {
+  resume(@Param('id') id: string) {
     return this.#order(id, 'resume');
   }
 
@@ -139,11 +139,11 @@ export class AdminWorkersController {
     'Drain a worker, replace its process, and resume it',
     'Returns at once. Only workers that this gateway started, and that do not pull their requests.',
   )
-  restart(@Param('id') id: string): Promise<ViewOf<typeof WorkerDto>> {
+  restart(@Param('id') id: string) {
     return this.#order(id, 'restart');
   }
 
-  async #order(id: string, order: WorkerOrder): Promise<ViewOf<typeof WorkerDto>> {
+  async #order(id: string, order: WorkerOrder) {
     return workerDto(await this.workers.order(id, order));
   }
 }

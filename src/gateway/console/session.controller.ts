@@ -18,6 +18,7 @@ import {
   bearerToken,
   type SignedIn,
 } from '../../platform/auth/authenticator.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
 import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { KEY_SCOPES, type Principal } from '../../platform/auth/principal.js';
 import {
@@ -26,6 +27,7 @@ import {
   SESSION_LIFE_S,
   sessionCookie,
   sessionToken,
+  ShortLivedTokens,
 } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
@@ -64,6 +66,8 @@ const SIGN_IN = objectOf({ key: filled(8192) });
 export class ConsoleSessionController {
   constructor(
     private readonly authenticator: Authenticator,
+    private readonly tokens: ShortLivedTokens,
+    private readonly keys: KeyRing,
     private readonly origins: OriginGuard,
     private readonly settings: Settings,
   ) {}
@@ -96,7 +100,8 @@ export class ConsoleSessionController {
     const { key } = readObject(SIGN_IN, body ?? {});
     const principal = await this.#principalOf(key, request);
     const scopes = [...principal.scopes];
-    const { token } = this.authenticator.mint(principal, {
+    const { token } = this.tokens.mint({
+      principal,
       scopes,
       ttlS: SESSION_LIFE_S,
     });
@@ -149,7 +154,7 @@ export class ConsoleSessionController {
   #describe(principal: Principal | undefined) {
     const { traceUrl: trace, manualUrl: manual } = this.settings.console;
     return {
-      keys_required: this.authenticator.enabled,
+      keys_required: this.keys.enabled,
       signed_in: principal !== undefined,
       tenant: principal?.tenant ?? '',
       scopes: [...(principal?.scopes ?? [])],

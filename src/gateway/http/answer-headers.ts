@@ -43,47 +43,18 @@ export const EXPOSED_HEADERS = [
 ].join(', ');
 
 /**
- * Headers of every answer of a model: the model, what was ignored, and where
- * the time went.
- */
-export const answerHeaders = (
-  model: string,
-  timings: RequestTimings,
-  ignored: readonly string[] = [],
-) => ({
-  ...timingHeaders(timings),
-  'x-switchyard-model': model,
-  ...(ignored.length > 0 && { [IGNORED_HEADER]: namesOf([...new Set(ignored)]) }),
-});
-
-/**
- * Clients bound the size of headers; a long history may have thousands of ignored items.
- */
-const MOST_NAMES = 32;
-
-function namesOf(ignored: readonly string[]): string {
-  const more = ignored.length - MOST_NAMES;
-  return [...ignored.slice(0, MOST_NAMES), ...(more > 0 ? [`+${more}`] : [])].join(', ');
-}
-
-/**
- * `Server-Timing` and `x-switchyard-*` in milliseconds: the answer to "why did my request
- * wait?". `batch` is a part of `queue`; `prep`, `ready` (prepared, waiting for the
+ * Headers of every answer of a model: the model, what was ignored, and where the time
+ * went. `Server-Timing` and `x-switchyard-*` in milliseconds: the answer to "why did my
+ * request wait?". `batch` is a part of `queue`; `prep`, `ready` (prepared, waiting for the
  * device) and `device` are parts of `grpc`; `share` is its own part of `device`, which it
  * had with others. Phases that the request did not reach are left out.
  */
-function timingHeaders({
-  phases,
-  attempts,
-  execution,
-  ttftMs,
-  usage,
-}: RequestTimings): Record<string, string> {
-  const spans: readonly (readonly [
-    timing: string,
-    header: string | undefined,
-    ms: number | undefined,
-  ])[] = [
+export function answerHeaders(
+  model: string,
+  { phases, attempts, execution, ttftMs, usage }: RequestTimings,
+  ignored: readonly string[] = [],
+): Record<string, string> {
+  const spans: readonly [timing: string, header?: string, ms?: number][] = [
     ['queue', 'x-switchyard-queue-ms', phases.queueWaitMs],
     ['batch', 'x-switchyard-batch-wait-ms', phases.batchWaitMs],
     ['grpc', 'x-switchyard-grpc-ms', phases.grpcMs],
@@ -109,5 +80,17 @@ function timingHeaders({
     headers['x-switchyard-completion-tokens'] = String(usage.completionTokens);
   }
   if (attempts !== undefined) headers['x-switchyard-attempts'] = String(attempts);
+  headers['x-switchyard-model'] = model;
+  if (ignored.length > 0) headers[IGNORED_HEADER] = namesOf([...new Set(ignored)]);
   return headers;
+}
+
+/**
+ * Clients bound the size of headers; a long history may have thousands of ignored items.
+ */
+const MOST_NAMES = 32;
+
+function namesOf(ignored: readonly string[]): string {
+  const more = ignored.length - MOST_NAMES;
+  return [...ignored.slice(0, MOST_NAMES), ...(more > 0 ? [`+${more}`] : [])].join(', ');
 }

@@ -11,7 +11,7 @@ import {
 } from '../../contracts/openai/generation.dto.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
-import { isAccepted } from './dto-check.js';
+import { isAccepted } from './dto-validation.js';
 
 const TYPES: readonly (new () => object)[] = [
   ...[BatchCreateDto, ChatCompletionDto, CompletionDto],

@@ -1,20 +1,19 @@
 import { HttpException } from '@nestjs/common';
+import { type FastifyRequest } from 'fastify';
 import { allowedMethods } from '../../contracts/endpoints.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 
 /** Characters of a path that an error quotes. */
 const LONGEST_PATH = 200;
 
-interface RequestLine {
-  readonly method: string;
-  readonly url: string;
-}
-
 /**
  * Converts anything thrown into the error the caller receives. Unexpected errors
  * are `internal_error`.
  */
-export function toDomainError(thrown: unknown, request: RequestLine): DomainError {
+export function toDomainError(
+  thrown: unknown,
+  request: Pick<FastifyRequest, 'method' | 'url'>,
+): DomainError {
   if (thrown instanceof DomainError) return thrown;
   const status = statusOf(thrown);
   const message = thrown instanceof Error ? thrown.message : '';
@@ -50,7 +49,10 @@ export function toDomainError(thrown: unknown, request: RequestLine): DomainErro
 }
 
 /** No route matches: the path is unknown, or accepts other methods only. */
-export function unroutable({ method, url }: RequestLine): DomainError {
+export function unroutable({
+  method,
+  url,
+}: Pick<FastifyRequest, 'method' | 'url'>): DomainError {
   const path = url.split('?', 1)[0] ?? url;
   const shown = path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH)}…` : path;
   const allowed = allowedMethods(path);

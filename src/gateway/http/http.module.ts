@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
 import { FieldsPipe } from './fields.pipe.js';
 import { OpenAiExceptionFilter } from './error-reply.js';
-import { HttpErrors, httpErrorProviders } from './http-errors.metrics.js';
 import { IntakeGate } from './intake-gate.js';
 import { RequestTraces } from './request-traces.js';
 
@@ -14,10 +13,9 @@ import { RequestTraces } from './request-traces.js';
   providers: [
     IntakeGate,
     RequestTraces,
-    ...httpErrorProviders,
     { provide: APP_FILTER, useClass: OpenAiExceptionFilter },
     { provide: APP_PIPE, useClass: FieldsPipe },
   ],
-  exports: [IntakeGate, HttpErrors],
+  exports: [IntakeGate],
 })
 export class HttpModule {}

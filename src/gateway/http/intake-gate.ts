@@ -14,19 +14,15 @@ const OPEN_WHILE_DRAINING =
  */
 @Injectable()
 export class IntakeGate implements OnModuleDestroy {
-  #shut = false;
-
-  get draining(): boolean {
-    return this.#shut;
-  }
+  draining = false;
 
   onModuleDestroy(): void {
-    this.#shut = true;
+    this.draining = true;
   }
 
-  /** @throws DomainError `shutting_down` */
+  /** While it drains. @throws DomainError `shutting_down` */
   pass(url: string): void {
-    if (!this.#shut || OPEN_WHILE_DRAINING.test(url.split('?', 1)[0] ?? '')) return;
+    if (OPEN_WHILE_DRAINING.test(url.split('?', 1)[0] ?? '')) return;
     throw shuttingDown();
   }
 }

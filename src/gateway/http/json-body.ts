@@ -1,3 +1,4 @@
+import { type ExecutionContext } from '@nestjs/common';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { BODY_BOUNDS, jsonExcess } from '@switchyard/engine-api/bounded-json.js';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -29,7 +30,8 @@ export interface JsonRequest {
  * @throws DomainError `unsupported_media_type` for a form, `invalid_json` for anything
  *   but an object.
  */
-export function jsonRequest(request: FastifyRequest): JsonRequest {
+export function jsonRequest(_: unknown, context: ExecutionContext): JsonRequest {
+  const request = context.switchToHttp().getRequest<FastifyRequest>();
   if (request.isMultipart())
     throw new DomainError(
       'unsupported_media_type',

@@ -67,17 +67,15 @@ const LONGEST_CONTENT_TYPE = 256;
 const IN_FLIGHT_BYTES = 262_144;
 const JSON_TYPE = /^application\/json\b/i;
 
-type PartHeader = string | undefined;
-
 /**
  * True for parts that the parser returns as a stream: files, and JSON, which it
  * would otherwise parse itself at any size and depth. The value of busboy's option
  * of the same name.
  */
 export const isPartAFile = (
-  _name: PartHeader,
-  type: PartHeader,
-  filename: PartHeader,
+  _name: string | undefined,
+  type: string | undefined,
+  filename: string | undefined,
 ): boolean =>
   filename !== undefined ||
   type === 'application/octet-stream' ||

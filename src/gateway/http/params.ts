@@ -22,6 +22,4 @@ export const Form = createParamDecorator((_: unknown, context): FormSource =>
 );
 
 /** Parameter of a handler: a `JsonRequest`. @throws DomainError as `jsonRequest` does */
-export const JsonBody = createParamDecorator((_: unknown, context) =>
-  jsonRequest(context.switchToHttp().getRequest()),
-);
+export const JsonBody = createParamDecorator(jsonRequest);

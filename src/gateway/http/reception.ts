@@ -1,4 +1,4 @@
-import { type IncomingHttpHeaders, type Server, type IncomingMessage } from 'node:http';
+import { type Server, type IncomingMessage } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { OpenConnections } from '../../platform/http/connections.js';
 import { endSlowRequest, hasUnreadBody } from './error-reply.js';
@@ -17,12 +17,6 @@ interface BodyRate {
   readonly minRate: number;
 }
 
-interface Progress {
-  readonly onSlow: () => void;
-  sinceMs: number;
-  bytes: number;
-}
-
 const MOST_TICK_MS = 1000;
 
 /**
@@ -31,7 +25,14 @@ const MOST_TICK_MS = 1000;
  * is measured separately. A body that the gateway does not read is not slow.
  */
 export class BodyWatch {
-  readonly #bodies = new Map<IncomingMessage, Progress>();
+  readonly #bodies = new Map<
+    IncomingMessage,
+    {
+      readonly onSlow: () => void;
+      sinceMs: number;
+      bytes: number;
+    }
+  >();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -105,14 +106,16 @@ export class Reception {
   /** @throws DomainError */
   receive({ raw, id, method, headers, url }: FastifyRequest, reply: FastifyReply): void {
     if (hasUnreadBody(raw)) this.#bodies.watch(raw, () => endSlowRequest(raw, reply.raw));
+    // OpenAI's Python SDK sends `application/json` with a POST without a body, such as a
+    // cancel; the parser would reject it.
+    else delete headers['content-type'];
     void reply.headers({
       [REQUEST_ID_HEADER]: id,
       'access-control-expose-headers': EXPOSED_HEADERS,
     });
-    dropTypeOfEmptyBody(headers);
     demandPlainMessage(raw);
     if (!READING.includes(method)) refuseUnusableRequestId(headers);
-    this.gate.pass(url);
+    if (this.gate.draining) this.gate.pass(url);
   }
 }
 
@@ -127,17 +130,6 @@ export function tendConnections(fastify: FastifyInstance): void {
     cutAfter(fastify.server, connections);
     done();
   });
-}
-
-/**
- * OpenAI's Python SDK sends `application/json` with a POST without a body, such as a
- * cancel; the parser would reject it.
- */
-function dropTypeOfEmptyBody(headers: IncomingHttpHeaders): void {
-  const empty =
-    (headers['content-length'] ?? '0') === '0' &&
-    headers['transfer-encoding'] === undefined;
-  if (empty) delete headers['content-type'];
 }
 
 /**

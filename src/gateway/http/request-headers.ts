@@ -81,11 +81,8 @@ export function demandOneHost({
     });
 }
 
-type Code =
-  'expectation_failed' | 'transfer_coding_unsupported' | 'unsupported_media_type';
-
 const refusal = (
-  code: Code,
+  code: 'expectation_failed' | 'transfer_coding_unsupported' | 'unsupported_media_type',
   param: string,
   value: string,
   allowed: string,

@@ -19,7 +19,7 @@ import { type DispatchEvent, type EventOf } from '../../core/dispatch/dispatch-e
 import { type RequestKey } from '../../core/request/request-key.js';
 import { tracingWanted } from '../../platform/config/process-environment.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { isQuiet } from '../../platform/logging/request-lines.js';
+import { QUIET_URL } from '../../platform/logging/request-lines.js';
 import {
   contextAfter,
   TRACE_LINK_HEADER,
@@ -65,7 +65,7 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
   watch(fastify: FastifyInstance): void {
     if (!tracingWanted()) return;
     fastify.addHook('onRequest', (request, reply, done) => {
-      if (!isQuiet(request.url)) this.#exchange(request, reply);
+      if (!QUIET_URL.test(request.url)) this.#exchange(request, reply);
       done();
     });
   }

@@ -1,9 +1,12 @@
 import { Injectable, type Provider } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { type Counter, type Gauge, type Histogram } from 'prom-client';
+import { type Gauge } from 'prom-client';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelKind, type ModelSpec } from '../../platform/config/model-spec.js';
-import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import {
+  counterMetric,
+  histogramMetric,
+  metricProvider,
+} from '../../platform/metrics/metric-provider.js';
 import { RequestRegistry } from '../scheduler/request-registry.js';
 import { type SettledRequest } from '../scheduler/submitted-request.js';
 import { type TrackedRequest } from '../scheduler/tracked-request.js';
@@ -14,24 +17,22 @@ import { type TrackedRequest } from '../scheduler/tracked-request.js';
  */
 @Injectable()
 export class InferenceMetrics {
-  constructor(
-    @InjectMetric('tts_ttfb_seconds') private readonly firstByte: Histogram,
-    @InjectMetric('tts_synthesis_duration_seconds') private readonly duration: Histogram,
-    @InjectMetric('tts_requests_total') private readonly requests: Counter,
-    @InjectMetric('llm_ttft_seconds') private readonly firstToken: Histogram,
-    @InjectMetric('llm_inter_token_seconds') private readonly interToken: Histogram,
-    @InjectMetric('llm_tokens_total') private readonly tokens: Counter,
-  ) {}
+  readonly #firstByte = histogramMetric('tts_ttfb_seconds');
+  readonly #duration = histogramMetric('tts_synthesis_duration_seconds');
+  readonly #requests = counterMetric('tts_requests_total');
+  readonly #firstToken = histogramMetric('llm_ttft_seconds');
+  readonly #interToken = histogramMetric('llm_inter_token_seconds');
+  readonly #tokens = counterMetric('llm_tokens_total');
 
   /** @param afterMs from its acceptance */
   firstOutput({ model, request: { payload } }: TrackedRequest, afterMs: number): void {
-    if (payload.kind === 'synthesize') this.firstByte.observe({ model }, afterMs / 1000);
+    if (payload.kind === 'synthesize') this.#firstByte.observe({ model }, afterMs / 1000);
     else if (payload.kind === 'generate')
-      this.firstToken.observe({ model }, afterMs / 1000);
+      this.#firstToken.observe({ model }, afterMs / 1000);
   }
 
   nextOutput({ model, request: { payload } }: TrackedRequest, gapMs: number): void {
-    if (payload.kind === 'generate') this.interToken.observe({ model }, gapMs / 1000);
+    if (payload.kind === 'generate') this.#interToken.observe({ model }, gapMs / 1000);
   }
 
   /** @param afterMs from its acceptance */
@@ -41,15 +42,15 @@ export class InferenceMetrics {
     afterMs: number,
   ): void {
     if (request.payload.kind === 'synthesize') {
-      this.requests.inc({ model, status: end.status });
-      if (end.status === 'completed') this.duration.observe({ model }, afterMs / 1000);
+      this.#requests.inc({ model, status: end.status });
+      if (end.status === 'completed') this.#duration.observe({ model }, afterMs / 1000);
     }
     // Only engines that count tokens report usage.
     if (end.status !== 'completed' || !('usage' in end.reply) || !end.reply.usage) return;
     const { usage } = end.reply;
-    this.tokens.inc({ model, type: 'prompt' }, usage.promptTokens);
-    this.tokens.inc({ model, type: 'completion' }, usage.completionTokens);
-    this.tokens.inc({ model, type: 'cached' }, usage.cachedTokens);
+    this.#tokens.inc({ model, type: 'prompt' }, usage.promptTokens);
+    this.#tokens.inc({ model, type: 'completion' }, usage.completionTokens);
+    this.#tokens.inc({ model, type: 'cached' }, usage.cachedTokens);
   }
 }
 
@@ -63,16 +64,10 @@ const readActive =
 
 export const inferenceMetricProviders: Provider[] = [
   InferenceMetrics,
-  metricProvider('tts_ttfb_seconds'),
-  metricProvider('tts_synthesis_duration_seconds'),
-  metricProvider('tts_requests_total'),
   metricProvider('tts_active_sessions', {
     inject: [RequestRegistry, MODELS],
     collect: readActive('tts'),
   }),
-  metricProvider('llm_ttft_seconds'),
-  metricProvider('llm_inter_token_seconds'),
-  metricProvider('llm_tokens_total'),
   metricProvider('llm_active_requests', {
     inject: [RequestRegistry, MODELS],
     collect: readActive('llm', 'embedding'),

@@ -9,6 +9,7 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { traceparentIn } from '../../platform/tracing/tracing.module.js';
 import { type RequestTimings } from '../http/answer-headers.js';
+import { RequestIntake } from '../scheduler/request-intake.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { type RequestSpec, type SettledRequest } from '../scheduler/submitted-request.js';
 import { type TrackedRequest } from '../scheduler/tracked-request.js';
@@ -95,13 +96,14 @@ export function httpCaller(
 @Injectable()
 export class InferenceService {
   constructor(
+    private readonly intake: RequestIntake,
     private readonly scheduler: SchedulerService,
     private readonly metrics: InferenceMetrics,
     private readonly clock: ProcessClock,
   ) {}
 
   /**
-   * @throws DomainError what `SchedulerService.submit` throws, or `model_not_found` for a
+   * @throws DomainError what `RequestIntake.submit` throws, or `model_not_found` for a
    *   model that the key may not
    * use.
    */
@@ -113,7 +115,7 @@ export class InferenceService {
     demandModel(terms, work.model);
     const timed = reply && deadlines.length > 0;
     const isStream = options.output !== undefined;
-    const record = this.scheduler.submit({
+    const record = this.intake.submit({
       ...caller,
       ...work,
       ...(timed && { deadlines: wantedDeadlines(deadlines, reply, isStream) }),

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { register } from 'prom-client';
 import { metricValues } from '../../../test/support/metric-values.js';
-import { LimitEvents, limitMetricProviders } from './limits.metrics.js';
+import { LimitEvents } from './limits.metrics.js';
 
 describe('metrics of limits', () => {
   afterEach(() => register.clear());
@@ -11,7 +11,7 @@ describe('metrics of limits', () => {
   it('count refusals by limit, and calls that the shared store did not answer', async () => {
     Logger.overrideLogger(false);
     const app = await Test.createTestingModule({
-      providers: [LimitEvents, ...limitMetricProviders],
+      providers: [LimitEvents],
     }).compile();
     await app.init();
     const events = app.get(LimitEvents);

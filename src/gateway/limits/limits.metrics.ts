@@ -1,8 +1,6 @@
-import { Injectable, Logger, type Provider } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { type Counter } from 'prom-client';
+import { Injectable, Logger } from '@nestjs/common';
 import { type LimitName } from '../../core/limits/limit-rules.js';
-import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import { counterMetric } from '../../platform/metrics/metric-provider.js';
 
 /**
  * Metrics of rejections and store failures. While the shared store is away, one log line
@@ -10,21 +8,18 @@ import { metricProvider } from '../../platform/metrics/metric-provider.js';
  */
 @Injectable()
 export class LimitEvents {
+  readonly #refusals = counterMetric('switchyard_limit_refusals_total');
+  readonly #failures = counterMetric('switchyard_limit_store_failures_total');
+
   readonly #logger = new Logger('Limits');
   #loggedAtMs = -Infinity;
 
-  constructor(
-    @InjectMetric('switchyard_limit_refusals_total') private readonly refusals: Counter,
-    @InjectMetric('switchyard_limit_store_failures_total')
-    private readonly failures: Counter,
-  ) {}
-
   refused(limit: LimitName | 'intake'): void {
-    this.refusals.inc({ limit: snakeCase(limit) });
+    this.#refusals.inc({ limit: snakeCase(limit) });
   }
 
   storeFailed({ message }: Error): void {
-    this.failures.inc();
+    this.#failures.inc();
     const nowMs = performance.now();
     if (nowMs - this.#loggedAtMs < QUIET_MS) return;
     this.#loggedAtMs = nowMs;
@@ -37,11 +32,6 @@ export class LimitEvents {
 
 /** At most one log line in this time, instead of one per request. */
 const QUIET_MS = 10_000;
-
-export const limitMetricProviders: Provider[] = [
-  metricProvider('switchyard_limit_refusals_total'),
-  metricProvider('switchyard_limit_store_failures_total'),
-];
 
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);

@@ -5,7 +5,7 @@ import { RedisLink, RedisModule } from '../../platform/redis/redis.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { FailOpenLimitStore } from './fail-open-limit-store.js';
 import { LimitGuard } from './limit-guard.js';
-import { LimitEvents, limitMetricProviders } from './limits.metrics.js';
+import { LimitEvents } from './limits.metrics.js';
 import { LocalLimitStore } from './local-limit-store.js';
 import { LIMIT_STORE, RateLimiter } from './rate-limiter.js';
 import { RedisLimitStore } from './redis-limit-store.js';
@@ -34,7 +34,6 @@ import { RedisLimitStore } from './redis-limit-store.js';
     RateLimiter,
     LimitGuard,
     LimitEvents,
-    ...limitMetricProviders,
   ],
   exports: [RateLimiter, LimitGuard],
 })

@@ -70,8 +70,6 @@ function limitError(
   );
 }
 
-type Account = Pick<LimitAdmission, 'subject' | 'limits'>;
-
 const limitsAnything = (limits: Limits): boolean =>
   LIMIT_NAMES.some(name => limits[name] !== 0);
 
@@ -122,7 +120,8 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   /** Work is charged when it settles, to the admission under the request's key. */
   onModuleInit(): void {
     this.#events = this.bus.on('settled', ({ key, usage }) => {
-      if (usage) this.#charge(key, usage);
+      const [admission] = this.#admitted.get(key) ?? [];
+      if (usage && admission) void this.store.charge(admission, spentOf(usage));
     });
     this.#renewal = setInterval(() => this.#renew(), SLOT_LEASE_MS / 3).unref();
   }
@@ -139,55 +138,42 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
    * @throws DomainError `rate_limit_exceeded`, `insufficient_quota`
    */
   enter(
-    principal: Principal,
+    { keyId, tenant }: Principal,
     id: string,
     onStatus: (status: RateLimitStatus) => void = () => undefined,
   ): Promise<Ticket> | undefined {
-    const account = this.#accountOf(principal);
-    return (
-      account &&
-      this.#admit(account, requestKey({ tenant: principal.tenant, id }), onStatus)
-    );
-  }
-
-  async #admit(
-    account: Account,
-    key: RequestKey,
-    onStatus: (status: RateLimitStatus) => void,
-  ): Promise<Ticket> {
-    const admission = { ...account, ticket: `${this.#name}.${++this.#tickets}` };
-    const { refusal, status } = await this.store.admit(admission);
-    onStatus(status);
-    if (refusal) {
-      this.limitEvents.refused(refusal.limit);
-      const { limit, retryAfterMs } = refusal;
-      const freeInMs =
-        limit === 'concurrentRequests' ? this.#freeInMs(account.subject) : 0;
-      throw limitError(
-        { limit, retryAfterMs: Math.max(retryAfterMs, freeInMs) },
-        account.limits,
-      );
-    }
-    const others = this.#admitted.get(key) ?? new Set<LimitAdmission>();
-    this.#admitted.set(key, others.add(admission));
-    this.#keysOf.set(
-      account.subject,
-      (this.#keysOf.get(account.subject) ?? new Set()).add(key),
-    );
-    return {
-      status,
-      charge: usage => void this.store.charge(admission, spentOf(usage)),
-      leave: () => this.#leave(key, admission),
-    };
-  }
-
-  #accountOf({ keyId, tenant }: Principal): Account | undefined {
     if (keyId === INTERNAL_KEY_ID) return undefined;
     const own = keyId === undefined ? undefined : this.keys.limitsOf(keyId);
     if (!own && this.#isFree) return undefined;
     const limits = { ...this.#defaults, ...own };
     if (!limitsAnything(limits)) return undefined;
-    return { limits, subject: own ? `key:${keyId}` : `tenant:${tenant}` };
+    const subject = own ? `key:${keyId}` : `tenant:${tenant}`;
+    const ticket = `${this.#name}.${++this.#tickets}`;
+    return this.#admit({ subject, limits, ticket }, requestKey({ tenant, id }), onStatus);
+  }
+
+  async #admit(
+    admission: LimitAdmission,
+    key: RequestKey,
+    onStatus: (status: RateLimitStatus) => void,
+  ): Promise<Ticket> {
+    const { subject, limits } = admission;
+    const { refusal, status } = await this.store.admit(admission);
+    onStatus(status);
+    if (refusal) {
+      this.limitEvents.refused(refusal.limit);
+      const { limit, retryAfterMs } = refusal;
+      const freeInMs = limit === 'concurrentRequests' ? this.#freeInMs(subject) : 0;
+      throw limitError({ limit, retryAfterMs: Math.max(retryAfterMs, freeInMs) }, limits);
+    }
+    const others = this.#admitted.get(key) ?? new Set<LimitAdmission>();
+    this.#admitted.set(key, others.add(admission));
+    this.#keysOf.set(subject, (this.#keysOf.get(subject) ?? new Set()).add(key));
+    return {
+      status,
+      charge: usage => void this.store.charge(admission, spentOf(usage)),
+      leave: () => this.#leave(key, admission),
+    };
   }
 
   /**
@@ -199,11 +185,6 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
       ...oldest.map(key => this.forecasts.of(key)?.endInMs.p50 ?? Infinity),
     );
     return firstMs < Infinity ? firstMs : 0;
-  }
-
-  #charge(key: RequestKey, usage: WorkUsage): void {
-    const [admission] = this.#admitted.get(key) ?? [];
-    if (admission) void this.store.charge(admission, spentOf(usage));
   }
 
   #leave(key: RequestKey, admission: LimitAdmission): void {

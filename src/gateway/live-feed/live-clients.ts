@@ -118,7 +118,9 @@ export class LiveClients {
         const allowed = allowance.take(this.clock.nowMs());
         if (allowance.refused > MAX_REFUSED) socket.disconnect(true);
         turn = turn.then(async () => {
-          if (allowed && verb === 'join') await this.#lookUp(room, socket.data.principal);
+          const name = liveRoomName(room);
+          if (allowed && verb === 'join' && name)
+            await this.batches.expect(name, socket.data.principal.tenant);
           if (socket.disconnected) return;
           const reply = allowed ? this.#act(verb, room, listener) : slowDown();
           if (typeof answer === 'function')
@@ -127,11 +129,6 @@ export class LiveClients {
       });
     }
     socket.on('disconnect', () => this.feed.leaveAll(listener));
-  }
-
-  async #lookUp(value: unknown, { tenant }: Principal): Promise<void> {
-    const room = liveRoomName(value);
-    if (room) await this.batches.expect(room, tenant);
   }
 
   #act(verb: Verb, value: unknown, listener: LiveListener): LiveAnswer {

@@ -3,6 +3,7 @@ import {
   type LiveDelta,
   type LiveRoomName,
   type LiveSnapshot,
+  type LiveState,
 } from '../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
@@ -10,7 +11,6 @@ import { type LiveListener } from './live-listener.js';
 import { LiveRoom, type Owned } from './live-room.js';
 import { Subject } from 'rxjs';
 import { LiveSource } from './live-source.js';
-import { stateChange } from './live-workers.js';
 
 /** A model's queue is sent at most ten times a second, however often it changes. */
 const QUEUE_EVERY_MS = 100;
@@ -138,16 +138,14 @@ export class LiveFeed implements OnApplicationShutdown {
   }
 
   #publish(event: DispatchEvent, isQueueChanged: boolean): void {
-    if (isQueueChanged && this.find('queue')) this.#queueChanged(event.model);
+    if (isQueueChanged && this.find('queue')) {
+      this.#changedModels.add(event.model);
+      this.#queueTimer ??= setTimeout(() => this.#publishQueue(), QUEUE_EVERY_MS).unref();
+    }
     const room = this.find(`request:${event.requestId}`);
     const request = room && this.source.find(event.key);
     if (room && request)
       this.publish(room, { set: { [event.requestId]: request.view } }, request.tenant);
-  }
-
-  #queueChanged(model: string): void {
-    this.#changedModels.add(model);
-    this.#queueTimer ??= setTimeout(() => this.#publishQueue(), QUEUE_EVERY_MS).unref();
   }
 
   #publishQueue(): void {
@@ -170,4 +168,17 @@ export class LiveFeed implements OnApplicationShutdown {
       if (listener.lagging) listener.catchUp(name => this.snapshots(listener, name));
     }
   }
+}
+
+/** Undefined when nothing changed. */
+export function stateChange(
+  before: LiveState,
+  now: LiveState,
+): Pick<LiveDelta, 'set' | 'removed'> | undefined {
+  const set = Object.entries(now).filter(
+    ([key, entry]) => JSON.stringify(before[key]) !== JSON.stringify(entry),
+  );
+  const removed = Object.keys(before).filter(key => !(key in now));
+  if (set.length === 0 && removed.length === 0) return undefined;
+  return { set: Object.fromEntries(set), ...(removed.length > 0 && { removed }) };
 }

@@ -36,7 +36,7 @@ describe('LiveListener', () => {
     const wire = new Wire();
     const listener = new LiveListener(wire);
     wire.messages = 63;
-    listener.delta(delta('queue', 1));
+    listener.send('delta', delta('queue', 1));
     expect([wire.sent, listener.lagging]).toEqual([['delta queue 1'], false]);
   });
 
@@ -46,7 +46,7 @@ describe('LiveListener', () => {
   ])('keeps nothing for one with %i messages and %i bytes pending', (messages, bytes) => {
     const wire = Object.assign(new Wire(), { messages, bytes });
     const listener = new LiveListener(wire);
-    for (let seq = 1; seq <= 1000; seq++) listener.delta(delta('queue', seq));
+    for (let seq = 1; seq <= 1000; seq++) listener.send('delta', delta('queue', seq));
     expect([wire.sent, listener.lagging]).toEqual([[], true]);
   });
 
@@ -54,14 +54,14 @@ describe('LiveListener', () => {
     const wire = Object.assign(new Wire(), { messages: 64 });
     const listener = new LiveListener(wire);
     for (const room of ['queue', 'workers', 'queue'] as const)
-      listener.delta(delta(room, 1));
+      listener.send('delta', delta(room, 1));
     wire.messages = 1;
     listener.catchUp(latest);
-    listener.delta(delta('queue', 2));
+    listener.send('delta', delta('queue', 2));
     expect(wire.sent).toEqual([]);
     wire.messages = 0;
     listener.catchUp(latest);
-    listener.delta(delta('queue', 100));
+    listener.send('delta', delta('queue', 100));
     expect(wire.sent).toEqual([
       'snapshot queue 99',
       'snapshot workers 99',
@@ -72,7 +72,7 @@ describe('LiveListener', () => {
   it('forgets a room that was left', () => {
     const wire = Object.assign(new Wire(), { messages: 64 });
     const listener = new LiveListener(wire);
-    listener.delta(delta('queue', 1));
+    listener.send('delta', delta('queue', 1));
     listener.left('queue');
     expect(listener.lagging).toBe(false);
   });

@@ -9,9 +9,10 @@ import { mayTouch, type Principal } from '../../platform/auth/principal.js';
 /** The connection to one client, and how much is pending on it. */
 export interface LiveOutlet {
   readonly principal: Principal;
-  send(event: 'delta', message: LiveDelta): void;
-  send(event: 'snapshot', message: LiveSnapshot): void;
-  send(event: 'gone', message: LiveGone): void;
+  send(
+    event: 'delta' | 'snapshot' | 'gone',
+    message: LiveDelta | LiveSnapshot | LiveGone,
+  ): void;
   /** Sent and not yet taken by the network: messages and bytes. */
   pending(): { readonly messages: number; readonly bytes: number };
 }
@@ -38,14 +39,11 @@ export class LiveListener {
     return tenant === undefined || mayTouch(this.outlet.principal, tenant);
   }
 
-  delta(delta: LiveDelta): void {
-    if (this.lagging || this.#isFull()) this.#missed.add(delta.room);
-    else this.outlet.send('delta', delta);
-  }
-
-  snapshot(snapshot: LiveSnapshot): void {
-    if (this.lagging || this.#isFull()) this.#missed.add(snapshot.room);
-    else this.outlet.send('snapshot', snapshot);
+  send(event: 'delta' | 'snapshot', message: LiveDelta | LiveSnapshot): void {
+    const { messages, bytes } = this.outlet.pending();
+    const isFull = messages >= MAX_PENDING_MESSAGES || bytes >= MAX_PENDING_BYTES;
+    if (this.lagging || isFull) this.#missed.add(message.room);
+    else this.outlet.send(event, message);
   }
 
   gone(gone: LiveGone): void {
@@ -65,10 +63,5 @@ export class LiveListener {
     this.#missed.clear();
     for (const room of missed)
       for (const snapshot of snapshotsOf(room)) this.outlet.send('snapshot', snapshot);
-  }
-
-  #isFull(): boolean {
-    const { messages, bytes } = this.outlet.pending();
-    return messages >= MAX_PENDING_MESSAGES || bytes >= MAX_PENDING_BYTES;
   }
 }

@@ -6,7 +6,6 @@ import {
 } from '../../contracts/events/live-event.js';
 import { LiveView } from '../../contracts/events/live-view.js';
 import { type LiveListener } from './live-listener.js';
-import { gatewayOf } from './live-source.js';
 
 /** A change or a state, and its tenant; undefined: visible to all. */
 export interface Owned<M> {
@@ -56,7 +55,7 @@ export class LiveRoom {
   partsOf(gateway: string): Owned<LiveSnapshot>[] {
     const parts = this.#view
       .snapshots()
-      .filter(({ source }) => gatewayOf(source) === gateway);
+      .filter(({ source }) => source.split('~', 1)[0] === gateway);
     return parts.map(message => ({ message, tenant: this.#tenants.get(message.source) }));
   }
 
@@ -71,7 +70,7 @@ export class LiveRoom {
     this.#tenants.set(message.source, tenant);
     this.#view.adopt(message);
     for (const listener of this.listeners)
-      if (listener.sees(tenant)) listener.snapshot(message);
+      if (listener.sees(tenant)) listener.send('snapshot', message);
   }
 
   /** False: a change before this one was lost. */
@@ -79,7 +78,7 @@ export class LiveRoom {
     if (!this.#view.apply(message)) return false;
     this.#tenants.set(message.source, tenant);
     for (const listener of this.listeners)
-      if (listener.sees(tenant)) listener.delta(message);
+      if (listener.sees(tenant)) listener.send('delta', message);
     return true;
   }
 

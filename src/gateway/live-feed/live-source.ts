@@ -4,6 +4,7 @@ import {
   type LiveRequest,
   type LiveRoomName,
   type LiveState,
+  type LiveWorker,
 } from '../../contracts/events/live-event.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
@@ -14,18 +15,11 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { RequestRegistry } from '../scheduler/request-registry.js';
 import { type TrackedRequest } from '../scheduler/tracked-request.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { liveWorkers } from './live-workers.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type LiveBatch } from '../../contracts/events/live-event.js';
 
 /** Every gateway reads the same rows, so no other gateway is asked. */
 export const isBatchRoom = (room: LiveRoomName): boolean => room.startsWith('batch:');
-
-interface OwnPart {
-  readonly state: LiveState;
-  /** Absent: visible to all. */
-  readonly tenant?: string;
-}
 
 interface Owned<View> {
   readonly tenant: string;
@@ -34,7 +28,7 @@ interface Owned<View> {
 
 type OwnRequest = Owned<LiveRequest>;
 
-type Ends = Record<'rejected' | 'completed' | 'failed' | 'cancelled', number>;
+const NO_ENDS = { rejected: 0, completed: 0, failed: 0, cancelled: 0 };
 
 /** Events after which a model's queue is another. */
 const QUEUE_CHANGES: ReadonlySet<DispatchEvent['type']> = new Set([
@@ -53,7 +47,7 @@ const QUEUE_CHANGES: ReadonlySet<DispatchEvent['type']> = new Set([
  */
 @Injectable()
 export class LiveSource {
-  readonly #ends = new Map<string, Ends>();
+  readonly #ends = new Map<string, typeof NO_ENDS>();
   /** The batches that have listeners, as last read. */
   readonly #batches = new Map<string, Owned<LiveBatch>>();
 
@@ -63,7 +57,7 @@ export class LiveSource {
     @Inject(MODELS) models: readonly ModelSpec[],
     private readonly identity: GatewayIdentity,
   ) {
-    for (const { id } of models) this.#endsOf(id);
+    for (const { id } of models) this.#ends.set(id, { ...NO_ENDS });
   }
 
   /** Of this gateway. */
@@ -73,7 +67,9 @@ export class LiveSource {
 
   /** True when the queue of the event's model has changed. */
   apply(event: DispatchEvent): boolean {
-    const ends = this.#endsOf(event.model);
+    const { model } = event;
+    let ends = this.#ends.get(model);
+    if (ends === undefined) this.#ends.set(model, (ends = { ...NO_ENDS }));
     if (event.type === 'rejected') ends.rejected += 1;
     else if (event.type === 'settled') ends[event.status] += 1;
     return QUEUE_CHANGES.has(event.type);
@@ -83,9 +79,13 @@ export class LiveSource {
    * Empty: this gateway has no part of that room. Several: that many tenants have a
    * request of that id (D-31).
    */
-  read(room: LiveRoomName): OwnPart[] {
+  read(room: LiveRoomName): {
+    readonly state: LiveState;
+    /** Absent: visible to all. */
+    readonly tenant?: string;
+  }[] {
     if (room === 'queue') return [{ state: this.queues([...this.#ends.keys()]) }];
-    if (room === 'workers') return [{ state: liveWorkers(this.pool.workers()) }];
+    if (room === 'workers') return [{ state: this.#workers() }];
     const id = room.slice(room.indexOf(':') + 1);
     const found = room.startsWith('request:')
       ? this.#named(id)
@@ -145,8 +145,20 @@ export class LiveSource {
       realtime,
       batch,
       running: live.length - waiting.length,
-      ...this.#endsOf(model),
+      ...(this.#ends.get(model) ?? NO_ENDS),
     };
+  }
+
+  /** Without addresses, processes or logs, which listeners need not know. */
+  #workers(): Readonly<Record<string, LiveWorker>> {
+    return Object.fromEntries(
+      this.pool
+        .workers()
+        .map(({ id, model, state, slots: { total, inUse }, streams, restarts }) => [
+          id,
+          { id, model, state, slots: total, in_use: inUse, streams, restarts },
+        ]),
+    );
   }
 
   /** Every tenant's request of that id. */
@@ -167,16 +179,6 @@ export class LiveSource {
       batchWaitMs: lease.batchWaitMs,
     };
     return ownRequest({ ...this.registry.view(record), phases });
-  }
-
-  #endsOf(model: string): Ends {
-    let ends = this.#ends.get(model);
-    if (ends === undefined)
-      this.#ends.set(
-        model,
-        (ends = { rejected: 0, completed: 0, failed: 0, cancelled: 0 }),
-      );
-    return ends;
   }
 }
 
@@ -235,6 +237,3 @@ function liveBatch({
     ...(errorFileId !== undefined && { error_file_id: errorFileId }),
   };
 }
-
-/** The gateway that a part comes from. */
-export const gatewayOf = (source: string): string => source.split('~', 1)[0] ?? source;

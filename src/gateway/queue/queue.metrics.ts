@@ -24,17 +24,15 @@ export class CountedCalls {
     const left = (awaited ?? size) - 1;
     if (left > 0) this.#awaited.set(batchId, left);
     else this.#awaited.delete(batchId);
-    if (this.#awaited.size > REMEMBERED) this.#forgetOldest();
+    if (this.#awaited.size > REMEMBERED) {
+      const [oldest] = this.#awaited.keys();
+      if (oldest !== undefined) this.#awaited.delete(oldest);
+    }
     return awaited === undefined;
   }
 
   get size(): number {
     return this.#awaited.size;
-  }
-
-  #forgetOldest(): void {
-    const oldest = this.#awaited.keys().next();
-    if (!oldest.done) this.#awaited.delete(oldest.value);
   }
 }
 

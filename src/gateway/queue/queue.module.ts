@@ -20,29 +20,13 @@ const queueProvider = {
 const admissionProvider = {
   provide: Admission,
   inject: [Settings],
-  useFactory: ({ queue }: Settings) =>
-    new Admission(
-      {
-        maxRequests: queue.maxRequests,
-        maxRequestsPerModel: queue.maxRequestsPerModel,
-        maxBytes: queue.maxBytes,
-        maxBytesPerModel: queue.maxBytesPerModel,
-        realtimeReserve: queue.realtimeReserve,
-      },
-      Math.random,
-    ),
+  useFactory: ({ queue }: Settings) => new Admission(queue, Math.random),
 };
 
 const windowProvider = {
   provide: BatchWindow,
   inject: [Settings],
-  useFactory: ({ batching }: Settings) =>
-    new BatchWindow({
-      policy: batching.policy,
-      maxSize: batching.maxSize,
-      windowMs: batching.windowMs,
-      quietGapMs: batching.quietGapMs,
-    }),
+  useFactory: ({ batching }: Settings) => new BatchWindow(batching),
 };
 
 /** The embedded queue: order, bounds and batch windows, built from settings. */

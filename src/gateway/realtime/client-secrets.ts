@@ -11,7 +11,7 @@ import {
   OLDER_CLIENT_SECRET,
 } from '../../contracts/realtime/session-fields.js';
 import { invalidField, readObject } from '../../contracts/schema/field-problems.js';
-import { Authenticator } from '../../platform/auth/authenticator.js';
+import { ShortLivedTokens } from '../../platform/auth/short-lived-tokens.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { Settings } from '../../platform/config/settings.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -38,7 +38,7 @@ export interface ClientSecret {
 @Injectable()
 export class ClientSecrets {
   constructor(
-    private readonly authenticator: Authenticator,
+    private readonly tokens: ShortLivedTokens,
     private readonly catalog: ModelCatalog,
     private readonly settings: Settings,
   ) {}
@@ -77,7 +77,7 @@ export class ClientSecrets {
    * ours or have expired.
    */
   sessionOf(token: string): SessionConfig | undefined {
-    const content = this.authenticator.contentOf(token);
+    const content = this.tokens.contentOf(token);
     // Signed by us: it is what `#mint` wrote.
     return content === undefined ? undefined : (JSON.parse(content) as SessionConfig);
   }
@@ -99,7 +99,8 @@ export class ClientSecrets {
         'session',
         `\`session\` must fit into ${LONGEST_SETTINGS} bytes of a token.`,
       );
-    const { token, expiresAt } = this.authenticator.mint(principal, {
+    const { token, expiresAt } = this.tokens.mint({
+      principal,
       scopes: ['realtime'],
       ttlS: ttlS ?? NORMAL_TTL_S,
       content,

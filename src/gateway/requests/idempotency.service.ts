@@ -37,10 +37,9 @@ function idempotencyOptions(
   request: FastifyRequest,
   byRequestId: boolean,
 ): IdempotencyOptions | undefined {
-  if (request.method !== 'POST' || !isWork(request.url.split('?', 1)[0] ?? ''))
-    return undefined;
-  const key = idempotencyKey(request.headers['idempotency-key']);
-  const mode = prefersAsync(request.headers.prefer) ? 'async' : 'waiting';
+  const { prefer, 'idempotency-key': given } = request.headers;
+  const key = given === undefined ? undefined : idempotencyKey(given);
+  const mode = prefer !== undefined && prefersAsync(prefer) ? 'async' : 'waiting';
   if (key !== undefined) return { mode, name: `key:${key}`, param: 'Idempotency-Key' };
   const named = byRequestId && request.headers[REQUEST_ID_HEADER] !== undefined;
   if (mode === 'waiting' && !named) return undefined;
@@ -51,16 +50,15 @@ function idempotencyOptions(
  * RFC 7240: comma-separated preferences with optional parameters; unknown
  * ones are ignored.
  */
-function prefersAsync(header: string | readonly string[] | undefined): boolean {
-  return [header ?? []]
+function prefersAsync(header: string | readonly string[]): boolean {
+  return [header]
     .flat()
     .some(line =>
       line.split(',').some(entry => /^\s*respond-async\s*(;|$)/i.test(entry)),
     );
 }
 
-function idempotencyKey(header: string | string[] | undefined): string | undefined {
-  if (header === undefined) return undefined;
+function idempotencyKey(header: string | string[]): string {
   if (typeof header === 'string' && /^[\x20-\x7e]{1,255}$/.test(header)) return header;
   throw new DomainError(
     'invalid_value',
@@ -111,6 +109,8 @@ export class IdempotencyService {
    * Undefined: it is none. @throws DomainError
    */
   serve(request: FastifyRequest, reply: FastifyReply): Promise<true> | undefined {
+    if (request.method !== 'POST' || !isWork(request.url.split('?', 1)[0] ?? ''))
+      return undefined;
     const wanted = idempotencyOptions(request, this.#byRequestId);
     if (
       !wanted ||

@@ -8,9 +8,12 @@ import { type FastifyRequest } from 'fastify';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { followCaller } from '../inference/disconnect-watch.js';
-import { Authenticator } from '../../platform/auth/authenticator.js';
+import { KeyRing } from '../../platform/auth/key-ring.js';
 import { type Principal } from '../../platform/auth/principal.js';
-import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
+import {
+  INTERNAL_KEY_ID,
+  ShortLivedTokens,
+} from '../../platform/auth/short-lived-tokens.js';
 
 const MARK_HEADER = 'x-switchyard-inner';
 const CALLER_HEADER = 'x-switchyard-inner-caller';
@@ -73,7 +76,8 @@ export class InnerRequests {
 
   constructor(
     private readonly adapterHost: HttpAdapterHost<FastifyAdapter>,
-    private readonly authenticator: Authenticator,
+    private readonly tokens: ShortLivedTokens,
+    private readonly keys: KeyRing,
   ) {}
 
   /**
@@ -131,7 +135,7 @@ export class InnerRequests {
   }
 
   #credentials(tenant: string, stored: string | undefined): Record<string, string> {
-    if (!this.authenticator.enabled) return {};
+    if (!this.keys.enabled) return {};
     // Written by us, of a key that was valid then.
     const terms = stored === undefined ? {} : { terms: JSON.parse(stored) as KeyTerms };
     const principal = {
@@ -140,7 +144,8 @@ export class InnerRequests {
       scopes: new Set(['inference'] as const),
       ...terms,
     };
-    const { token } = this.authenticator.mint(principal, {
+    const { token } = this.tokens.mint({
+      principal,
       scopes: ['inference'],
       ttlS: TOKEN_S,
     });

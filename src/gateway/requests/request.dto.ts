@@ -1,36 +1,49 @@
-import { Strict } from '../http/dto-validation.js';
-import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
-import {
-  choiceOf,
-  custom,
-  fromForm,
-  number,
-  anyText,
-  whole,
-} from '../../contracts/openai/field-types.js';
 import {
   anyField,
   choiceField,
   fieldOf,
   flagField,
-  listField,
   numberField,
   optionalField,
   textField,
   view,
   type ViewOf,
   viewWith,
+  listField,
 } from '../http/openapi/view.js';
-import {
-  type RequestFilter,
-  type RequestView,
-  type RequestViewState,
-  type WaitsFor,
-} from '../../core/dispatch/request-view.js';
-import { type WaitForecast } from '../../core/forecast/wait-forecast.js';
-import { DEFAULT_TENANT } from '../../core/request/request-key.js';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { forecastDto, RequestForecastDto } from './forecast.dto.js';
+import { type RequestView, type WaitsFor } from '../../core/dispatch/request-view.js';
+import { type WaitForecast, type Quantiles } from '../../core/forecast/wait-forecast.js';
+import { type AheadCounts } from '../../core/forecast/decision-log.js';
+import { type WaitExplanation } from '../../core/forecast/wait-explanation.js';
+
+const QuantilesDto = view('QuantilesDto', {
+  p50: numberField('Half of such requests need at most this.'),
+  p90: numberField('Nine in ten need at most this.'),
+});
+
+const RequestForecastDto = view('RequestForecastDto', {
+  start_in_ms: fieldOf(QuantilesDto, 'Milliseconds until a worker takes it.'),
+  end_in_ms: fieldOf(QuantilesDto, 'Milliseconds until it is answered.'),
+  basis: choiceField(
+    ['simulation', 'drain_rate'],
+    'The queue run forward by its own rules; or, with a shared queue, place in the queue ÷ recent rate.',
+  ),
+});
+
+const forecastDto = ({
+  startInMs,
+  endInMs,
+  basis,
+}: WaitForecast): ViewOf<typeof RequestForecastDto> => ({
+  start_in_ms: quantilesDto(startInMs),
+  end_in_ms: quantilesDto(endInMs),
+  basis,
+});
+
+const quantilesDto = ({ p50, p90 }: Quantiles): ViewOf<typeof QuantilesDto> => ({
+  p50: Math.round(p50),
+  p90: Math.round(p90),
+});
 
 const REASONS: Readonly<Record<WaitsFor, (view: RequestView) => string>> = {
   worker: ({ model }) => `no worker of ${model} is up`,
@@ -70,7 +83,13 @@ function explainWait(view: RequestView, forecast?: WaitForecast): string {
 const prospect = ({ startInMs: { p50, p90 } }: WaitForecast): string =>
   ` It will probably start in ${seconds(p50)}, and with 90 % probability within ${seconds(p90)}.`;
 
-const STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
+export const STATUSES = [
+  'queued',
+  'running',
+  'completed',
+  'failed',
+  'cancelled',
+] as const;
 
 /**
  * What a request has besides, when its answer is stored (`Prefer:
@@ -100,96 +119,7 @@ export const CancellationDto = view('CancellationDto', {
   ),
 });
 
-const PRIORITIES = ['realtime', 'batch'] as const;
-const LIVE_STATES = ['queued', 'running'] as const;
-const STATES = [...LIVE_STATES, 'completed', 'failed', 'cancelled'] as const;
-
-const TENANT = anyText('must be the name of a tenant');
-
-/** Whom a listing shows and a bulk cancel meets. */
-class RequestChoiceDto {
-  @Field(anyText('must be the id of a model'), {
-    description: 'Canonical model id.',
-    example: 'pocketsphinx-en',
-  })
-  model?: string;
-
-  @Field(TENANT, { description: 'Whose requests.', example: 'acme' })
-  tenant?: string;
-
-  @Field(choiceOf(PRIORITIES))
-  priority?: PriorityLabel;
-}
-
-@Strict()
-export class ListRequestsDto extends RequestChoiceDto {
-  @Field(choiceOf(STATES), {
-    description: 'Absent: queued and running. Ended ones are kept for a while.',
-  })
-  state?: RequestViewState;
-
-  @Field(fromForm(whole(1, 1000)), { type: undefined, default: 100 })
-  limit = 100;
-
-  @Field(fromForm(whole(0, 10_000_000)), {
-    type: undefined,
-    default: 0,
-    description: 'So many of those that match are left out first.',
-  })
-  offset = 0;
-
-  @Field(anyText('must be a part of an id'), { description: 'A part of the id.' })
-  search?: string;
-
-  @Field(anyText('must be an error code'), {
-    description: 'Error code that it ended with.',
-    example: 'engine_failed',
-  })
-  code?: string;
-
-  @Field(fromForm(number(0, Number.MAX_SAFE_INTEGER)), {
-    minimum: undefined,
-    maximum: undefined,
-    description: 'Milliseconds that it has waited, or longer.',
-  })
-  min_wait_ms?: number;
-}
-
-/** What the scheduler does not choose by: applied to what it lists. */
-export const isListed =
-  ({ search = '', code, min_wait_ms: minWaitMs = 0 }: ListRequestsDto) =>
-  (request: RequestView): boolean =>
-    request.id.includes(search) &&
-    (code === undefined || request.code === code) &&
-    request.waitedMs >= minWaitMs;
-
-/** Which of several requests of one id is meant: ids are unique within a tenant only. */
-@Strict()
-export class NamedRequestDto {
-  @Field(TENANT, {
-    description:
-      'Whose request is meant; needed when several tenants have one of that id.',
-  })
-  tenant?: string;
-}
-
-@Strict()
-export class ChangePriorityDto {
-  @RequiredField(choiceOf(PRIORITIES), { example: 'realtime' })
-  priority!: PriorityLabel;
-}
-
-@Strict()
-export class CancelRequestsDto extends RequestChoiceDto {
-  @Field(choiceOf(LIVE_STATES))
-  state?: 'queued' | 'running';
-
-  @Field(custom({ type: Boolean }, value => value === true, 'must be true'), {
-    description: 'Say true to cancel everything; needed when no filter is given.',
-  })
-  all?: true;
-}
-
+export const PRIORITIES = ['realtime', 'batch'] as const;
 const RequestPhasesDto = view('RequestPhasesDto', {
   queue_wait_ms: optionalField(Number),
   batch_wait_ms: optionalField(
@@ -209,7 +139,7 @@ export const RequestDto = viewWith('RequestDto', StoredFieldsDto, {
   model: optionalField(textField('Absent: only the gateway that has it knows.')),
   tenant: optionalField(textField('Whose it is.')),
   priority: choiceField(PRIORITIES),
-  state: choiceField(STATES),
+  state: choiceField(STATUSES),
   position: optionalField(
     numberField('1-based place in the queue of its model; while queued.'),
   ),
@@ -228,39 +158,6 @@ export const RequestDto = viewWith('RequestDto', StoredFieldsDto, {
   forecast: optionalField(
     fieldOf(RequestForecastDto, 'While it waits or runs; absent: unknown.'),
   ),
-});
-
-const RequestsAheadDto = view('RequestsAheadDto', {
-  tenant: String,
-  requests: numberField('Its requests that are dispatched before this one.'),
-});
-
-export const FoundRequestDto = viewWith('FoundRequestDto', RequestDto, {
-  ahead: optionalField(
-    listField(RequestsAheadDto, 'Who is ahead of it in the queue of its model.'),
-  ),
-});
-
-/** @param queued the queued requests of its model */
-export function requestsAhead(
-  { position: own = 0 }: RequestView,
-  queued: readonly RequestView[],
-): ViewOf<typeof RequestsAheadDto>[] {
-  const counts = new Map<string, number>();
-  for (const { tenant = DEFAULT_TENANT, position = Infinity } of queued)
-    if (position < own) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
-  return [...counts]
-    .map(([tenant, requests]) => ({ tenant, requests }))
-    .sort((a, b) => b.requests - a.requests);
-}
-
-export const RequestListDto = view('RequestListDto', {
-  total: numberField('Requests that match; `data` holds at most `limit` of them.'),
-  data: listField(RequestDto),
-});
-
-export const CancelledRequestsDto = view('CancelledRequestsDto', {
-  cancelled: listField(String, { example: ['req_0198a1b2c3d4'] }),
 });
 
 export const requestDto = (
@@ -292,22 +189,83 @@ const phasesDto = (phases: RequestView['phases']): ViewOf<typeof RequestPhasesDt
   total_ms: microseconds(phases.totalMs),
 });
 
-/** Only the fields of a filter: paging and confirmation are not part of it. */
-export const requestFilter = ({
-  model,
-  tenant,
-  priority,
-  state,
-}: ListRequestsDto | CancelRequestsDto): RequestFilter => ({
-  model,
-  tenant,
-  priority,
-  state,
-});
-
 /** Milliseconds to the microsecond: more digits are noise of the clock. */
 function microseconds(ms: number): number;
 function microseconds(ms: number | undefined): number | undefined;
 function microseconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : Math.round(ms * 1000) / 1000;
 }
+
+const CountsAheadDto = view('CountsAheadDto', {
+  requests: Number,
+  own: numberField('Of the same tenant.'),
+  other_tenants: numberField('Other tenants that have some of them.'),
+  by: fieldOf(
+    view('AheadByReasonDto', {
+      priority: numberField('Realtime requests, before a batch one.'),
+      age: numberField('Came earlier, or aged batch requests in their turns.'),
+      fairness: numberField('Came later, of tenants that had less device time.'),
+    }),
+    'Requests by the reason why they go first.',
+  ),
+});
+
+const SlotsInUseDto = view('SlotsInUseDto', {
+  in_use: numberField('Requests that the workers of its model have.'),
+  total: numberField('Slots of the workers that are ready.'),
+});
+
+const WaitChangeDto = view('WaitChangeDto', {
+  change: choiceField(['realtime_priority', 'one_more_worker']),
+  start_in_ms: fieldOf(QuantilesDto, 'Milliseconds until it would start then.'),
+});
+
+/** Absent fields: it is not in the queue of this gateway, and was not lately. */
+export const ExplainedRequestDto = viewWith('ExplainedRequestDto', RequestDto, {
+  ahead: optionalField(
+    fieldOf(CountsAheadDto, 'Waiting requests that are dispatched before it.'),
+  ),
+  passed: optionalField(
+    fieldOf(
+      CountsAheadDto,
+      'Requests that were dispatched while it waited, of the last 2000 of its model.',
+    ),
+  ),
+  slots: optionalField(SlotsInUseDto),
+  changes: optionalField(
+    listField(WaitChangeDto, 'What would let it start clearly sooner.'),
+  ),
+});
+
+/** @param explanation undefined: only what `GET /v1/requests/{id}` returns is known */
+export function explainedDto(
+  view: RequestView,
+  forecast: WaitForecast | undefined,
+  explanation: WaitExplanation | undefined,
+): ViewOf<typeof ExplainedRequestDto> {
+  const request = requestDto(view, forecast);
+  if (explanation === undefined) return request;
+  const { ahead, passed, slots, changes } = explanation;
+  return {
+    ...request,
+    ahead: ahead && countsDto(ahead),
+    passed: countsDto(passed),
+    slots: { in_use: slots.inUse, total: slots.total },
+    changes: changes.map(({ change, startInMs }) => ({
+      change,
+      start_in_ms: quantilesDto(startInMs),
+    })),
+  };
+}
+
+const countsDto = ({
+  requests,
+  own,
+  otherTenants,
+  by,
+}: AheadCounts): ViewOf<typeof CountsAheadDto> => ({
+  requests,
+  own,
+  other_tenants: otherTenants,
+  by,
+});

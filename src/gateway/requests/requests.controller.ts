@@ -16,8 +16,13 @@ import { DescribesErrors } from '../http/openapi/errors.js';
 import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AsyncRequests } from './async-requests.js';
-import { ExplainedRequestDto, explainedDto } from './explained-request.dto.js';
-import { CancellationDto, RequestDto, requestDto } from './request.dto.js';
+import {
+  ExplainedRequestDto,
+  explainedDto,
+  CancellationDto,
+  RequestDto,
+  requestDto,
+} from './request.dto.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 
 @Controller('v1/requests')

@@ -15,8 +15,6 @@ import { type InnerAnswer } from './inner-requests.js';
 const STORED_HEADERS =
   /^(content-(type|disposition)|cache-control|server-timing|x-switchyard-.*|retry-after(-ms)?|x-should-retry)$/;
 
-type Bytes = AsyncIterable<Uint8Array>;
-
 /**
  * Bodies and answers of stored requests, in the blob store: every gateway that shares it
  * can read them.
@@ -54,7 +52,7 @@ export class StoredAnswers {
   async store(
     attempt: StoredAttempt,
     { headers }: Pick<InnerAnswer, 'headers'>,
-    body: Bytes,
+    body: AsyncIterable<Uint8Array>,
   ): Promise<boolean> {
     const isStream = String(headers['content-type']).startsWith('text/event-stream');
     const seen = { failure: false };
@@ -97,7 +95,7 @@ const FAILED = /^(data: \{"error":|event: (error|response\.failed)$)/m;
 const LONGEST_MARK = 32;
 
 async function* watched(
-  body: Bytes,
+  body: AsyncIterable<Uint8Array>,
   seen: { failure: boolean },
 ): AsyncGenerator<Uint8Array> {
   let line = '';

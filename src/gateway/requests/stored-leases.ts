@@ -22,16 +22,6 @@ import { StoredRequestStore } from '../../platform/database/stored-request-store
 
 const PORTION = 200;
 
-/** One attempt that runs here. */
-interface StoredRun {
-  /**
-   * Aborted when another gateway has the request, or may have it: this attempt
-   * has to stop.
-   */
-  readonly gone: AbortSignal;
-  readonly release: () => void;
-}
-
 /**
  * Leases of this gateway's stored requests: renews those that run here, receives
  * cancels sent to other gateways, takes over the requests of a dead gateway, and
@@ -111,7 +101,14 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /** Holds an attempt whose row exists, until it is released. */
-  run(request: StoredRequest): StoredRun {
+  run(request: StoredRequest): {
+    /**
+     * Aborted when another gateway has the request, or may have it: this attempt
+     * has to stop.
+     */
+    readonly gone: AbortSignal;
+    readonly release: () => void;
+  } {
     const run = new AbortController();
     const release = this.hold(request);
     this.#runs.set(run, request);

@@ -1,31 +1,25 @@
 import { Injectable, type Provider } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { type Counter, type Gauge } from 'prom-client';
-import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import { type Gauge } from 'prom-client';
+import { counterMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
 import { ResponseRecordStore } from '../../platform/database/response-store.js';
 
 /** Counts what happens to stored and background responses at this gateway. */
 @Injectable()
 export class ResponseMetrics {
-  constructor(
-    @InjectMetric('switchyard_background_response_runs_total')
-    private readonly runs: Counter,
-    @InjectMetric('switchyard_responses_expired_total') private readonly removed: Counter,
-  ) {}
+  readonly #runs = counterMetric('switchyard_background_response_runs_total');
+  readonly #removed = counterMetric('switchyard_responses_expired_total');
 
   begun(isResumed: boolean): void {
-    this.runs.inc({ kind: isResumed ? 'resumed' : 'first' });
+    this.#runs.inc({ kind: isResumed ? 'resumed' : 'first' });
   }
 
   expired(count: number): void {
-    this.removed.inc(count);
+    this.#removed.inc(count);
   }
 }
 
 export const RESPONSE_METRICS: Provider[] = [
   ResponseMetrics,
-  metricProvider('switchyard_background_response_runs_total'),
-  metricProvider('switchyard_responses_expired_total'),
   metricProvider('switchyard_background_responses', {
     inject: [ResponseRecordStore],
     collect: readOpen,

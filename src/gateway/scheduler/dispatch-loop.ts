@@ -2,7 +2,6 @@ import { Injectable, Logger } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
 import { WindowTimers } from '../../core/batching/window-timers.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
-import { type PriorityQueue } from '../../core/queue/priority-queue.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -66,10 +65,7 @@ export class DispatchLoop {
    */
   readonly wake = (): void => {
     if (!this.#wakes || this.dispatcher.queue.depth === 0) return;
-    this.#pending ??= setImmediate(() => {
-      this.#pending = undefined;
-      this.#turn();
-    });
+    this.#pending ??= setImmediate(this.#turn);
   };
 
   /** From now on windows close at once: the queue is sent while time remains. */
@@ -78,26 +74,24 @@ export class DispatchLoop {
     this.wake();
   }
 
-  #turn(): void {
+  /** What may leave the queue now leaves it. */
+  readonly #turn = (): void => {
+    const { queue } = this.dispatcher;
+    this.#pending = undefined;
     this.#turns += 1;
     try {
-      this.#sendOut(this.dispatcher.queue);
+      for (const { key } of queue.aged(this.clock.nowMs())) this.calls.promoted(key);
+      for (const { key } of queue.expired(this.clock.nowMs())) this.calls.expired(key);
+      while (queue.depth > 0) {
+        const plan = this.dispatcher.next(this.clock.nowMs());
+        if (plan === undefined) break;
+        this.calls.run(plan);
+      }
       this.timers.wakeAt(this.dispatcher.nextWakeMs(this.clock.nowMs()));
     } catch (error) {
       // A defect. The loop continues: the next wake tries again, and queue deadlines
       // still end what cannot be sent.
       this.#logger.error({ err: error }, 'a turn of the dispatch loop failed');
     }
-  }
-
-  /** What may leave the queue now leaves it. */
-  #sendOut(queue: PriorityQueue): void {
-    for (const { key } of queue.aged(this.clock.nowMs())) this.calls.promoted(key);
-    for (const { key } of queue.expired(this.clock.nowMs())) this.calls.expired(key);
-    while (queue.depth > 0) {
-      const plan = this.dispatcher.next(this.clock.nowMs());
-      if (plan === undefined) return;
-      this.calls.run(plan);
-    }
-  }
+  };
 }

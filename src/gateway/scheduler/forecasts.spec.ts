@@ -21,7 +21,7 @@ beforeEach(() => {
   workers = [WORKER];
   records = new Map();
   forecaster = new Forecaster({
-    ...{ queue, workers: () => workers, choose: ([first]) => first?.offer },
+    ...{ queue, workers: () => workers, choose: ([first]) => first },
     record: key => records.get(key),
     running: () => [...records.values()].filter(({ state }) => state === 'leased'),
     window: new BatchWindow({ policy: 'none', maxSize: 1, windowMs: 0, quietGapMs: 0 }),
@@ -47,7 +47,7 @@ function apply<T extends DispatchEvent['type']>(
     atMs,
   };
   const event = { ...base, ...fields } as unknown as DispatchEvent;
-  forecaster.apply(event, records.get(key));
+  forecaster.apply(event);
 }
 
 function came(
@@ -139,7 +139,7 @@ describe('Forecaster', () => {
 
   it('sees a burst that takes every slot at once', () => {
     answered();
-    forecaster.ofNew({ model: 'm', priority: RequestPriority.BATCH }, 100_000);
+    forecaster.ofNew({ model: 'm', priority: RequestPriority.BATCH, costMs: 1 }, 100_000);
     leased(came('a', 100_001), 100_001);
     came('x', 100_002);
     expect(startOf('x', 100_002)).toBe(999);

@@ -17,7 +17,6 @@ import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { isReady, type WorkerView } from '../worker-pool/worker-view.js';
 import { RequestRegistry } from './request-registry.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
-import { type RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { countAhead } from '../../core/forecast/decision-log.js';
 import { type ForecastDeps, ModelForecast } from '../../core/forecast/model-forecast.js';
@@ -45,7 +44,12 @@ export class Forecaster {
   /** Of a request that waits or runs. Undefined also when it has ended. */
   of(key: RequestKey, nowMs: number): WaitForecast | undefined {
     const waiting = this.deps.queue.get(key);
-    if (waiting === undefined) return this.#ofRunning(this.deps.record(key), nowMs);
+    if (waiting === undefined) {
+      const record = this.deps.record(key);
+      return record?.state === 'leased'
+        ? this.modelOf(record.request.model).ofRunning(record, nowMs)
+        : undefined;
+    }
     const model = this.modelOf(waiting.model);
     const forecast = model.ofWaiting(waiting, nowMs);
     return forecast && model.corrected(forecast, waiting.priority);
@@ -67,16 +71,17 @@ export class Forecaster {
     };
   }
 
-  /** @param record absent: its request waits in a queue that is ordered elsewhere */
-  apply(event: DispatchEvent, record: RequestRecord | undefined): void {
+  readonly apply = (event: DispatchEvent): void => {
     const model = this.modelOf(event.model);
+    // Absent: its request waits in a queue that is ordered elsewhere.
+    const record = this.deps.record(event.key);
     if (event.type === 'settled') model.settled(event, record);
     else if (record === undefined) return;
     else if (event.type === 'accepted') model.accepted(record, event.atMs);
     else if (event.type === 'leased') model.leased(event, record);
     // What was forecast of it with another priority shows no error.
     else if (event.type === 'reprioritized') record.forecast = undefined;
-  }
+  };
 
   modelOf(id: string): ModelForecast {
     let model = this.#models.get(id);
@@ -90,12 +95,6 @@ export class Forecaster {
       if (request.key === key) return;
       yield request;
     }
-  }
-
-  #ofRunning(record: RequestRecord | undefined, nowMs: number): WaitForecast | undefined {
-    return record?.state === 'leased'
-      ? this.modelOf(record.request.model).ofRunning(record, nowMs)
-      : undefined;
   }
 }
 
@@ -139,7 +138,7 @@ export class Forecasts {
       record,
       running,
     });
-    events.events$.subscribe(event => this.#forecaster.apply(event, record(event.key)));
+    events.events$.subscribe(this.#forecaster.apply);
   }
 
   ofNew(request: ProspectiveRequest, nowMs: number): WaitForecast | undefined {

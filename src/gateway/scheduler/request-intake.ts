@@ -11,6 +11,7 @@ import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
 import { type RequestSpec } from './submitted-request.js';
 import { type TrackedRequest } from './tracked-request.js';
+import { workSizeOf } from './work-usage.js';
 
 /**
  * Milliseconds that a worker may work on a request: max(30 s, 2 x audio duration) by
@@ -66,7 +67,13 @@ export class RequestIntake {
     if (!this.models.find(spec.model))
       throw new DomainError('model_not_found', `There is no model ${spec.model}.`);
     const { record, refusal } = this.queues.track(this.#schedule(spec), spec.deadlines);
-    const rejection = this.#check(record) ?? refusal ?? this.#enqueue(record);
+    let rejection = this.#check(record) ?? refusal;
+    if (rejection === undefined) {
+      this.registry.enter(record);
+      const entered = record.queue.enqueue(record.request, this.queues.reports);
+      if (entered === 'accepted') this.registry.open(record);
+      else rejection = entered;
+    }
     if (rejection === undefined) return record;
     this.registry.reject(record, rejection);
     throw rejection;
@@ -74,7 +81,7 @@ export class RequestIntake {
 
   #check(record: TrackedRequest): DomainError | undefined {
     if (!this.#accepting) return shuttingDown();
-    if (this.registry.has(record.key)) {
+    if (this.registry.record(record.key)) {
       return new DomainError(
         'duplicate_request_id',
         `A request with the id ${record.id} is still running.`,
@@ -83,35 +90,19 @@ export class RequestIntake {
     return this.failures.unserved(record);
   }
 
-  #enqueue(record: TrackedRequest): DomainError | undefined {
-    this.registry.enter(record);
-    const entered = record.queue.enqueue(record.request, this.queues.reports);
-    if (entered !== 'accepted') return entered;
-    this.registry.open(record);
-    return undefined;
-  }
-
   #schedule(spec: RequestSpec): TaskRequest {
-    const { id, model, priority, tenant, keyId, traceparent, affinity, bytes, payload } =
-      spec;
+    const { audioDurationS, timeoutMs, deadlines: _, ...asked } = spec;
     const { queue, inference } = this.settings;
     const nowMs = this.clock.nowMs();
     const policy = { minMs: inference.timeoutMinMs, factor: inference.timeoutFactor };
     return {
-      id,
-      key: requestKey({ tenant, id }),
-      model,
-      priority,
-      tenant,
-      keyId,
-      traceparent,
-      affinity,
-      bytes,
-      payload,
+      ...asked,
+      key: requestKey({ tenant: asked.tenant, id: asked.id }),
+      // Charged until its device time is known (D-25).
+      costMs: this.queues.costs.estimateMs(asked.model, workSizeOf(asked.payload)),
       enqueuedAtMs: nowMs,
       queueDeadlineMs: nowMs + queue.timeoutMs,
-      inferenceTimeoutMs:
-        spec.timeoutMs ?? inferenceTimeoutMs(spec.audioDurationS, policy),
+      inferenceTimeoutMs: timeoutMs ?? inferenceTimeoutMs(audioDurationS, policy),
     };
   }
 }

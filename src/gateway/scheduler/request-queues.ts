@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { AnswerTimes } from '../../core/queue/answer-times.js';
+import { type CostModel } from '../../core/queue/cost-model.js';
 import {
   type TimedRequest,
   type WantedDeadline,
@@ -14,7 +15,6 @@ import { EmbeddedQueue } from './embedded-queue.js';
 import { RequestReports } from './request-reports.js';
 import { type SettledRequest } from './submitted-request.js';
 import { TrackedRequest } from './tracked-request.js';
-import { workSizeOf } from './work-usage.js';
 
 /**
  * The queues that requests can wait in: the embedded one, and the one that gateways share
@@ -22,31 +22,28 @@ import { workSizeOf } from './work-usage.js';
  */
 @Injectable()
 export class RequestQueues {
+  readonly costs: CostModel;
   readonly #times = new AnswerTimes();
 
   constructor(
     readonly shared: SharedRequestQueue,
     readonly embedded: EmbeddedQueue,
     readonly reports: RequestReports,
-    private readonly dispatcher: Dispatcher,
+    dispatcher: Dispatcher,
     private readonly clock: ProcessClock,
-  ) {}
+  ) {
+    this.costs = dispatcher.costs;
+  }
 
   /**
-   * Estimates the cost of a request, chooses its queue and gives it its latest start.
+   * Chooses the queue of a request and gives it its latest start.
    * @returns its record, and the refusal if it would miss its deadline
    */
   track(request: TaskRequest, deadlines: readonly WantedDeadline[] = []) {
     // The embedded queue accepts whatever the shared one does not.
     const queue = this.shared.accepts(request) ? this.shared : this.embedded;
-    const { model, payload } = request;
-    // Charged until its device time is known (D-25).
-    const costMs = this.dispatcher.costs.estimateMs(model, workSizeOf(payload));
-    const estimated = { ...request, costMs };
     const { request: timed, refusal } =
-      deadlines.length === 0
-        ? { request: estimated }
-        : this.#timed(estimated, queue, deadlines);
+      deadlines.length === 0 ? { request } : this.#timed(request, queue, deadlines);
     const record = new TrackedRequest(timed, queue);
     void this.#learn(timed, record.settled);
     return { record, refusal };
@@ -69,7 +66,7 @@ export class RequestQueues {
   }
 
   async #learn(request: TaskRequest, settled: Promise<SettledRequest>): Promise<void> {
-    const { model, enqueuedAtMs, costMs = 1 } = request;
+    const { model, enqueuedAtMs, costMs } = request;
     const predictedMs = this.#times.predictMs(request, enqueuedAtMs);
     const { settlement, phases } = await settled;
     const { grpcMs, readyMs } = phases;

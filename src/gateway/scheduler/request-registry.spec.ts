@@ -49,14 +49,14 @@ describe('RequestRegistry', () => {
     const record = opened(registry, 'a');
     record.calls = 2;
     registry.settle(record, GONE);
-    expect([registry.has(record.key), registry.get(record.key), registry.size]).toEqual([
-      true,
-      undefined,
-      0,
-    ]);
+    expect([
+      registry.record(record.key),
+      registry.get(record.key),
+      registry.size,
+    ]).toEqual([record, undefined, 0]);
     registry.callEnded(record);
-    expect(registry.has(record.key)).toBe(true);
+    expect(registry.record(record.key)).toBe(record);
     registry.callEnded(record);
-    expect(registry.has(record.key)).toBe(false);
+    expect(registry.record(record.key)).toBeUndefined();
   });
 });

@@ -56,7 +56,7 @@ export class RequestRegistry {
 
   /**
    * Whatever its state, until its settlement has been emitted and no worker has
-   * it any more.
+   * it any more: until then its id cannot be used again.
    */
   record(key: RequestKey): TrackedRequest | undefined {
     return this.#records.get(key);
@@ -82,11 +82,6 @@ export class RequestRegistry {
   entering(key: RequestKey): TrackedRequest | undefined {
     const record = this.#records.get(key);
     return record?.accepted ? undefined : record;
-  }
-
-  /** True while the id cannot be used again. */
-  has(key: RequestKey): boolean {
-    return this.#records.has(key);
   }
 
   /** One of those that ended recently. */

@@ -55,7 +55,7 @@ export class RequestReports implements QueueReports {
       { workerId, groupId, groupSize: 1, reason: 'pulled', batchWaitMs: 0 },
       aged,
     );
-    tracked.sent(tracked.leasedAtMs ?? 0);
+    tracked.sentAtMs = tracked.leasedAtMs;
     tracked.startDeadline(() => void this.#overdue(tracked, isHeld));
   }
 

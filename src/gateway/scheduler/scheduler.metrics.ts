@@ -31,7 +31,8 @@ function readBytes(gauge: Gauge, scheduler: SchedulerService): void {
   for (const [model, bytes] of scheduler.waitingBytes()) gauge.set({ model }, bytes);
 }
 
-type Labels = Readonly<Record<string, string>>;
+type Label = 'status' | 'priority' | 'model';
+type LabelValues = Readonly<Partial<Record<Label, string>>>;
 
 /**
  * A counter that a scrape reads at one instant. prom-client formats live values some
@@ -39,23 +40,29 @@ type Labels = Readonly<Record<string, string>>;
  * metric and not yet in the other. Here values change in `collect` only.
  */
 class ScrapedTotal {
-  readonly #totals = new Map<string, { readonly labels: Labels; value: number }>();
+  readonly #totals = new Map<string, { readonly labels: LabelValues; value: number }>();
 
-  constructor(counter: Counter) {
-    Object.assign(counter, { collect: () => this.#publish(counter) });
+  constructor(
+    counter: Counter,
+    private readonly names: readonly Label[],
+  ) {
+    const collect = (): void => {
+      counter.reset();
+      for (const { labels, value } of this.#totals.values()) counter.inc(labels, value);
+    };
+    Object.assign(counter, { collect });
   }
 
-  add(labels: Labels): void {
-    const key = Object.values(labels).join(' ');
+  readonly add = (event: LabelValues): void => {
+    let key = '';
+    for (const name of this.names) key += ` ${event[name]}`;
     const total = this.#totals.get(key);
     if (total) total.value += 1;
-    else this.#totals.set(key, { labels, value: 1 });
-  }
-
-  #publish(counter: Counter): void {
-    counter.reset();
-    for (const { labels, value } of this.#totals.values()) counter.inc(labels, value);
-  }
+    else {
+      const labels = Object.fromEntries(this.names.map(name => [name, event[name]]));
+      this.#totals.set(key, { labels, value: 1 });
+    }
+  };
 }
 
 /**
@@ -72,16 +79,12 @@ export const schedulerMetricProviders: Provider[] = [
     inject: [SchedulerService],
     collect: readBytes,
   }),
-  eventMetric('scheduler_requests_total', (counter: Counter, bus) => {
-    const total = new ScrapedTotal(counter);
-    bus.on('settled', ({ status, priority, model }) =>
-      total.add({ status, priority, model }),
-    );
-  }),
-  eventMetric('switchyard_requests_accepted_total', (counter: Counter, bus) => {
-    const total = new ScrapedTotal(counter);
-    bus.on('accepted', ({ priority, model }) => total.add({ priority, model }));
-  }),
+  eventMetric('scheduler_requests_total', (counter: Counter, bus) =>
+    bus.on('settled', new ScrapedTotal(counter, ['status', 'priority', 'model']).add),
+  ),
+  eventMetric('switchyard_requests_accepted_total', (counter: Counter, bus) =>
+    bus.on('accepted', new ScrapedTotal(counter, ['priority', 'model']).add),
+  ),
   eventMetric('switchyard_requests_rejected_total', (rejected: Counter, bus) =>
     bus.on('rejected', ({ code, model }) => rejected.inc({ code, model })),
   ),

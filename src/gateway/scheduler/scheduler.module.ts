@@ -91,6 +91,7 @@ const timersProvider = {
   ],
   exports: [
     SharedQueueModule,
+    RequestIntake,
     SchedulerService,
     RequestRegistry,
     ShutdownGrace,

@@ -3,7 +3,6 @@ import { type QueueDepth } from '../shared-queue/request-queue.port.js';
 import {
   isLive,
   keyOf,
-  matchesFilter,
   type RequestFilter,
   type RequestView,
 } from '../../core/dispatch/request-view.js';
@@ -20,25 +19,23 @@ import { RequestCanceller } from './request-canceller.js';
 import { RequestIntake } from './request-intake.js';
 import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
-import { type RequestSpec } from './submitted-request.js';
 import { ShutdownDrain } from './shutdown-drain.js';
-import { type TrackedRequest } from './tracked-request.js';
 
 /** Requests of this gateway that wait for one model. */
-export interface ModelWaiting {
+interface ModelWaiting {
   /** BATCH requests that compete with REALTIME because of their age. */
   readonly aged: number;
   readonly byTenant: ReadonlyMap<string, number>;
 }
 
 /** Depth of all queues for one model. */
-export interface ModelQueueDepth extends QueueDepth {
+interface ModelQueueDepth extends QueueDepth {
   /** Held by waiting requests of this gateway. */
   readonly bytes: number;
 }
 
 /**
- * The API of the scheduler: submit, cancel, list, drain. What operators see is
+ * The API of the scheduler beside `RequestIntake`: cancel, list, drain. What operators see is
  * read from the owners when asked, never kept; a shared queue shows the requests
  * of all its gateways.
  */
@@ -63,14 +60,6 @@ export class SchedulerService {
   /** True while the dispatch loop runs. */
   get running(): boolean {
     return this.shutdown.running;
-  }
-
-  /**
-   * Throws `queue_full` (with retryAfterMs), `shutting_down`, `duplicate_request_id`,
-   * `model_unloaded`, `model_not_found`.
-   */
-  submit(spec: RequestSpec): TrackedRequest {
-    return this.intake.submit(spec);
   }
 
   /**
@@ -237,4 +226,16 @@ export class SchedulerService {
     const others = this.registry.live().filter(({ key }) => !listed.has(key));
     return [...views, ...others.map(record => this.registry.view(record))];
   }
+}
+
+function matchesFilter(
+  view: RequestView,
+  { model, tenant, priority, state }: RequestFilter,
+): boolean {
+  return (
+    (model === undefined || view.model === model) &&
+    (tenant === undefined || (view.tenant ?? DEFAULT_TENANT) === tenant) &&
+    (priority === undefined || view.priority === priority) &&
+    (state === undefined || view.state === state)
+  );
 }

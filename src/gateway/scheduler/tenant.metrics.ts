@@ -1,12 +1,15 @@
 import { Injectable, type Provider } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { type Counter, type Gauge, type Histogram } from 'prom-client';
-import { type DispatchEvent, type EventOf } from '../../core/dispatch/dispatch-event.js';
+import { type Gauge } from 'prom-client';
+import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { metricProvider } from '../../platform/metrics/metric-provider.js';
+import {
+  counterMetric,
+  histogramMetric,
+  metricProvider,
+} from '../../platform/metrics/metric-provider.js';
 import { OTHER_TENANTS, TenantLabels } from '../../platform/metrics/tenant-labels.js';
 import { RequestRegistry } from './request-registry.js';
 
@@ -21,18 +24,13 @@ const OUTCOMES = ['completed', 'cancelled', 'failed', 'rejected'] as const;
  */
 @Injectable()
 export class TenantMetrics {
+  readonly #requests = counterMetric('switchyard_tenant_requests_total');
+  readonly #waits = histogramMetric('switchyard_tenant_queue_wait_seconds');
+  readonly #device = counterMetric('switchyard_tenant_device_seconds_total');
+
   readonly #labels: TenantLabels;
 
-  constructor(
-    events: DispatchEventBus,
-    clock: ProcessClock,
-    { metrics }: Settings,
-    @InjectMetric('switchyard_tenant_requests_total') private readonly requests: Counter,
-    @InjectMetric('switchyard_tenant_queue_wait_seconds')
-    private readonly waits: Histogram,
-    @InjectMetric('switchyard_tenant_device_seconds_total')
-    private readonly device: Counter,
-  ) {
+  constructor(events: DispatchEventBus, clock: ProcessClock, { metrics }: Settings) {
     this.#labels = new TenantLabels(
       metrics.tenants,
       () => clock.nowMs(),
@@ -45,17 +43,16 @@ export class TenantMetrics {
     const name = event.tenant ?? DEFAULT_TENANT;
     if (event.type === 'accepted' || event.type === 'rejected') this.#labels.count(name);
     const tenant = this.#labels.labelOf(name);
-    if (event.type === 'rejected') this.requests.inc({ tenant, status: 'rejected' });
-    else if (event.type === 'settled') this.#settled(tenant, event);
+    if (event.type === 'rejected') this.#requests.inc({ tenant, status: 'rejected' });
+    else if (event.type === 'settled') {
+      const { status, deviceMs } = event;
+      this.#requests.inc({ tenant, status });
+      if (deviceMs !== undefined) this.#device.inc({ tenant }, deviceMs / 1000);
+    }
     // As in `scheduler_queue_wait_seconds`: the wait for a second lease is not
     // the queue's doing.
     else if (event.type === 'leased' && event.attempt === 1)
-      this.waits.observe({ tenant }, event.queueWaitMs / 1000);
-  }
-
-  #settled(tenant: string, { status, deviceMs }: EventOf<'settled'>): void {
-    this.requests.inc({ tenant, status });
-    if (deviceMs !== undefined) this.device.inc({ tenant }, deviceMs / 1000);
+      this.#waits.observe({ tenant }, event.queueWaitMs / 1000);
   }
 
   readDepth(depth: Gauge, registry: RequestRegistry): void {
@@ -66,16 +63,13 @@ export class TenantMetrics {
   }
 
   #end(tenant: string): void {
-    for (const status of OUTCOMES) this.requests.remove({ tenant, status });
-    this.waits.remove({ tenant });
-    this.device.remove({ tenant });
+    for (const status of OUTCOMES) this.#requests.remove({ tenant, status });
+    this.#waits.remove({ tenant });
+    this.#device.remove({ tenant });
   }
 }
 
 export const tenantMetricProviders: Provider[] = [
-  metricProvider('switchyard_tenant_requests_total'),
-  metricProvider('switchyard_tenant_queue_wait_seconds'),
-  metricProvider('switchyard_tenant_device_seconds_total'),
   metricProvider('switchyard_tenant_queue_depth', {
     inject: [TenantMetrics, RequestRegistry],
     collect: (depth, metrics: TenantMetrics, registry: RequestRegistry) =>

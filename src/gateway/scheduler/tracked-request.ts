@@ -66,9 +66,10 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
    */
   outputStarted = false;
   /** Undefined: no worker has given it back yet. */
-  #retries: RetryBudget | undefined;
-  #lostMs = 0;
-  #deadline: ActiveTimeout | undefined;
+  retries: RetryBudget | undefined;
+  /** How long lost workers had it. Only `retry` writes it. */
+  lostMs = 0;
+  deadline: ActiveTimeout | undefined;
 
   constructor(
     request: TaskRequest,
@@ -98,15 +99,15 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
    * @param lostMs how long that worker had it
    */
   retry(loss: WorkerLostError, lostMs: number): TaskRequest | undefined {
-    const retries = (this.#retries ??= new RetryBudget());
+    const retries = (this.retries ??= new RetryBudget());
     this.lossCode = retries.spend(this.workerId ?? '', loss);
-    this.#lostMs += lostMs;
+    this.lostMs += lostMs;
     if (this.lossCode !== undefined || this.outputStarted) return undefined;
     const { request } = this;
     const { failedBy, mostTogether } = retries;
     const lastStartMs =
       request.deadline === undefined ? Infinity : (request.latestStartMs ?? Infinity);
-    const queueDeadlineMs = Math.min(request.queueDeadlineMs + this.#lostMs, lastStartMs);
+    const queueDeadlineMs = Math.min(request.queueDeadlineMs + this.lostMs, lastStartMs);
     return { ...request, queueDeadlineMs, avoid: failedBy, mostTogether };
   }
 
@@ -115,12 +116,12 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
    * queue does not count.
    */
   startDeadline(onExpired: () => void, ms = this.request.inferenceTimeoutMs): void {
-    this.#deadline = new ActiveTimeout(ms, onExpired);
-    this.#deadline.restart();
+    this.deadline = new ActiveTimeout(ms, onExpired);
+    this.deadline.restart();
   }
 
   stopDeadline(): void {
-    this.#deadline?.stop();
+    this.deadline?.stop();
   }
 
   /** As operators see it, live or settled, without its place in the queue. */

@@ -47,10 +47,8 @@ export function usageOf(reply: WorkerReply, task: WorkerTask): WorkUsage | undef
 export function measuredWork(reply: WorkerReply, task: WorkerTask): MeasuredWork {
   const { characters, audioSeconds, inputTokens, outputTokens } =
     usageOf(reply, task) ?? {};
-  const input = characters ?? audioSeconds ?? inputTokens;
   return {
-    ...(input !== undefined && { input }),
-    ...(reply.kind === 'generation' &&
-      outputTokens !== undefined && { output: outputTokens }),
+    input: characters ?? audioSeconds ?? inputTokens,
+    output: reply.kind === 'generation' ? outputTokens : undefined,
   };
 }

@@ -1,10 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
-import {
-  type DispatchPlan,
-  type PlannedRequest,
-} from '../../core/dispatch/dispatch-plan.js';
+import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
+import { type Lease } from '../../core/dispatch/lease.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { countsAsAttempt, WorkerLostError } from '../../core/request/worker-lost.js';
@@ -36,7 +34,19 @@ export class WorkerCalls {
   ) {}
 
   run(plan: DispatchPlan): void {
-    for (const member of plan.members) this.#begin(plan, member);
+    const { workerId, groupId, members, reason } = plan;
+    for (const { request, lease, batchWaitMs, aged } of members) {
+      const tracked = this.registry.get(request.key);
+      const to = { workerId, groupId, groupSize: members.length, reason, batchWaitMs };
+      if (tracked) this.registry.leased(tracked, to, aged);
+      // A subscriber to these events may cancel any member: then nothing is sent, and the
+      // slot is free again.
+      if (tracked?.state !== 'leased') lease.release();
+      else
+        this.#call(tracked, plan, lease).catch((error: unknown) =>
+          this.#logger.error({ err: error, requestId: tracked.id }, 'settling failed'),
+        );
+    }
   }
 
   /** Counted when it happens, however the request ends (D-03). */
@@ -50,57 +60,28 @@ export class WorkerCalls {
     if (tracked) this.registry.settle(tracked, this.failures.expired(tracked));
   }
 
-  #begin(plan: DispatchPlan, member: PlannedRequest): void {
-    const tracked = this.registry.get(member.request.key);
-    const { workerId, groupId, members, reason } = plan;
-    const { batchWaitMs } = member;
-    const lease = { workerId, groupId, groupSize: members.length, reason, batchWaitMs };
-    if (tracked) this.registry.leased(tracked, lease, member.aged);
-    // A subscriber to these events may cancel any member: then nothing is sent, and the
-    // slot is free again.
-    if (tracked?.state !== 'leased') return member.lease.release();
-    try {
-      this.#send(tracked, plan, member);
-    } catch (error) {
-      member.lease.release();
-      this.#failed(tracked, error);
-    }
-  }
-
-  #send(tracked: TrackedRequest, plan: DispatchPlan, { lease }: PlannedRequest): void {
+  async #call(tracked: TrackedRequest, plan: DispatchPlan, lease: Lease): Promise<void> {
     const { workerId, groupId, members, agingShare } = plan;
     const { key, request } = tracked;
+    const group = { id: groupId, size: members.length, agingShare };
     const sentAtMs = this.clock.nowMs();
-    const call = this.pool.execute({
-      workerId,
-      request,
-      group: { id: groupId, size: members.length, agingShare },
-    });
-    tracked.sent(sentAtMs);
-    tracked.calls += 1;
-    tracked.startDeadline(() => void this.canceller.cancel(key, 'deadline'));
-    this.#follow(call, tracked, sentAtMs).catch((error: unknown) =>
-      this.#logger.error({ err: error, requestId: tracked.id }, 'settling failed'),
-    );
-    void call.finished.then(() => {
-      this.registry.callEnded(tracked);
-      lease.release();
-    });
-  }
-
-  async #follow(
-    call: WorkerCall,
-    tracked: TrackedRequest,
-    sentAtMs: number,
-  ): Promise<void> {
+    let call: WorkerCall | undefined;
     let reply: WorkerReply;
     try {
+      call = this.pool.execute({ workerId, request, group });
+      tracked.sentAtMs = sentAtMs;
+      tracked.calls += 1;
+      tracked.startDeadline(() => void this.canceller.cancel(key, 'deadline'));
+      void call.finished.then(() => {
+        this.registry.callEnded(tracked);
+        lease.release();
+      });
       reply = await call.reply;
     } catch (error) {
+      if (!call) lease.release();
       return this.#failed(tracked, error, sentAtMs);
     }
     // Also of a request that was cancelled meanwhile: its device time is spent.
-    const { request } = tracked;
     const deviceMs = deviceShareMs(reply.execution);
     if (deviceMs !== undefined) {
       const { costs, queue } = this.dispatcher;
@@ -110,7 +91,7 @@ export class WorkerCalls {
     this.registry.settle(tracked, { status: 'completed', reply });
   }
 
-  #failed(tracked: TrackedRequest, error: unknown, sentAtMs = this.clock.nowMs()): void {
+  #failed(tracked: TrackedRequest, error: unknown, sentAtMs: number): void {
     // Settled by a cancel or the deadline: this reply comes too late.
     if (tracked.state !== 'leased') return;
     if (error instanceof WorkerLostError) return this.#lost(tracked, error, sentAtMs);

@@ -41,13 +41,6 @@ redis.call('XADD', events, '*', 'event', 'reprioritized', 'jobId', id, 'priority
 if score and score >= 0x100000000 then redis.call('ZADD', prioritized, class * 0x100000000, id) end
 return 1`;
 
-interface JobPriorityChange {
-  /** Before BullMQ's keys of the queue. */
-  readonly base: string;
-  readonly jobId: string;
-  readonly priority: PriorityLabel;
-}
-
 /**
  * Gives a waiting job another priority: its class, its data and its options. Its
  * place follows when arrivals are sorted. Gateways that wait for it learn of it from
@@ -56,7 +49,12 @@ interface JobPriorityChange {
  */
 async function changeJobPriority(
   redis: Redis,
-  change: JobPriorityChange,
+  change: {
+    /** Before BullMQ's keys of the queue. */
+    readonly base: string;
+    readonly jobId: string;
+    readonly priority: PriorityLabel;
+  },
 ): Promise<boolean> {
   const { base, jobId, priority } = change;
   const keys = ['prioritized', 'wait', 'events'].map(part => base + part);
@@ -334,12 +332,10 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     const queue = new this.#bullmq.Queue(keys.queue(model), {
       // A queue whose first command fails, while Redis hangs, would fail for ever: it
       // asks nothing before it is used.
-      ...{
-        connection: redis,
-        prefix: keys.prefix,
-        skipWaitingForReady: true,
-        skipVersionCheck: true,
-      },
+      connection: redis,
+      prefix: keys.prefix,
+      skipWaitingForReady: true,
+      skipVersionCheck: true,
       streams: { events: { maxLen: MAX_EVENTS } },
     });
     // The link reports its connection; what else goes wrong is answered by the call
@@ -369,12 +365,12 @@ function factsOf(
     priority: Number(priority ?? 0),
     timestamp: Number(timestamp),
     taken: lockLeftMs > 0 && finishedOn == null,
-    ...(lockLeftMs > 0 && { lockLeftMs }),
+    lockLeftMs: lockLeftMs > 0 ? lockLeftMs : undefined,
     attempts: Number(attempts ?? 0),
     finished: finishedOn != null,
-    ...(workerId != null && { workerId }),
-    ...(processedOn != null && { takenMs: Number(processedOn) }),
-    ...(returnValue != null && { returnValue }),
-    ...(failedReason != null && { failedReason }),
+    workerId: workerId ?? undefined,
+    takenMs: processedOn == null ? undefined : Number(processedOn),
+    returnValue: returnValue ?? undefined,
+    failedReason: failedReason ?? undefined,
   };
 }

@@ -15,7 +15,6 @@ import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { BlobMissing, orStorageFull } from '../../platform/storage/storage-problems.js';
-import { costOf } from '../../core/queue/request-place.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
 import {
   type TranscribeTask,
@@ -87,7 +86,7 @@ export class PayloadBlobs {
         ...asked,
         fingerprint: digest.digest('hex'),
       };
-      return { job, costMs: costOf(request), blobs };
+      return { job, costMs: request.costMs, blobs };
     } catch (error) {
       await this.remove(blobs);
       throw error;

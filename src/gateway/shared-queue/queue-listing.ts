@@ -20,7 +20,7 @@ import { WorkerDirectory } from './worker-directory.js';
 import { Entry } from '../../core/order/account.js';
 import { FairLane } from '../../core/order/fair-lane.js';
 import { FairOrder } from '../../core/order/fair-order.js';
-import { type AgingOptions } from '../../core/queue/model-lane.js';
+import { type AgingOptions } from '../../core/queue/priority-queue.js';
 import {
   type QueueAccounts,
   type WaitingTenant,
@@ -243,7 +243,8 @@ export class QueueListing {
     const waitedMs = waitedMsOf(job, facts);
     const waitsFor = this.workers.hasReady(ref.model) ? 'slot' : 'worker';
     const isQueued = state === 'queued';
-    const isOld = isQueued && this.#ages(priority, waitedMs);
+    const { agingMs = Infinity } = this.link.access ?? {};
+    const isOld = isQueued && priority === 'batch' && waitedMs >= agingMs;
     return {
       id: job.id ?? ref.jobId,
       model: ref.model,
@@ -258,10 +259,6 @@ export class QueueListing {
       phases: result ? phasesOf(result, waitedMs) : {},
       code: codeOf(result),
     };
-  }
-
-  #ages(priority: PriorityLabel, waitedMs: number): boolean {
-    return priority === 'batch' && waitedMs >= (this.link.access?.agingMs ?? Infinity);
   }
 }
 

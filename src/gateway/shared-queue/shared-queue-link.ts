@@ -28,6 +28,8 @@ const LOOK_MS = 500;
 @Injectable()
 export class SharedQueueLink implements OnApplicationShutdown {
   readonly access: SharedQueueAccess | undefined;
+  /** `queue.driver` is redis. */
+  readonly enabled: boolean;
   readonly keys: QueueKeys;
   readonly #redis: Redis | undefined;
   readonly #back = new Subject<void>();
@@ -41,6 +43,7 @@ export class SharedQueueLink implements OnApplicationShutdown {
     settings: Settings,
   ) {
     this.access = sharedQueueAccess(settings);
+    this.enabled = this.access !== undefined;
     this.keys = new QueueKeys(settings.redis.prefix);
     if (!this.access) return;
     this.#redis = link.commands(COMMAND_MS);
@@ -52,11 +55,6 @@ export class SharedQueueLink implements OnApplicationShutdown {
 
   onApplicationShutdown(): void {
     this.#back.complete();
-  }
-
-  /** `queue.driver` is redis. */
-  get enabled(): boolean {
-    return this.access !== undefined;
   }
 
   /** Redis answers and has room. */

@@ -16,7 +16,6 @@ import {
   type StopReason,
 } from '../../contracts/queue-jobs/queue-messages.js';
 import { type QueueEnd } from './request-queue.port.js';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
@@ -191,8 +190,11 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     // read with it.
     if (event === 'waiting' && prev === 'active')
       return queueMicrotask(() => this.#requeued(shared, false));
-    if (event === 'reprioritized')
-      return this.#reprioritized(shared, priority === 'realtime' ? 'realtime' : 'batch');
+    if (event === 'reprioritized') {
+      shared.reprioritized(priority === 'realtime' ? 'realtime' : 'batch');
+      const { reports, request } = shared;
+      return reports.reprioritized(request.key, request.priority);
+    }
     // Only a hint: it may belong to an earlier job of that id, and `active` does not
     // name the worker.
     if (event === 'active' || event === 'removed') void this.#reconcile([shared]);
@@ -236,11 +238,6 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     } catch {
       return true;
     }
-  }
-
-  #reprioritized(shared: SharedRequest, label: PriorityLabel): void {
-    shared.reprioritized(label);
-    shared.reports.reprioritized(shared.request.key, shared.request.priority);
   }
 
   /** @param lost its worker died; false: the worker gave it back */

@@ -14,15 +14,14 @@ export type GenerationCounts = Readonly<
   Pick<GenerationActivity, (typeof TOTALS)[number]>
 >;
 
-export const NO_COUNTS = Object.fromEntries(
-  TOTALS.map(name => [name, 0]),
-) as GenerationCounts;
-
-/** The increments from one report of a process to its next; never negative. */
+/**
+ * The increments from one report of a process to its next; never negative.
+ * @param before undefined: it is the first one
+ */
 export const countsSince = (
-  before: GenerationCounts,
+  before: GenerationCounts | undefined,
   now: GenerationCounts,
 ): GenerationCounts =>
   Object.fromEntries(
-    TOTALS.map(name => [name, Math.max(0, now[name] - before[name])]),
+    TOTALS.map(name => [name, Math.max(0, now[name] - (before?.[name] ?? 0))]),
   ) as GenerationCounts;

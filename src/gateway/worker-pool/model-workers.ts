@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
-import { type SlotOffer } from '../../core/dispatch/worker.port.js';
+import { type Subject } from 'rxjs';
+import { type SlotOffer, type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { type Placement } from '../../core/request/scheduled-request.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { differs } from '../../platform/config/config.module.js';
@@ -16,12 +17,7 @@ import {
   UNPROTECTED,
 } from '../../platform/grpc/channel-security.js';
 import { type PooledWorker } from './pooled-worker.js';
-import {
-  favourite,
-  leastLoaded,
-  type WorkerOffer,
-  withoutAvoided,
-} from './worker-choice.js';
+import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
 import {
   localWorkers,
   remoteWorker,
@@ -29,8 +25,8 @@ import {
   type WorkerRosterOptions,
 } from './worker-roster.js';
 import {
+  isNew,
   isReady,
-  modelState,
   type ModelView,
   type WorkerView,
   type WorkerOrder,
@@ -38,12 +34,12 @@ import {
 
 export interface ModelWorkersOptions extends Pick<
   WorkerRosterOptions,
-  'settings' | 'launch' | 'nowMs' | 'onActivity'
+  'settings' | 'launch' | 'clock' | 'activity' | 'executed'
 > {
   readonly model: ModelSpec;
   readonly resolve: AddressResolver;
-  /** A worker of the model has more slots than before, free or urgent. Synchronous. */
-  onCapacity(model: string): void;
+  /** Models a worker of which has more slots than before, free or urgent. Synchronous. */
+  readonly capacity: Subject<string>;
 }
 
 type Life = 'unloaded' | 'loaded' | 'unloading';
@@ -84,11 +80,11 @@ export class ModelWorkers {
 
   constructor(private readonly options: ModelWorkersOptions) {
     this.id = options.model.id;
-    this.#usedAtMs = options.nowMs();
+    this.#usedAtMs = options.clock.nowMs();
     this.#roster = {
       ...options,
-      onCapacity: () => options.onCapacity(this.id),
-      onReturn: () => (this.#usedAtMs = options.nowMs()),
+      onCapacity: () => options.capacity.next(this.id),
+      onReturn: () => (this.#usedAtMs = options.clock.nowMs()),
     };
     this.#addresses = new AddressWatch({
       addresses: options.model.addresses,
@@ -120,14 +116,14 @@ export class ModelWorkers {
    */
   load(): void {
     this.isHeld = false;
-    this.#usedAtMs = this.options.nowMs();
+    this.#usedAtMs = this.options.clock.nowMs();
     if (this.#life === 'unloaded' && !this.#closed) this.#detached(() => this.#start());
     else if (this.#life === 'unloading') void this.#unloading?.then(() => this.load());
   }
 
   /** A request waits for it: starts its workers unless an operator unloaded it. */
   demand(): void {
-    this.#usedAtMs = this.options.nowMs();
+    this.#usedAtMs = this.options.clock.nowMs();
     if (this.#life === 'unloaded' && !this.isHeld && this.#problem === undefined)
       this.load();
   }
@@ -172,9 +168,9 @@ export class ModelWorkers {
     }
     const offers =
       avoid.length === 0 ? all : withoutAvoided(all, this.#fileWorkers, avoid);
-    if (offers.length < 2) return offers[0]?.offer;
+    if (offers.length < 2) return offers[0];
     const trial = offers.find(({ isTrial }) => isTrial);
-    if (trial) return trial.offer;
+    if (trial) return trial;
     return affinity === undefined ? leastLoaded(offers) : favourite(offers, affinity);
   }
 
@@ -208,19 +204,19 @@ export class ModelWorkers {
     }
     return {
       id: this.id,
-      ...modelState({ life: this.#life, workers, problem: this.#problem }),
+      ...this.#state(workers),
       autostart,
       startsOnRequest: !this.isHeld,
       idleUnloadS,
       running,
-      idleMs: running > 0 ? 0 : this.options.nowMs() - this.#usedAtMs,
+      idleMs: running > 0 ? 0 : this.options.clock.nowMs() - this.#usedAtMs,
       workers,
     };
   }
 
   /** Remembers that it was needed now. */
   used(): void {
-    this.#usedAtMs = this.options.nowMs();
+    this.#usedAtMs = this.options.clock.nowMs();
   }
 
   /** Cancels remaining calls and stops for good. Idempotent in effect. */
@@ -234,13 +230,29 @@ export class ModelWorkers {
     return [...this.workers.values()].filter(({ options }) => options.role !== 'stream');
   }
 
+  #state(workers: readonly WorkerView[]): Pick<ModelView, 'state' | 'reason'> {
+    if (this.#problem !== undefined) return { state: 'failed', reason: this.#problem };
+    if (this.#life !== 'loaded') return { state: this.#life };
+    if (workers.some(isReady)) return { state: 'loaded' };
+    const wanted = workers.filter(({ drained }) => !drained);
+    if (workers.length > 0 && wanted.length === 0)
+      return { state: 'failed', reason: 'all of its workers are drained' };
+    // Without any worker yet, a name server has not answered.
+    if (workers.length === 0 || wanted.some(isNew)) return { state: 'loading' };
+    const reasons = wanted.flatMap(({ id, lastExit, problem }) => {
+      const reason = problem ?? lastExit?.reason ?? lastExit?.lines.at(-1);
+      return reason === undefined ? [] : `${id}: ${reason}`;
+    });
+    return { state: 'failed', reason: reasons[0] ?? 'no worker is up' };
+  }
+
   #start(): void {
     try {
       this.#security = channelSecurity(this.options.model.remote);
     } catch (error) {
       this.#problem = (error as Error).message;
       this.#logger.error({ model: this.id, err: error }, 'model cannot be loaded');
-      return this.options.onActivity({ type: 'load_failed', model: this.id });
+      return this.options.activity.next({ type: 'load_failed', model: this.id });
     }
     this.#problem = undefined;
     this.#life = 'loaded';
@@ -258,7 +270,7 @@ export class ModelWorkers {
     this.#life = 'unloaded';
     this.#populate();
     // A request that waits may load it again.
-    this.options.onCapacity(this.id);
+    this.options.capacity.next(this.id);
   }
 
   async #stopAll(): Promise<void> {

@@ -1,13 +1,14 @@
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type GenerationCounts } from './generation-counts.js';
 
-/** For metrics: what no view shows. */
+/** A worker answered a request. */
+export interface ExecutedCall {
+  readonly model: string;
+  readonly execution: CallExecution;
+}
+
+/** What no view shows. */
 export type PoolActivity =
-  | {
-      readonly type: 'executed';
-      readonly model: string;
-      readonly execution: CallExecution;
-    }
   | { readonly type: 'restarted'; readonly model: string; readonly worker: string }
   | {
       readonly type: 'exited';

@@ -1,6 +1,8 @@
+import { type Subject } from 'rxjs';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type StreamConfig } from '../../contracts/grpc/call.codec.js';
-import { type SlotCredit } from '../../core/dispatch/worker.port.js';
+import { type MonotonicClock } from '../../core/batching/window-timers.js';
+import { type SlotCredit, type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { type Lease } from '../../core/dispatch/lease.js';
@@ -15,12 +17,11 @@ import { type Settings } from '../../platform/config/settings.js';
 import { maxMessageBytes, workerCare } from '../../platform/config/worker-spec.js';
 import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
 import { type ProcessLog } from '../../platform/process/process-log.js';
-import { type PoolActivity } from './pool-activity.js';
+import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
-import { type WorkerOffer } from './worker-choice.js';
 import { WorkerConnection } from './worker-connection.js';
 import { isUnreachable } from './worker-health.js';
 import {
@@ -45,9 +46,9 @@ const UNCONNECTED = { slots: NO_SLOTS, streams: NO_SLOTS, address: undefined };
 /** What all workers of a model have in common, and whom they tell. */
 export interface WorkerOwner {
   readonly settings: Settings;
-  /** Monotonic milliseconds. */
-  readonly nowMs: () => number;
-  readonly onActivity: (activity: PoolActivity) => void;
+  readonly clock: MonotonicClock;
+  readonly activity: Subject<PoolActivity>;
+  readonly executed: Subject<ExecutedCall>;
   /** A worker has more slots than before, free or urgent. Synchronous. */
   readonly onCapacity: () => void;
   /** A worker has ended a request or a live stream. */
@@ -93,7 +94,7 @@ export class PooledWorker {
   }
 
   get state(): WorkerStatus {
-    const inUse = this.#connection?.slots.inUse ?? 0;
+    const { inUse } = this.#connection?.slots ?? NO_SLOTS;
     return shownStatus(this.#phase, this.#record.breaker, inUse);
   }
 
@@ -139,16 +140,21 @@ export class PooledWorker {
     if (!slots || !PHASES[this.#phase].offers) return undefined;
     const { free, urgent } = slots.creditsFor(mostTogether);
     if (urgent === 0) return undefined;
-    const maxBatch = this.#report?.maxBatch ?? 1;
-    return this.#record.limit(
-      { workerId: this.id, free, urgent, idle: slots.inUse === 0, maxBatch },
-      slots.total,
-    );
+    return this.#record.limit({
+      workerId: this.id,
+      free,
+      urgent,
+      idle: slots.inUse === 0,
+      maxBatch: this.#report?.maxBatch ?? 1,
+      total: slots.total,
+      latencyMs: this.#record.latencyMs,
+    });
   }
 
   /** @throws Error when fewer than `count` slots of that credit are left. */
   lease(count: number, credit: SlotCredit, mostTogether?: number): readonly Lease[] {
-    const { health, slots } = this.#connected();
+    if (!this.#connection) throw new Error(`worker ${this.id} has no process`);
+    const { health, slots } = this.#connection;
     health.busy();
     const leases = slots.lease(count, credit, mostTogether);
     return this.#record.breaker === 'half_open' ? this.#record.trials(leases) : leases;
@@ -167,7 +173,8 @@ export class PooledWorker {
    * Error without a free place.
    */
   openStream(config: StreamConfig): StreamHandle {
-    const connection = this.#connected();
+    const connection = this.#connection;
+    if (!connection) throw new Error(`worker ${this.id} has no process`);
     const [lease] = connection.streams.lease(1);
     connection.health.busy();
     const stream = connection.openStream(config);
@@ -234,18 +241,13 @@ export class PooledWorker {
     };
   }
 
-  #connected(): WorkerConnection {
-    if (!this.#connection) throw new Error(`worker ${this.id} has no process`);
-    return this.#connection;
-  }
-
   async #follow({ reply }: WorkerCall, connection: WorkerConnection): Promise<void> {
-    const startedAtMs = this.options.nowMs();
+    const { clock, executed, model } = this.options;
+    const startedAtMs = clock.nowMs();
     try {
       const { execution } = await reply;
-      this.#record.answered(this.options.nowMs() - startedAtMs);
-      const { model, onActivity } = this.options;
-      onActivity({ type: 'executed', model: model.id, execution });
+      this.#record.answered(clock.nowMs() - startedAtMs);
+      executed.next({ model: model.id, execution });
     } catch (error) {
       if (connection === this.#connection && this.#record.failed(error))
         this.#onDraining(error as Error);
@@ -289,23 +291,22 @@ export class PooledWorker {
 
   #onReport(report: WorkerHealthReport): void {
     this.#report = report;
-    const { model, role, settings, onActivity } = this.options;
+    const { model, role, settings, activity } = this.options;
     const problem = reportProblem(report, {
       model: model.id,
       kind: model.kind,
       maxMessageBytes: neededMessageBytes(model.kind, settings.server.uploadLimitBytes),
     });
-    const isSound = problem === undefined;
     this.#explain(
       problem ??
         (isUpstreamAway(report) ? (this.#problem ?? whyNotReady(report)) : undefined),
     );
     this.options.location.onProbe?.(problem ?? whyNotReady(report));
-    if (isSound && report.generation && this.#connection) {
+    if (!problem && report.generation && this.#connection) {
       const counts = this.#connection.generated(report.generation);
-      onActivity({ type: 'generated', worker: this.id, model: model.id, counts });
+      activity.next({ type: 'generated', worker: this.id, model: model.id, counts });
     }
-    this.#on(eventOf(report, isSound, this.#held !== undefined));
+    this.#on(eventOf(report, !problem, this.#held !== undefined));
     if (PHASES[this.#phase].offers) this.#connection?.resize(report, role);
   }
 

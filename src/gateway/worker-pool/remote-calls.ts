@@ -31,7 +31,6 @@ import {
 } from '../../contracts/grpc/tts.codec.js';
 import { type ClientDuplexStream } from '@grpc/grpc-js';
 import {
-  type CallAudio,
   decodeTranscript,
   decodeUploadAnswer,
   encodeTranscribeCall,
@@ -44,40 +43,51 @@ import {
 } from '../../contracts/grpc/stt.codec.js';
 import { maxWholeAudioBytes } from '../../platform/config/worker-spec.js';
 
-/** What every call says of its request. */
-const identityOf = ({ request: { key, priority }, group }: CallRequest) => ({
-  requestId: key,
-  priority,
+/** What every call says of its request; messages without a tenant leave it out. */
+const identityOf = ({ request, group }: CallRequest) => ({
+  requestId: request.key,
+  priority: request.priority,
+  tenant: request.tenant ?? '',
   group,
 });
 
-const ownerOf = (request: CallRequest) => ({
-  ...identityOf(request),
-  tenant: request.request.tenant ?? '',
-});
+/**
+ * Longer audio than this is cut into windows by the worker, so that it neither fills its
+ * memory nor holds its device.
+ */
+const SHORT_S = 60;
 
 /**
- * One `TranscribeFile` RPC: the upload is read, then sent, unless the caller went
- * away in between.
+ * Short audio that fits into one message is sent by one `TranscribeFile` RPC, without a
+ * file and a second copy: it is read, then sent unless the caller went away in between.
+ * @param currentChannel asked again when the audio has been read: the connection may have
+ *   been replaced meanwhile
  */
 export async function transcribe(
   call: CallProgress,
-  /**
-   * Called when the upload has been read: the connection may have
-   * been replaced meanwhile.
-   */
   currentChannel: () => WorkerChannel,
   request: CallRequest,
   task: TranscribeTask,
 ): Promise<WorkerReply> {
-  const audio = 'url' in task.audio ? task.audio : await task.audio.bytes();
+  const { audio: source, durationS = 0, onSegment } = task;
+  const most = maxWholeAudioBytes(currentChannel().maxMessageBytes);
+  const isWhole = onSegment === undefined && durationS <= SHORT_S;
+  if ('url' in source || !isWhole || source.size > most)
+    return transcribeUpload(call, currentChannel(), request, task);
+  const audio = await source.bytes();
   if (call.abandoned)
     throw new DomainError(
       'request_cancelled',
       'Cancelled before the worker received it.',
     );
   const channel = currentChannel();
-  demandFitting(audio, channel.maxMessageBytes);
+  const limit = maxWholeAudioBytes(channel.maxMessageBytes);
+  // gRPC rejects a larger message without a code that identifies the reason.
+  if (audio.length > limit)
+    throw new DomainError(
+      'file_too_large',
+      `The audio has ${audio.length} bytes; at most ${limit} can be sent in one message.`,
+    );
   const message = encodeTranscribeCall({ ...task, ...identityOf(request), audio });
   return decodeTranscript(
     await channel.unary<TranscribeFileResponse>(
@@ -87,41 +97,13 @@ export async function transcribe(
   );
 }
 
-/** gRPC rejects a larger message without a code that identifies the reason. */
-function demandFitting(audio: CallAudio, maxMessageBytes: number): void {
-  const limit = maxWholeAudioBytes(maxMessageBytes);
-  if (!Buffer.isBuffer(audio) || audio.length <= limit) return;
-  throw new DomainError(
-    'file_too_large',
-    `The audio has ${audio.length} bytes; at most ${limit} can be sent in one message.`,
-  );
-}
-
-/**
- * Longer audio than this is cut into windows by the worker, so that it neither fills its
- * memory nor holds its device.
- */
-const SHORT_S = 60;
-
-/**
- * False for short audio that fits into one message: it is sent as `TranscribeFile`,
- * without a file and a second copy.
- */
-export function goesInPieces(
-  { audio, durationS = 0, onSegment }: TranscribeTask,
-  maxMessageBytes: number,
-): boolean {
-  if (onSegment !== undefined || 'url' in audio) return true;
-  return audio.size > maxWholeAudioBytes(maxMessageBytes) || durationS > SHORT_S;
-}
-
 /**
  * One `TranscribeUpload` RPC: the upload goes to the worker piece by piece as it takes
  * them, never whole through memory; segments come back as they become final. The rest of
  * an abandoned upload is not sent: the worker receives the cancel by its own RPC; if that
  * is lost, it sees a short file.
  */
-export async function transcribeUpload(
+async function transcribeUpload(
   call: CallProgress,
   channel: WorkerChannel,
   request: CallRequest,
@@ -237,7 +219,7 @@ export async function embed(
   request: CallRequest,
   { kind: _kind, ...task }: EmbedTask,
 ): Promise<WorkerReply> {
-  const message = encodeEmbedCall({ ...task, ...ownerOf(request) });
+  const message = encodeEmbedCall({ ...task, ...identityOf(request) });
   const answer = await channel.unary<EmbedResponse>(
     done => channel.text.embed(message, done),
     call,
@@ -249,7 +231,7 @@ const generateFields = (
   request: CallRequest,
   { form, body, maxTokens, n, sink }: GenerateTask,
 ): GenerateCallFields => ({
-  ...ownerOf(request),
+  ...identityOf(request),
   tenantWeight: request.tenantWeight ?? 1,
   traceparent: request.request.traceparent,
   form,

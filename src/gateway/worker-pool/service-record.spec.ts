@@ -19,8 +19,11 @@ describe('CircuitBreaker', () => {
     jest.useRealTimers();
   });
 
-  const offer = { workerId: 'w', free: 4, urgent: 4, idle: true, maxBatch: 4 };
-  const takesTrial = () => record.limit(offer, 4)?.isTrial === true;
+  const offer = {
+    ...{ workerId: 'w', free: 4, urgent: 4, idle: true, maxBatch: 4 },
+    ...{ total: 4, latencyMs: 0 },
+  };
+  const takesTrial = () => record.limit(offer)?.isTrial === true;
   const begunTrial = () => record.trials([new Lease(() => undefined)])[0]!;
   const fail = (times: number): void => {
     for (let time = 1; time <= times; time += 1) record.note(`failure ${time}`);

@@ -1,9 +1,8 @@
 import { isWorkerAnswer } from '../../contracts/grpc/status.codec.js';
-import { type SlotOffer } from '../../core/dispatch/worker.port.js';
+import { type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { blended } from '../../core/queue/answer-times.js';
 import { Lease } from '../../core/dispatch/lease.js';
-import { type WorkerOffer } from './worker-choice.js';
 import { type BreakerState } from './worker-view.js';
 
 /** Weight of the newest latency: after ten answers the first counts for a tenth. */
@@ -59,20 +58,11 @@ export class ServiceRecord {
     return `circuit breaker ${state} after ${this.#failures} failures in a row, ${next}: ${this.#reason}`;
   }
 
-  /**
-   * What is left of an offer: all of it, one request on trial, or nothing. @param total
-   * slots in all
-   */
-  limit(offer: SlotOffer, total: number): WorkerOffer | undefined {
-    const { latencyMs } = this;
-    if (this.breaker === 'closed') return { offer, total, latencyMs };
+  /** What is left of an offer: all of it, one request on trial, or nothing. */
+  limit(offer: WorkerOffer): WorkerOffer | undefined {
+    if (this.breaker === 'closed') return offer;
     if (this.breaker === 'open' || this.#onTrial || offer.free === 0) return undefined;
-    return {
-      offer: { ...offer, free: 1, urgent: 1, maxBatch: 1 },
-      total: 1,
-      latencyMs,
-      isTrial: true,
-    };
+    return { ...offer, free: 1, urgent: 1, maxBatch: 1, total: 1, isTrial: true };
   }
 
   /** To be called with every lease that is taken while the breaker is half open. */

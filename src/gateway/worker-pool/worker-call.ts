@@ -4,14 +4,12 @@ import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { SinkWriter } from './sink-writer.js';
 import { type WorkerReply, type TaskRequest } from './worker-task.js';
 
-/** What a worker is sent of a request. */
-type CalledRequest = Pick<
-  TaskRequest,
-  'key' | 'priority' | 'tenant' | 'payload' | 'traceparent'
->;
-
 export interface CallRequest {
-  readonly request: CalledRequest;
+  /** What a worker is sent of it. */
+  readonly request: Pick<
+    TaskRequest,
+    'key' | 'priority' | 'tenant' | 'payload' | 'traceparent'
+  >;
   readonly group: CallGroup;
   /** Of its tenant (D-25); absent: 1. */
   readonly tenantWeight?: number;

@@ -1,12 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ServiceRecord } from './service-record.js';
-import {
-  favourite,
-  leastLoaded,
-  withoutAvoided,
-  type WorkerOffer,
-} from './worker-choice.js';
+import { type WorkerOffer } from '../../core/dispatch/worker.port.js';
+import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
 
 const worker = (
   workerId: string,
@@ -14,7 +10,7 @@ const worker = (
   total: number,
   latencyMs = 0,
 ): WorkerOffer => ({
-  offer: { workerId, free, urgent: free + 4, idle: free === total, maxBatch: 4 },
+  ...{ workerId, free, urgent: free + 4, idle: free === total, maxBatch: 4 },
   total,
   latencyMs,
 });
@@ -59,7 +55,7 @@ describe('leastLoaded', () => {
         );
         const best = workers[Number(leastLoaded(workers)?.workerId)]!;
         for (const other of workers) {
-          const share = ({ offer, total }: WorkerOffer) => offer.free / total;
+          const share = ({ free, total }: WorkerOffer) => free / total;
           expect(share(best)).toBeGreaterThanOrEqual(share(other));
           if (share(best) === share(other) && best.total === other.total) {
             expect(best.latencyMs).toBeLessThanOrEqual(other.latencyMs);
@@ -75,7 +71,7 @@ describe('leastLoaded', () => {
         const workers = drawn.map(({ free, total, latencyMs }, index) =>
           worker(String(index), free, total, latencyMs),
         );
-        if (workers.some(({ offer }) => offer.free > 0))
+        if (workers.some(({ free }) => free > 0))
           expect(leastLoaded(workers)?.free).toBeGreaterThan(0);
       }),
     );
@@ -144,7 +140,7 @@ describe('a request that some workers gave back', () => {
     isTrusted,
   });
   const left = (offers: WorkerOffer[], workers: ReturnType<typeof standing>[]) =>
-    withoutAvoided(offers, workers, ['sick']).map(({ offer }) => offer.workerId);
+    withoutAvoided(offers, workers, ['sick']).map(({ workerId }) => workerId);
   const sick = worker('sick', 4, 4);
 
   it('goes to another one with a free slot', () => {

@@ -1,19 +1,5 @@
-import { type SlotOffer } from '../../core/dispatch/worker.port.js';
+import { type SlotOffer, type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { type WorkerStatus } from './worker-view.js';
-
-/** What one worker of a model could take now, and what is known of its pace. */
-export interface WorkerOffer {
-  readonly offer: SlotOffer;
-  /** Request credits in all; 1 or more. */
-  readonly total: number;
-  /** Recent duration of its calls; 0: none yet. */
-  readonly latencyMs: number;
-  /**
-   * One request shows whether a worker that was suspended serves again: it goes first, or
-   * the worker would stay out while others idle.
-   */
-  readonly isTrial?: boolean;
-}
 
 /**
  * The worker to use next: the largest free share of its slots, so that a large worker
@@ -25,22 +11,14 @@ export function leastLoaded(offers: readonly WorkerOffer[]): SlotOffer | undefin
   let best: WorkerOffer | undefined;
   for (const candidate of offers)
     if (!best || isBetter(candidate, best)) best = candidate;
-  return best?.offer;
+  return best;
 }
 
 function isBetter(a: WorkerOffer, b: WorkerOffer): boolean {
-  const free = a.offer.free / a.total - b.offer.free / b.total;
+  const free = a.free / a.total - b.free / b.total;
   if (free !== 0) return free > 0;
-  const urgent = a.offer.urgent / a.total - b.offer.urgent / b.total;
+  const urgent = a.urgent / a.total - b.urgent / b.total;
   return urgent === 0 ? a.latencyMs < b.latencyMs : urgent > 0;
-}
-
-/** A worker of the model, as a request that was given back sees it. */
-interface CandidateWorker {
-  readonly id: string;
-  readonly state: WorkerStatus;
-  /** It has answered a request since it last refused one. */
-  readonly isTrusted: boolean;
 }
 
 /**
@@ -50,11 +28,16 @@ interface CandidateWorker {
  */
 export function withoutAvoided(
   offers: readonly WorkerOffer[],
-  workers: readonly CandidateWorker[],
+  workers: readonly {
+    readonly id: string;
+    readonly state: WorkerStatus;
+    /** It has answered a request since it last refused one. */
+    readonly isTrusted: boolean;
+  }[],
   avoid: readonly string[],
 ): readonly WorkerOffer[] {
-  const others = offers.filter(({ offer }) => !avoid.includes(offer.workerId));
-  if (others.some(({ offer }) => offer.free > 0)) return others;
+  const others = offers.filter(({ workerId }) => !avoid.includes(workerId));
+  if (others.some(({ free }) => free > 0)) return others;
   const isServed = workers.some(
     ({ id, state }) => !avoid.includes(id) && (state === 'ready' || state === 'busy'),
   );
@@ -63,7 +46,7 @@ export function withoutAvoided(
     workers.filter(({ isTrusted }) => isTrusted).map(({ id }) => id),
   );
   return offers.filter(
-    ({ offer }) => !avoid.includes(offer.workerId) || trusted.has(offer.workerId),
+    ({ workerId }) => !avoid.includes(workerId) || trusted.has(workerId),
   );
 }
 
@@ -87,16 +70,13 @@ export function favourite(
   const most = Math.max(...offers.map(freeShare));
   if (!(most > 0)) return leastLoaded(offers);
   const near = offers.filter(
-    ({ offer, total }) => offer.free > 0 && most - offer.free / total <= CLEARLY_FULLER,
+    offer => offer.free > 0 && most - freeShare(offer) <= CLEARLY_FULLER,
   );
-  const ranked = near.map(({ offer }) => ({
-    offer,
-    rank: rankOf(affinity, offer.workerId),
-  }));
+  const ranked = near.map(offer => ({ offer, rank: rankOf(affinity, offer.workerId) }));
   return ranked.reduce((best, next) => (next.rank > best.rank ? next : best)).offer;
 }
 
-const freeShare = ({ offer, total }: WorkerOffer): number => offer.free / total;
+const freeShare = ({ free, total }: WorkerOffer): number => free / total;
 
 /**
  * FNV-1a with a final mix, so that names that differ in their last digit end far apart.

@@ -19,7 +19,7 @@ import { SlotMap } from '../../core/request/slot-map.js';
 import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
 import { stopCall, type StopLimits } from './call-stopper.js';
 import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
-import { countsSince, type GenerationCounts, NO_COUNTS } from './generation-counts.js';
+import { countsSince, type GenerationCounts } from './generation-counts.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { SlotLedger } from './slot-ledger.js';
 import { type StreamHandle, WorkerStream } from './stream-handle.js';
@@ -28,9 +28,7 @@ import {
   generate,
   generateInside,
   synthesize,
-  goesInPieces,
   transcribe,
-  transcribeUpload,
 } from './remote-calls.js';
 import {
   CallProgress,
@@ -42,44 +40,40 @@ import { type ChannelLimits, WorkerChannel } from '../../platform/grpc/worker-ch
 import { probeWorker, WorkerHealth } from './worker-health.js';
 import { type WorkerReply } from './worker-task.js';
 
-/** How every worker of a model is reached, probed and stopped. */
-interface ConnectionSettings {
-  readonly limits: ChannelLimits;
-  readonly stop: StopLimits;
-  readonly health: {
-    readonly intervalMs: number;
-    readonly timeoutMs: number;
-    readonly failures: number;
-  };
-}
-
-interface ConnectionEvents {
-  onReport(report: WorkerHealthReport): void;
-  /** A probe failed. */
-  onProbeFailure(error: unknown): void;
-  /** So many failed in a row that the worker counts as lost. */
-  onUnhealthy(): void;
-  /** A call or a probe found the connection broken; it has been replaced already. */
-  onConnectionLost(): void;
-  /**
-   * A cancelled call was reset from this side, because the worker did not end it in time.
-   */
-  onUnended?(): void;
-  /** More slots than before, free or urgent. Synchronous. */
-  readonly onCapacity?: () => void;
-  /** A slot or a place for a live stream was released. Synchronous. */
-  readonly onReturn?: () => void;
-}
-
 interface ConnectionOptions {
   /** host:port, or in this process. */
   readonly at: string | InProcessWorker;
   readonly kind: ModelKind;
-  readonly settings: ConnectionSettings;
+  /** How every worker of a model is reached, probed and stopped. */
+  readonly settings: {
+    readonly limits: ChannelLimits;
+    readonly stop: StopLimits;
+    readonly health: {
+      readonly intervalMs: number;
+      readonly timeoutMs: number;
+      readonly failures: number;
+    };
+  };
   /** Its end is noticed without a probe. */
   readonly isSupervised: boolean;
   readonly security: ChannelSecurity;
-  readonly events: ConnectionEvents;
+  readonly events: {
+    onReport(report: WorkerHealthReport): void;
+    /** A probe failed. */
+    onProbeFailure(error: unknown): void;
+    /** So many failed in a row that the worker counts as lost. */
+    onUnhealthy(): void;
+    /** A call or a probe found the connection broken; it has been replaced already. */
+    onConnectionLost(): void;
+    /**
+     * A cancelled call was reset from this side, because the worker did not end it in time.
+     */
+    onUnended?(): void;
+    /** More slots than before, free or urgent. Synchronous. */
+    readonly onCapacity?: () => void;
+    /** A slot or a place for a live stream was released. Synchronous. */
+    readonly onReturn?: () => void;
+  };
 }
 
 /**
@@ -111,7 +105,7 @@ export class WorkerConnection {
   /** The connection that broke last, and how many calls ended with it. */
   #lost: { readonly channel: WorkerChannel; readonly together: number } | undefined;
   #fate = Promise.withResolvers<'disconnected' | 'died'>();
-  #counts = NO_COUNTS;
+  #counts: GenerationCounts | undefined;
 
   constructor(private readonly options: ConnectionOptions) {
     const { at, settings, events, isSupervised } = options;
@@ -234,32 +228,21 @@ export class WorkerConnection {
   }
 
   async #perform(call: CallProgress, request: CallRequest): Promise<WorkerReply> {
+    const { payload } = request.request;
     try {
-      return await this.#start(call, request);
+      if (this.#retired) throw wentAway(this.address ?? 'in this process');
+      if (this.#inner) return await generateInside(call, this.#inner, request);
+      const channel = this.#channel!;
+      const { kind } = payload;
+      if (kind === 'synthesize') return await synthesize(call, channel, request, payload);
+      if (kind === 'generate') return await generate(call, channel, request, payload);
+      if (kind === 'embed') return await embed(call, channel, request, payload);
+      return await transcribe(call, () => this.#channel ?? channel, request, payload);
     } catch (error) {
       throw await this.#failure(call, error);
     } finally {
       // Otherwise its end is that of the RPC.
       if (!call.sent || this.#inner) call.ended();
-    }
-  }
-
-  #start(call: CallProgress, request: CallRequest): Promise<WorkerReply> {
-    if (this.#retired) throw wentAway(this.address ?? 'in this process');
-    if (this.#inner) return generateInside(call, this.#inner, request);
-    const { payload } = request.request;
-    const channel = this.#channel!;
-    switch (payload.kind) {
-      case 'synthesize':
-        return synthesize(call, channel, request, payload);
-      case 'generate':
-        return generate(call, channel, request, payload);
-      case 'embed':
-        return embed(call, channel, request, payload);
-      case 'transcribe':
-        return goesInPieces(payload, channel.maxMessageBytes)
-          ? transcribeUpload(call, channel, request, payload)
-          : transcribe(call, () => this.#channel ?? channel, request, payload);
     }
   }
 

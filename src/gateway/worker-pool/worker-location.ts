@@ -20,25 +20,23 @@ export interface LocationEvents {
   onGone(): void;
 }
 
-/** What is known of the processes of a worker: `ProcessSupervisor` has it. */
-interface LocationStatus {
-  readonly pid?: number | undefined;
-  readonly restarts: number;
-  readonly lastExit?: ProcessExit | undefined;
-  /** A process runs that has not been ready yet. */
-  readonly isStarting?: boolean;
-  /** How the last process ended, or what is wrong with the one that runs. */
-  readonly problem?: string | undefined;
-  /** Why its last process could not start; undefined once another one is ready. */
-  readonly startFailure?: string | undefined;
-}
-
 /**
  * Where a worker runs: a process that the gateway supervises, the gateway's own, or
  * a remote address.
  */
 export interface WorkerLocation {
-  readonly status: LocationStatus;
+  /** What is known of its processes: `ProcessSupervisor` has it. */
+  readonly status: {
+    readonly pid?: number | undefined;
+    readonly restarts: number;
+    readonly lastExit?: ProcessExit | undefined;
+    /** A process runs that has not been ready yet. */
+    readonly isStarting?: boolean;
+    /** How the last process ended, or what is wrong with the one that runs. */
+    readonly problem?: string | undefined;
+    /** Why its last process could not start; undefined once another one is ready. */
+    readonly startFailure?: string | undefined;
+  };
   /** What a bridge reports of the worker behind it, while that takes no work. */
   readonly waiting?: string | undefined;
   start(events: LocationEvents): void;

@@ -7,12 +7,13 @@ import {
   generationActivityMetricProviders,
   workerPoolMetricProviders,
 } from './worker-pool.metrics.js';
-import { type PoolActivity } from './pool-activity.js';
+import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 
 describe('metrics of what workers report', () => {
   let app: TestingModule;
   let activity$: Subject<PoolActivity>;
+  let executed$: Subject<ExecutedCall>;
   const generation = {
     running: 3,
     waiting: 5,
@@ -23,6 +24,7 @@ describe('metrics of what workers report', () => {
 
   beforeEach(async () => {
     activity$ = new Subject();
+    executed$ = new Subject();
     const slots = { total: 8, inUse: 2 };
     const workers = () => [
       { id: 'w-0', model: 'm', state: 'ready', slots, health: { generation } },
@@ -32,7 +34,7 @@ describe('metrics of what workers report', () => {
       providers: [
         ...workerPoolMetricProviders,
         ...generationActivityMetricProviders,
-        { provide: WorkerPoolService, useValue: { workers, activity$ } },
+        { provide: WorkerPoolService, useValue: { workers, activity$, executed$ } },
       ],
     }).compile();
     await app.init();
@@ -80,7 +82,7 @@ describe('metrics of what workers report', () => {
       batchSize: 2,
       batchId: 'b',
     };
-    activity$.next({ type: 'executed', model: 'm', execution });
+    executed$.next({ model: 'm', execution });
     expect(await metricValues('switchyard_worker_prep_seconds')).toEqual({
       'm sum': 0.25,
       'm count': 1,

@@ -78,10 +78,9 @@ const phaseMetric = (
   phase: 'prepMs' | 'readyWaitMs' | 'deviceMs',
 ): Provider =>
   poolMetric(name, (phases: Histogram, pool) =>
-    pool.activity$.subscribe(activity => {
-      if (activity.type === 'executed')
-        phases.observe({ model: activity.model }, activity.execution[phase] / 1000);
-    }),
+    pool.executed$.subscribe(({ model, execution }) =>
+      phases.observe({ model }, execution[phase] / 1000),
+    ),
   );
 
 export const workerPoolMetricProviders: Provider[] = [

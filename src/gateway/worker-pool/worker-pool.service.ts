@@ -27,14 +27,13 @@ import { type LogRing } from '../../platform/logging/log-ring.js';
 import { Settings } from '../../platform/config/settings.js';
 import { ADDRESS_RESOLVER, type AddressResolver } from './address-watch.js';
 import { ModelWorkers, type ModelWorkersOptions } from './model-workers.js';
-import { type PoolActivity } from './pool-activity.js';
+import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
 import { WORKER_LAUNCH, type WorkerLaunch } from './worker-roster.js';
 import {
   isReady,
-  loadFailed,
   type ModelView,
   type WorkerView,
   type WorkerOrder,
@@ -89,6 +88,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   readonly #shared: Omit<ModelWorkersOptions, 'model'>;
   readonly #capacity = new Subject<string>();
   readonly #activity = new Subject<PoolActivity>();
+  readonly #executed = new Subject<ExecutedCall>();
   #started = false;
   #closed: Promise<void> | undefined;
 
@@ -98,6 +98,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    */
   readonly capacity$: Observable<string> = this.#capacity.asObservable();
   readonly activity$: Observable<PoolActivity> = this.#activity.asObservable();
+  readonly executed$: Observable<ExecutedCall> = this.#executed.asObservable();
 
   constructor(
     settings: Settings,
@@ -111,9 +112,10 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
       settings,
       launch,
       resolve,
-      nowMs: () => clock.nowMs(),
-      onCapacity: (model: string) => this.#capacity.next(model),
-      onActivity: (activity: PoolActivity) => this.#activity.next(activity),
+      clock,
+      capacity: this.#capacity,
+      activity: this.#activity,
+      executed: this.#executed,
     };
     for (const model of list.current) this.#add(model);
     list.changes$.subscribe(({ added, changed, removed }) => {
@@ -180,7 +182,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   openStream(model: string, config: StreamConfig): StreamHandle {
     const workers = this.#models.get(model);
     if (this.#started) workers?.demand();
-    if (workers?.loadFailure !== undefined) throw loadFailed(model, workers.loadFailure);
+    const failure = this.loadFailure(model);
+    if (failure) throw failure;
     return streamHost(model, [...(workers?.workers.values() ?? [])]).openStream(config);
   }
 
@@ -254,7 +257,9 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   /** Undefined: a worker of the model is up or may come up, or it is unloaded. */
   loadFailure(model: string): DomainError | undefined {
     const reason = this.#models.get(model)?.loadFailure;
-    return reason === undefined ? undefined : loadFailed(model, reason);
+    if (reason === undefined) return undefined;
+    const message = `The model ${model} cannot be loaded: ${reason}`;
+    return new DomainError('model_load_failed', message);
   }
 
   /**
@@ -268,7 +273,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   /** A pulling worker reported how it computed one request. */
   reported(model: string, execution: CallExecution): void {
     this.#models.get(model)?.used();
-    this.#activity.next({ type: 'executed', model, execution });
+    this.#executed.next({ model, execution });
   }
 
   /** A worker of the model takes requests now that are no live streams. */
@@ -320,5 +325,6 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     await Promise.all([...this.#models.values()].map(model => model.close()));
     this.#capacity.complete();
     this.#activity.complete();
+    this.#executed.complete();
   }
 }

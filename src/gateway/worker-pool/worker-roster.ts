@@ -313,11 +313,11 @@ function supervision(
     startTimeoutMs,
     backoff: new RestartBackoff({ firstMs: restartMinMs, longestMs: restartMaxMs }),
     log,
-    nowMs: options.nowMs,
-    onRestart: () => options.onActivity({ type: 'restarted', ...worker }),
+    nowMs: () => options.clock.nowMs(),
+    onRestart: () => options.activity.next({ type: 'restarted', ...worker }),
     onExit: (pid: number | undefined) =>
-      options.onActivity({ type: 'exited', ...worker, pid }),
-    onStartFailed: () => options.onActivity({ type: 'load_failed', model: model.id }),
+      options.activity.next({ type: 'exited', ...worker, pid }),
+    onStartFailed: () => options.activity.next({ type: 'load_failed', model: model.id }),
   };
 }
 

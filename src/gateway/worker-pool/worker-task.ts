@@ -113,18 +113,16 @@ export type WorkerReply =
       readonly durationS: number;
       readonly execution: CallExecution;
     }
-  | GenerationReply
+  | {
+      readonly kind: 'generation';
+      /** The whole answer as JSON; empty when it was streamed. */
+      readonly answer: Buffer;
+      /** Absent: the engine did not report it. */
+      readonly usage?: TokenUsage;
+      /** Why each choice ended, in order of its index. */
+      readonly finishReasons: readonly string[];
+      /** From the start of the engine's work to its first token, as the worker reports it. */
+      readonly firstTokenMs?: number;
+      readonly execution: CallExecution;
+    }
   | ({ readonly kind: 'embeddings' } & Embedded);
-
-interface GenerationReply {
-  readonly kind: 'generation';
-  /** The whole answer as JSON; empty when it was streamed. */
-  readonly answer: Buffer;
-  /** Absent: the engine did not report it. */
-  readonly usage?: TokenUsage;
-  /** Why each choice ended, in order of its index. */
-  readonly finishReasons: readonly string[];
-  /** From the start of the engine's work to its first token, as the worker reports it. */
-  readonly firstTokenMs?: number;
-  readonly execution: CallExecution;
-}

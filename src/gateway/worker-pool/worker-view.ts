@@ -1,4 +1,3 @@
-import { DomainError } from '../../core/errors/domain-error.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { type Autostart } from '../../platform/config/model-spec.js';
 import { type ProcessExit } from '@switchyard/engine-api/process/child-process.js';
@@ -34,36 +33,6 @@ export interface ModelView {
   readonly workers: readonly WorkerView[];
 }
 
-interface ModelSituation {
-  readonly life: 'unloaded' | 'loaded' | 'unloading';
-  readonly workers: readonly WorkerView[];
-  /** Why it could not even be started. */
-  readonly problem: string | undefined;
-}
-
-export function modelState({
-  life,
-  workers,
-  problem,
-}: ModelSituation): Pick<ModelView, 'state' | 'reason'> {
-  if (problem !== undefined) return { state: 'failed', reason: problem };
-  if (life !== 'loaded') return { state: life };
-  if (workers.some(isReady)) return { state: 'loaded' };
-  const wanted = workers.filter(({ drained }) => !drained);
-  if (workers.length > 0 && wanted.length === 0)
-    return { state: 'failed', reason: 'all of its workers are drained' };
-  // Without any worker yet, a name server has not answered.
-  if (workers.length === 0 || wanted.some(isNew)) return { state: 'loading' };
-  return {
-    state: 'failed',
-    reason: wanted.map(failure).find(reason => reason !== '') ?? 'no worker is up',
-  };
-}
-
-/** For requests of a model none of whose workers can start. */
-export const loadFailed = (model: string, reason: string): DomainError =>
-  new DomainError('model_load_failed', `The model ${model} cannot be loaded: ${reason}`);
-
 /** It takes requests. */
 export const isReady = ({ state }: Pick<WorkerView, 'state'>): boolean =>
   state === 'ready' || state === 'busy';
@@ -73,11 +42,6 @@ export const isNew = ({ state, lastExit, problem }: WorkerView): boolean =>
   (state === 'starting' || state === 'draining') &&
   lastExit === undefined &&
   problem === undefined;
-
-function failure({ id, lastExit, problem }: WorkerView): string {
-  const reason = problem ?? lastExit?.reason ?? lastExit?.lines.at(-1);
-  return reason === undefined ? '' : `${id}: ${reason}`;
-}
 
 /**
  * README "States". Derived from `ready`: `busy` with at least one slot leased,

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
-import { EnglishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
+import { englishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
 import { NormalizerRegistry, WrittenForm } from './written-form.js';
 
 /** Another language is one more adapter in this list. */
-const NORMALIZERS = [new EnglishNormalizer()];
+const NORMALIZERS = [englishNormalizer];
 
 @Module({
   providers: [

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Logger } from '@nestjs/common';
 import { formatSrt, transcriptEvents } from '../../contracts/formats/transcript-body.js';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
-import { EnglishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
+import { englishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
 import { WrittenForm, writtenTranscript, NormalizerRegistry } from './written-form.js';
 
-const english = new EnglishNormalizer();
+const english = englishNormalizer;
 const rest = { tokens: [], temperature: 0, avgLogprob: 0, noSpeechProb: 0 };
 
 function transcript(text: string, ...segments: readonly string[]): Transcript {
@@ -100,7 +100,7 @@ let logged: jest.SpiedFunction<Logger['error']>;
 let form: WrittenForm;
 beforeEach(() => {
   logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
-  form = new WrittenForm(new NormalizerRegistry([new EnglishNormalizer(), broken]));
+  form = new WrittenForm(new NormalizerRegistry([englishNormalizer, broken]));
 });
 afterEach(() => logged.mockRestore());
 

@@ -6,6 +6,7 @@ import {
   type SignedIn,
 } from './authenticator.js';
 import { type ForwardedUsers } from './forwarded-users.js';
+import { type KeyRing } from './key-ring.js';
 import { type OriginGuard } from './origin-guard.js';
 import { ANYBODY, demandScope, type KeyScope, type Principal } from './principal.js';
 import { INTERNAL_KEY_ID, sessionToken } from './short-lived-tokens.js';
@@ -55,7 +56,8 @@ export function accessOf(
   if (route === undefined) return 'any';
   if (PUBLIC_ROUTES.includes(route) || (publicMetrics && route === '/metrics'))
     return 'public';
-  return RULES.find(([pattern]) => pattern.test(route))?.[1] ?? 'admin';
+  for (const [pattern, access] of RULES) if (pattern.test(route)) return access;
+  return 'admin';
 }
 
 const isPage = (route: string | undefined) => route !== undefined && PAGES.test(route);
@@ -88,6 +90,7 @@ export const tenantOf = (request: FastifyRequest): string => principalOf(request
 export class AccessGuard {
   constructor(
     private readonly authenticator: Authenticator,
+    private readonly keys: KeyRing,
     private readonly origins: OriginGuard,
     private readonly users: ForwardedUsers,
     private readonly rules: { readonly publicMetrics: boolean },
@@ -140,7 +143,7 @@ export class AccessGuard {
         shown ?? sessionToken(headers),
         request,
       );
-      if (shown === undefined && this.authenticator.enabled)
+      if (shown === undefined && this.keys.enabled)
         this.origins.demandSession(request.method, headers);
       if (!(principal instanceof Promise))
         return this.users.principalOf(principal, request);

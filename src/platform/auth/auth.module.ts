@@ -50,7 +50,7 @@ import { StoredKeys } from './stored-keys.js';
       provide: OriginGuard,
       inject: [Settings, KeyRing, CrossOrigins],
       useFactory: (settings: Settings, keys: KeyRing, cors: CrossOrigins) =>
-        new OriginGuard(() => !keys.enabled, cors, new AllowedHosts(settings)),
+        new OriginGuard(keys, cors, new AllowedHosts(settings)),
     },
     {
       provide: FailedAttempts,
@@ -70,6 +70,14 @@ import { StoredKeys } from './stored-keys.js';
     },
     Authenticator,
   ],
-  exports: [Authenticator, CrossOrigins, KeyIssuer, KeyRing, OriginGuard, TOKEN_SECRET],
+  exports: [
+    Authenticator,
+    CrossOrigins,
+    KeyIssuer,
+    KeyRing,
+    OriginGuard,
+    ShortLivedTokens,
+    TOKEN_SECRET,
+  ],
 })
 export class AuthModule {}

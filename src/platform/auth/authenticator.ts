@@ -5,15 +5,9 @@ import { RecentMap } from '../../core/request/recent-map.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { TrustedProxies, listed } from '../http/networks.js';
 import { keyDigest } from './keys-file.js';
-import {
-  type ShortLivedToken,
-  ShortLivedTokens,
-  type TokenGrant,
-  INTERNAL_KEY_ID,
-  sessionToken,
-} from './short-lived-tokens.js';
+import { ShortLivedTokens, INTERNAL_KEY_ID, sessionToken } from './short-lived-tokens.js';
 import { KeyRing } from './key-ring.js';
-import { isIssuersKeyId, IssuerTokens } from './issuer-tokens.js';
+import { IssuerTokens } from './issuer-tokens.js';
 import { ANYBODY, type Principal } from './principal.js';
 import { StoredKeys } from './stored-keys.js';
 
@@ -114,17 +108,13 @@ export interface Caller {
   readonly ip: string;
 }
 
-interface Handshake {
-  readonly auth: unknown;
-  readonly headers: IncomingMessage['headers'];
-  readonly address?: string | undefined;
-}
-
 /**
  * A promise only for a token of the OIDC issuer, whose keys may have to be fetched: all
  * others are known at once.
  */
 export type SignedIn = Principal | Promise<Principal>;
+
+const OWN_PROCESS: Principal = { ...ANYBODY, keyId: INTERNAL_KEY_ID };
 
 /** Who is calling? The same answer for HTTP, WebSockets and Socket.IO. */
 @Injectable()
@@ -138,14 +128,16 @@ export class Authenticator {
     @Optional() private readonly stored?: StoredKeys,
   ) {}
 
-  /** False: no keys are required, and every client is `ANYBODY`, whatever it presents. */
-  get enabled(): boolean {
-    return this.keys.enabled;
-  }
-
-  /** @throws DomainError `invalid_api_key`, `issuer_unavailable` */
+  /**
+   * While no keys are required, every client is `ANYBODY`, whatever it presents. Only our
+   * own processes still say who they are: nothing of theirs is counted twice.
+   * @throws DomainError `invalid_api_key`, `issuer_unavailable`
+   */
   authenticate(token: string | undefined): SignedIn {
-    if (!this.enabled) return this.#ownProcess(token) ?? ANYBODY;
+    if (!this.keys.enabled) {
+      const principal = token === undefined ? undefined : this.tokens.verify(token);
+      return principal?.keyId === INTERNAL_KEY_ID ? OWN_PROCESS : ANYBODY;
+    }
     if (token === undefined)
       throw refusal('No API key was given; send `Authorization: Bearer KEY`.');
     const principal = this.keys.find(token) ?? this.#shortLived(token);
@@ -155,52 +147,17 @@ export class Authenticator {
   }
 
   /**
-   * A request over HTTP. @param token from its headers @throws DomainError as `#signIn`
-   */
-  authenticateRequest(token: string | undefined, caller: Caller): SignedIn {
-    const { headers } = caller;
-    return this.#signIn(
-      token,
-      () => caller.ip,
-      (headers.authorization ?? bearerToken(headers)) !== undefined,
-    );
-  }
-
-  /**
-   * A WebSocket's opening request: header, OpenAI's subprotocol, or the console's cookie.
-   * @throws DomainError as `#signIn`
-   */
-  authenticateUpgrade({
-    headers,
-    socket,
-  }: Pick<IncomingMessage, 'headers' | 'socket'>): SignedIn {
-    const token =
-      bearerToken(headers) ?? subprotocolToken(headers) ?? sessionToken(headers);
-    return this.#signIn(token, () =>
-      this.proxies.clientOf(headers, socket.remoteAddress),
-    );
-  }
-
-  /**
-   * A Socket.IO handshake: `auth.token`, or the header. @throws DomainError as `#signIn`
-   */
-  authenticateHandshake({ auth, headers, address }: Handshake): SignedIn {
-    return this.#signIn(handshakeToken(auth, headers), () =>
-      this.proxies.clientOf(headers, address),
-    );
-  }
-
-  /**
-   * Failures count by address, where something was tried.
+   * A request over HTTP. Failures count by address, where something was tried.
+   * @param token from its headers
    * @throws DomainError `invalid_api_key`, `rate_limit_exceeded` after too many
    */
-  #signIn(
+  authenticateRequest(
     token: string | undefined,
-    address: () => string | undefined,
-    tried = token !== undefined,
+    caller: Caller,
+    tried = (caller.headers.authorization ?? bearerToken(caller.headers)) !== undefined,
   ): SignedIn {
     const refuse = (error: unknown): never => {
-      throw tried ? this.failures.answerTo(error, address() ?? '') : error;
+      throw tried ? this.failures.answerTo(error, caller.ip) : error;
     };
     try {
       const principal = this.authenticate(token);
@@ -211,17 +168,44 @@ export class Authenticator {
   }
 
   /**
+   * A WebSocket's opening request: header, OpenAI's subprotocol, or the console's cookie.
+   * @throws DomainError as `authenticateRequest`
+   */
+  authenticateUpgrade({
+    headers,
+    socket,
+  }: Pick<IncomingMessage, 'headers' | 'socket'>): SignedIn {
+    const token =
+      bearerToken(headers) ?? subprotocolToken(headers) ?? sessionToken(headers);
+    const ip = this.proxies.clientOf(headers, socket.remoteAddress);
+    return this.authenticateRequest(token, { headers, ip }, token !== undefined);
+  }
+
+  /**
+   * A Socket.IO handshake: `auth.token`, or the header.
+   * @throws DomainError as `authenticateRequest`
+   */
+  authenticateHandshake({
+    auth,
+    headers,
+    address,
+  }: {
+    readonly auth: unknown;
+    readonly headers: IncomingMessage['headers'];
+    readonly address?: string | undefined;
+  }): SignedIn {
+    const token = handshakeToken(auth, headers);
+    const ip = this.proxies.clientOf(headers, address);
+    return this.authenticateRequest(token, { headers, ip }, token !== undefined);
+  }
+
+  /**
    * False once its key was withdrawn. For connections that outlive many requests. A token
    * of the OIDC issuer cannot be withdrawn: what it opened may stay open.
    */
   isCurrent({ keyId = '' }: Principal): boolean {
-    if (!this.enabled || keyId === INTERNAL_KEY_ID) return true;
-    return this.keys.has(keyId) || (this.issued !== undefined && isIssuersKeyId(keyId));
-  }
-
-  /** A token that ends by itself, and with the key it came from. */
-  mint(principal: Principal, grant: Omit<TokenGrant, 'principal'>): ShortLivedToken {
-    return this.tokens.mint({ principal, ...grant });
+    if (!this.keys.enabled || keyId === INTERNAL_KEY_ID) return true;
+    return this.keys.has(keyId) || (this.issued?.hasId(keyId) ?? false);
   }
 
   /**
@@ -233,22 +217,6 @@ export class Authenticator {
     const expiresAtMs = this.tokens.expiryOf(token);
     if (expiresAtMs !== undefined)
       await this.stored?.endSession(keyDigest(token), expiresAtMs);
-  }
-
-  /** What such a token carries; undefined: nothing, or it is no such token. */
-  contentOf(token: string): string | undefined {
-    return this.tokens.contentOf(token);
-  }
-
-  /**
-   * Where no keys are asked for, our own processes still say who they are: nothing of
-   * theirs is counted twice.
-   */
-  #ownProcess(token: string | undefined): Principal | undefined {
-    const principal = token === undefined ? undefined : this.tokens.verify(token);
-    return principal?.keyId === INTERNAL_KEY_ID
-      ? { ...ANYBODY, keyId: INTERNAL_KEY_ID }
-      : undefined;
   }
 
   #shortLived(token: string): Principal | undefined {

@@ -32,15 +32,6 @@ const FETCH = { timeoutMs: 5000, maxBytes: 262_144 } as const;
 
 const MAX_KEYS = 100;
 
-interface IssuerKeysOptions {
-  readonly issuer: string;
-  /** '' for the one that the issuer's discovery document names. */
-  readonly jwksUrl: string;
-  readonly nowMs?: () => number;
-}
-
-type KeySet = ReturnType<typeof createLocalJWKSet>;
-
 /**
  * The public keys of an OIDC issuer (its JWKS), cached. Fetched when first needed, when
  * they are old, and when a token names a key that is not among them; never twice at once,
@@ -50,11 +41,20 @@ export class IssuerKeys {
   readonly #logger = new Logger(IssuerKeys.name);
   readonly #fetch: SafeFetch;
   readonly #nowMs: () => number;
-  #known: { readonly keys: KeySet; readonly atMs: number } | undefined;
+  #known:
+    | { readonly keys: ReturnType<typeof createLocalJWKSet>; readonly atMs: number }
+    | undefined;
   #triedAtMs = -Infinity;
   #fetching: Promise<void> | undefined;
 
-  constructor(private readonly options: IssuerKeysOptions) {
+  constructor(
+    private readonly options: {
+      readonly issuer: string;
+      /** '' for the one that the issuer's discovery document names. */
+      readonly jwksUrl: string;
+      readonly nowMs?: () => number;
+    },
+  ) {
     // Hosts that the settings name may be in the operator's network; what a discovery
     // document names may not.
     const trusted = [options.issuer, options.jwksUrl]
@@ -162,8 +162,6 @@ const SUBJECT = /^[\x21-\x7e]{1,200}$/;
 /** Before the subject, in the key id of a token. No other key has a colon in its id. */
 const KEY_ID_PREFIX = 'oidc:';
 
-export const isIssuersKeyId = (keyId: string): boolean => keyId.startsWith(KEY_ID_PREFIX);
-
 /** JWTs of the issuer of `auth.oidc_issuer`: who they are for, and what they allow. */
 export class IssuerTokens {
   constructor(
@@ -177,6 +175,11 @@ export class IssuerTokens {
   /** No API key and no short-lived token looks like it. */
   recognises(token: string): boolean {
     return JWT.test(token);
+  }
+
+  /** True for the key id of a token. */
+  hasId(keyId: string): boolean {
+    return keyId.startsWith(KEY_ID_PREFIX);
   }
 
   /** @throws DomainError `invalid_api_key` saying why, `issuer_unavailable` */

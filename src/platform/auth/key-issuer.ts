@@ -17,7 +17,7 @@ const MAX_LIVE_KEYS = 10_000;
 /** Of the secret, for display: its fixed start and 24 of 256 bits. */
 const PREFIX_LENGTH = 18;
 
-export type NewKey = Omit<StoredKey, 'id' | 'sha256' | 'prefix' | 'createdAtMs'>;
+type NewKey = Omit<StoredKey, 'id' | 'sha256' | 'prefix' | 'createdAtMs'>;
 
 export interface IssuedKey {
   readonly key: StoredKey;

@@ -16,17 +16,6 @@ const POLL_MS = 2000;
 /** `ignored`: `auth.allow_anonymous` is set, so a key of the database has no effect. */
 export const KEY_STATES = ['required', 'not_required', 'ignored'] as const;
 
-interface KeyRingOptions {
-  /** Keys are asked for, also without a file. */
-  readonly required?: boolean;
-  /** `auth.key`; '' for none. */
-  readonly key?: string;
-  readonly stored?: StoredKeys;
-  /** `auth.allow_anonymous`: the keys of the database have no effect. */
-  readonly anonymous?: boolean;
-  readonly nowMs?: () => number;
-}
-
 /**
  * All keys, as they are now: those of `auth.keys_file`, read again when the file changes
  * and on SIGHUP, or the one of `auth.key`, and those of the database. A file that became
@@ -47,7 +36,16 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   /** @param path '' for no file. @throws ConfigError for a file that cannot be used */
   constructor(
     private readonly path: string,
-    private readonly options: KeyRingOptions = {},
+    private readonly options: {
+      /** Keys are asked for, also without a file. */
+      readonly required?: boolean;
+      /** `auth.key`; '' for none. */
+      readonly key?: string;
+      readonly stored?: StoredKeys;
+      /** `auth.allow_anonymous`: the keys of the database have no effect. */
+      readonly anonymous?: boolean;
+      readonly nowMs?: () => number;
+    } = {},
   ) {
     this.#nowMs = options.nowMs ?? Date.now;
     this.#entries = path === '' ? entriesOf(options.key) : readKeysFile(path);
@@ -60,14 +58,14 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
    * database makes it true.
    */
   get enabled(): boolean {
-    return this.state === 'required';
+    const { required, anonymous, stored } = this.options;
+    if (this.path !== '' || this.#entries.length > 0 || required) return true;
+    return !anonymous && (stored?.everMade ?? false);
   }
 
   get state(): (typeof KEY_STATES)[number] {
-    const { required, anonymous, stored } = this.options;
-    if (this.path !== '' || this.#entries.length > 0 || required) return 'required';
-    if (anonymous) return 'ignored';
-    return stored?.everMade ? 'required' : 'not_required';
+    if (this.enabled) return 'required';
+    return this.options.anonymous ? 'ignored' : 'not_required';
   }
 
   /** The keys of the file or the setting, which are changed there only. */
@@ -102,8 +100,8 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   weightOf(tenant: string): number {
     return Math.max(
       1,
-      this.#held.weightOf(tenant),
-      this.options.stored?.held.weightOf(tenant) ?? 1,
+      this.#held.weights.get(tenant) ?? 1,
+      this.options.stored?.held.weights.get(tenant) ?? 1,
     );
   }
 

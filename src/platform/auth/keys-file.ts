@@ -71,9 +71,9 @@ export interface ApiKeyEntry {
 }
 
 /** What is decided when a key is made. */
-export type KeyOwner = Pick<ApiKeyEntry, 'tenant' | 'scopes' | 'limits'>;
+type KeyOwner = Pick<ApiKeyEntry, 'tenant' | 'scopes' | 'limits'>;
 
-export interface NewApiKey {
+interface NewApiKey {
   /** Shown once, stored nowhere. */
   readonly key: string;
   readonly entry: ApiKeyEntry;

@@ -12,7 +12,7 @@ const guard = (
   keyless = true,
 ) =>
   new OriginGuard(
-    () => keyless,
+    { enabled: !keyless },
     new CrossOrigins(cors),
     new AllowedHosts(settingsFrom(values)),
   );

@@ -1,8 +1,7 @@
-import { type IncomingMessage } from 'node:http';
+import { type IncomingHttpHeaders } from 'node:http';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { type KeyRing } from './key-ring.js';
 import { type AllowedHosts, type CrossOrigins } from '../http/allowed-hosts.js';
-
-type Headers = IncomingMessage['headers'];
 
 /** Requests that change nothing; a page of another origin cannot read their answers. */
 const READING = ['GET', 'HEAD', 'OPTIONS'];
@@ -13,17 +12,16 @@ const READING = ['GET', 'HEAD', 'OPTIONS'];
  * every request is: its `Host`, and the origin of what changes something.
  */
 export class OriginGuard {
-  /** @param keyless true while no keys are asked for */
   constructor(
-    private readonly keyless: () => boolean,
+    private readonly keys: Pick<KeyRing, 'enabled'>,
     private readonly cors: CrossOrigins,
     private readonly hosts: AllowedHosts,
   ) {}
 
   /** @throws DomainError `host_not_allowed`, `origin_not_allowed` */
-  demandRequest(method: string, headers: Headers): void {
-    if (!this.keyless()) return;
-    this.demandHost(headers);
+  demandRequest(method: string, headers: IncomingHttpHeaders): void {
+    if (this.keys.enabled) return;
+    this.#demandHost(headers);
     if (!READING.includes(method)) this.#demandOrigin(headers);
   }
 
@@ -32,7 +30,7 @@ export class OriginGuard {
    * from our own pages.
    * @throws DomainError `origin_not_allowed`
    */
-  demandSession(method: string, headers: Headers): void {
+  demandSession(method: string, headers: IncomingHttpHeaders): void {
     if (!READING.includes(method)) this.#demandOrigin(headers);
   }
 
@@ -40,13 +38,12 @@ export class OriginGuard {
    * A WebSocket's opening request. @throws DomainError `host_not_allowed`,
    * `origin_not_allowed`
    */
-  demandUpgrade(headers: Headers): void {
-    if (this.keyless()) this.demandHost(headers);
+  demandUpgrade(headers: IncomingHttpHeaders): void {
+    if (!this.keys.enabled) this.#demandHost(headers);
     this.#demandOrigin(headers);
   }
 
-  /** @throws DomainError `host_not_allowed` */
-  demandHost({ host }: Headers): void {
+  #demandHost({ host }: IncomingHttpHeaders) {
     if (this.hosts.accepts(host)) return;
     throw new DomainError(
       'host_not_allowed',
@@ -57,7 +54,7 @@ export class OriginGuard {
   }
 
   /** Programs (no Origin), pages of this server, and `server.cors_origins`. */
-  #demandOrigin(headers: Headers) {
+  #demandOrigin(headers: IncomingHttpHeaders) {
     const { origin, host } = headers;
     const site = headers['sec-fetch-site'] ?? 'none';
     if (

@@ -34,7 +34,7 @@ export function permits({ scopes }: Principal, scope: Scope): boolean {
 
 /** @throws DomainError `missing_scope` unless one of `scopes` is held. */
 export function demandScope(principal: Principal, ...scopes: readonly Scope[]): void {
-  if (scopes.some(scope => permits(principal, scope))) return;
+  for (const scope of scopes) if (permits(principal, scope)) return;
   throw new DomainError(
     'missing_scope',
     `This API key lacks the scope ${scopes.join(' or ')}.`,

@@ -20,21 +20,6 @@ interface Claims {
   readonly nonce: string;
 }
 
-export interface ShortLivedToken {
-  readonly token: string;
-  /** Unix seconds, as OpenAI's `expires_at`. */
-  readonly expiresAt: number;
-}
-
-export interface TokenGrant {
-  readonly principal: Principal;
-  /** What the token may do; more than its principal may do is not granted. */
-  readonly scopes: readonly Scope[];
-  readonly ttlS: number;
-  /** Comes back with the token; signed, not secret. */
-  readonly content?: string;
-}
-
 /**
  * Tokens that a server hands to a browser instead of its key (`client_secrets`): signed,
  * not stored, so any replica with the same secret accepts them.
@@ -49,7 +34,23 @@ export class ShortLivedTokens {
     private readonly nowMs: () => number = () => Date.now(),
   ) {}
 
-  mint({ principal, scopes, ttlS, content }: TokenGrant): ShortLivedToken {
+  /**
+   * A token that ends by itself, and with the key it came from.
+   * @returns its end in Unix seconds, as OpenAI's `expires_at`
+   */
+  mint({
+    principal,
+    scopes,
+    ttlS,
+    content,
+  }: {
+    readonly principal: Principal;
+    /** What the token may do; more than its principal may do is not granted. */
+    readonly scopes: readonly Scope[];
+    readonly ttlS: number;
+    /** Comes back with the token; signed, not secret. */
+    readonly content?: string;
+  }): { readonly token: string; readonly expiresAt: number } {
     const { tenant, keyId, terms, expiresAtMs = Infinity } = principal;
     const expiresAt = Math.floor(
       Math.min(this.nowMs() + ttlS * 1000, expiresAtMs) / 1000,
@@ -119,6 +120,7 @@ const coveredByInference = ({ scopes }: Principal, scope: Scope) =>
   scope === 'realtime' && scopes.has('inference');
 
 const NAME = 'switchyard_session';
+const SESSION = new RegExp(`(?:^|; *)${NAME}=([^;]*)`);
 
 /** How long a sign-in at the console lasts; a withdrawn key ends it at once. */
 export const SESSION_LIFE_S = 12 * 3600;
@@ -128,8 +130,7 @@ export const SESSION_LIFE_S = 12 * 3600;
  * keys by cookie is not counted and not possible.
  */
 export function sessionToken({ cookie = '' }: IncomingHttpHeaders): string | undefined {
-  const pair = cookie.split(/; */).find(each => each.startsWith(`${NAME}=`));
-  const value = pair?.slice(NAME.length + 1);
+  const value = SESSION.exec(cookie)?.[1];
   return value?.startsWith(TOKEN_PREFIX) ? value : undefined;
 }
 

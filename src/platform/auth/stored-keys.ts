@@ -27,11 +27,8 @@ export interface HeldKey {
   readonly weight: number;
 }
 
-/** A key of the file, of the setting or of the database. */
-type WrittenKey = ApiKeyEntry | StoredKey;
-
 /** The key's present secret, then the one before it. */
-function secretsOf(key: Partial<StoredKey> & WrittenKey): HeldKey[] {
+function secretsOf(key: Partial<StoredKey> & (ApiKeyEntry | StoredKey)): HeldKey[] {
   const { id, limits = {}, sha256, replaced, expiresAtMs, models, defaultPriority } = key;
   const own = LIMIT_NAMES.flatMap(name => {
     const value = limits[snakeCase(name)];
@@ -65,9 +62,10 @@ const isScope = (scope: string): scope is KeyScope =>
 export class HeldKeys {
   readonly #byDigest: ReadonlyMap<string, HeldKey & { readonly digest: Buffer }>;
   readonly #byId = new Map<string, HeldKey>();
-  readonly #weights = new Map<string, number>();
+  /** By tenant, the largest weight of its keys. */
+  readonly weights: ReadonlyMap<string, number>;
 
-  constructor(keys: readonly WrittenKey[] = []) {
+  constructor(keys: readonly (ApiKeyEntry | StoredKey)[] = []) {
     const secrets = keys.flatMap(secretsOf);
     this.#byDigest = new Map(
       secrets.map(key => [
@@ -77,11 +75,10 @@ export class HeldKeys {
     );
     for (const key of secrets)
       if (!this.#byId.has(key.principal.keyId)) this.#byId.set(key.principal.keyId, key);
+    const weights = new Map<string, number>();
     for (const { principal, weight } of secrets)
-      this.#weights.set(
-        principal.tenant,
-        Math.max(weight, this.weightOf(principal.tenant)),
-      );
+      weights.set(principal.tenant, Math.max(weight, weights.get(principal.tenant) ?? 1));
+    this.weights = weights;
   }
 
   get size(): number {
@@ -97,11 +94,6 @@ export class HeldKeys {
     return key && timingSafeEqual(key.digest, Buffer.from(digest, 'hex'))
       ? key
       : undefined;
-  }
-
-  /** The largest weight of the tenant's keys; 1 without any. */
-  weightOf(tenant: string): number {
-    return this.#weights.get(tenant) ?? 1;
   }
 
   get(id: string): HeldKey | undefined {
@@ -140,7 +132,9 @@ const CLOCK_SKEW_MS = 600_000;
 export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(StoredKeys.name);
   readonly #changed = new Subject<void>();
-  #held = new HeldKeys();
+  held = new HeldKeys();
+  /** Also true when all were revoked: revoking a key must let nobody in. */
+  everMade = false;
   /** By digest, until they would have expired. */
   readonly #ended = new Map<string, number>();
   #endedAtMs = 0;
@@ -156,15 +150,6 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
   readonly changed$: Observable<void> = this.#changed.asObservable();
 
   constructor(private readonly store: KeyStore) {}
-
-  /** Also true when all were revoked: revoking a key must let nobody in. */
-  get everMade(): boolean {
-    return this.#version > 0;
-  }
-
-  get held(): HeldKeys {
-    return this.#held;
-  }
 
   /** The schema is up to date by now; no request has come yet. */
   async onApplicationBootstrap(): Promise<void> {
@@ -206,8 +191,9 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
     const version = await this.store.version();
     if (version === this.#version) return;
     // Read after the version: newer than it at worst, and then the next version differs.
-    this.#held = new HeldKeys(await this.store.live());
+    this.held = new HeldKeys(await this.store.live());
     this.#version = version;
+    this.everMade = version > 0;
     this.#changed.next();
   }
 
@@ -225,7 +211,7 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
 
   async #poll() {
     const nowMs = Date.now();
-    if (this.#held.expiredBetween(this.#checkedAtMs, nowMs)) this.#changed.next();
+    if (this.held.expiredBetween(this.#checkedAtMs, nowMs)) this.#changed.next();
     this.#checkedAtMs = nowMs;
     try {
       await this.refresh();

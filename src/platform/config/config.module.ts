@@ -73,9 +73,6 @@ export const differs = (before: ModelSpec, after: ModelSpec): boolean =>
  */
 export const MODELS = Symbol('MODELS');
 
-/** Reads the models file again. @throws ConfigError */
-export type ReadModels = () => readonly ModelSpec[];
-
 /**
  * Hands out what `loadConfig()` compiled; global, so every module reads the same values.
  */
@@ -84,7 +81,7 @@ export class ConfigModule {
   static forRoot(
     settings: Settings,
     models: readonly ModelSpec[],
-    read: ReadModels = () => readModels(settings),
+    read = () => readModels(settings),
     sources: SettingSources = sourcesOf(settings),
   ): DynamicModule {
     const list = new ModelList(models, read);

@@ -1,7 +1,12 @@
 import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { wrongHosts, CrossOrigins } from '../http/allowed-hosts.js';
-import { networksAndNames, isLoopback, HostExceptions } from '../http/networks.js';
+import { CrossOrigins } from '../http/allowed-hosts.js';
+import {
+  networksAndNames,
+  isLoopback,
+  listed,
+  HostExceptions,
+} from '../http/networks.js';
 import { isTenantSetting } from '../metrics/tenant-labels.js';
 import { type SettingSources, isSecretSetting } from './setting-source.js';
 import type { SettingPath, Settings } from './settings.js';
@@ -26,6 +31,8 @@ export const crossProblems = (
     message,
   }));
 
+const HOST = /^(\*|[A-Za-z0-9_.-]+|\[?[0-9A-Fa-f:.]+\]?)$/;
+
 function* findings(
   settings: Settings,
   sources: SettingSources,
@@ -35,7 +42,8 @@ function* findings(
   yield* badKey(settings, sources);
   yield* badOidc(settings);
   yield* badLists(sources);
-  for (const host of wrongHosts(settings.server.allowedHosts)) {
+  for (const host of listed(settings.server.allowedHosts)) {
+    if (HOST.test(host)) continue;
     yield [
       'server.allowed_hosts',
       `\`${host}\` is no host name or IP address; leave out the port`,

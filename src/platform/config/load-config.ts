@@ -40,19 +40,6 @@ export interface LoadedConfig {
   readonly warnings: readonly ConfigProblem[];
 }
 
-interface LoadOptions {
-  readonly environment?: NodeJS.ProcessEnv;
-  /** In place of the models files of the settings; relative to `directory`. */
-  readonly modelsFile?: string;
-  /** Relative file names are resolved from here. */
-  readonly directory?: string;
-  /**
-   * Lets the engines judge the `options` of their models; without it they do when
-   * a worker starts.
-   */
-  readonly askEngine?: EngineCheck;
-}
-
 const DEFAULT_CONFIG_FILE = 'config/switchyard.yaml';
 
 /**
@@ -60,7 +47,20 @@ const DEFAULT_CONFIG_FILE = 'config/switchyard.yaml';
  * once per process.
  * @throws ConfigError naming every problem of all of them.
  */
-export function loadConfig(options: LoadOptions = {}): LoadedConfig {
+export function loadConfig(
+  options: {
+    readonly environment?: NodeJS.ProcessEnv;
+    /** In place of the models files of the settings; relative to `directory`. */
+    readonly modelsFile?: string;
+    /** Relative file names are resolved from here. */
+    readonly directory?: string;
+    /**
+     * Lets the engines judge the `options` of their models; without it they do when
+     * a worker starts.
+     */
+    readonly askEngine?: EngineCheck;
+  } = {},
+): LoadedConfig {
   const { environment = process.env, directory = process.cwd(), askEngine } = options;
   const file = readSettings(directory, environment[CONFIG_FILE_VARIABLE]);
   const overrides = settingsFromEnvironment(environment);

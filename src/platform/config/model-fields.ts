@@ -24,12 +24,8 @@ import {
   type ModelKind,
   type ModelSpec,
   type SnakeCase,
-  camelKeys,
-  type RemoteSpec,
   REPLICA_ROLES,
-  type ReplicaSpec,
 } from './model-spec.js';
-import { accessSync, constants } from 'node:fs';
 
 /** The fields of a model that say where its workers run; as written, so in snake case. */
 
@@ -92,14 +88,14 @@ const COMMAND = rule(
   { contains: { type: 'string', pattern: '\\{port\\}' } },
 );
 
-/** What a worker's command is told. */
-type CommandValues = Readonly<Record<'port' | 'host' | 'model' | 'device', string>>;
-
 /** Other braces stay as they are, such as those of JSON. */
-export const filledIn = (text: string, values: CommandValues): string =>
+export const filledIn = (
+  text: string,
+  values: Readonly<Record<'port' | 'host' | 'model' | 'device', string>>,
+): string =>
   text.replace(
     /\{(port|host|model|device)\}/g,
-    (_, name: keyof CommandValues) => values[name],
+    (_, name: keyof typeof values) => values[name],
   );
 
 const PATHS = {
@@ -118,52 +114,6 @@ const REMOTE = objectOf(
   { tls: optional(TLS), token_file: optional(TEXT) },
   `{tls: ${TLS_FORM}, token_file}, all optional; an empty tls: {} trusts the system's authorities`,
 );
-
-/** YAML writes `0` and `true`; a process gets text. */
-export const compileReplicas = (
-  written: NonNullable<ModelSpec['replicas']>,
-): ModelSpec['replicas'] =>
-  typeof written === 'number' ? written : written.map(compileReplica);
-
-const compileReplica = ({ env, ...replica }: ReplicaSpec): ReplicaSpec => {
-  if (!env) return replica;
-  return {
-    ...replica,
-    env: Object.fromEntries(
-      Object.entries(env).map(([name, value]) => [name, String(value)]),
-    ),
-  };
-};
-
-export const compileRemote = (written: object): RemoteSpec => camelKeys(written, ['tls']);
-
-/**
- * Files that cannot be read, by their field: reported at boot instead of at
- * the first connection.
- */
-export function unreadableFiles({
-  tls,
-  tokenFile,
-}: RemoteSpec): { field: string[]; file: string }[] {
-  const named = [
-    { field: ['tls', 'ca_file'], file: tls?.caFile },
-    { field: ['tls', 'cert_file'], file: tls?.certFile },
-    { field: ['tls', 'key_file'], file: tls?.keyFile },
-    { field: ['token_file'], file: tokenFile },
-  ];
-  return named.flatMap(({ field, file }) =>
-    file === undefined || isReadable(file) ? [] : [{ field, file }],
-  );
-}
-
-function isReadable(file: string): boolean {
-  try {
-    accessSync(file, constants.R_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** The model kinds of each engine. */
 export const ENGINE_KINDS: Readonly<Record<EngineName, readonly ModelKind[]>> = {

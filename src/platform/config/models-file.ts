@@ -1,3 +1,4 @@
+import { accessSync, constants } from 'node:fs';
 import { isMap, isSeq } from 'yaml';
 import {
   type FieldPath,
@@ -5,18 +6,14 @@ import {
   readFields,
 } from '../../contracts/schema/field-problems.js';
 import { KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
-import {
-  ENGINE_KINDS,
-  MODEL,
-  compileRemote,
-  compileReplicas,
-  unreadableFiles,
-} from './model-fields.js';
+import { ENGINE_KINDS, MODEL } from './model-fields.js';
 import {
   camelKeys,
   isPattern,
   modelOn,
   type ModelSpec,
+  type RemoteSpec,
+  type ReplicaSpec,
   replicaSpecs,
   STAND_INS,
 } from './model-spec.js';
@@ -133,6 +130,52 @@ function withDefaults(written: Record<string, unknown>): ModelSpec {
     addresses,
     ...(remote && { remote: compileRemote(remote) }),
   };
+}
+
+/** YAML writes `0` and `true`; a process gets text. */
+const compileReplicas = (
+  written: NonNullable<ModelSpec['replicas']>,
+): ModelSpec['replicas'] =>
+  typeof written === 'number' ? written : written.map(compileReplica);
+
+const compileReplica = ({ env, ...replica }: ReplicaSpec): ReplicaSpec => {
+  if (!env) return replica;
+  return {
+    ...replica,
+    env: Object.fromEntries(
+      Object.entries(env).map(([name, value]) => [name, String(value)]),
+    ),
+  };
+};
+
+const compileRemote = (written: object): RemoteSpec => camelKeys(written, ['tls']);
+
+/**
+ * Files that cannot be read, by their field: reported at boot instead of at
+ * the first connection.
+ */
+function unreadableFiles({
+  tls,
+  tokenFile,
+}: RemoteSpec): { field: string[]; file: string }[] {
+  const named = [
+    { field: ['tls', 'ca_file'], file: tls?.caFile },
+    { field: ['tls', 'cert_file'], file: tls?.certFile },
+    { field: ['tls', 'key_file'], file: tls?.keyFile },
+    { field: ['token_file'], file: tokenFile },
+  ];
+  return named.flatMap(({ field, file }) =>
+    file === undefined || isReadable(file) ? [] : [{ field, file }],
+  );
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -49,22 +49,15 @@ const ANY_TEXT = checked<string>(value => typeof value === 'string', 'text', {
   type: 'string',
 });
 
-type NumberRow = (
-  value: number,
-  min: number,
-  max: number,
-  help: string,
-) => SettingDefinition<number>;
-
 const whole =
-  (unit: string): NumberRow =>
-  (value, min, max, help) =>
+  (unit: string) =>
+  (value: number, min: number, max: number, help: string): SettingDefinition<number> =>
     row(wholeNumberFrom(min, max, unit), value, help, asNumber);
 
 export const count = whole('');
 export const bytes = whole('bytes');
 export const ms = whole('ms');
-export const decimal: NumberRow = (value, min, max, help) =>
+export const decimal = (value: number, min: number, max: number, help: string) =>
   row(numberFrom(min, max), value, help, asNumber);
 
 /** A setting that is empty by default may be emptied; any other may not. */

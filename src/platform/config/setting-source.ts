@@ -1,5 +1,6 @@
 import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 import { isMap, isScalar, type Pair } from 'yaml';
+import { camelCase } from './model-spec.js';
 import { GATEWAY_VARIABLES } from './process-environment.js';
 import { PROCESSOR_LINK_VARIABLE } from './processor-link.js';
 import { settingValue, type SettingValue } from './setting-definition.js';
@@ -8,7 +9,6 @@ import {
   SETTING_PATHS,
   settingDefinition,
   type SettingPath,
-  settingAt,
   type Settings,
 } from './settings.js';
 import { WORKER_SPEC_VARIABLE } from './worker-spec.js';
@@ -181,20 +181,18 @@ export function settingSourceOf(origin: string): (typeof SOURCE_KINDS)[number] {
 const ARGUMENT_ORIGIN = 'argument';
 
 /** Sources of settings that were not read from file and environment. */
-export const sourcesOf = (settings: Settings): SettingSources =>
-  new Map(
+export function sourcesOf(settings: Settings): SettingSources {
+  const sections = settings as unknown as Record<string, Record<string, SettingValue>>;
+  return new Map(
     SETTING_PATHS.map(path => {
-      const value = settingAt(settings, path);
-      return [
-        path,
-        {
-          value,
-          origin:
-            value === settingDefinition(path).default ? DEFAULT_ORIGIN : ARGUMENT_ORIGIN,
-        },
-      ];
+      const [section, name] = path.split('.') as [string, string];
+      const { default: fallback } = settingDefinition(path);
+      const value = sections[section]?.[camelCase(name)] ?? fallback;
+      const origin = value === fallback ? DEFAULT_ORIGIN : ARGUMENT_ORIGIN;
+      return [path, { value, origin }];
     }),
   );
+}
 
 /** A key, and addresses that usually hold a password. */
 const SECRETS: readonly SettingPath[] = ['auth.key', 'database.url', 'redis.url'];

@@ -17,9 +17,8 @@ import {
   type ValueOf,
 } from './setting-definition.js';
 import {
-  PULL_SETTINGS,
   QUEUE_SETTINGS,
-  REDIS_SETTINGS,
+  SHARED_QUEUE_SETTINGS,
   WORKER_SETTINGS,
 } from './worker-settings.js';
 
@@ -291,8 +290,7 @@ export const SETTINGS_TABLE = {
     './data/models',
     'Folder for pulled models, one subfolder each.',
   ),
-  ...REDIS_SETTINGS,
-  ...PULL_SETTINGS,
+  ...SHARED_QUEUE_SETTINGS,
   'compat.strict': flag(
     false,
     'Refuse fields that only advise and cannot be honoured, instead of ignoring and reporting them.',
@@ -313,9 +311,7 @@ export const SETTINGS_TABLE = {
   ),
 } as const satisfies Record<string, SettingDefinition>;
 
-type Table = typeof SETTINGS_TABLE;
-
-export type SettingPath = keyof Table;
+export type SettingPath = keyof typeof SETTINGS_TABLE;
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
@@ -331,7 +327,7 @@ type SettingValues = {
   readonly [S in Section]: {
     readonly [
       P in SettingPath as P extends `${S}.${infer Name}` ? Camel<Name> : never
-    ]: ValueOf<Table[P]>;
+    ]: ValueOf<(typeof SETTINGS_TABLE)[P]>;
   };
 };
 
@@ -353,13 +349,6 @@ export const settingDefinition = (path: SettingPath): SettingDefinition =>
 /** `queue.max_requests` → `SWITCHYARD_QUEUE_MAX_REQUESTS` */
 export const environmentName = (path: string): string =>
   `SWITCHYARD_${path.toUpperCase().replaceAll('.', '_')}`;
-
-/** `settings.queue.maxRequests` by its path. */
-export function settingAt(settings: Settings, path: SettingPath): SettingValue {
-  const [section, name] = path.split('.') as [string, string];
-  const sections = settings as unknown as Record<string, Record<string, SettingValue>>;
-  return sections[section]?.[camelCase(name)] ?? settingDefinition(path).default;
-}
 
 /**
  * Nests flat values by path, filling in defaults. `settingsFrom({})` is what an empty

@@ -10,7 +10,7 @@ import {
 } from './setting-definition.js';
 
 /** Rows of the table of settings: what gateways and workers share. */
-export const REDIS_SETTINGS = {
+export const SHARED_QUEUE_SETTINGS = {
   'redis.url': text(
     '',
     'Redis shared by several gateways; it holds the queue when queue.driver is redis. Empty: a single gateway. ' +
@@ -38,10 +38,6 @@ export const REDIS_SETTINGS = {
     100,
     'Worker deaths tolerated while a job runs alone, before it fails with worker_crashed.',
   ),
-} as const;
-
-/** Rows of the table of settings: workers that pull (D-19). */
-export const PULL_SETTINGS = {
   'pull.max_batch_size': count(
     6,
     1,

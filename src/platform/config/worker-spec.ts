@@ -102,24 +102,27 @@ export const isBridged = (model: ModelSpec, settings: Settings): boolean =>
   (pulledWork(model, settings).sharedQueue !== undefined ||
     'segmentationModel' in model.options);
 
-/** Everything one worker process receives from the gateway or from its command line. */
-export interface WorkerSpec {
-  readonly workerId: string;
-  readonly model: ModelSpec;
-  readonly host: string;
+/**
+ * Everything one worker process receives from the gateway or from its command line. Nest
+ * injects it there by this type.
+ */
+export abstract class WorkerSpec {
+  abstract readonly workerId: string;
+  abstract readonly model: ModelSpec;
+  abstract readonly host: string;
   /** 0: any free port; the worker reports the one it got. */
-  readonly port: number;
+  abstract readonly port: number;
   /** gRPC limit of one message, both ways; larger audio comes in pieces. */
-  readonly maxMessageBytes: number;
+  abstract readonly maxMessageBytes: number;
   /** Largest upload in pieces: `server.upload_limit_bytes`. */
-  readonly uploadLimitBytes: number;
+  abstract readonly uploadLimitBytes: number;
   /** Uploads decoded at the same time. */
-  readonly prepParallel: number;
-  readonly keepaliveTimeMs: number;
-  readonly keepaliveTimeoutMs: number;
+  abstract readonly prepParallel: number;
+  abstract readonly keepaliveTimeMs: number;
+  abstract readonly keepaliveTimeoutMs: number;
   /** How long a drain waits for running calls. */
-  readonly shutdownGraceMs: number;
-  readonly logLevel: Settings['logging']['level'];
+  abstract readonly shutdownGraceMs: number;
+  abstract readonly logLevel: Settings['logging']['level'];
   /** How audio by URL is fetched; without it every URL is refused. */
   readonly fetch?: FetchRules;
   /** It speaks TLS; absent: no TLS. */
@@ -148,15 +151,12 @@ export interface WorkerTls {
   readonly clientCaFile?: string;
 }
 
-/** What is particular to one worker; the rest follows from the settings. */
-type WorkerPlace = Pick<WorkerSpec, 'workerId' | 'model' | 'host' | 'port'>;
-
 /**
  * A worker receives its own part of the model only: where its siblings are, with which
  * secrets, is not its business.
  */
 export function workerSpec(
-  { model, ...place }: WorkerPlace,
+  { model, ...place }: Pick<WorkerSpec, 'workerId' | 'model' | 'host' | 'port'>,
   { server, workers, logging }: Settings,
 ): WorkerSpec {
   const { remote: _, ...own } = model;
@@ -189,9 +189,6 @@ export function pulledWork(
 }
 
 export const WORKER_SPEC_VARIABLE = 'SWITCHYARD_WORKER_SPEC';
-
-/** Injection token of the `WorkerSpec` inside a worker process. */
-export const WORKER_SPEC = Symbol('WORKER_SPEC');
 
 /** Voices of four known speakers, 2 MiB each, and 1 MiB for a prompt and the rest. */
 const ENVELOPE_BYTES = 9_437_184;

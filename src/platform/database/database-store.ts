@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import type {
   DeleteResult,
   ExpressionBuilder,
@@ -7,8 +8,8 @@ import type {
   Insertable,
 } from 'kysely';
 import type { Page, PageRequest } from '../../core/jobs/job.ports.js';
-import { type OpenDatabase } from './open-database.js';
-import type { Database, Columns, ColumnType, TableOf } from './schema.js';
+import { OpenDatabase } from './open-database.js';
+import { type Database, type ColumnType, type TableName, TABLES } from './schema.js';
 import { camelCase } from '../config/model-spec.js';
 
 /**
@@ -16,23 +17,22 @@ import { camelCase } from '../config/model-spec.js';
  */
 export const DATABASE_PING = Symbol('DATABASE_PING');
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /**
  * The row of a record, whose fields are named as the columns in camel case. An absent
  * field is NULL.
  */
-export function rowOf<C extends Columns>(
-  columns: C,
+export function rowOf<T extends TableName>(
+  table: T,
   record: object,
-): Insertable<TableOf<C>> {
-  const stored = Object.entries(columns).filter(([, type]) => type !== 'counter');
-  const row = stored.map(([column, type]) => [
-    column,
-    cellOf(type, (record as Fields)[camelCase(column)]),
-  ]);
-  return Object.fromEntries(row) as Insertable<TableOf<C>>;
+): Insertable<Database[T]> {
+  const fields = record as Readonly<Record<string, unknown>>;
+  const stored = columnsOf(table).filter(([, type]) => type !== 'counter');
+  return Object.fromEntries(
+    stored.map(([column, type]) => [column, cellOf(type, fields[camelCase(column)])]),
+  ) as Insertable<Database[T]>;
 }
+
+const columnsOf = (table: TableName) => Object.entries<ColumnType>(TABLES[table]);
 
 function cellOf(type: ColumnType, value: unknown): unknown {
   if (value === undefined) return null;
@@ -40,11 +40,21 @@ function cellOf(type: ColumnType, value: unknown): unknown {
   return type === 'flag' ? Number(value) : value;
 }
 
-/** The record of a row. A field that is NULL is absent. */
-export function recordOf<T>(columns: Columns, row: object): T {
-  const fields = Object.entries(columns).flatMap(([column, type]) => {
-    const value = (row as Fields)[column];
-    return value === null ? [] : [[camelCase(column), valueOf(type, value)] as const];
+/**
+ * The record of a row. A field that is NULL is absent.
+ * @param hidden columns that only the store itself reads
+ */
+export function recordOf<T>(
+  table: TableName,
+  row: object,
+  hidden: readonly string[] = [],
+): T {
+  const cells = row as Readonly<Record<string, unknown>>;
+  const fields = columnsOf(table).flatMap(([column, type]) => {
+    const value = cells[column];
+    return value === null || hidden.includes(column)
+      ? []
+      : [[camelCase(column), valueOf(type, value)] as const];
   });
   return Object.fromEntries(fields) as T;
 }
@@ -55,6 +65,7 @@ function valueOf(type: ColumnType, cell: unknown): unknown {
 }
 
 /** What the stores of all tables share. */
+@Injectable()
 export abstract class DatabaseStore {
   protected readonly db: Kysely<Database>;
   /**

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import {
   Global,
-  Inject,
   Module,
   type OnApplicationShutdown,
   type OnModuleInit,
@@ -9,7 +8,7 @@ import {
 import { sql } from 'kysely';
 import { Settings } from '../config/settings.js';
 import { DATABASE_PING } from './database-store.js';
-import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';
+import { connectDatabase, migrate, OpenDatabase } from './open-database.js';
 import { UsageStore, AuditStore } from './usage-store.js';
 import { FileStore, UploadStore } from './file-store.js';
 import { JobStore } from './job-store.js';
@@ -17,8 +16,6 @@ import { KeyStore } from './key-store.js';
 import { ResponseRecordStore } from './response-store.js';
 import { StoredRequestStore } from './stored-request-store.js';
 import { WebhookOutbox } from './webhook-outbox.js';
-
-const DATABASE = Symbol('DATABASE');
 
 /**
  * A read-only server, such as a standby after a failover, answers, but nothing can be
@@ -50,7 +47,7 @@ const STORES = [
 @Module({
   providers: [
     {
-      provide: DATABASE,
+      provide: OpenDatabase,
       useFactory: ({ database, data }: Settings) =>
         connectDatabase(database.url || join(data.dir, 'switchyard.db')),
       inject: [Settings],
@@ -61,18 +58,14 @@ const STORES = [
         ({ db, dialect }: OpenDatabase) =>
         () =>
           (dialect === 'postgres' ? sql.raw(WRITABLE) : sql`select 1`).execute(db),
-      inject: [DATABASE],
+      inject: [OpenDatabase],
     },
-    ...STORES.map(Store => ({
-      provide: Store,
-      useFactory: (database: OpenDatabase) => new Store(database),
-      inject: [DATABASE],
-    })),
+    ...STORES,
   ],
   exports: [DATABASE_PING, ...STORES],
 })
 export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
-  constructor(@Inject(DATABASE) private readonly database: OpenDatabase) {}
+  constructor(private readonly database: OpenDatabase) {}
 
   onModuleInit(): Promise<void> {
     return migrate(this.database);

@@ -18,13 +18,7 @@ import {
   rowOf,
   hasUpdated,
 } from './database-store.js';
-import {
-  type Database,
-  FILES,
-  FILES_OF_BATCHES,
-  UPLOAD_PARTS,
-  UPLOADS,
-} from './schema.js';
+import { type Database } from './schema.js';
 
 /**
  * The file table. A row without its blob cannot be: rows are made after the blob, and
@@ -32,12 +26,12 @@ import {
  */
 export class FileStore extends DatabaseStore {
   async create(file: StoredFile): Promise<void> {
-    await this.db.insertInto('files').values(rowOf(FILES, file)).execute();
+    await this.db.insertInto('files').values(rowOf('files', file)).execute();
   }
 
   /** A file that a batch makes. @returns false when that epoch does not hold the batch any more: nothing was written One statement: a process that is frozen before it finds out that it lost the batch, one that is frozen in it holds no lock. */
   async createFor(holder: JobHolder, file: StoredFile): Promise<boolean> {
-    const row = rowOf(FILES_OF_BATCHES, { ...file, batchId: holder.jobId });
+    const row = rowOf('files', { ...file, batchId: holder.jobId });
     const columns = Object.keys(row) as (keyof typeof row)[];
     const { numInsertedOrUpdatedRows: made = 0n } = await this.db
       .insertInto('files')
@@ -160,12 +154,12 @@ const held =
       eb('batches.status', 'in', UNFINISHED_STATUSES),
     ]);
 
-const fileOf = (row: object): StoredFile => recordOf(FILES, row);
+const fileOf = (row: object): StoredFile => recordOf('files', row, ['batch_id']);
 
 /** Multi-part uploads. */
 export class UploadStore extends DatabaseStore {
   async create(upload: Upload): Promise<void> {
-    await this.db.insertInto('uploads').values(rowOf(UPLOADS, upload)).execute();
+    await this.db.insertInto('uploads').values(rowOf('uploads', upload)).execute();
   }
 
   async find(tenant: string, id: string): Promise<Upload | undefined> {
@@ -184,7 +178,7 @@ export class UploadStore extends DatabaseStore {
       if (!(await setPending(transaction, id, { status: 'pending' }))) return false;
       await transaction
         .insertInto('upload_parts')
-        .values(rowOf(UPLOAD_PARTS, part))
+        .values(rowOf('upload_parts', part))
         .execute();
       return true;
     });
@@ -197,7 +191,7 @@ export class UploadStore extends DatabaseStore {
       .where('upload_id', '=', uploadId)
       .orderBy('id')
       .execute();
-    return rows.map(row => recordOf(UPLOAD_PARTS, row));
+    return rows.map(row => recordOf('upload_parts', row));
   }
 
   /** Ends a pending upload, once; the parts' rows go, their blobs by garbage collection. */
@@ -240,4 +234,4 @@ const setPending = (
       .where(equals({ id, status: 'pending' })),
   );
 
-const uploadOf = (row: object): Upload => recordOf(UPLOADS, row);
+const uploadOf = (row: object): Upload => recordOf('uploads', row);

@@ -25,7 +25,7 @@ import {
   recordOf,
   rowOf,
 } from './database-store.js';
-import { type Database, TRACED_BATCHES } from './schema.js';
+import { type Database } from './schema.js';
 import { timeOrderedId } from '../clock/time-ordered-id.js';
 
 /**
@@ -83,26 +83,19 @@ async function announce(
 }
 
 export const rowOfJob = (job: BatchJob, idempotencyKey?: string) =>
-  rowOf(TRACED_BATCHES, {
+  rowOf('batches', {
     ...job,
     ...job.counts,
     webhookUrl: job.webhook?.url,
     idempotencyKey,
   });
 
-const {
-  idempotency_key: _key,
-  lease_owner: _owner,
-  lease_until_ms: _until,
-  epoch: _epoch,
-  ...JOB
-} = TRACED_BATCHES;
-
-/** As its row has it: the counts and the address of the webhook are columns. */
-type FlatJob = BatchJob & RequestCounts & { readonly webhookUrl?: string };
+const HIDDEN = ['idempotency_key', 'lease_owner', 'lease_until_ms', 'epoch'];
 
 function jobOfRow(row: object): BatchJob {
-  const { total, completed, failed, webhookUrl, ...job } = recordOf<FlatJob>(JOB, row);
+  const { total, completed, failed, webhookUrl, ...job } = recordOf<
+    BatchJob & RequestCounts & { readonly webhookUrl?: string }
+  >('batches', row, HIDDEN);
   return {
     ...job,
     counts: { total, completed, failed },

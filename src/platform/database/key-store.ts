@@ -1,7 +1,7 @@
 import { type Kysely } from 'kysely';
 import type { EndedSession, NewSecret, StoredKey } from '../../core/access/stored-key.js';
 import { DatabaseStore, hasUpdated, recordOf, rowOf } from './database-store.js';
-import { API_KEYS, type Database, ENDED_SESSIONS } from './schema.js';
+import { type Database } from './schema.js';
 
 /**
  * The table of API keys. A change and the new version are one transaction: whoever sees
@@ -14,7 +14,7 @@ export class KeyStore extends DatabaseStore {
       const { numInsertedOrUpdatedRows: made = 0n } = await db
         .insertInto('api_keys')
         .values(
-          rowOf(API_KEYS, {
+          rowOf('api_keys', {
             ...key,
             replacedSha256: key.replaced?.sha256,
             replacedUntilMs: key.replaced?.untilMs,
@@ -127,7 +127,7 @@ export class KeyStore extends DatabaseStore {
       .execute();
     await this.db
       .insertInto('ended_sessions')
-      .values(rowOf(ENDED_SESSIONS, session))
+      .values(rowOf('ended_sessions', session))
       .onConflict(conflict => conflict.column('sha256').doNothing())
       .execute();
   }
@@ -139,7 +139,7 @@ export class KeyStore extends DatabaseStore {
       .selectAll()
       .where('ended_at_ms', '>=', fromMs)
       .execute();
-    return rows.map(row => recordOf(ENDED_SESSIONS, row));
+    return rows.map(row => recordOf('ended_sessions', row));
   }
 
   #change(make: (db: Kysely<Database>) => Promise<boolean>): Promise<boolean> {
@@ -155,18 +155,17 @@ export class KeyStore extends DatabaseStore {
   }
 }
 
-/** As its row has it. */
-type FlatKey = StoredKey & {
-  readonly replacedSha256?: string;
-  readonly replacedUntilMs?: number;
-};
-
 function keyOf(row: object): StoredKey {
   const {
     replacedSha256: sha256,
     replacedUntilMs: untilMs,
     ...key
-  } = recordOf<FlatKey>(API_KEYS, row);
+  } = recordOf<
+    StoredKey & {
+      readonly replacedSha256?: string;
+      readonly replacedUntilMs?: number;
+    }
+  >('api_keys', row);
   return sha256 === undefined || untilMs === undefined
     ? key
     : { ...key, replaced: { sha256, untilMs } };

@@ -1,22 +1,6 @@
 import type { ColumnDefinitionBuilder, CreateTableBuilder, Kysely } from 'kysely';
 import { type Migration } from 'kysely/migration';
-import {
-  API_KEYS,
-  AUDIT,
-  BATCHES,
-  type Columns,
-  type ColumnType,
-  type Database,
-  ENDED_SESSIONS,
-  FILES,
-  RESPONSE_EVENTS,
-  RESPONSES,
-  STORED_REQUESTS,
-  UPLOAD_PARTS,
-  UPLOADS,
-  USAGE,
-  OUTBOX,
-} from './schema.js';
+import { type ColumnType, type Database, type TableName, TABLES } from './schema.js';
 
 type Step = (db: Kysely<unknown>) => Promise<void>;
 
@@ -28,20 +12,20 @@ const migration = (...steps: readonly Step[]): Migration => ({
 
 /** Files, uploads, batches and the webhook outbox. */
 export const jobsAndFiles = migration(
-  created('files', FILES),
+  created('files', ['batch_id']),
   indexed('files', 'files_by_tenant', ['tenant', 'id']),
   indexed('files', 'files_by_expiry', ['expires_at_ms']),
   indexed('files', 'files_by_blob', ['blob_key']),
-  created('uploads', UPLOADS),
-  created('upload_parts', UPLOAD_PARTS),
+  created('uploads'),
+  created('upload_parts'),
   indexed('upload_parts', 'upload_parts_by_upload', ['upload_id']),
-  created('batches', BATCHES, table =>
+  created('batches', ['traceparent', 'terms'], table =>
     table.addUniqueConstraint('batches_idempotency', ['tenant', 'idempotency_key']),
   ),
   indexed('batches', 'batches_by_tenant', ['tenant', 'id']),
   indexed('batches', 'batches_to_claim', ['status', 'lease_until_ms']),
   indexed('batches', 'batches_by_input', ['input_file_id']),
-  created('webhook_outbox', OUTBOX),
+  created('webhook_outbox'),
   indexed('webhook_outbox', 'webhook_outbox_due', ['due_at_ms']),
 );
 
@@ -52,7 +36,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '002-batch-traceparent': migration(added('batches', 'traceparent', 'text')),
   /** Requests whose answers outlive their connections. */
   '003-kept-requests': migration(
-    created('kept_requests', STORED_REQUESTS, table =>
+    created('kept_requests', ['losses'], table =>
       table.addPrimaryKeyConstraint('kept_requests_name', ['tenant', 'name']),
     ),
     indexed('kept_requests', 'kept_requests_by_id', ['request_id']),
@@ -69,20 +53,20 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   ),
   /** Keys, usage and the audit log. */
   '005-keys-usage-audit': migration(
-    created('api_keys', API_KEYS),
+    created('api_keys'),
     createVersion,
-    created('usage', USAGE, table =>
+    created('usage', [], table =>
       table.addPrimaryKeyConstraint('usage_groups', ['day', 'tenant', 'key_id', 'model']),
     ),
-    created('audit', AUDIT),
+    created('audit'),
     indexed('audit', 'audit_by_time', ['at_ms']),
   ),
   /** Stored responses and the events of those that run in the background. */
   '006-responses': migration(
-    created('responses', RESPONSES, table =>
+    created('responses', ['bytes'], table =>
       table.addPrimaryKeyConstraint('responses_id', ['tenant', 'id']),
     ),
-    created('response_events', RESPONSE_EVENTS, table =>
+    created('response_events', [], table =>
       table.addPrimaryKeyConstraint('response_events_first', [
         'tenant',
         'response_id',
@@ -97,7 +81,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '007-batch-terms': migration(added('batches', 'terms', 'text')),
   /** Sessions of the console that were signed out before they expired. */
   '008-ended-sessions': migration(
-    created('ended_sessions', ENDED_SESSIONS),
+    created('ended_sessions'),
     indexed('ended_sessions', 'ended_sessions_ended_at_ms', ['ended_at_ms']),
     indexed('ended_sessions', 'ended_sessions_expires_at_ms', ['expires_at_ms']),
   ),
@@ -140,17 +124,21 @@ async function createVersion(db: Kysely<unknown>) {
     .execute();
 }
 
-type NewTable = CreateTableBuilder<string, string>;
-
-/** `if not exists`: two processes may start at the same time. */
+/**
+ * `if not exists`: two processes may start at the same time.
+ * @param later columns that a later migration adds
+ */
 function created(
-  name: string,
-  columns: Columns,
-  constrain = (table: NewTable) => table,
+  name: TableName,
+  later: readonly string[] = [],
+  constrain = (table: CreateTableBuilder<string, string>) => table,
 ): Step {
   return async db => {
-    let table: NewTable = db.schema.createTable(name).ifNotExists();
-    for (const [column, type] of Object.entries(columns)) {
+    let table: CreateTableBuilder<string, string> = db.schema
+      .createTable(name)
+      .ifNotExists();
+    for (const [column, type] of Object.entries<ColumnType>(TABLES[name])) {
+      if (later.includes(column)) continue;
       table = table.addColumn(column, isNumber(type) ? 'bigint' : 'text', made =>
         constrained(made, type),
       );

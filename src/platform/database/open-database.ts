@@ -181,13 +181,11 @@ class Statement {
   }
 }
 
-/** Which SQL is spoken, for the few words that differ. */
-type DialectName = 'sqlite' | 'postgres';
-
-export interface OpenDatabase {
-  readonly db: Kysely<Database>;
-  readonly dialect: DialectName;
-  readonly url: string;
+/** The connection of this process; Nest injects it by this type. */
+export abstract class OpenDatabase {
+  abstract readonly db: Kysely<Database>;
+  abstract readonly dialect: 'sqlite' | 'postgres';
+  abstract readonly url: string;
 }
 
 /** Two processes that migrate at the same time get in each other's way for so long. */
@@ -195,7 +193,9 @@ const RETRIES_MS = 1000;
 
 /** @param url `postgres://…`, or the path of a SQLite file */
 export function connectDatabase(url: string): OpenDatabase {
-  const dialect: DialectName = /^postgres(ql)?:\/\//.test(url) ? 'postgres' : 'sqlite';
+  const dialect: 'sqlite' | 'postgres' = /^postgres(ql)?:\/\//.test(url)
+    ? 'postgres'
+    : 'sqlite';
   const db = open(
     dialect === 'postgres'
       ? postgresDialect(url, QUERY_LIMITS)

@@ -17,13 +17,11 @@ import {
   recordOf,
   rowOf,
 } from './database-store.js';
-import { type Database, RESPONSES, STORED_RESPONSES } from './schema.js';
+import { type Database } from './schema.js';
 
 const OPEN = ['queued', 'in_progress'] as const;
 /** The response has not ended, or its events are removed. */
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
-
-const { events_until_ms: _, ...RECORD } = RESPONSES;
 
 /**
  * Stored responses on SQLite or Postgres. A write names its run's epoch and its first
@@ -34,7 +32,7 @@ export class ResponseRecordStore extends DatabaseStore {
   async create(record: ResponseRecord, events: readonly string[]): Promise<void> {
     await this.db.transaction().execute(async db => {
       const bytes = Buffer.byteLength(record.input) + Buffer.byteLength(record.response);
-      const row = rowOf(STORED_RESPONSES, { ...record, bytes, eventsUntilMs: NEVER_MS });
+      const row = rowOf('responses', { ...record, bytes, eventsUntilMs: NEVER_MS });
       await db.insertInto('responses').values(row).execute();
       if (events.length === 0) return;
       const group = groupOf(record, 0, events);
@@ -311,4 +309,5 @@ const groupOf = (
   events: events.join('\n'),
 });
 
-const responseOf = (row: object): ResponseRecord => recordOf(RECORD, row);
+const responseOf = (row: object): ResponseRecord =>
+  recordOf('responses', row, ['events_until_ms', 'bytes']);

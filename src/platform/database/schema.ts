@@ -20,225 +20,203 @@ interface Cells {
 
 export type ColumnType = keyof Cells;
 
-export type Columns = Readonly<Record<string, ColumnType>>;
-
-export type TableOf<C extends Columns> = { -readonly [K in keyof C]: Cells[C[K]] };
-
-/*
- * Tables of both dialects, as their first migration makes them. Instants and sizes are whole numbers, structured values
- * are JSON as text: one set of queries (D-13).
+/**
+ * Tables of both dialects, as the migrations leave them: a column that a later one adds is
+ * the last of its table. Instants and sizes are whole numbers, structured values are JSON
+ * as text: one set of queries (D-13).
  */
+export const TABLES = {
+  files: {
+    id: 'key',
+    tenant: 'text',
+    purpose: 'text',
+    filename: 'text',
+    bytes: 'bigint',
+    created_at_ms: 'bigint',
+    expires_at_ms: 'bigint?',
+    blob_key: 'text',
+    sha256: 'text',
+    // The batch that made it; null: a caller.
+    batch_id: 'text?',
+  },
+  uploads: {
+    id: 'key',
+    tenant: 'text',
+    purpose: 'text',
+    filename: 'text',
+    mime_type: 'text',
+    bytes: 'bigint',
+    status: 'text',
+    created_at_ms: 'bigint',
+    expires_at_ms: 'bigint',
+    // Seconds after completion at which the file goes; null: never.
+    file_expires_after_s: 'bigint?',
+    file_id: 'text?',
+  },
+  upload_parts: {
+    id: 'key',
+    upload_id: 'text',
+    blob_key: 'text',
+    bytes: 'bigint',
+    created_at_ms: 'bigint',
+  },
+  batches: {
+    id: 'key',
+    tenant: 'text',
+    endpoint: 'text',
+    input_file_id: 'text',
+    completion_window: 'text',
+    status: 'text',
+    created_at_ms: 'bigint',
+    expires_at_ms: 'bigint',
+    // Status → when it was reached.
+    reached_at_ms: 'json',
+    total: 'bigint',
+    completed: 'bigint',
+    failed: 'bigint',
+    usage: 'json?',
+    model: 'text?',
+    problems: 'json',
+    output_file_id: 'text?',
+    error_file_id: 'text?',
+    metadata: 'json',
+    output_expires_after_s: 'bigint?',
+    retry_of: 'text?',
+    webhook_url: 'text?',
+    idempotency_key: 'text?',
+    lease_owner: 'text?',
+    // 0: no holder.
+    lease_until_ms: 'counter',
+    // Grows with every claim; every write of a holder names its own (D-13).
+    epoch: 'counter',
+    traceparent: 'text?',
+    // null: no keys were asked for.
+    terms: 'json?',
+  },
+  webhook_outbox: {
+    id: 'key',
+    job_id: 'text',
+    type: 'text',
+    url: 'text',
+    attempts: 'bigint',
+    created_at_ms: 'bigint',
+    // Not sent before; moved ahead while a gateway sends it.
+    due_at_ms: 'bigint',
+  },
+  kept_requests: {
+    tenant: 'text',
+    name: 'text',
+    request_id: 'text',
+    mode: 'text',
+    path: 'text',
+    fingerprint: 'text',
+    headers: 'json',
+    blob: 'text',
+    status: 'text',
+    // The gateway that runs it; null: none.
+    owner: 'text?',
+    lease_until_ms: 'bigint',
+    attempts: 'bigint',
+    cancelling: 'flag',
+    created_at_ms: 'bigint',
+    ended_at_ms: 'bigint?',
+    expires_at_ms: 'bigint',
+    // Status and headers.
+    answer: 'json?',
+    // Gateways that were lost while they had it.
+    losses: 'bigint',
+  },
+  api_keys: {
+    id: 'key',
+    name: 'text',
+    tenant: 'text',
+    scopes: 'json',
+    models: 'json?',
+    limits: 'json?',
+    default_priority: 'text?',
+    sha256: 'unique',
+    prefix: 'text',
+    replaced_sha256: 'text?',
+    replaced_until_ms: 'bigint?',
+    created_at_ms: 'bigint',
+    expires_at_ms: 'bigint?',
+    last_used_at_ms: 'bigint?',
+    revoked_at_ms: 'bigint?',
+  },
+  ended_sessions: {
+    sha256: 'key',
+    ended_at_ms: 'bigint',
+    expires_at_ms: 'bigint',
+  },
+  usage: {
+    day: 'text',
+    tenant: 'text',
+    key_id: 'text',
+    model: 'text',
+    requests: 'bigint',
+    completed: 'bigint',
+    failed: 'bigint',
+    cancelled: 'bigint',
+    audio_ms: 'bigint',
+    characters: 'bigint',
+    input_tokens: 'bigint',
+    output_tokens: 'bigint',
+    device_ms: 'bigint',
+  },
+  audit: {
+    id: 'key',
+    at_ms: 'bigint',
+    tenant: 'text',
+    key_id: 'text',
+    action: 'text',
+    target: 'text',
+    detail: 'text',
+    request_id: 'text',
+    outcome: 'text',
+  },
+  responses: {
+    tenant: 'text',
+    id: 'text',
+    status: 'text',
+    previous_id: 'text?',
+    chain_length: 'bigint',
+    chain_bytes: 'bigint',
+    // JSON, as are `input` and `response`; null: it has ended, or does not run
+    // in the background.
+    request: 'text?',
+    input: 'text',
+    response: 'text',
+    created_at_ms: 'bigint',
+    expires_at_ms: 'bigint',
+    epoch: 'bigint',
+    next_sequence: 'bigint',
+    // Its events are removed then.
+    events_until_ms: 'bigint',
+    // Of `input`, `response` and the output that came later.
+    bytes: 'bigint',
+  },
+  response_events: {
+    tenant: 'text',
+    response_id: 'text',
+    // Numbers of the first and last event of the row.
+    first_sequence: 'bigint',
+    last_sequence: 'bigint',
+    // JSON objects, one per line.
+    events: 'text',
+  },
+} as const satisfies Readonly<Record<string, Readonly<Record<string, ColumnType>>>>;
 
-export const FILES = {
-  id: 'key',
-  tenant: 'text',
-  purpose: 'text',
-  filename: 'text',
-  bytes: 'bigint',
-  created_at_ms: 'bigint',
-  expires_at_ms: 'bigint?',
-  blob_key: 'text',
-  sha256: 'text',
-} as const;
+export type TableName = keyof typeof TABLES;
 
-/** The batch that made it; null: a caller. */
-export const FILES_OF_BATCHES = { ...FILES, batch_id: 'text?' } as const;
+type Tables = {
+  [T in TableName]: {
+    -readonly [C in keyof (typeof TABLES)[T]]: (typeof TABLES)[T][C] extends ColumnType
+      ? Cells[(typeof TABLES)[T][C]]
+      : never;
+  };
+};
 
-export const UPLOADS = {
-  id: 'key',
-  tenant: 'text',
-  purpose: 'text',
-  filename: 'text',
-  mime_type: 'text',
-  bytes: 'bigint',
-  status: 'text',
-  created_at_ms: 'bigint',
-  expires_at_ms: 'bigint',
-  // Seconds after completion at which the file goes; null: never.
-  file_expires_after_s: 'bigint?',
-  file_id: 'text?',
-} as const;
-
-export const UPLOAD_PARTS = {
-  id: 'key',
-  upload_id: 'text',
-  blob_key: 'text',
-  bytes: 'bigint',
-  created_at_ms: 'bigint',
-} as const;
-
-export const BATCHES = {
-  id: 'key',
-  tenant: 'text',
-  endpoint: 'text',
-  input_file_id: 'text',
-  completion_window: 'text',
-  status: 'text',
-  created_at_ms: 'bigint',
-  expires_at_ms: 'bigint',
-  // Status → when it was reached.
-  reached_at_ms: 'json',
-  total: 'bigint',
-  completed: 'bigint',
-  failed: 'bigint',
-  usage: 'json?',
-  model: 'text?',
-  problems: 'json',
-  output_file_id: 'text?',
-  error_file_id: 'text?',
-  metadata: 'json',
-  output_expires_after_s: 'bigint?',
-  retry_of: 'text?',
-  webhook_url: 'text?',
-  idempotency_key: 'text?',
-  lease_owner: 'text?',
-  // 0: no holder.
-  lease_until_ms: 'counter',
-  // Grows with every claim; every write of a holder names its own (D-13).
-  epoch: 'counter',
-} as const;
-
-/** `terms`: null: no keys were asked for. */
-export const TRACED_BATCHES = {
-  ...BATCHES,
-  traceparent: 'text?',
-  terms: 'json?',
-} as const;
-
-export const OUTBOX = {
-  id: 'key',
-  job_id: 'text',
-  type: 'text',
-  url: 'text',
-  attempts: 'bigint',
-  created_at_ms: 'bigint',
-  // Not sent before; moved ahead while a gateway sends it.
-  due_at_ms: 'bigint',
-} as const;
-
-export const STORED_REQUESTS = {
-  tenant: 'text',
-  name: 'text',
-  request_id: 'text',
-  mode: 'text',
-  path: 'text',
-  fingerprint: 'text',
-  headers: 'json',
-  blob: 'text',
-  status: 'text',
-  // The gateway that runs it; null: none.
-  owner: 'text?',
-  lease_until_ms: 'bigint',
-  attempts: 'bigint',
-  cancelling: 'flag',
-  created_at_ms: 'bigint',
-  ended_at_ms: 'bigint?',
-  expires_at_ms: 'bigint',
-  // Status and headers.
-  answer: 'json?',
-} as const;
-
-/** Gateways that were lost while they had it. */
-export const COUNTED_REQUESTS = { ...STORED_REQUESTS, losses: 'bigint' } as const;
-
-export const API_KEYS = {
-  id: 'key',
-  name: 'text',
-  tenant: 'text',
-  scopes: 'json',
-  models: 'json?',
-  limits: 'json?',
-  default_priority: 'text?',
-  sha256: 'unique',
-  prefix: 'text',
-  replaced_sha256: 'text?',
-  replaced_until_ms: 'bigint?',
-  created_at_ms: 'bigint',
-  expires_at_ms: 'bigint?',
-  last_used_at_ms: 'bigint?',
-  revoked_at_ms: 'bigint?',
-} as const;
-
-export const ENDED_SESSIONS = {
-  sha256: 'key',
-  ended_at_ms: 'bigint',
-  expires_at_ms: 'bigint',
-} as const;
-
-export const USAGE = {
-  day: 'text',
-  tenant: 'text',
-  key_id: 'text',
-  model: 'text',
-  requests: 'bigint',
-  completed: 'bigint',
-  failed: 'bigint',
-  cancelled: 'bigint',
-  audio_ms: 'bigint',
-  characters: 'bigint',
-  input_tokens: 'bigint',
-  output_tokens: 'bigint',
-  device_ms: 'bigint',
-} as const;
-
-export const AUDIT = {
-  id: 'key',
-  at_ms: 'bigint',
-  tenant: 'text',
-  key_id: 'text',
-  action: 'text',
-  target: 'text',
-  detail: 'text',
-  request_id: 'text',
-  outcome: 'text',
-} as const;
-
-export const RESPONSES = {
-  tenant: 'text',
-  id: 'text',
-  status: 'text',
-  previous_id: 'text?',
-  chain_length: 'bigint',
-  chain_bytes: 'bigint',
-  // JSON, as are `input` and `response`; null: it has ended, or does not run
-  // in the background.
-  request: 'text?',
-  input: 'text',
-  response: 'text',
-  created_at_ms: 'bigint',
-  expires_at_ms: 'bigint',
-  epoch: 'bigint',
-  next_sequence: 'bigint',
-  // Its events are removed then.
-  events_until_ms: 'bigint',
-} as const;
-
-/** `bytes`: of `input`, `response` and the output that came later. */
-export const STORED_RESPONSES = { ...RESPONSES, bytes: 'bigint' } as const;
-
-export const RESPONSE_EVENTS = {
-  tenant: 'text',
-  response_id: 'text',
-  // Numbers of the first and last event of the row.
-  first_sequence: 'bigint',
-  last_sequence: 'bigint',
-  // JSON objects, one per line.
-  events: 'text',
-} as const;
-
-export interface Database {
-  files: TableOf<typeof FILES_OF_BATCHES>;
-  uploads: TableOf<typeof UPLOADS>;
-  upload_parts: TableOf<typeof UPLOAD_PARTS>;
-  batches: TableOf<typeof TRACED_BATCHES>;
-  webhook_outbox: TableOf<typeof OUTBOX>;
-  kept_requests: TableOf<typeof COUNTED_REQUESTS>;
-  api_keys: TableOf<typeof API_KEYS>;
+export interface Database extends Tables {
   /** One row, with id 1. */
   api_key_version: { id: number; version: number };
-  ended_sessions: TableOf<typeof ENDED_SESSIONS>;
-  usage: TableOf<typeof USAGE>;
-  audit: TableOf<typeof AUDIT>;
-  responses: TableOf<typeof STORED_RESPONSES>;
-  response_events: TableOf<typeof RESPONSE_EVENTS>;
 }

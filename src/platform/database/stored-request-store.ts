@@ -17,7 +17,7 @@ import type {
   Opened,
 } from '../../core/request/stored-request.js';
 import { DatabaseStore, equals, hasUpdated, recordOf, rowOf } from './database-store.js';
-import { COUNTED_REQUESTS, type Database } from './schema.js';
+import { type Database } from './schema.js';
 
 const ENDED: readonly StoredEnd[] = ['completed', 'failed', 'cancelled'];
 const BAD_ENDS: readonly StoredEnd[] = ['failed', 'cancelled'];
@@ -44,7 +44,7 @@ export class StoredRequestStore extends DatabaseStore {
       const row = await this.db
         .insertInto('kept_requests')
         .values({
-          ...rowOf(COUNTED_REQUESTS, {
+          ...rowOf('kept_requests', {
             ...request,
             owner: lease.owner,
             attempts: 1,
@@ -273,8 +273,6 @@ export class StoredRequestStore extends DatabaseStore {
   }
 }
 
-const { owner: _, ...KEPT } = COUNTED_REQUESTS;
-
 /**
  * @param nowMs by the clock of the database; absent: whether the lease has lapsed
  *   was not asked
@@ -282,7 +280,7 @@ const { owner: _, ...KEPT } = COUNTED_REQUESTS;
 function storedRequestOf(row: object, nowMs = -1): StoredRequest {
   const { leaseUntilMs, ...request } = recordOf<
     StoredRequest & { readonly leaseUntilMs: number }
-  >(KEPT, row);
+  >('kept_requests', row, ['owner']);
   return { ...request, lapsed: leaseUntilMs <= nowMs };
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../core/access/usage-row.js';
 import { snakeCase } from '../config/model-spec.js';
 import { DatabaseStore, recordOf, rowOf } from './database-store.js';
-import { type Database, AUDIT } from './schema.js';
+import { type Database } from './schema.js';
 
 const columnOf = (name: keyof UsageSums | keyof UsageGroup) =>
   name === 'key' ? 'key_id' : (snakeCase(name) as keyof Database['usage']);
@@ -112,7 +112,7 @@ export class AuditStore extends DatabaseStore {
   async add(entry: AuditEntry): Promise<void> {
     await this.db
       .insertInto('audit')
-      .values(rowOf(AUDIT, { ...entry, keyId: entry.key }))
+      .values(rowOf('audit', { ...entry, keyId: entry.key }))
       .execute();
   }
 
@@ -133,7 +133,7 @@ export class AuditStore extends DatabaseStore {
       .execute();
     return rows.map(row => {
       const { keyId: key, ...entry } = recordOf<AuditEntry & { readonly keyId: string }>(
-        AUDIT,
+        'audit',
         row,
       );
       return { ...entry, key };

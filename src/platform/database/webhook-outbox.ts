@@ -1,6 +1,5 @@
 import { type OutboxEntry } from '../../core/jobs/job.ports.js';
 import { DatabaseStore, recordOf } from './database-store.js';
-import { OUTBOX } from './schema.js';
 
 /**
  * Webhooks to send: written with a job's end, hidden while one sender tries, gone when
@@ -27,7 +26,7 @@ export class WebhookOutbox extends DatabaseStore {
       )
       .returningAll()
       .execute();
-    return rows.map(row => recordOf(ENTRY, row));
+    return rows.map(row => recordOf('webhook_outbox', row, ['due_at_ms']));
   }
 
   sent(id: string): Promise<void> {
@@ -50,5 +49,3 @@ export class WebhookOutbox extends DatabaseStore {
     await this.db.deleteFrom('webhook_outbox').where('id', '=', id).execute();
   }
 }
-
-const { due_at_ms: _, ...ENTRY } = OUTBOX;

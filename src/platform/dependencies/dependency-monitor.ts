@@ -17,16 +17,11 @@ export interface DependencyState {
   readonly error?: Error | undefined;
 }
 
-interface DependencyProbe {
-  /** Resolves when the dependency does its work; rejects with the reason when not. */
-  probe(): Promise<unknown>;
-  readonly everyMs?: number;
-  /** An answer that takes longer counts as none. */
-  readonly timeoutMs?: number;
-}
-
 interface Watched {
-  readonly probe: Required<DependencyProbe>;
+  /** Resolves when the dependency does its work; rejects with the reason when not. */
+  readonly probe: () => Promise<unknown>;
+  /** An answer that takes longer counts as none. */
+  readonly timeoutMs: number;
   readonly timer: NodeJS.Timeout;
   state: DependencyState;
   /** Probes without an answer yet, late ones included. */
@@ -56,12 +51,19 @@ export class DependencyMonitor implements OnApplicationShutdown {
   }
 
   /** Probes it from now on, until shutdown. */
-  watch(name: DependencyName, probe: DependencyProbe): void {
+  watch(
+    name: DependencyName,
+    probe: Pick<Watched, 'probe'> & {
+      readonly everyMs?: number;
+      readonly timeoutMs?: number;
+    },
+  ): void {
     const { everyMs = EVERY_MS, timeoutMs = TIMEOUT_MS } = probe;
     const look = (): void => void this.#look(name, watched);
     clearInterval(this.#watched.get(name)?.timer);
     const watched: Watched = {
-      probe: { probe: () => probe.probe(), everyMs, timeoutMs },
+      probe: () => probe.probe(),
+      timeoutMs,
       timer: setInterval(look, everyMs).unref(),
       state: { status: 'unknown', sinceMs: Date.now() },
       pending: 0,
@@ -95,7 +97,7 @@ export class DependencyMonitor implements OnApplicationShutdown {
     const probed = this.#probe(watched);
     void probed.catch(() => undefined).finally(() => (watched.pending -= 1));
     try {
-      const { timeoutMs } = watched.probe;
+      const { timeoutMs } = watched;
       await new WaitBudget(
         timeoutMs,
         () => new Error(`no answer within ${timeoutMs} ms`),
@@ -108,7 +110,7 @@ export class DependencyMonitor implements OnApplicationShutdown {
 
   /** A probe that throws is one that rejects. */
   async #probe({ probe }: Watched) {
-    await probe.probe();
+    await probe();
   }
 
   #enter(name: DependencyName, watched: Watched, error?: Error) {

@@ -10,25 +10,16 @@ interface ExpectedWorker {
   readonly maxMessageBytes: number;
 }
 
-type Counted = 'maxBatch' | 'maxConcurrent' | 'streams' | 'overdraft';
-
-interface Range {
-  /** As in proto/switchyard/v1/common.proto. */
-  readonly field: string;
-  readonly min: number;
-  readonly max: number;
-}
-
 /**
  * More than any device serves: a slot that a worker does not have is a request that waits
- * there, out of reach of priority.
+ * there, out of reach of priority. Named as in proto/switchyard/v1/common.proto.
  */
-const RANGES: Readonly<Record<Counted, Range>> = {
-  maxBatch: { field: 'max_batch', min: 1, max: 4096 },
-  maxConcurrent: { field: 'max_concurrent', min: 1, max: 4096 },
-  streams: { field: 'streams', min: 0, max: 65_536 },
-  overdraft: { field: 'overdraft', min: 0, max: 4096 },
-};
+const RANGES = [
+  ['maxBatch', 'max_batch', 1, 4096],
+  ['maxConcurrent', 'max_concurrent', 1, 4096],
+  ['streams', 'streams', 0, 65_536],
+  ['overdraft', 'overdraft', 0, 4096],
+] as const;
 
 /** Request credits in all, `max_batch × (max_concurrent + 1)`. */
 const MAX_SLOTS = 65_536;
@@ -108,10 +99,7 @@ function limitProblem(
   report: WorkerHealthReport,
   { maxMessageBytes }: ExpectedWorker,
 ): string | undefined {
-  for (const [name, { field, min, max }] of Object.entries(RANGES) as [
-    Counted,
-    Range,
-  ][]) {
+  for (const [name, field, min, max] of RANGES) {
     const value = report[name] ?? 0;
     if (value < min || value > max)
       return wrong(field, String(value), `from ${min} to ${max}`);

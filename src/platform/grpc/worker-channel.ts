@@ -76,13 +76,6 @@ export class ConnectionDrops {
   }
 }
 
-interface ChannelTarget {
-  /** host:port */
-  readonly address: string;
-  readonly limits: ChannelLimits;
-  readonly security: ChannelSecurity;
-}
-
 export interface ChannelLimits {
   /** Largest message, both ways: the upload limit plus room for the other fields. */
   readonly maxMessageBytes: number;
@@ -127,7 +120,16 @@ export class WorkerChannel {
    *   delivered
    */
   constructor(
-    { address, limits, security }: ChannelTarget,
+    {
+      address,
+      limits,
+      security,
+    }: {
+      /** host:port */
+      readonly address: string;
+      readonly limits: ChannelLimits;
+      readonly security: ChannelSecurity;
+    },
     private readonly onLost: (pingedTooOften: boolean) => void,
   ) {
     this.maxMessageBytes = limits.maxMessageBytes;

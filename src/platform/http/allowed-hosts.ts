@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isLoopback, unbracketed, listed } from './networks.js';
+import { bareHost, isLoopback, listed } from './networks.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 const METHODS = 'GET, POST, DELETE';
@@ -31,11 +31,11 @@ export class CrossOrigins {
  */
 export function answersPreflight(
   origins: CrossOrigins,
+  origin: string,
   { headers, method }: FastifyRequest,
   reply: FastifyReply,
 ): boolean {
-  const { origin } = headers;
-  if (origin === undefined || !origins.allows(origin)) return false;
+  if (!origins.allows(origin)) return false;
   void reply.headers({ 'access-control-allow-origin': origin, vary: 'Origin' });
   if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined)
     return false;
@@ -69,15 +69,8 @@ function serialized({ origin, protocol, host }: URL) {
   return host === '' ? undefined : `${protocol}//${host}`;
 }
 
-const HOST = /^(\*|[A-Za-z0-9_.-]+|\[?[0-9A-Fa-f:.]+\]?)$/;
-
 /** `name:8000`, `[::1]:8000` and both without a port. */
 const HOST_HEADER = /^(\[[^\]]*\]|[^:/?#@]*)(:\d*)?$/;
-
-interface HostSettings {
-  readonly server: { readonly host: string; readonly allowedHosts: string };
-  readonly auth: { readonly allowAnonymous: boolean };
-}
 
 /**
  * Which `Host` a request may name where no keys are asked for (D-32): this machine,
@@ -90,8 +83,14 @@ export class AllowedHosts {
   readonly #named: ReadonlySet<string>;
   readonly #addresses: boolean;
 
-  constructor({ server, auth }: HostSettings) {
-    this.#named = new Set([server.host, ...listed(server.allowedHosts)].map(bare));
+  constructor({
+    server,
+    auth,
+  }: {
+    readonly server: { readonly host: string; readonly allowedHosts: string };
+    readonly auth: { readonly allowAnonymous: boolean };
+  }) {
+    this.#named = new Set([server.host, ...listed(server.allowedHosts)].map(bareHost));
     this.#addresses = auth.allowAnonymous;
   }
 
@@ -100,16 +99,9 @@ export class AllowedHosts {
     if (header === undefined || this.#named.has('*')) return true;
     const host = HOST_HEADER.exec(header)?.[1];
     if (host === undefined) return false;
+    const name = bareHost(host);
     return (
-      isLoopback(host) ||
-      this.#named.has(bare(host)) ||
-      (this.#addresses && isIP(bare(host)) !== 0)
+      this.#named.has(name) || isLoopback(host) || (this.#addresses && isIP(name) !== 0)
     );
   }
 }
-
-/** Entries of `server.allowed_hosts` that are no host names. */
-export const wrongHosts = (value: string): readonly string[] =>
-  listed(value).filter(host => !HOST.test(host));
-
-const bare = (host: string) => unbracketed(host).toLowerCase();

@@ -42,8 +42,9 @@ export class TrustedProxies {
   }
 }
 
-/** `[::1]` is `::1` in a URL and in `Host`. */
-export const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, '$1');
+/** In lower case; `::1` for the `[::1]` of a URL and of `Host`. */
+export const bareHost = (host: string): string =>
+  host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
 
 /**
  * True for this machine's own addresses and for `localhost`. Any other name is false,
@@ -51,7 +52,7 @@ export const unbracketed = (host: string): string => host.replace(/^\[(.*)\]$/, 
  * @param host without port; an IPv6 address with or without brackets
  */
 export function isLoopback(host: string): boolean {
-  const address = unbracketed(host);
+  const address = bareHost(host);
   if (host.toLowerCase() === 'localhost') return true;
   return !address.includes('%') && LOOPBACK.has(address);
 }

@@ -2,7 +2,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { type LookupFunction, isIP, isIPv4 } from 'node:net';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { unbracketed, HostExceptions, Networks } from './networks.js';
+import { bareHost, HostExceptions, Networks } from './networks.js';
 import { type LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 
@@ -108,7 +108,7 @@ async function addressesOf(
   hostname: string,
   resolve: ResolveHost,
 ): Promise<readonly LookupAddress[]> {
-  const literal = unbracketed(hostname);
+  const literal = bareHost(hostname);
   const family = isIP(literal);
   if (family !== 0) return [{ address: literal, family }];
   const addresses = await resolve(hostname).catch((cause: unknown) => {

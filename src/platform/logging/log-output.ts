@@ -28,8 +28,8 @@ export class LogOutput implements DestinationStream {
   #lines: string[] = [];
   #chars = 0;
   #dropped = 0;
-  /** What is being written, or is tried again in a moment. */
-  #current: Buffer | undefined;
+  /** Also while a write is tried again in a moment. */
+  #isWriting = false;
   #isBroken = false;
 
   constructor(private readonly file: LogFile) {}
@@ -39,7 +39,7 @@ export class LogOutput implements DestinationStream {
     if (this.#chars + line.length > MAX_WAITING_CHARS) return void (this.#dropped += 1);
     this.#lines.push(line);
     this.#chars += line.length;
-    if (this.#current === undefined) this.#next();
+    if (!this.#isWriting) this.#write(this.#take());
   }
 
   /** What waits, as far as it can be written now. pino calls it before a fatal end. */
@@ -56,24 +56,17 @@ export class LogOutput implements DestinationStream {
     }
   }
 
-  #next() {
-    const data = this.#take();
-    this.#current = data.length > 0 ? data : undefined;
-    if (this.#current) this.#write(this.#current);
-  }
-
   #write(data: Buffer) {
-    this.#current = data;
-    this.file.write(data, (error, written) => this.#written(data, error, written));
+    this.#isWriting = data.length > 0;
+    if (!this.#isWriting) return;
+    this.file.write(data, (error, written) => {
+      if (error && !isBusy(error)) this.#break();
+      else if (error) setTimeout(() => this.#write(data), RETRY_MS).unref();
+      else this.#write(written < data.length ? data.subarray(written) : this.#take());
+    });
   }
 
-  #written(data: Buffer, error: NodeJS.ErrnoException | null, written: number) {
-    if (error && !isBusy(error)) return this.#break();
-    if (error) return void setTimeout(() => this.#write(data), RETRY_MS).unref();
-    if (written < data.length) this.#write(data.subarray(written));
-    else this.#next();
-  }
-
+  /** Empty: nothing waits. */
   #take(): Buffer {
     let [count, chars] = [0, 0];
     while (count < this.#lines.length && chars < MAX_WRITE_CHARS)
@@ -88,7 +81,6 @@ export class LogOutput implements DestinationStream {
 
   #break() {
     this.#isBroken = true;
-    this.#current = undefined;
     this.#lines = [];
     this.#chars = 0;
   }

@@ -15,7 +15,7 @@ describe('LogRing', () => {
 
   it('reads lines of pino: time, level, message and further fields', () => {
     const ring = new LogRing(3);
-    ring.addPino(
+    ring.add(
       '{"level":40,"time":1500,"pid":1,"role":"gateway","model":"m","msg":"slow"}\n',
     );
     expect(ring.last(1)).toEqual([
@@ -43,7 +43,7 @@ describe('LogFollower', () => {
     );
     follower.read(0);
     ring.add(line('late'));
-    ring.addPino('{"level":50,"msg":"late error"}');
+    ring.add('{"level":50,"msg":"late error"}');
     expect(texts(follower.read() as string)).toEqual(['early warning', 'late error']);
     follower.destroy();
   });

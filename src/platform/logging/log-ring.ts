@@ -63,18 +63,19 @@ export class LogRing {
 
   constructor(private readonly size: number) {}
 
-  add(line: LogLine): void {
-    this.#keep({ ...line, text: line.text.slice(0, MAX_LINE_CHARS) });
-    this.#added.next(line);
-  }
-
-  /** A line of pino. It is parsed when it is read: writing a log must stay cheap. */
-  addPino(line: string): void {
-    const isRead = this.#added.observed;
-    const parsed =
-      isRead || line.length > 2 * MAX_LINE_CHARS ? pinoLine(line) : undefined;
-    this.#keep(parsed ?? line);
-    if (isRead && parsed) this.#added.next(parsed);
+  /**
+   * @param line as text: one of pino. It is parsed when it is read: writing a log must
+   *   stay cheap.
+   */
+  add(line: LogLine | string): void {
+    let kept = line;
+    if (typeof line !== 'string')
+      kept = { ...line, text: line.text.slice(0, MAX_LINE_CHARS) };
+    else if (this.#added.observed || line.length > 2 * MAX_LINE_CHARS)
+      kept = pinoLine(line);
+    this.#kept.push(kept);
+    if (this.#kept.length > this.size) this.#kept.shift();
+    if (typeof kept !== 'string') this.#added.next(kept);
   }
 
   /** The last `count` of at least that level, oldest first. */
@@ -87,11 +88,6 @@ export class LogRing {
       if (isAtLeast(line, level)) found.push(line);
     }
     return found.reverse();
-  }
-
-  #keep(line: LogLine | string) {
-    this.#kept.push(line);
-    if (this.#kept.length > this.size) this.#kept.shift();
   }
 }
 

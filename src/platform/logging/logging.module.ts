@@ -1,13 +1,13 @@
+import type pinoPretty from 'pino-pretty';
 import { createRequire } from 'node:module';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { LoggerModule } from 'nestjs-pino';
-import type { DestinationStream, LoggerOptions } from 'pino';
-import type pinoPretty from 'pino-pretty';
+import { type DestinationStream, type LoggerOptions } from 'pino';
 import { redacted } from '../config/redaction.js';
 import { type Settings } from '../config/settings.js';
 import { standardOutput } from './log-output.js';
 import { LogRing } from './log-ring.js';
-import { currentRequestId } from './request-lines.js';
+import { requestFields } from './request-lines.js';
 
 interface LogOptions {
   readonly level: Settings['logging']['level'];
@@ -31,7 +31,7 @@ function pinoOptions({ level, bindings = {} }: LogOptions): LoggerOptions {
       paths: ['req.headers', 'res.headers', '*.authorization', '*.apiKey'],
       remove: true,
     },
-    mixin: withRequestId,
+    mixin: requestFields,
     hooks: { logMethod: quietFramework, streamWrite: redacted },
   };
 }
@@ -50,11 +50,6 @@ function logDestination({ pretty, destination }: LogOptions): DestinationStream 
     colorize: isColorSupported,
   });
   return { write: line => output.write(format(line)) };
-}
-
-function withRequestId(): object {
-  const requestId = currentRequestId();
-  return requestId === undefined ? {} : { requestId };
 }
 
 /** Nest logs each module and route that it sets up: of use to developers only. */
@@ -98,7 +93,7 @@ export class LoggingModule {
     const [output, ring] = [logDestination(options), new LogRing(KEPT_LINES)];
     const destination: DestinationStream = {
       write: line => {
-        ring.addPino(line);
+        ring.add(line);
         output.write(line);
       },
     };

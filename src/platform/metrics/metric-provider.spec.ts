@@ -1,9 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { getToken } from '@willsoto/nestjs-prometheus';
-import { type Counter, register } from 'prom-client';
-import { metricProvider } from './metric-provider.js';
+import { register } from 'prom-client';
+import { counterMetric, histogramMetric, metricProvider } from './metric-provider.js';
 import { METRICS } from './registry.js';
 
 class Lanes {
@@ -60,15 +58,8 @@ describe('metricProvider', () => {
   });
 
   it('makes counters and histograms with the labels and buckets of the table', async () => {
-    @Module({
-      providers: [
-        metricProvider('scheduler_requests_total'),
-        metricProvider('scheduler_batch_size'),
-      ],
-    })
-    class Metrics {}
-    const module = await Test.createTestingModule({ imports: [Metrics] }).compile();
-    const requests = module.get<Counter>(getToken('scheduler_requests_total'));
+    const requests = counterMetric('scheduler_requests_total');
+    histogramMetric('scheduler_batch_size');
     requests.inc({ status: 'completed', priority: 'batch', model: 'm' });
     expect(() => requests.inc({ nothing: 'x' })).toThrow();
     expect(await register.getSingleMetricAsString('scheduler_batch_size')).toContain(
@@ -77,7 +68,7 @@ describe('metricProvider', () => {
   });
 
   it('refuses a gauge without a reader and a counter with one', () => {
-    expect(() => metricProvider('scheduler_queue_depth')).toThrow(
+    expect(() => counterMetric('scheduler_queue_depth')).toThrow(
       'gauges, and only gauges',
     );
     expect(() =>

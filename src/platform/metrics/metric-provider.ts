@@ -20,32 +20,58 @@ const READ_MS = 500;
 /**
  * How a gauge is read at every scrape: from its source, never counted up and down (D-10).
  */
-export interface GaugeReader<A extends unknown[] = never[]> {
+interface GaugeReader<A extends unknown[] = never[]> {
   readonly inject: readonly InjectionToken[];
   /** The gauge comes empty; set one value per label combination that exists now. */
   collect(gauge: Gauge, ...sources: A): void | Promise<void>;
 }
 
-/**
- * Nest provider of one metric of the table, injected with `@InjectMetric(name)`.
- *
- * A gauge takes the reader that fills it. Each application makes its own metric, so a
- * gauge never reads the services of one that was closed.
- */
+/** Each application makes its own metric, in place of one of a closed application. */
+function optionsOf(name: MetricName) {
+  register.removeSingleMetric(name);
+  const { help, labels } = METRICS[name];
+  return { name, help, labelNames: [...labels] };
+}
+
+const readerError = (name: MetricName) =>
+  new Error(`${name}: gauges, and only gauges, are given a reader`);
+
+function countingMetric(name: MetricName): Counter | Histogram {
+  const definition: MetricDefinition = METRICS[name];
+  if (definition.type === 'gauge') throw readerError(name);
+  return definition.type === 'histogram'
+    ? new Histogram({ ...optionsOf(name), buckets: [...definition.buckets] })
+    : new Counter(optionsOf(name));
+}
+
+/** A counter of the table, for the one service that counts with it. */
+export const counterMetric = (name: MetricName): Counter =>
+  countingMetric(name) as Counter;
+
+/** A histogram of the table, for the one service that observes with it. */
+export const histogramMetric = (name: MetricName): Histogram =>
+  countingMetric(name) as Histogram;
+
+/** Nest provider of a gauge of the table, and the reader that fills it. */
 export function metricProvider<A extends unknown[]>(
   name: MetricName,
-  reader?: GaugeReader<A>,
+  reader: GaugeReader<A>,
 ): Provider {
-  const definition: MetricDefinition = METRICS[name];
-  if ((definition.type === 'gauge') !== (reader !== undefined)) {
-    throw new Error(`${name}: gauges, and only gauges, are given a reader`);
-  }
-  return {
-    provide: getToken(name),
-    inject: [...(reader?.inject ?? [])],
-    useFactory: (...sources: A) =>
-      create(name, definition, gauge => reader?.collect(gauge, ...sources)),
-  };
+  if (METRICS[name].type !== 'gauge') throw readerError(name);
+  const useFactory = (...sources: A) =>
+    new Gauge({
+      ...optionsOf(name),
+      collect() {
+        this.reset();
+        // A source that does not answer has no value now; the scrape has
+        // all the others.
+        return Promise.race([
+          Promise.resolve(reader.collect(this, ...sources)),
+          sleep(READ_MS, undefined, { ref: false }),
+        ]).catch(() => undefined);
+      },
+    });
+  return { provide: getToken(name), inject: [...reader.inject], useFactory };
 }
 
 /**
@@ -61,39 +87,11 @@ export const fedMetric = <M extends Counter | Histogram, A extends unknown[]>(
   provide: getToken(name),
   inject: [...inject],
   useFactory: (...sources: A) => {
-    const metric = create(name, METRICS[name]) as M;
+    const metric = countingMetric(name) as M;
     feed(metric, ...sources);
     return metric;
   },
 });
-
-function create(
-  name: string,
-  definition: MetricDefinition,
-  read: (gauge: Gauge) => void | Promise<void> = () => undefined,
-) {
-  register.removeSingleMetric(name);
-  const base = { name, help: definition.help, labelNames: [...definition.labels] };
-  switch (definition.type) {
-    case 'counter':
-      return new Counter(base);
-    case 'histogram':
-      return new Histogram({ ...base, buckets: [...definition.buckets] });
-    case 'gauge':
-      return new Gauge({
-        ...base,
-        collect() {
-          this.reset();
-          // A source that does not answer has no value now; the scrape has
-          // all the others.
-          return Promise.race([
-            Promise.resolve(read(this)),
-            sleep(READ_MS, undefined, { ref: false }),
-          ]).catch(() => undefined);
-        },
-      });
-  }
-}
 
 /** One that is fed by the dispatch events. */
 export const eventMetric = <M extends Counter | Histogram>(

@@ -1,7 +1,7 @@
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   exitText,
   type ProcessExit,
-  type ProcessMessage,
   SupervisedProcess,
 } from '@switchyard/engine-api/process/child-process.js';
 import { type ProcessLog } from './process-log.js';
@@ -40,7 +40,7 @@ interface SupervisorEvents {
   onStarting(): void;
   /** It runs. */
   onStarted?(): void;
-  onMessage(message: ProcessMessage): void;
+  onMessage(message: Fields): void;
   /** It said `{ type: 'ready' }`. */
   onReady(): void;
   /** The process is gone; another one may follow. */
@@ -65,7 +65,7 @@ export class ProcessSupervisor {
   #timer: NodeJS.Timeout | undefined;
   #readyAtMs: number | undefined;
   #starts = 0;
-  #lastExit: ProcessExit | undefined;
+  lastExit: ProcessExit | undefined;
   #stopped: Promise<void> | undefined;
   #onStopped: (() => void) | undefined;
   /** Its arguments are being found. */
@@ -83,10 +83,6 @@ export class ProcessSupervisor {
     return Math.max(0, this.#starts - 1);
   }
 
-  get lastExit(): ProcessExit | undefined {
-    return this.#lastExit;
-  }
-
   /** A process runs that has not been ready yet. */
   get isStarting(): boolean {
     return this.#process !== undefined && this.#readyAtMs === undefined;
@@ -99,13 +95,13 @@ export class ProcessSupervisor {
   get problem(): string | undefined {
     if (this.#process !== undefined && this.#readyAtMs !== undefined)
       return this.#process.problem;
-    return this.#lastExit && exitText(this.#lastExit);
+    return this.lastExit && exitText(this.lastExit);
   }
 
   /** Why the last process could not start; undefined once another one is ready. */
   get startFailure(): string | undefined {
-    return this.#readyAtMs === undefined && this.#lastExit?.startFailed
-      ? this.#lastExit.reason
+    return this.#readyAtMs === undefined && this.lastExit?.startFailed
+      ? this.lastExit.reason
       : undefined;
   }
 
@@ -192,7 +188,7 @@ export class ProcessSupervisor {
     );
   }
 
-  #onMessage(message: ProcessMessage) {
+  #onMessage(message: Fields) {
     this.#events?.onMessage(message);
     if (message.type === 'ready') this.ready();
   }
@@ -212,7 +208,7 @@ export class ProcessSupervisor {
     const { pid } = this;
     this.#process = undefined;
     this.options.onExit?.(pid);
-    this.#lastExit = isRestart ? undefined : exit;
+    this.lastExit = isRestart ? undefined : exit;
     this.#events?.onGone();
     if (exit.startFailed) this.options.onStartFailed?.();
     if (this.#onStopped) this.#onStopped();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** A Lua script, by its text and by the digest that Redis knows it by. */
-export interface OrderScript {
+interface OrderScript {
   readonly text: string;
   readonly sha: string;
 }

@@ -1,31 +1,6 @@
 import { type Redis } from 'ioredis';
 import { type QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
-import {
-  LEAVE,
-  LOAD,
-  type OrderScript,
-  READ,
-  RELEASE,
-  SETTLE,
-  SORT,
-} from './redis-order-scripts.js';
-
-interface RedisOrderOptions {
-  readonly redis: Redis;
-  readonly keys: QueueKeys;
-  /** `queue.aging_ms` */
-  readonly agingMs: number;
-  /** `queue.aging_share` */
-  readonly agingShare: number;
-}
-
-/** A waiting job in the accounts of a queue. */
-interface AccountedJob {
-  readonly id: string;
-  /** Epoch milliseconds; a fraction keeps those of one millisecond in order. */
-  readonly sinceMs: number;
-  readonly costMs: number;
-}
+import { LEAVE, LOAD, READ, RELEASE, SETTLE, SORT } from './redis-order-scripts.js';
 
 /** A tenant with waiting jobs, oldest first. */
 export interface WaitingTenant {
@@ -34,7 +9,12 @@ export interface WaitingTenant {
   readonly owner: string;
   readonly startTag: number;
   readonly weight: number;
-  readonly jobs: readonly AccountedJob[];
+  readonly jobs: readonly {
+    readonly id: string;
+    /** Epoch milliseconds; a fraction keeps those of one millisecond in order. */
+    readonly sinceMs: number;
+    readonly costMs: number;
+  }[];
 }
 
 export interface QueueAccounts {
@@ -53,7 +33,16 @@ export interface QueueAccounts {
  * between two of them.
  */
 export class RedisOrder {
-  constructor(private readonly options: RedisOrderOptions) {}
+  constructor(
+    private readonly options: {
+      readonly redis: Redis;
+      readonly keys: QueueKeys;
+      /** `queue.aging_ms` */
+      readonly agingMs: number;
+      /** `queue.aging_share` */
+      readonly agingShare: number;
+    },
+  ) {}
 
   /** Gives new jobs their places. @param weight of the tenant that sent one */
   async sort(
@@ -116,7 +105,7 @@ export class RedisOrder {
   }
 
   async #run(
-    { sha, text }: OrderScript,
+    { sha, text }: typeof SORT,
     model: string,
     args: readonly (string | number)[],
   ): Promise<unknown> {

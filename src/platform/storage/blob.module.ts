@@ -4,7 +4,7 @@ import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { Settings } from '../config/settings.js';
 import { StartError } from '../config/start-error.js';
 import { FsBlobStore } from './fs-blob-store.js';
-import { STORAGE_OPERATIONS, StorageOperations } from './storage.metrics.js';
+import { StorageOperations } from './storage.metrics.js';
 
 /** Injection token of the `BlobStore` that the settings choose. */
 export const BLOB_STORE = Symbol('BLOB_STORE');
@@ -13,7 +13,7 @@ export const BLOB_STORE = Symbol('BLOB_STORE');
 @Module({
   providers: [
     { provide: BLOB_STORE, useFactory: blobStoreFrom, inject: [Settings] },
-    ...STORAGE_OPERATIONS,
+    StorageOperations,
   ],
   exports: [BLOB_STORE, StorageOperations],
 })

@@ -1,8 +1,6 @@
-import { Injectable, type Provider } from '@nestjs/common';
-import { InjectMetric } from '@willsoto/nestjs-prometheus';
-import { type Counter } from 'prom-client';
+import { Injectable } from '@nestjs/common';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { metricProvider } from '../metrics/metric-provider.js';
+import { counterMetric } from '../metrics/metric-provider.js';
 import { BlobMissing } from './storage-problems.js';
 
 /** Who asks the blob store. */
@@ -14,23 +12,16 @@ export type StorageStatus = 'success' | 'retry' | 'exhausted';
 /** Counts what is asked of the blob store, and how it went. */
 @Injectable()
 export class StorageOperations {
-  constructor(
-    @InjectMetric('file_storage_operations_total') private readonly operations: Counter,
-  ) {}
+  readonly #operations = counterMetric('file_storage_operations_total');
 
   count(
     component: StorageComponent,
     operation: StorageOperation,
     status: StorageStatus,
   ): void {
-    this.operations.inc({ operation, component, status });
+    this.#operations.inc({ operation, component, status });
   }
 }
-
-export const STORAGE_OPERATIONS: readonly Provider[] = [
-  StorageOperations,
-  metricProvider('file_storage_operations_total'),
-];
 
 /**
  * A blob store whose operations are counted for one component. What goes wrong with a

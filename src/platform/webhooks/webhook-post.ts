@@ -43,14 +43,6 @@ export class WebhookSignature {
   }
 }
 
-interface WebhookPost {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly exceptions: HostExceptions;
-  readonly signal: AbortSignal;
-}
-
 /**
  * One POST to a URL that a user named: it reaches the public Internet only, at the
  * address that was checked, follows no redirect, and its answer is not read. @returns the
@@ -63,7 +55,13 @@ export async function postWebhook({
   body,
   exceptions,
   signal,
-}: WebhookPost): Promise<number> {
+}: {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly exceptions: HostExceptions;
+  readonly signal: AbortSignal;
+}): Promise<number> {
   const target = await fetchTarget(new URL(url), {
     exceptions,
     resolve: resolveBySystem,

@@ -1,17 +1,10 @@
 import { type FileHandle } from 'node:fs/promises';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { boundedText, type FfmpegEnd, startFfmpeg } from './ffmpeg-process.js';
+import { boundedText, startFfmpeg } from './ffmpeg-process.js';
 import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js';
-import { openUpload } from './received-file.js';
+import { openUnnamed } from './received-file.js';
 import { PcmIntake } from './resampler.js';
-
-interface Format {
-  readonly coding: number;
-  readonly channels: number;
-  readonly sampleRate: number;
-  readonly bitsPerSample: number;
-}
 
 const PCM = 1;
 
@@ -26,13 +19,13 @@ const UNKNOWN_LENGTH = 0xffffffff;
  */
 export function canonicalWavData(file: Buffer): Buffer | undefined {
   if (ascii(file, 0) !== 'RIFF' || ascii(file, 8) !== 'WAVE') return undefined;
-  let format: Format | undefined;
+  let isCanonical: boolean | undefined;
   let data: Buffer | undefined;
   for (const chunk of chunksOf(file)) {
-    if (chunk.id === 'fmt ') format ??= formatOf(chunk.body);
+    if (chunk.id === 'fmt ') isCanonical ??= isCanonicalFormat(chunk.body);
     if (chunk.id === 'data') data ??= chunk.body;
   }
-  return format && isCanonical(format) ? data : undefined;
+  return isCanonical ? data : undefined;
 }
 
 function* chunksOf(file: Buffer): Generator<{ id: string; body: Buffer }> {
@@ -62,26 +55,23 @@ const isChunkAt = (file: Buffer, at: number): boolean =>
   /^[A-Za-z0-9 ]{4}$/.test(ascii(file, at)) &&
   at + 8 + file.readUInt32LE(at + 4) <= file.length;
 
-function formatOf(body: Buffer): Format | undefined {
+/** Undefined: too short to say. */
+function isCanonicalFormat(body: Buffer): boolean | undefined {
   if (body.length < 16) return undefined;
   const coding = body.readUInt16LE(0);
   // An extensible format names the real coding in the first two bytes of
   // its sub-format id.
   const real =
     coding === EXTENSIBLE && body.length >= 26 ? body.readUInt16LE(24) : coding;
-  return {
-    coding: real,
-    channels: body.readUInt16LE(2),
-    sampleRate: body.readUInt32LE(4),
-    bitsPerSample: body.readUInt16LE(14),
-  };
+  const [channels, bitsPerSample] = [body.readUInt16LE(2), body.readUInt16LE(14)];
+  const sampleRate = body.readUInt32LE(4);
+  return (
+    real === PCM &&
+    channels === 1 &&
+    sampleRate === RECOGNISER_RATE &&
+    bitsPerSample === 16
+  );
 }
-
-const isCanonical = ({ coding, channels, sampleRate, bitsPerSample }: Format): boolean =>
-  coding === PCM &&
-  channels === 1 &&
-  sampleRate === RECOGNISER_RATE &&
-  bitsPerSample === 16;
 
 const ascii = (file: Buffer, at: number): string => file.toString('latin1', at, at + 4);
 
@@ -111,18 +101,28 @@ const CONTAINERS =
 const UPLOAD = '/dev/fd/3';
 
 const decodeArgs = (longestS: number): readonly string[] => [
-  ...[
-    '-threads',
-    '1',
-    '-protocol_whitelist',
-    'file',
-    '-format_whitelist',
-    CONTAINERS,
-    '-i',
-    UPLOAD,
-  ],
-  ...['-map', '0:a:0', '-vn', '-sn', '-dn', '-ac', '1', '-ar', String(RECOGNISER_RATE)],
-  ...['-t', String(longestS + 1), '-f', 's16le', 'pipe:1'],
+  '-threads',
+  '1',
+  '-protocol_whitelist',
+  'file',
+  '-format_whitelist',
+  CONTAINERS,
+  '-i',
+  UPLOAD,
+  '-map',
+  '0:a:0',
+  '-vn',
+  '-sn',
+  '-dn',
+  '-ac',
+  '1',
+  '-ar',
+  String(RECOGNISER_RATE),
+  '-t',
+  String(longestS + 1),
+  '-f',
+  's16le',
+  'pipe:1',
 ];
 
 /**
@@ -141,10 +141,9 @@ export async function* decodedStream(
   longestS: number,
 ): AsyncGenerator<Int16Array> {
   const left = new AbortController();
-  const stdio = ['ignore', 'pipe', 'pipe', file.fd] as const;
   const { child, ended } = startFfmpeg(
     decodeArgs(longestS),
-    [...stdio],
+    ['ignore', 'pipe', 'pipe', file.fd],
     AbortSignal.any([signal, left.signal]),
   );
   const complaint = boundedText(child.stderr!);
@@ -182,7 +181,11 @@ const tooShort = (): DomainError =>
  * A file that ends early is taken as far as it goes; no samples are an error whatever the
  * exit code (ENGINES "ffmpeg").
  */
-function assertDecoded(end: FfmpegEnd, samples: number, complaint: string): void {
+function assertDecoded(
+  end: number | null | DomainError,
+  samples: number,
+  complaint: string,
+): void {
   if (end instanceof DomainError) throw end;
   if (end === 0 && samples > 0) return;
   const reason = reasonIn(complaint);
@@ -211,12 +214,6 @@ const rejected = (
   message: string,
 ): DomainError => new DomainError(code, message, { param: 'file' });
 
-interface DecodedAudio {
-  /** Mono, 16 kHz. */
-  readonly samples: Int16Array;
-  readonly durationS: number;
-}
-
 /**
  * A whole file as mono PCM at 16 kHz, whatever its container: for short audio, and for
  * engines that need all of it at once.
@@ -228,7 +225,7 @@ export async function decodeAudio(
   file: Buffer,
   signal: AbortSignal,
   mostS: number = MAX_AUDIO_S,
-): Promise<DecodedAudio> {
+) {
   if (file.length === 0)
     throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
   const data = canonicalWavData(file);
@@ -246,14 +243,11 @@ async function decodeWithFfmpeg(
   signal: AbortSignal,
   longestS: number,
 ): Promise<Int16Array> {
-  const upload = await openUpload(file);
-  try {
-    const pieces: Int16Array[] = [];
-    for await (const piece of decodedStream(upload, signal, longestS)) pieces.push(piece);
-    return joined(pieces);
-  } finally {
-    await upload.close();
-  }
+  await using upload = await openUnnamed();
+  await upload.writeFile(file);
+  const pieces: Int16Array[] = [];
+  for await (const piece of decodedStream(upload, signal, longestS)) pieces.push(piece);
+  return joined(pieces);
 }
 
 function joined(pieces: readonly Int16Array[]): Int16Array {

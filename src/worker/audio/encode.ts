@@ -1,11 +1,11 @@
-import { type Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type SpeechFormat, streamedWavHeader } from '../../contracts/formats/speech.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { boundedText, type FfmpegProcess, startFfmpeg } from './ffmpeg-process.js';
+import { boundedText, startFfmpeg } from './ffmpeg-process.js';
 import { bytesOf, SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { Resampler } from './resampler.js';
+import { WorkLine } from '../lifecycle/work-line.js';
 
 /**
  * 0.17 s at 24 kHz: well under a millisecond of filtering between two turns of
@@ -20,7 +20,7 @@ const SLICE = 4096;
  */
 export class SpeechOutput {
   readonly #resampler: Resampler | undefined;
-  #written: Promise<void> = Promise.resolve();
+  readonly #line = new WorkLine();
 
   constructor(
     private readonly encoder: SpeechEncoder,
@@ -35,9 +35,7 @@ export class SpeechOutput {
    */
   write(samples: Int16Array): void {
     const taken = samples.slice();
-    this.#written = this.#written.then(() => this.#encode(taken));
-    // finish() reports it; until then nothing handles a rejection.
-    this.#written.catch(() => undefined);
+    this.#line.add(() => this.#encode(taken));
   }
 
   /**
@@ -45,7 +43,7 @@ export class SpeechOutput {
    * or was aborted.
    */
   async finish(): Promise<void> {
-    await this.#written;
+    await this.#line.done();
     if (this.#resampler) await this.encoder.write(this.#resampler.flush());
     await this.encoder.finish();
   }
@@ -58,18 +56,6 @@ export class SpeechOutput {
     }
   }
 }
-
-/** MIME types as OpenAI's speech endpoint answers them; `pcm` is s16le mono at 24 kHz. */
-export const CONTENT_TYPES: Readonly<Record<SpeechFormat, string>> = {
-  mp3: 'audio/mpeg',
-  opus: 'audio/ogg',
-  aac: 'audio/aac',
-  flac: 'audio/flac',
-  wav: 'audio/wav',
-  pcm: 'audio/pcm',
-};
-
-type CompressedFormat = Exclude<SpeechFormat, 'wav' | 'pcm'>;
 
 /** Turns samples at 24 kHz into bytes of one format, as they come. */
 interface SpeechEncoder {
@@ -95,7 +81,7 @@ export function openEncoder(options: EncoderOptions): SpeechEncoder {
   const { format } = options;
   return format === 'wav' || format === 'pcm'
     ? rawEncoder(format, options)
-    : new FfmpegEncoder(format, options);
+    : ffmpegEncoder(format, options);
 }
 
 function rawEncoder(
@@ -131,59 +117,52 @@ const INPUT = [
   String(SPEECH_RATE),
   '-ac',
   '1',
+  '-i',
+  'pipe:0',
+  '-threads',
+  '1',
 ];
 
-const OUTPUT: Readonly<Record<CompressedFormat, readonly string[]>> = {
-  mp3: ['-c:a', 'libmp3lame', '-b:a', '64k', '-write_xing', '0', '-f', 'mp3'],
-  opus: ['-c:a', 'libopus', '-b:a', '32k', '-page_duration', '20000', '-f', 'ogg'],
-  aac: ['-c:a', 'aac', '-f', 'adts'],
-  flac: ['-c:a', 'flac', '-f', 'flac'],
-};
+const OUTPUT: Readonly<Record<Exclude<SpeechFormat, 'wav' | 'pcm'>, readonly string[]>> =
+  {
+    mp3: ['-c:a', 'libmp3lame', '-b:a', '64k', '-write_xing', '0', '-f', 'mp3'],
+    opus: ['-c:a', 'libopus', '-b:a', '32k', '-page_duration', '20000', '-f', 'ogg'],
+    aac: ['-c:a', 'aac', '-f', 'adts'],
+    flac: ['-c:a', 'flac', '-f', 'flac'],
+  };
 
 /**
  * One ffmpeg per speech, started in the preparation stage so that the device never
  * waits for it.
  */
-class FfmpegEncoder implements SpeechEncoder {
-  readonly #process: FfmpegProcess;
-  readonly #input: Writable;
-  readonly #signal: AbortSignal;
-  readonly #complaint: () => string;
-
-  constructor(format: CompressedFormat, { signal, onBytes }: EncoderOptions) {
-    const args = [
-      ...INPUT,
-      '-i',
-      'pipe:0',
-      '-threads',
-      '1',
-      ...OUTPUT[format],
-      '-flush_packets',
-      '1',
-      'pipe:1',
-    ];
-    this.#process = startFfmpeg(args, ['pipe', 'pipe', 'pipe'], signal);
-    this.#signal = signal;
-    this.#input = this.#process.child.stdin!;
-    // A broken pipe shows in the exit code, with ffmpeg's own reason; without a listener
-    // it would end this process.
-    this.#input.on('error', () => undefined);
-    this.#process.child.stdout!.on('data', onBytes);
-    this.#complaint = boundedText(this.#process.child.stderr!);
-  }
-
-  write(samples: Int16Array): Promise<void> {
-    if (this.#signal.aborted) return Promise.reject(abortError(this.#signal));
-    return new Promise(resolve => this.#input.write(bytesOf(samples), () => resolve()));
-  }
-
-  async finish(): Promise<void> {
-    this.#input.end();
-    const end = await this.#process.ended;
-    if (this.#signal.aborted) throw abortError(this.#signal);
-    if (end instanceof DomainError) throw end;
-    if (end === 0) return;
-    const [reason = 'ffmpeg gave no reason'] = this.#complaint().split('\n');
-    throw new DomainError('engine_failed', `The speech could not be encoded: ${reason}`);
-  }
+function ffmpegEncoder(
+  format: keyof typeof OUTPUT,
+  { signal, onBytes }: EncoderOptions,
+): SpeechEncoder {
+  const args = [...INPUT, ...OUTPUT[format], '-flush_packets', '1', 'pipe:1'];
+  const { child, ended } = startFfmpeg(args, ['pipe', 'pipe', 'pipe'], signal);
+  const input = child.stdin!;
+  // A broken pipe shows in the exit code, with ffmpeg's own reason; without a listener
+  // it would end this process.
+  input.on('error', () => undefined);
+  child.stdout!.on('data', onBytes);
+  const complaint = boundedText(child.stderr!);
+  return {
+    write: samples =>
+      signal.aborted
+        ? Promise.reject(abortError(signal))
+        : new Promise(resolve => input.write(bytesOf(samples), () => resolve())),
+    finish: async () => {
+      input.end();
+      const end = await ended;
+      if (signal.aborted) throw abortError(signal);
+      if (end instanceof DomainError) throw end;
+      if (end === 0) return;
+      const [reason = 'ffmpeg gave no reason'] = complaint().split('\n');
+      throw new DomainError(
+        'engine_failed',
+        `The speech could not be encoded: ${reason}`,
+      );
+    },
+  };
 }

@@ -47,8 +47,8 @@ const BOUNDED = [
 const NOT_FOUND = 127;
 
 /**
- * Starts ffmpeg in the group of this process; killed when `signal` aborts. Never rejects:
- * `ended` tells how it went.
+ * Starts ffmpeg in the group of this process; killed when `signal` aborts. `ended` tells
+ * how it went, when its streams are closed, and never rejects.
  *
  * One process per item: 48 ms of the usual 64 is its start (ENGINES "ffmpeg"), paid in
  * parallel and off the event loop.
@@ -57,7 +57,7 @@ export function startFfmpeg(
   args: readonly string[],
   stdio: StdioOptions,
   signal: AbortSignal,
-): FfmpegProcess {
+) {
   const [shell, ...command] = BOUNDED;
   const child = spawn(shell, [...command, ...QUIET, ...args], { stdio });
   const kill = (): void => void child.kill('SIGKILL');
@@ -67,17 +67,8 @@ export function startFfmpeg(
   return { child, ended };
 }
 
-export interface FfmpegProcess {
-  readonly child: ChildProcess;
-  /**
-   * When its streams are closed: its exit code, or the error of its start. Never rejects.
-   */
-  readonly ended: Promise<FfmpegEnd>;
-}
-
-export type FfmpegEnd = number | null | DomainError;
-
-async function exitOf(child: ChildProcess): Promise<FfmpegEnd> {
+/** Its exit code, or the error of its start. */
+async function exitOf(child: ChildProcess): Promise<number | null | DomainError> {
   try {
     // 'close' and not 'exit': stdout may still hold samples when the process is gone.
     const [exitCode] = (await once(child, 'close')) as [number | null];

@@ -28,8 +28,7 @@ const HEADROOM_DB = -1;
  * nothing depends on how the samples were cut.
  */
 export class LoudnessMeter {
-  readonly #levels: number[] = [];
-  readonly #peaks: number[] = [];
+  readonly #blocks: { readonly level: number; readonly peak: number }[] = [];
   #energy = 0;
   #peak = 0;
   #filled = 0;
@@ -48,10 +47,9 @@ export class LoudnessMeter {
    * for what is loud enough.
    */
   gain(): number {
-    const audible = this.#levels
-      .map((level, i) => ({ level, peak: this.#peaks[i]! }))
-      .filter(b => b.level > GATE_DB);
-    if (!hasDynamics(this.#levels, audible.length)) return 1;
+    const audible = this.#blocks.filter(({ level }) => level > GATE_DB);
+    const levels = this.#blocks.map(({ level }) => level);
+    if (!hasDynamics(levels, audible.length)) return 1;
     const gate = meanDb(audible) + RELATIVE_GATE_DB;
     const spoken = audible.filter(({ level }) => level > gate);
     // A click among a thousand blocks is no reason to leave a file unheard:
@@ -66,8 +64,8 @@ export class LoudnessMeter {
   }
 
   #closeBlock(): void {
-    this.#levels.push(decibels(Math.sqrt(this.#energy / this.#filled)));
-    this.#peaks.push(this.#peak);
+    const level = decibels(Math.sqrt(this.#energy / this.#filled));
+    this.#blocks.push({ level, peak: this.#peak });
     this.#energy = this.#peak = this.#filled = 0;
   }
 }

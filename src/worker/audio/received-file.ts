@@ -6,24 +6,13 @@ import { fileTooLarge } from '../../platform/storage/spool.js';
 import { orStorageFull } from '../../platform/storage/storage-problems.js';
 
 /**
- * An upload as an open, seekable file without a name. ffmpeg finds no samples in an m4a
- * with its index at the end when it comes through a pipe (ENGINES "ffmpeg"); a file that
- * is unlinked while it is still empty leaves nothing behind, even when this process is
- * killed, and no other process can open it.
+ * An open, seekable file without a name. ffmpeg finds no samples in an m4a with its index
+ * at the end when it comes through a pipe (ENGINES "ffmpeg"); a file that is unlinked
+ * while it is still empty leaves nothing behind, even when this process is killed, and no
+ * other process can open it.
+ * @throws the system's error
  */
-export async function openUpload(bytes: Uint8Array): Promise<FileHandle> {
-  const file = await openUnnamed();
-  try {
-    await file.writeFile(bytes);
-    return file;
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
-
-/** @throws the system's error */
-async function openUnnamed(): Promise<FileHandle> {
+export async function openUnnamed(): Promise<FileHandle> {
   // mkdtemp makes the folder with mode 0700.
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-audio-'));
   try {
@@ -42,7 +31,7 @@ async function openUnnamed(): Promise<FileHandle> {
  * temporary files (`TMPDIR`).
  */
 export class ReceivedFile implements AsyncDisposable {
-  #size = 0;
+  size = 0;
 
   private constructor(
     readonly handle: FileHandle,
@@ -57,23 +46,19 @@ export class ReceivedFile implements AsyncDisposable {
     return new ReceivedFile(await onDisk(create()), maxBytes);
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
   /**
    * Resolves when the piece is written: the back pressure. @throws DomainError
    * `file_too_large`, `storage_full`
    */
   async append(piece: Buffer): Promise<void> {
-    this.#size += piece.length;
-    if (this.#size > this.maxBytes) throw fileTooLarge(this.maxBytes);
+    this.size += piece.length;
+    if (this.size > this.maxBytes) throw fileTooLarge(this.maxBytes);
     await onDisk(this.handle.appendFile(piece));
   }
 
   /** All of it in memory. */
   async bytes(): Promise<Buffer> {
-    const bytes = Buffer.allocUnsafe(this.#size);
+    const bytes = Buffer.allocUnsafe(this.size);
     for (let at = 0; at < bytes.length;) {
       const { bytesRead } = await this.handle.read(bytes, at, bytes.length - at, at);
       if (bytesRead === 0) return bytes.subarray(0, at);

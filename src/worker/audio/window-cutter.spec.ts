@@ -1,8 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { type AudioWindow, type CutRules, cutIntoWindows } from './window-cutter.js';
+import { type AudioWindow, cutIntoWindows } from './window-cutter.js';
 
 const RATE = 16_000;
-const RULES: CutRules = { maxS: 10, silenceS: 0.3, quietShare: 0.03 };
+const RULES: Parameters<typeof cutIntoWindows>[1] = {
+  maxS: 10,
+  silenceS: 0.3,
+  quietShare: 0.03,
+};
 
 const seconds = (count: number, level: number): Int16Array =>
   Int16Array.from({ length: Math.round(count * RATE) }, (_, at) =>

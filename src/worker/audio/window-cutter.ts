@@ -1,6 +1,6 @@
 import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 
-export interface CutRules {
+interface CutRules {
   /** Longest window. */
   readonly maxS: number;
   /** Shortest silence to cut at. */
@@ -44,14 +44,10 @@ const STEP = RECOGNISER_RATE / 100;
  * Cuts audio at the last silence of each window's second half, as it comes: never more
  * than one window is held. The windows cover everything, in order.
  */
-export async function* cutIntoWindows(
+export const cutIntoWindows = (
   pieces: AsyncIterable<Int16Array>,
   rules: CutRules,
-): AsyncGenerator<AudioWindow> {
-  const cutter = new WindowCutter(rules);
-  for await (const piece of pieces) yield* cutter.take(piece);
-  yield* cutter.end();
-}
+): AsyncGenerator<AudioWindow> => new WindowCutter(rules).windows(pieces);
 
 class WindowCutter {
   readonly #held: Int16Array;
@@ -65,18 +61,16 @@ class WindowCutter {
     this.#held = new Int16Array(Math.round(rules.maxS * RECOGNISER_RATE));
   }
 
-  *take(piece: Int16Array): Generator<AudioWindow> {
-    for (let at = 0; at < piece.length;) {
-      // Cut only when there is more: what fits as a whole stays whole.
-      if (this.#length === this.#held.length) yield this.#cut();
-      const part = piece.subarray(at, at + this.#held.length - this.#length);
-      this.#held.set(part, this.#length);
-      this.#length += part.length;
-      at += part.length;
-    }
-  }
-
-  *end(): Generator<AudioWindow> {
+  async *windows(pieces: AsyncIterable<Int16Array>): AsyncGenerator<AudioWindow> {
+    for await (const piece of pieces)
+      for (let at = 0; at < piece.length;) {
+        // Cut only when there is more: what fits as a whole stays whole.
+        if (this.#length === this.#held.length) yield this.#cut();
+        const part = piece.subarray(at, at + this.#held.length - this.#length);
+        this.#held.set(part, this.#length);
+        this.#length += part.length;
+        at += part.length;
+      }
     if (this.#length > this.#shared) yield this.#window(this.#length, 0);
   }
 

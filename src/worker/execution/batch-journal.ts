@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 
 /** One engine call for a whole group. */
@@ -51,11 +52,6 @@ async function outcomesOf<Input, Value>(
   }
 }
 
-/** The part of a logger that is used here. */
-interface JournalLog {
-  info(fields: Readonly<Record<string, unknown>>, message: string): void;
-}
-
 /** One item of an engine call. */
 export interface BatchMember {
   readonly id: string;
@@ -85,7 +81,10 @@ function itemText({ transcript, durationS = 0, dimensions }: DoneItem): string {
  */
 @Injectable()
 export class BatchJournal {
-  constructor(@Inject(WORKER_LOG) private readonly log: JournalLog) {}
+  constructor(
+    @Inject(WORKER_LOG)
+    private readonly log: { info(fields: Fields, message: string): void },
+  ) {}
 
   /** Call right before the engine call. */
   collected(members: readonly BatchMember[], maxBatch: number): void {

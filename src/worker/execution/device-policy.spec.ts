@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { DevicePolicy, type DeviceView } from './micro-batcher.js';
+import { DevicePolicy } from './micro-batcher.js';
+
+type DeviceView = Parameters<DevicePolicy['waitsUntilMs']>[0];
 
 const group = { id: 'g', size: 3 };
 const pair = { id: 'pair', size: 2 };

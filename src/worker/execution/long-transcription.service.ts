@@ -11,11 +11,7 @@ import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decode.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { type ReceivedFile } from '../audio/received-file.js';
 import { wavHeader } from '../../contracts/formats/speech.js';
-import {
-  type AudioWindow,
-  cutIntoWindows,
-  type CutRules,
-} from '../audio/window-cutter.js';
+import { type AudioWindow, cutIntoWindows } from '../audio/window-cutter.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import {
   type Recognised,
@@ -28,7 +24,7 @@ import {
   type TranscriptAnswer,
   TranscriptStitcher,
 } from './transcript-stitcher.js';
-import { type Computed } from './work-item.js';
+import { type Computed } from './micro-batcher.js';
 
 /** A window in the form that the engine takes: samples, or a WAV file. */
 function windowAudio(
@@ -40,13 +36,6 @@ function windowAudio(
   const data = bytesOf(samples);
   const bytes = Buffer.concat([wavHeader(RECOGNISER_RATE, data.length), data]);
   return { kind: 'encoded', bytes, filename: 'window.wav', durationS };
-}
-
-interface LongRunOptions {
-  readonly files: RecognitionService;
-  readonly engine: SpeechRecognizer;
-  readonly call: RecognitionCall;
-  readonly sink?: SegmentSink | undefined;
 }
 
 /** More would only use memory: 32 windows of 30 s are 31 MB. */
@@ -63,13 +52,14 @@ class LongRun {
   readonly #running = new Set<Promise<unknown>>();
   readonly #executions: CallExecution[] = [];
 
-  constructor(private readonly options: LongRunOptions) {
-    const { temperature, wordTimestamps } = options.call;
-    this.#stitcher = new TranscriptStitcher({
-      temperature,
-      words: wordTimestamps,
-      sink: options.sink,
-    });
+  constructor(
+    private readonly files: RecognitionService,
+    private readonly engine: SpeechRecognizer,
+    private readonly call: RecognitionCall,
+    private readonly sink?: SegmentSink,
+  ) {
+    const { temperature, wordTimestamps: words } = call;
+    this.#stitcher = new TranscriptStitcher({ temperature, words, sink });
   }
 
   /**
@@ -107,12 +97,12 @@ class LongRun {
    * have it (D-24).
    */
   #ahead(): number {
-    const { maxBatch, maxConcurrent } = this.options.engine.info;
+    const { maxBatch, maxConcurrent } = this.engine.info;
     return Math.min(MOST_WINDOWS, maxBatch * (maxConcurrent + 1));
   }
 
   #recognise(window: AudioWindow, signal: AbortSignal): Promise<Computed<Recognised>> {
-    const { files, engine, call, sink } = this.options;
+    const { engine, call, sink } = this;
     const { index, startS } = window;
     const shares = window.sharedBeforeS > 0 || window.sharedAfterS > 0;
     // Overlaps are joined by words with times.
@@ -122,7 +112,7 @@ class LongRun {
       index === 0
         ? call.group
         : { ...call.group, id: `${call.requestId}#${index}`, size: 1 };
-    const recognised = files.submit(
+    const recognised = this.files.submit(
       {
         call: { ...call, wordTimestamps, group },
         flow: call.requestId,
@@ -132,10 +122,8 @@ class LongRun {
       signal,
     );
     this.#running.add(recognised);
-    void recognised.then(
-      () => this.#running.delete(recognised),
-      () => this.#running.delete(recognised),
-    );
+    const over = (): unknown => this.#running.delete(recognised);
+    void recognised.then(over, over);
     return recognised;
   }
 
@@ -246,7 +234,7 @@ export class LongTranscriptionService {
       decodedStream(file.handle, signal, longestOf(file.size)),
       this.#rules(call.chunking),
     );
-    return new LongRun({ files, engine, call, sink }).run(windows, signal);
+    return new LongRun(files, engine, call, sink).run(windows, signal);
   }
 
   /**
@@ -258,7 +246,7 @@ export class LongTranscriptionService {
     return diarize === true || (input === 'encoded' && size <= largestFileBytes);
   }
 
-  #rules(chunking: Chunking | undefined): CutRules {
+  #rules(chunking: Chunking | undefined) {
     const maxS = this.engine.longestItemS ?? USUAL_WINDOW_S;
     if (chunking === undefined)
       return { maxS, silenceS: 0.3, quietShare: QUIET_SHARE * 0.5 };

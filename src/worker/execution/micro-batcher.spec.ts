@@ -3,8 +3,7 @@ import { VirtualTimeScheduler } from 'rxjs';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { BatchJournal } from './batch-journal.js';
-import { MicroBatcher } from './micro-batcher.js';
-import { type Computed } from './work-item.js';
+import { type Computed, MicroBatcher } from './micro-batcher.js';
 
 const { REALTIME, BATCH } = RequestPriority;
 const settled = () => new Promise(resolve => setImmediate(resolve));

@@ -12,14 +12,13 @@ import {
   type GroupCompute,
 } from './batch-journal.js';
 import { type Prepared, PrepStage } from '../lifecycle/prep-stage.js';
-import { type Computed, type WorkItem } from './work-item.js';
 import { type PlacedWork, WorkQueue } from '../lifecycle/work-queue.js';
 import { blended } from '../../core/queue/answer-times.js';
 import { SlotMap } from '../../core/request/slot-map.js';
-import { type CallGroup } from '../../contracts/grpc/call.codec.js';
+import { type CallExecution, type CallGroup } from '../../contracts/grpc/call.codec.js';
 
 /** The device and what is READY, when an engine call could start. */
-export interface DeviceView {
+interface DeviceView {
   /** Items that could go now, at least 1. */
   readonly ready: number;
   readonly maxBatch: number;
@@ -200,18 +199,25 @@ export const deviceLimits = (
   maxConcurrent: Math.min(maxConcurrent, pull?.maxConcurrency ?? maxConcurrent),
 });
 
-type DeviceLimits = Pick<EngineInfo, 'maxBatch' | 'maxConcurrent' | 'callMs'>;
-
-interface MicroBatcherOptions<Input, Ready, Value> {
-  /** CPU work on one item; on abort it rejects as soon as the work has stopped. */
-  readonly prepare: (item: WorkItem<Input>) => Promise<Ready>;
-  readonly compute: GroupCompute<Ready, Value>;
-  /** Read at every decision: an engine knows its limits only after loading. */
-  readonly limits: () => DeviceLimits;
-  readonly prepParallel: number;
-  readonly clock: MonotonicClock;
-  readonly journal: BatchJournal;
+/** One request in the micro-batcher. */
+export interface WorkItem<Input> {
+  readonly id: string;
+  readonly priority: RequestPriority;
+  /** Calls that were dispatched together (D-24); size 1: alone. */
+  readonly group: CallGroup;
+  readonly input: Input;
+  /** Shared by the parts of one long request, which take turns with other requests. */
+  readonly flow?: string;
+  /** Aborted by the Cancel RPC, by the caller's disconnect or by shutdown. */
+  readonly signal: AbortSignal;
 }
+
+export interface Computed<Value> {
+  readonly value: Value;
+  readonly execution: CallExecution;
+}
+
+type DeviceLimits = Pick<EngineInfo, 'maxBatch' | 'maxConcurrent' | 'callMs'>;
 
 /** A prepared item that waits for the device, or is on it. */
 interface ReadyItem<Ready, Value> extends PlacedWork, Prepared<Ready> {
@@ -238,7 +244,16 @@ export class MicroBatcher<Input, Ready, Value> {
   #wake = Subscription.EMPTY;
 
   constructor(
-    private readonly options: MicroBatcherOptions<Input, Ready, Value>,
+    private readonly options: {
+      /** CPU work on one item; on abort it rejects as soon as the work has stopped. */
+      readonly prepare: (item: WorkItem<Input>) => Promise<Ready>;
+      readonly compute: GroupCompute<Ready, Value>;
+      /** Read at every decision: an engine knows its limits only after loading. */
+      readonly limits: () => DeviceLimits;
+      readonly prepParallel: number;
+      readonly clock: MonotonicClock;
+      readonly journal: BatchJournal;
+    },
     private readonly scheduler: SchedulerLike = asyncScheduler,
   ) {
     this.#prep = new PrepStage(options.prepParallel, options.clock);
@@ -366,7 +381,7 @@ export class MicroBatcher<Input, Ready, Value> {
 const executionOf = (
   { prepMs, readyMs }: { readonly prepMs: number; readonly readyMs: number },
   { startedMs, deviceMs, outcomes, batchId }: EngineCall<unknown>,
-): Computed<unknown>['execution'] => ({
+): CallExecution => ({
   prepMs,
   readyWaitMs: startedMs - readyMs,
   deviceMs,

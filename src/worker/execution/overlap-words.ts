@@ -1,17 +1,13 @@
-import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
-import { type RecognizedSegment } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type RecognizedSegment,
+  type TranscriptWord,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { joinedText } from '../../contracts/formats/joined-text.js';
 
 /** One window's result, with times from the start of the whole audio. */
 export interface WindowText {
   segments: RecognizedSegment[];
   words: TranscriptWord[];
-}
-
-interface Overlap {
-  /** Seconds from the start of the audio. */
-  readonly from: number;
-  readonly to: number;
 }
 
 interface Token {
@@ -31,25 +27,22 @@ const MOST_TOKENS = 40;
  * Joins two windows that share audio: words recognised in both stay in the first one. The
  * longest run of equal words decides where; without one, the middle of the overlap does,
  * if the words have times. Otherwise both stay: a doubled word is better than a lost one.
+ * @param from seconds from the start of the audio, as `to`: what they share
  */
 export function joinOverlap(
   before: WindowText,
   after: WindowText,
-  overlap: Overlap,
+  from: number,
+  to: number,
 ): void {
-  const tail = tokensOf(before, segment => segment.end > overlap.from - SLACK_S).slice(
-    -MOST_TOKENS,
-  );
-  const head = tokensOf(after, segment => segment.start < overlap.to + SLACK_S).slice(
-    0,
-    MOST_TOKENS,
-  );
+  const tail = tokensOf(before, ({ end }) => end > from - SLACK_S).slice(-MOST_TOKENS);
+  const head = tokensOf(after, ({ start }) => start < to + SLACK_S).slice(0, MOST_TOKENS);
   const run = longestRun(tail, head);
   if (run !== undefined) {
     keepUntil(before, tail[run.inTail + run.length - 1]!);
     keepFrom(after, head[run.inHead + run.length - 1]!);
   } else if (before.words.length > 0 && after.words.length > 0) {
-    splitAt((overlap.from + overlap.to) / 2, before, after);
+    splitAt((from + to) / 2, before, after);
   }
 }
 
@@ -92,7 +85,8 @@ function longestRun(tail: readonly Token[], head: readonly Token[]): Run | undef
   let best: Run | undefined;
   for (let inTail = 0; inTail < tail.length; inTail += 1) {
     for (let inHead = 0; inHead < head.length; inHead += 1) {
-      const length = runLength(tail, head, inTail, inHead);
+      let length = 0;
+      while (isSame(tail[inTail + length], head[inHead + length])) length += 1;
       if (length > 0 && length >= (best?.length ?? 0)) best = { inTail, inHead, length };
     }
   }
@@ -101,47 +95,21 @@ function longestRun(tail: readonly Token[], head: readonly Token[]): Run | undef
     : undefined;
 }
 
-function runLength(
-  tail: readonly Token[],
-  head: readonly Token[],
-  inTail: number,
-  inHead: number,
-): number {
-  let length = 0;
-  while (isSame(tail[inTail + length], head[inHead + length])) length += 1;
-  return length;
-}
-
 const isSame = (one: Token | undefined, other: Token | undefined): boolean =>
   one !== undefined && one.spelling !== '' && one.spelling === other?.spelling;
 
 function keepUntil(text: WindowText, { segment: last, place }: Token): void {
-  const all = countOf(text.segments);
   const kept = text.segments.slice(0, last + 1);
   kept[last] = part(kept[last]!, 0, place + 1);
-  const dropped = all - countOf(kept);
-  // As many words as tokens: then they are the same, one by one. Else the times decide.
-  const end = kept[last].end;
-  text.words =
-    text.words.length === all
-      ? text.words.slice(0, all - dropped)
-      : text.words.filter(word => (word.start + word.end) / 2 <= end);
-  text.segments = timed(kept, text.words, all - dropped, 'end');
+  keep(text, kept, 'end', kept[last].end);
 }
 
 function keepFrom(text: WindowText, { segment: first, place }: Token): void {
-  const all = countOf(text.segments);
   const kept = text.segments.slice(first);
   const length = tokens(kept[0]!.text).length;
   kept[0] = part(kept[0]!, place + 1, length);
   const left = place + 1 < length ? kept : kept.slice(1);
-  const count = countOf(left);
-  const start = kept[0].start;
-  text.words =
-    text.words.length === all
-      ? text.words.slice(all - count)
-      : text.words.filter(word => (word.start + word.end) / 2 >= start);
-  text.segments = timed(left, text.words, count, 'start');
+  keep(text, left, 'start', kept[0].start);
 }
 
 /** The tokens `from` to `to` of a segment, with its time in proportion. */
@@ -154,38 +122,44 @@ function part(segment: RecognizedSegment, from: number, to: number): RecognizedS
   return { ...rest, text: joinedText(all.slice(from, to)), start: at(from), end: at(to) };
 }
 
-/** Restores the exact outermost time from the words' times, if there are any. */
-function timed(
+/** Leaves these segments and their words. @param time of the edge at which it was cut */
+function keep(
+  text: WindowText,
   segments: RecognizedSegment[],
-  words: readonly TranscriptWord[],
-  count: number,
   edge: 'start' | 'end',
-): RecognizedSegment[] {
-  if (words.length !== count || count === 0) return segments;
-  if (edge === 'end')
-    return segments.with(-1, { ...segments.at(-1)!, end: words.at(-1)!.end });
-  return segments.with(0, { ...segments[0]!, start: words[0]!.start });
+  time: number,
+): void {
+  const all = countOf(text.segments);
+  const count = countOf(segments);
+  const isEnd = edge === 'end';
+  // As many words as tokens: then they are the same, one by one. Else the times decide.
+  text.words =
+    text.words.length === all
+      ? text.words.slice(isEnd ? 0 : all - count, isEnd ? count : all)
+      : text.words.filter(word =>
+          isEnd ? middleOf(word) <= time : middleOf(word) >= time,
+        );
+  text.segments = segments;
+  if (text.words.length !== count || count === 0) return;
+  // The exact time of the edge, which the words have.
+  const at = isEnd ? -1 : 0;
+  const exact = { ...segments.at(at)!, [edge]: text.words.at(at)![edge] };
+  text.segments = segments.with(at, exact);
 }
 
+const middleOf = ({ start, end }: TranscriptWord): number => (start + end) / 2;
+
+/** Only windows whose words and tokens are the same, one by one. */
 function splitAt(time: number, before: WindowText, after: WindowText): void {
-  const middle = ({ start, end }: TranscriptWord): number => (start + end) / 2;
-  const keptBefore = before.words.filter(word => middle(word) < time).length;
-  const keptAfter = after.words.filter(word => middle(word) < time).length;
-  if (before.words.length === countOf(before.segments)) cutAfter(before, keptBefore);
-  if (after.words.length === countOf(after.segments)) cutBefore(after, keptAfter);
-}
-
-function cutAfter(text: WindowText, count: number): void {
-  if (count === 0) Object.assign(text, { segments: [], words: [] });
-  else if (count < text.words.length) keepUntil(text, tokenAt(text, count - 1));
-}
-
-function cutBefore(text: WindowText, count: number): void {
-  if (count > 0) keepFrom(text, tokenAt(text, count - 1));
-}
-
-function tokenAt(text: WindowText, index: number): Token {
-  return tokensOf(text, () => true)[index]!;
+  for (const text of [before, after]) {
+    if (text.words.length !== countOf(text.segments)) continue;
+    const count = text.words.filter(word => middleOf(word) < time).length;
+    const last = tokensOf(text, () => true)[count - 1];
+    if (text === after) {
+      if (last) keepFrom(text, last);
+    } else if (!last) Object.assign(text, { segments: [], words: [] });
+    else if (count < text.words.length) keepUntil(text, last);
+  }
 }
 
 const countOf = (segments: readonly RecognizedSegment[]): number =>

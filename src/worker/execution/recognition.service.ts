@@ -13,7 +13,12 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
-import { deviceLimits, MicroBatcher } from './micro-batcher.js';
+import {
+  type Computed,
+  deviceLimits,
+  MicroBatcher,
+  type WorkItem,
+} from './micro-batcher.js';
 import { knownVoices, recognisedWithSpeakers } from './speaker-naming.js';
 import {
   numberedSegments,
@@ -21,7 +26,6 @@ import {
   type TranscriptAnswer,
   TranscriptStitcher,
 } from './transcript-stitcher.js';
-import { type Computed, type WorkItem } from './work-item.js';
 
 /** A call without its audio. */
 export type RecognitionCall = Omit<TranscribeCallFields, 'audio'>;

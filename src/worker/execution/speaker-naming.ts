@@ -61,16 +61,14 @@ function aboutReference(error: unknown, index: number): unknown {
   });
 }
 
-type Diarizing = Pick<SpeechRecognizer, 'speakersOf'>;
-
 /** True for a call whose speakers are told apart beside recognition, not by it. */
 export const isDiarizedBeside = (
-  engine: Diarizing,
+  engine: Pick<SpeechRecognizer, 'speakersOf'>,
   { diarize }: TranscribeCallFields,
 ): boolean => diarize && engine.speakersOf !== undefined;
 
 interface NamedRun {
-  readonly engine: Diarizing;
+  readonly engine: Pick<SpeechRecognizer, 'speakersOf'>;
   readonly call: TranscribeCallFields;
   /** The whole file: "A" of one part of it would not be "A" of the next. */
   readonly bytes: () => Promise<Buffer>;

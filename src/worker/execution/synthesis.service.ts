@@ -1,5 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type SpeechFormat } from '../../contracts/formats/speech.js';
+import {
+  SPEECH_CONTENT_TYPES,
+  type SpeechFormat,
+} from '../../contracts/formats/speech.js';
 import { encodeExecution } from '../../contracts/grpc/call.codec.js';
 import {
   type SpeechMessage,
@@ -8,7 +11,7 @@ import {
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { CONTENT_TYPES, openEncoder, SpeechOutput } from '../audio/encode.js';
+import { openEncoder, SpeechOutput } from '../audio/encode.js';
 import { SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import {
   type SpeechSynthesizer,
@@ -113,7 +116,7 @@ function withHeader({ format }: SynthesizeCallFields, sink: ChunkSink): ChunkSin
     if (pending)
       sink({
         $case: 'header',
-        value: { contentType: CONTENT_TYPES[format], sampleRate: SPEECH_RATE },
+        value: { contentType: SPEECH_CONTENT_TYPES[format], sampleRate: SPEECH_RATE },
       });
     pending = false;
     sink(message);

@@ -1,17 +1,16 @@
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { joinedText } from '../../contracts/formats/joined-text.js';
 import {
+  laterBy,
+  type RecognizedSegment,
+  type RecognizedTranscript,
   type TokenLogprob,
+  type TranscribeItem,
   type Transcript,
   type TranscriptSegment,
   type TranscriptWord,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type AudioWindow } from '../audio/window-cutter.js';
-import {
-  type TranscribeItem,
-  type RecognizedTranscript,
-  type RecognizedSegment,
-} from '@switchyard/engine-api/speech-recognizer.js';
 import { joinOverlap, type WindowText } from './overlap-words.js';
 
 /** Segments as in verbose_json: numbered, with defaults filled in. */
@@ -45,21 +44,8 @@ export type SegmentSink = (
   logprobs: readonly TokenLogprob[],
 ) => void;
 
-type WindowPlace = Pick<
-  AudioWindow,
-  'index' | 'startS' | 'durationS' | 'sharedBeforeS' | 'sharedAfterS'
->;
-
 interface Held extends WindowText {
   readonly logprobs: readonly TokenLogprob[];
-}
-
-interface StitcherOptions {
-  /** For segments without their own. */
-  readonly temperature: number;
-  /** False: words are only needed to join windows. */
-  readonly words: boolean;
-  readonly sink?: SegmentSink;
 }
 
 /**
@@ -82,7 +68,15 @@ export class TranscriptStitcher {
   #next = 0;
   #emitted = 0;
 
-  constructor(private readonly options: StitcherOptions) {}
+  constructor(
+    private readonly options: {
+      /** For segments without their own. */
+      readonly temperature: number;
+      /** False: words are only needed to join windows. */
+      readonly words: boolean;
+      readonly sink?: SegmentSink;
+    },
+  ) {}
 
   /**
    * For the engine's own `onSegment`: once all windows before are added, segments are
@@ -104,7 +98,7 @@ export class TranscriptStitcher {
     };
   }
 
-  add(window: WindowPlace, transcript: RecognizedTranscript): void {
+  add(window: Omit<AudioWindow, 'samples'>, transcript: RecognizedTranscript): void {
     const text = placed(window, transcript);
     const { startS, durationS, sharedBeforeS, sharedAfterS } = window;
     this.#endS = startS + durationS;
@@ -115,7 +109,7 @@ export class TranscriptStitcher {
     );
     if (this.#held) {
       if (sharedBeforeS > 0)
-        joinOverlap(this.#held, text, { from: startS, to: startS + sharedBeforeS });
+        joinOverlap(this.#held, text, startS, startS + sharedBeforeS);
       this.#settle(this.#held);
     }
     this.#held = sharedAfterS > 0 ? text : undefined;
@@ -191,7 +185,7 @@ function belongs(
 }
 
 function placed(
-  { startS, durationS }: WindowPlace,
+  { startS, durationS }: Omit<AudioWindow, 'samples'>,
   transcript: RecognizedTranscript,
 ): Held {
   const { text, words, logprobs = [] } = transcript;
@@ -213,7 +207,4 @@ const moved = <T extends { readonly start: number; readonly end: number }>(
 ): T =>
   byS === 0
     ? timed
-    : { ...timed, start: rounded(byS + timed.start), end: rounded(byS + timed.end) };
-
-/** Rounded to milliseconds. */
-const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;
+    : { ...timed, start: laterBy(timed.start, byS), end: laterBy(timed.end, byS) };

@@ -5,11 +5,41 @@ import {
   LONGEST_UTTERANCE,
   type VoiceEvent,
 } from '@switchyard/engine-api/audio/voice-activity-tracker.js';
-import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import { type VoiceActivitySession } from '@switchyard/engine-sherpa/voice-activity.js';
-import { type RecognizerStream } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  movedEvent,
+  type RecognizerEvent,
+  type RecognizerStream,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import { WorkLine } from '../lifecycle/work-line.js';
-import { type LiveStream, type EmitEvent } from './live-stream.js';
+import { type StreamEvent } from '../../contracts/grpc/call.codec.js';
+
+type EmitEvent = (event: StreamEvent) => void;
+
+/**
+ * A live stream as its call drives it. Events are emitted as they come, not returned: a
+ * final may take long.
+ */
+export interface LiveStream {
+  /** Mono s16 at 16 kHz. Resolves when there is room for more. */
+  push(samples: Int16Array): Promise<void>;
+  /** Ends the utterance; its final is emitted when it is decoded. */
+  commit(): Promise<void>;
+  /** Resolves when all events of the audio so far have been emitted. */
+  done(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Utterances end by commit only. */
+export const committedStream = (
+  stream: RecognizerStream,
+  emit: EmitEvent,
+): LiveStream => ({
+  push: async samples => (await stream.push(samples)).forEach(emit),
+  commit: async () => (await stream.commit()).forEach(emit),
+  done: () => Promise.resolve(),
+  close: () => stream.close(),
+});
 
 /** Samples that may wait for the recogniser before the caller is throttled. */
 const MOST_WAITING = 2 * RECOGNISER_RATE;
@@ -19,112 +49,72 @@ const MOST_WAITING = 2 * RECOGNISER_RATE;
  * The recogniser receives utterances only, so its clock stops between them: events are
  * emitted with the session's times and utterance numbers.
  */
-class RecognizerBacklog {
-  readonly #calls = new WorkLine(MOST_WAITING);
+function recognizerBacklog(stream: RecognizerStream, emit: EmitEvent) {
+  const calls = new WorkLine(MOST_WAITING);
   /** Samples given to the recogniser in total: its clock. */
-  #given = 0;
-  #utterance = 0;
-  #shiftS = 0;
-
-  constructor(
-    private readonly stream: RecognizerStream,
-    private readonly emit: EmitEvent,
-  ) {}
-
-  /** What follows is utterance number `utterance`, from sample `from` of the session. */
-  begin(utterance: number, from: number): void {
-    this.#utterance = utterance;
-    this.#shiftS = (from - this.#given) / RECOGNISER_RATE;
-  }
-
-  push(samples: Int16Array): void {
-    this.#given += samples.length;
-    this.#queue(samples.length, () => this.stream.push(samples));
-  }
-
-  commit(): void {
-    this.#queue(0, () => this.stream.commit());
-  }
-
-  /** Resolves when no more than 2 s of audio wait. @throws what the recogniser threw. */
-  room(): Promise<void> {
-    return this.#calls.room();
-  }
-
-  /** Resolves when all is recognised and emitted. @throws what the recogniser threw. */
-  done(): Promise<void> {
-    return this.#calls.done();
-  }
-
-  close(): Promise<void> {
-    this.#calls.end(new Error('The stream is closed.'));
-    return this.stream.close();
-  }
-
-  #queue(samples: number, call: () => Promise<readonly RecognizerEvent[]>): void {
-    const [utterance, shiftS] = [this.#utterance, this.#shiftS];
-    this.#calls.add(async () => {
-      for (const event of await call()) this.emit(inSession(event, utterance, shiftS));
+  let given = 0;
+  let [utterance, shiftS] = [0, 0];
+  const queue = (
+    samples: number,
+    call: () => Promise<readonly RecognizerEvent[]>,
+  ): void => {
+    const [own, byS] = [utterance, shiftS];
+    calls.add(async () => {
+      for (const event of await call()) emit(movedEvent(event, own, byS));
     }, samples);
-  }
-}
-
-function inSession(
-  event: RecognizerEvent,
-  utterance: number,
-  shiftS: number,
-): RecognizerEvent {
-  if (event.type === 'partial') return { ...event, utterance };
-  const at = (seconds: number): number => Math.round((seconds + shiftS) * 1000) / 1000;
-  const words = event.words.map(word => ({
-    ...word,
-    start: at(word.start),
-    end: at(word.end),
-  }));
-  return { ...event, utterance, start: at(event.start), end: at(event.end), words };
+  };
+  return {
+    /** What follows is utterance number `next`, from sample `from` of the session. */
+    begin: (next: number, from: number): void => {
+      utterance = next;
+      shiftS = (from - given) / RECOGNISER_RATE;
+    },
+    push: (samples: Int16Array): void => {
+      given += samples.length;
+      queue(samples.length, () => stream.push(samples));
+    },
+    commit: (): void => queue(0, () => stream.commit()),
+    /** Resolves when no more than 2 s of audio wait. @throws what the recogniser threw. */
+    room: () => calls.room(),
+    /** Resolves when all is recognised and emitted. @throws what the recogniser threw. */
+    done: () => calls.done(),
+    close: (): Promise<void> => {
+      calls.end(new Error('The stream is closed.'));
+      return stream.close();
+    },
+  };
 }
 
 /**
  * The end of a stream of samples, addressed by position in the stream; samples no longer
  * needed are dropped.
  */
-class SampleTail {
-  #samples = new Int16Array(0);
-  #from = 0;
-  #to = 0;
-
-  /** Position after the last sample. */
-  get end(): number {
-    return this.#to;
-  }
-
-  append(samples: Int16Array): void {
-    const kept = this.#to - this.#from;
-    if (kept + samples.length > this.#samples.length) this.#grow(kept + samples.length);
-    this.#samples.set(samples, kept);
-    this.#to += samples.length;
-  }
-
-  /** A copy of the samples kept between two positions. */
-  slice(from: number, to: number): Int16Array {
-    return this.#samples.slice(
-      Math.max(0, from - this.#from),
-      Math.max(0, Math.min(to, this.#to) - this.#from),
-    );
-  }
-
-  dropBefore(position: number): void {
-    const gone = Math.min(position, this.#to) - this.#from;
-    if (gone <= 0) return;
-    this.#samples.copyWithin(0, gone, this.#to - this.#from);
-    this.#from += gone;
-  }
-
-  #grow(needed: number): void {
-    const larger = new Int16Array(Math.max(needed, this.#samples.length * 2, 8192));
-    larger.set(this.#samples.subarray(0, this.#to - this.#from));
-    this.#samples = larger;
-  }
+function sampleTail() {
+  let kept = new Int16Array(0);
+  /** Positions of the first sample kept, and after the last one. */
+  let [from, end] = [0, 0];
+  return {
+    append: (samples: Int16Array): void => {
+      const length = end - from;
+      const needed = length + samples.length;
+      if (needed > kept.length) {
+        const larger = new Int16Array(Math.max(needed, kept.length * 2, 8192));
+        larger.set(kept.subarray(0, length));
+        kept = larger;
+      }
+      kept.set(samples, length);
+      end += samples.length;
+    },
+    /** A copy of the samples kept between two positions. */
+    slice: (first: number, to: number): Int16Array =>
+      kept.slice(Math.max(0, first - from), Math.max(0, Math.min(to, end) - from)),
+    dropBefore: (position: number): void => {
+      const gone = Math.min(position, end) - from;
+      if (gone <= 0) return;
+      kept.copyWithin(0, gone, end - from);
+      from += gone;
+    },
+  };
 }
 
 /**
@@ -139,8 +129,8 @@ const HELD_BACK = 2 * RECOGNISER_RATE;
  * final. A final comes when it is decoded, possibly after the next speech_started.
  */
 export class VoiceActivityStream implements LiveStream {
-  readonly #tail = new SampleTail();
-  readonly #work: RecognizerBacklog;
+  readonly #tail = sampleTail();
+  readonly #work: ReturnType<typeof recognizerBacklog>;
   /** Number of the utterance being spoken, or of the next one. */
   #utterance = 0;
   /** First sample of the current utterance; undefined between utterances. */
@@ -153,7 +143,7 @@ export class VoiceActivityStream implements LiveStream {
     private readonly voice: VoiceActivitySession,
     private readonly emit: EmitEvent,
   ) {
-    this.#work = new RecognizerBacklog(stream, emit);
+    this.#work = recognizerBacklog(stream, emit);
   }
 
   async push(samples: Int16Array): Promise<void> {

@@ -2,8 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { AnswerText } from './answer-text.js';
 import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
-import { PlainReader } from './answer-reader.js';
-import { HarmonyReader } from './harmony-reader.js';
+import { PlainReader, HarmonyReader } from './answer-reader.js';
 
 /** The text cut into tokens of these lengths, in bytes. */
 function cut(text: string, lengths: readonly number[]): Buffer[] {

@@ -47,14 +47,10 @@ export class AnswerText {
   /** Characters that were shown. */
   #shown = 0;
   #tokens: PlacedToken[] = [];
-  #stoppedBy: string | undefined;
+  /** The stop string that is complete: nothing more is to come. */
+  stoppedBy: string | undefined;
 
   constructor(private readonly stop: readonly string[] = []) {}
-
-  /** The stop string that is complete: nothing more is to come. */
-  get stoppedBy(): string | undefined {
-    return this.#stoppedBy;
-  }
 
   /** What the next token makes showable. */
   take(drawn: Drawn): Piece {
@@ -62,7 +58,7 @@ export class AnswerText {
     this.#held += this.#decoder.write(drawn.bytes);
     const end = firstMark(this.#held, this.stop);
     if (!end) return this.#show(this.#held.length - heldSuffix(this.#held, this.stop));
-    this.#stoppedBy = end.mark;
+    this.stoppedBy = end.mark;
     const last = this.#show(end.at);
     this.#held = '';
     this.#tokens = [];
@@ -73,7 +69,7 @@ export class AnswerText {
    * The answer has ended: what was held is shown, half a character as its replacement.
    */
   flush(): Piece {
-    if (this.#stoppedBy !== undefined) return { text: '', tokens: [] };
+    if (this.stoppedBy !== undefined) return { text: '', tokens: [] };
     this.#held += this.#decoder.end();
     const text = this.#held;
     const tokens = this.#tokens;

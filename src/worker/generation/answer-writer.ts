@@ -113,17 +113,18 @@ export class ChunkWriter implements AnswerWriter {
   }
 }
 
-interface Gathered {
-  text: string;
-  reasoning: string;
-  finishReason: string;
-  readonly tokens: PlacedToken[];
-  readonly toolCalls: ToolCallBody[];
-}
-
 /** One object at the end. */
 export class WholeWriter implements AnswerWriter {
-  readonly #choices = new Map<number, Gathered>();
+  readonly #choices: Record<
+    number,
+    {
+      text: string;
+      reasoning: string;
+      finishReason: string;
+      readonly tokens: PlacedToken[];
+      readonly toolCalls: ToolCallBody[];
+    }
+  > = {};
 
   constructor(private readonly options: WriterOptions) {}
 
@@ -146,28 +147,21 @@ export class WholeWriter implements AnswerWriter {
 
   close(usage: TokenUsage): readonly object[] {
     const { head, logprobs } = this.options;
-    const inOrder = [...this.#choices]
-      .sort(([a], [b]) => a - b)
-      .map(([, choice]) => choice);
-    const choices = inOrder.map(({ tokens, ...choice }) => ({
+    const choices = Object.values(this.#choices).map(({ tokens, ...choice }) => ({
       ...choice,
       ...(logprobs && { logprobs: logprobsOf(head, tokens) }),
     }));
     return [generationBody(head, choices, usage)];
   }
 
-  #of({ index }: Choice): Gathered {
-    const known = this.#choices.get(index);
-    if (known) return known;
-    const gathered: Gathered = {
+  #of({ index }: Choice) {
+    return (this.#choices[index] ??= {
       text: '',
       reasoning: '',
       finishReason: 'stop',
       tokens: [],
       toolCalls: [],
-    };
-    this.#choices.set(index, gathered);
-    return gathered;
+    });
   }
 }
 

@@ -11,8 +11,8 @@ import {
   joined,
   PlainReader,
   type ReaderOptions,
+  HarmonyReader,
 } from './answer-reader.js';
-import { HarmonyReader } from './harmony-reader.js';
 import { type ToolCall } from './tool-call-reader.js';
 import { type WantedTools } from './chat-messages.js';
 

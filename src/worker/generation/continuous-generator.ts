@@ -89,16 +89,6 @@ async function detokenized(sent: unknown, backend: TextBackend): Promise<object>
   return { prompt: text, content: text };
 }
 
-interface ContinuousOptions {
-  readonly backend: TextBackend;
-  /** Its name, as it is reported. */
-  readonly engine: string;
-  /** What is not said follows from the backend. */
-  readonly scheduling?: Partial<SchedulingOptions>;
-  /** Monotonic milliseconds. */
-  readonly nowMs?: () => number;
-}
-
 /** More than any tokenizer needs for `<think>` and a line break. */
 const OPENING_TOKENS = 12;
 
@@ -120,7 +110,17 @@ export class ContinuousGenerator implements TextGenerator {
   #loop: StepLoop | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(private readonly options: ContinuousOptions) {
+  constructor(
+    private readonly options: {
+      readonly backend: TextBackend;
+      /** Its name, as it is reported. */
+      readonly engine: string;
+      /** What is not said follows from the backend. */
+      readonly scheduling?: Partial<SchedulingOptions>;
+      /** Monotonic milliseconds. */
+      readonly nowMs?: () => number;
+    },
+  ) {
     this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
@@ -160,8 +160,7 @@ export class ContinuousGenerator implements TextGenerator {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+    return (this.#closed ??= this.#close());
   }
 
   async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
@@ -295,7 +294,7 @@ export class ContinuousGenerator implements TextGenerator {
     const { info, memory } = this.options.backend;
     const limit = Math.min(info.contextTokens, memory.capacity + 1);
     const tokens = promptTokens + (wanted ?? 1);
-    if (tokens > limit) throw contextExceeded({ form, promptTokens, tokens, limit });
+    if (tokens > limit) throw contextExceeded(form, promptTokens, { tokens, limit });
     return wanted ?? limit - promptTokens;
   }
 

@@ -24,8 +24,8 @@ const LOW_CHUNKS = 16;
  * What was made and not yet asked for. It never refuses: whoever fills it is told to
  * stop, and may bring a little more.
  */
-class EventBuffer<T> implements AsyncIterable<T> {
-  readonly #waiting: T[] = [];
+class EventBuffer implements AsyncIterable<GenerationEvent> {
+  readonly #waiting: GenerationEvent[] = [];
   #isFull = false;
   #end: { readonly error?: Error } | undefined;
   #wake: () => void = () => undefined;
@@ -35,7 +35,7 @@ class EventBuffer<T> implements AsyncIterable<T> {
     private readonly onRoom: () => void,
   ) {}
 
-  push(...events: readonly T[]): void {
+  push(...events: readonly GenerationEvent[]): void {
     if (this.#end) return;
     this.#waiting.push(...events);
     this.#wake();
@@ -58,7 +58,7 @@ class EventBuffer<T> implements AsyncIterable<T> {
   }
 
   /** For one reader. @throws what it was ended with */
-  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<GenerationEvent> {
     for (;;) {
       const next = this.#waiting.shift();
       if (next !== undefined) {
@@ -78,18 +78,12 @@ class EventBuffer<T> implements AsyncIterable<T> {
   }
 }
 
-interface TooLong extends Pick<SubmitRefusal, 'tokens' | 'limit'> {
-  readonly form: 'chat' | 'completion';
-  readonly promptTokens: number;
-}
-
 /** What can never fit, in OpenAI's words: clients look for them. */
-export function contextExceeded({
-  form,
-  promptTokens,
-  tokens,
-  limit,
-}: TooLong): DomainError {
+export function contextExceeded(
+  form: 'chat' | 'completion',
+  promptTokens: number,
+  { tokens, limit }: Pick<SubmitRefusal, 'tokens' | 'limit'>,
+): DomainError {
   const param = form === 'chat' ? 'messages' : 'prompt';
   const asked =
     promptTokens >= limit
@@ -100,24 +94,6 @@ export function contextExceeded({
   return new DomainError('context_length_exceeded', message, { param });
 }
 
-interface AnswerOptions {
-  readonly requestId: string;
-  readonly form: 'chat' | 'completion';
-  readonly loop: StepLoop;
-  readonly writer: AnswerWriter;
-  /** By prompt: the sequences of its choices, all with that prompt. */
-  readonly sequences: readonly (readonly TextSequence[])[];
-  readonly choice: Pick<
-    ChoiceOptions,
-    'stop' | 'tools' | 'begun' | 'thinking' | 'toolForm'
-  >;
-  /** Sequences that may be in the scheduler at a time. */
-  readonly window: number;
-  /** Monotonic milliseconds at which it was asked for. */
-  readonly sinceMs: number;
-  readonly nowMs: () => number;
-}
-
 /**
  * One answer while it is made: its choices run side by side, and one that fails or is
  * cancelled ends all. The choices of a prompt join when the first of them has computed
@@ -125,9 +101,13 @@ interface AnswerOptions {
  * they join, so that no request waits behind more of one request than can run at a time.
  */
 export class RunningAnswer implements ChoiceListener {
-  readonly events: EventBuffer<GenerationEvent>;
+  readonly events = new EventBuffer(
+    () => this.#pause(),
+    () => this.#resume(),
+  );
+  readonly #over = Promise.withResolvers<void>();
   /** Resolves when nothing of it is in the scheduler any more. */
-  readonly over: Promise<void>;
+  readonly over = this.#over.promise;
   readonly #all: readonly Choice[];
   /** Choices of each prompt. */
   readonly #n: number;
@@ -145,9 +125,26 @@ export class RunningAnswer implements ChoiceListener {
   #firstTokenMs: number | undefined;
   #paused = false;
   #failure: Error | undefined;
-  #end: () => void = () => undefined;
 
-  constructor(private readonly options: AnswerOptions) {
+  constructor(
+    private readonly options: {
+      readonly requestId: string;
+      readonly form: 'chat' | 'completion';
+      readonly loop: StepLoop;
+      readonly writer: AnswerWriter;
+      /** By prompt: the sequences of its choices, all with that prompt. */
+      readonly sequences: readonly (readonly TextSequence[])[];
+      readonly choice: Pick<
+        ChoiceOptions,
+        'stop' | 'tools' | 'begun' | 'thinking' | 'toolForm'
+      >;
+      /** Sequences that may be in the scheduler at a time. */
+      readonly window: number;
+      /** Monotonic milliseconds at which it was asked for. */
+      readonly sinceMs: number;
+      readonly nowMs: () => number;
+    },
+  ) {
     const { sequences, choice } = options;
     this.#n = sequences[0]?.length ?? 0;
     this.#all = sequences
@@ -156,11 +153,6 @@ export class RunningAnswer implements ChoiceListener {
         (sequence, index) => new Choice(sequence, { ...choice, index, listener: this }),
       );
     this.#waiting = this.#all.filter(one => this.#isFirst(one)).reverse();
-    this.over = new Promise(resolve => (this.#end = resolve));
-    this.events = new EventBuffer<GenerationEvent>(
-      () => this.#pause(),
-      () => this.#resume(),
-    );
   }
 
   start(): void {
@@ -171,13 +163,7 @@ export class RunningAnswer implements ChoiceListener {
 
   /** Nothing more is told. Without effect on one that is over. */
   cancel(reason: SequenceCancelReason): void {
-    this.#fail(
-      new DomainError(
-        'request_cancelled',
-        `Request ${this.options.requestId} was cancelled.`,
-      ),
-      reason,
-    );
+    this.#fail(this.#errorOf({ type: 'cancelled', reason }), reason);
     this.#endIfOver();
   }
 
@@ -264,7 +250,7 @@ export class RunningAnswer implements ChoiceListener {
       return;
     if (!this.#failure) this.#close();
     this.events.end(this.#failure);
-    this.#end();
+    this.#over.resolve();
   }
 
   #close(): void {
@@ -302,12 +288,12 @@ export class RunningAnswer implements ChoiceListener {
     return new DomainError('request_cancelled', `Request ${requestId} was cancelled.`);
   }
 
-  #refused({ prompt }: Choice, { reason, tokens, limit }: SubmitRefusal): Error {
+  #refused({ prompt }: Choice, refusal: SubmitRefusal): Error {
     const { form } = this.options;
-    if (reason === 'empty_prompt') {
+    if (refusal.reason === 'empty_prompt') {
       const param = form === 'chat' ? 'messages' : 'prompt';
       return invalidField(param, `\`${param}\` comes to no tokens.`);
     }
-    return contextExceeded({ form, promptTokens: prompt.length, tokens, limit });
+    return contextExceeded(form, prompt.length, refusal);
   }
 }

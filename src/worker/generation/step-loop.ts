@@ -10,10 +10,8 @@ import {
   type GenerationEnd,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
-import {
-  type GenerationOptions,
-  GenerationScheduler,
-} from '../../core/iteration/generation-scheduler.js';
+import { GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
+import { type GenerationOptions } from '../../core/iteration/running-set.js';
 import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import { type LiveSequence, SequenceEvents } from './sequence-events.js';
 import {
@@ -155,9 +153,7 @@ export class StepLoop {
   #outage: Error | undefined;
   #running: Promise<void> | undefined;
   /** A loss found outside of a step, resolved by `repaired`. */
-  #found:
-    | { readonly error: Error; readonly waiting: ((failure?: Error) => void)[] }
-    | undefined;
+  #found: (PromiseWithResolvers<void> & { readonly error: Error }) | undefined;
   #stopped = false;
   #counts = { steps: 0, preemptions: 0, prefixHitTokens: 0, losses: 0 };
 
@@ -234,15 +230,9 @@ export class StepLoop {
    * @throws Error when it cannot be
    */
   repaired(error: Error): Promise<void> {
-    this.#found ??= { error, waiting: [] };
-    const { waiting } = this.#found;
+    this.#found ??= { error, ...Promise.withResolvers<void>() };
     this.#wake();
-    return new Promise((resolve, reject) =>
-      waiting.push(failure => {
-        if (failure) reject(failure);
-        else resolve();
-      }),
-    );
+    return this.#found.promise;
   }
 
   async #run(): Promise<void> {
@@ -260,7 +250,14 @@ export class StepLoop {
 
   #send(plan: GenerationPlan<LiveSequence> | undefined): void {
     if (plan === undefined) return;
-    this.#announce(plan);
+    for (const sequence of plan.leave)
+      if (this.#live.has(sequence)) this.#counts.preemptions += 1;
+    for (const { request, position } of itemsOf(plan)) {
+      if (this.#begun.has(request)) continue;
+      this.#begun.add(request);
+      this.#counts.prefixHitTokens += position;
+      request.begun(position);
+    }
     this.#pipeline.send(plan);
   }
 
@@ -301,17 +298,6 @@ export class StepLoop {
     });
   }
 
-  #announce(plan: GenerationPlan<LiveSequence>): void {
-    for (const sequence of plan.leave)
-      if (this.#live.has(sequence)) this.#counts.preemptions += 1;
-    for (const { request, position } of itemsOf(plan)) {
-      if (this.#begun.has(request)) continue;
-      this.#begun.add(request);
-      this.#counts.prefixHitTokens += position;
-      request.begun(position);
-    }
-  }
-
   /**
    * The text of a drawn token decides whether its sequence continues. Sequences that
    * ended with the step before read nothing.
@@ -339,9 +325,10 @@ export class StepLoop {
   }
 
   #settle(failure?: Error): void {
-    const waiting = this.#found?.waiting ?? [];
+    const found = this.#found;
     this.#found = undefined;
-    for (const settle of waiting) settle(failure);
+    if (failure) found?.reject(failure);
+    else found?.resolve();
   }
 
   async #reopen(): Promise<boolean> {

@@ -8,11 +8,6 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-interface ReadText {
-  readonly content: string;
-  readonly calls: readonly ToolCall[];
-}
-
 interface Marks {
   readonly open: string;
   /** Absent: the next `open`, or the end of the answer. */
@@ -37,21 +32,21 @@ const NEARLY_BARE = /^\s*(\{\s*("\w{0,4})?)?$/;
  */
 export class ToolCallReader {
   readonly #marks: Marks;
-  /** `TOOL/PARAMETER` whose values are texts. */
-  readonly #texts: readonly string[];
   #held = '';
   /** What opened the call that is read. */
   #opened: string | undefined;
   /** The answer may still be a call without any mark. */
   #mayBeBare: boolean;
 
-  constructor(form: ToolForm = 'hermes', texts: readonly string[] = []) {
+  constructor(
+    form: ToolForm = 'hermes' /** `TOOL/PARAMETER` whose values are texts. */,
+    private readonly texts: readonly string[] = [],
+  ) {
     this.#marks = form === 'gpt-oss' ? TAGS : MARKS[form];
-    this.#texts = texts;
     this.#mayBeBare = form === 'llama3';
   }
 
-  take(text: string): ReadText {
+  take(text: string) {
     this.#held += text;
     if (this.#mayBeBare && !this.#decided()) return { content: '', calls: [] };
     const { open, close = open } = this.#marks;
@@ -72,7 +67,7 @@ export class ToolCallReader {
   /**
    * The answer has ended: an unfinished call is text, unless it is whole but for its end.
    */
-  flush(): ReadText {
+  flush() {
     const rest = this.#held;
     this.#held = '';
     const calls: ToolCall[] = [];
@@ -84,7 +79,7 @@ export class ToolCallReader {
 
   /** @returns the text that it is, if it is no call */
   #read(text: string, calls: ToolCall[], close: string): string {
-    const found = callsIn(text, this.#texts);
+    const found = callsIn(text, this.texts);
     calls.push(...found);
     return found.length > 0 ? '' : `${this.#opened}${text}${close}`;
   }

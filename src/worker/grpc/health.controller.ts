@@ -44,7 +44,7 @@ export class HealthCheckController {
 
   @GrpcMethod('Health', 'Check')
   check({ service }: HealthCheckRequest): HealthCheckResponse {
-    if (service === PULL_SERVICE) return pullStatus(this.pull.ready);
+    if (service === PULL_SERVICE) return pullStatus(this.pull.ready$.value);
     if (this.#knows(service)) return servingStatus(this.state.phase);
     throw new RpcException({
       code: status.NOT_FOUND,

@@ -1,5 +1,6 @@
 import { GrpcMethod } from '@nestjs/microservices';
-import { UseFilters } from '@nestjs/common';
+import { Catch, type RpcExceptionFilter, UseFilters } from '@nestjs/common';
+import { type Observable, throwError } from 'rxjs';
 import {
   type CancelRequest,
   type CancelResponse,
@@ -7,7 +8,18 @@ import {
 import { encodeHealth, type HealthResponse } from '../../contracts/grpc/health.codec.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
-import { CallFailureFilter } from './call-failure.filter.js';
+import { encodeFailure } from '../../contracts/grpc/status.codec.js';
+
+/**
+ * Sends every failure as a gRPC status with its error code in the trailers; Nest's own
+ * filter would send UNKNOWN.
+ */
+@Catch()
+class CallFailureFilter implements RpcExceptionFilter {
+  catch(error: unknown): Observable<never> {
+    return throwError(() => encodeFailure(error));
+  }
+}
 
 /** What each service of a worker answers besides its calls. @param service of the proto */
 export function serviceController(service: string) {

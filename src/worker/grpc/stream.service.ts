@@ -17,8 +17,11 @@ import {
 import { PcmIntake } from '../audio/resampler.js';
 import { sherpaPackage } from '../engines/load-package.js';
 import { ENGINE } from '../engines/worker-engine.js';
-import { CommittedStream, type LiveStream } from '../execution/live-stream.js';
-import { VoiceActivityStream } from '../execution/voice-activity-stream.js';
+import {
+  committedStream,
+  type LiveStream,
+  VoiceActivityStream,
+} from '../execution/voice-activity-stream.js';
 import { WorkLine } from '../lifecycle/work-line.js';
 import { type CallConversation } from './call-conversation.js';
 
@@ -68,10 +71,10 @@ export class StreamService {
       const stream = await this.#open(config);
       const live = voice
         ? new VoiceActivityStream(stream, voice, emit)
-        : new CommittedStream(stream, emit);
+        : committedStream(stream, emit);
       await closing(live, signal, async () => {
         await conversation.send({ event: { $case: 'ready', value: {} } });
-        await serveMessages({ live, intake, conversation, outbox });
+        await serveMessages(live, intake, conversation, outbox);
       });
     } finally {
       this.#taken -= 1;
@@ -113,19 +116,12 @@ async function closing(
   }
 }
 
-interface Session {
-  readonly live: LiveStream;
-  readonly intake: PcmIntake;
-  readonly conversation: StreamConversation;
-  readonly outbox: WorkLine;
-}
-
-async function serveMessages({
-  live,
-  intake,
-  conversation,
-  outbox,
-}: Session): Promise<void> {
+async function serveMessages(
+  live: LiveStream,
+  intake: PcmIntake,
+  conversation: StreamConversation,
+  outbox: WorkLine,
+): Promise<void> {
   /** Audio came after the last commit. */
   let isOpen = false;
   for await (const { message } of conversation.rest()) {

@@ -79,15 +79,11 @@ const FLUSH_MS = 1000;
  */
 export class WorkerGrpcServer extends ServerGrpc {
   #server: Server | undefined;
-  #port = 0;
+  /** The bound port; 0 before `listen`. */
+  port = 0;
 
   constructor(private readonly spec: WorkerSpec) {
     super({ package: WORKER_PACKAGES, packageDefinition: workerPackageDefinition });
-  }
-
-  /** The bound port; 0 before `listen`. */
-  get port(): number {
-    return this.#port;
   }
 
   override async createClient(): Promise<Server> {
@@ -98,7 +94,7 @@ export class WorkerGrpcServer extends ServerGrpc {
     const { host, port, tls } = this.spec;
     const explain = () =>
       explainListenProblem({ host, port }, other => `--listen ${host}:${other}`);
-    this.#port = await new Promise<number>((resolve, reject) => {
+    this.port = await new Promise<number>((resolve, reject) => {
       server.bindAsync(`${host}:${port}`, serverCredentials(tls), (error, bound) => {
         if (!error) return resolve(bound);
         void explain().then(problem =>

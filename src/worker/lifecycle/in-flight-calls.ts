@@ -3,13 +3,6 @@ import { SlotMap } from '../../core/request/slot-map.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerState } from './worker-state.js';
 
-/** The part of a grpc-js server call that reports its client's disconnect. */
-interface CancellableCall {
-  readonly cancelled: boolean;
-  once(event: 'cancelled', listener: () => void): unknown;
-  off(event: 'cancelled', listener: () => void): unknown;
-}
-
 /**
  * Requests in flight, by id: admits calls, finds them for Cancel, and counts them for a
  * drain. One AbortSignal per request, aborted by whichever comes first: the call's own
@@ -30,7 +23,8 @@ export class InFlightCalls {
   /**
    * Runs `work` under one AbortSignal.
    *
-   * @param call undefined: no connection could break
+   * @param call what of a grpc-js server call reports its client's disconnect; undefined:
+   *   no connection could break
    * @throws DomainError `no_worker` while the engine loads, `shutting_down` while
    *   draining (both UNAVAILABLE: another
    * worker
@@ -38,7 +32,13 @@ export class InFlightCalls {
    */
   async run<T>(
     id: string,
-    call: CancellableCall | undefined,
+    call:
+      | {
+          readonly cancelled: boolean;
+          once(event: 'cancelled', listener: () => void): unknown;
+          off(event: 'cancelled', listener: () => void): unknown;
+        }
+      | undefined,
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     this.#assertAcceptable(id);
@@ -53,7 +53,10 @@ export class InFlightCalls {
     } finally {
       call?.off('cancelled', left);
       this.#calls.delete(id);
-      if (this.size === 0) this.#becameIdle();
+      if (this.size === 0) {
+        this.#idle.resolve();
+        this.#idle = Promise.withResolvers();
+      }
     }
   }
 
@@ -75,11 +78,6 @@ export class InFlightCalls {
   /** Resolves when no call is left. */
   idle(): Promise<void> {
     return this.size === 0 ? Promise.resolve() : this.#idle.promise;
-  }
-
-  #becameIdle(): void {
-    this.#idle.resolve();
-    this.#idle = Promise.withResolvers();
   }
 
   #assertAcceptable(id: string): void {

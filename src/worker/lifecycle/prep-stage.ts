@@ -2,10 +2,6 @@ import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type PlacedWork, WorkQueue } from './work-queue.js';
 import { abortError } from '../../core/errors/abort-error.js';
 
-interface Waiter extends PlacedWork {
-  enter(): void;
-}
-
 export interface Prepared<Value> {
   readonly value: Value;
   /** The preparation alone, without the wait before it. */
@@ -17,18 +13,14 @@ export interface Prepared<Value> {
  * items before the device, and generations.
  */
 export class PrepStage {
-  readonly #waiting = new WorkQueue<Waiter>();
-  #running = 0;
+  readonly #waiting = new WorkQueue<PlacedWork & { enter(): void }>();
+  running = 0;
 
   /** @param parallel items prepared at the same time (4) */
   constructor(
     private readonly parallel: number,
     private readonly clock: MonotonicClock,
   ) {}
-
-  get running(): number {
-    return this.#running;
-  }
 
   get waiting(): number {
     return this.#waiting.size;
@@ -44,8 +36,8 @@ export class PrepStage {
     work: () => Promise<Value>,
   ): Promise<Prepared<Value>> {
     if (signal.aborted) throw abortError(signal);
-    if (this.#running >= this.parallel) await this.#turn(place, signal);
-    else this.#running += 1;
+    if (this.running >= this.parallel) await this.#turn(place, signal);
+    else this.running += 1;
     const startedMs = this.clock.nowMs();
     try {
       const value = await work();
@@ -65,7 +57,7 @@ export class PrepStage {
         signal.removeEventListener('abort', abandon);
         resolve();
       };
-      const waiter: Waiter = { ...place, enter };
+      const waiter = { ...place, enter };
       signal.addEventListener('abort', abandon, { once: true });
       this.#waiting.add(waiter);
     });
@@ -77,6 +69,6 @@ export class PrepStage {
   #leave(): void {
     const [next] = this.#waiting.take(1);
     if (next) next.enter();
-    else this.#running -= 1;
+    else this.running -= 1;
   }
 }

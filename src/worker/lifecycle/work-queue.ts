@@ -23,13 +23,7 @@ export interface PlacedWork {
  * Later REALTIME requests that may overtake a BATCH one; part of the contract
  * (common.proto, `Priority`).
  */
-export const MOST_OVERTAKING = 64;
-
-/** A BATCH item counts as REALTIME once so many REALTIME items were added in all. */
-interface Overtaken<Item> {
-  readonly item: Item;
-  readonly atUrgent: number;
-}
+const MOST_OVERTAKING = 64;
 
 const equal = (): number => 1;
 
@@ -51,8 +45,11 @@ export class WorkQueue<Item extends PlacedWork> {
     agingShare: 1,
   });
   readonly #entries = new Map<Item, Entry<Item>>();
-  /** BATCH items in the order in which they were added. */
-  #overtaken: Overtaken<Item>[] = [];
+  /**
+   * BATCH items in the order in which they were added; each counts as REALTIME once so
+   * many REALTIME items were added in all.
+   */
+  #overtaken: { readonly item: Item; readonly atUrgent: number }[] = [];
   #urgent = 0;
 
   get size(): number {
@@ -88,11 +85,9 @@ export class WorkQueue<Item extends PlacedWork> {
   /** Removes and returns up to `count` items in their order. */
   take(count: number): Item[] {
     const taken: Item[] = [];
-    for (
-      let entry = this.#order.first(0);
-      entry && taken.length < count;
-      entry = this.#order.first(0)
-    ) {
+    while (taken.length < count) {
+      const entry = this.#order.first(0);
+      if (!entry) break;
       this.#order.take(entry, 0);
       this.#entries.delete(entry.item);
       taken.push(entry.item);

@@ -25,8 +25,7 @@ export class WorkerDrain {
    * first one's promise.
    */
   drain(graceMs: number = this.spec.shutdownGraceMs): Promise<void> {
-    this.#drained ??= this.#drain(graceMs);
-    return this.#drained;
+    return (this.#drained ??= this.#drain(graceMs));
   }
 
   async #drain(graceMs: number): Promise<void> {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { NestLog, workerLog } from './worker-log.js';
+import { nestLog, workerLog } from './worker-log.js';
 
 const SPEC = { workerId: 'w1', model: { id: 'm' }, logLevel: 'info' } as const;
 
 describe('worker log', () => {
   it('writes one JSON line per message with worker, model and the context of the class', () => {
     const lines: string[] = [];
-    const log = new NestLog(workerLog(SPEC, { write: line => void lines.push(line) }));
+    const log = nestLog(workerLog(SPEC, { write: line => void lines.push(line) }));
     log.log('hello', 'WorkerDrain');
     log.error(new Error('broken'), 'WorkerDrain');
     log.warn({ err: new Error('gone'), running: 3 }, 'opened again', 'StepLoop');

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { BehaviorSubject, type Observable } from 'rxjs';
+import { BehaviorSubject } from 'rxjs';
 
 /**
  * Whether this worker takes work from the shared queue: true while its loop runs and all
@@ -9,23 +9,15 @@ import { BehaviorSubject, type Observable } from 'rxjs';
 @Injectable()
 export class PullReadiness {
   readonly #parts = new Map<string, boolean>();
-  readonly #ready = new BehaviorSubject(false);
-
-  get ready(): boolean {
-    return this.#ready.value;
-  }
-
   /** Now, then every change. */
-  get ready$(): Observable<boolean> {
-    return this.#ready;
-  }
+  readonly ready$ = new BehaviorSubject(false);
 
   /** @param part the loop, or a connection */
   report(part: string, ready: boolean): void {
     this.#parts.set(part, ready);
     const all =
       this.#parts.get('loop') === true && [...this.#parts.values()].every(Boolean);
-    if (all !== this.#ready.value) this.#ready.next(all);
+    if (all !== this.ready$.value) this.ready$.next(all);
   }
 }
 
@@ -36,28 +28,24 @@ export type WorkerPhase = 'starting' | 'ready' | 'draining';
 
 @Injectable()
 export class WorkerState {
-  readonly #phase = new BehaviorSubject<WorkerPhase>('starting');
+  /** The phase now, then every change. */
+  readonly phase$ = new BehaviorSubject<WorkerPhase>('starting');
 
   get phase(): WorkerPhase {
-    return this.#phase.value;
-  }
-
-  /** The phase now, then every change. */
-  get phase$(): Observable<WorkerPhase> {
-    return this.#phase;
+    return this.phase$.value;
   }
 
   /** Without effect on a worker that was stopped while it loaded. */
   ready(): void {
-    if (this.phase === 'starting') this.#phase.next('ready');
+    if (this.phase === 'starting') this.phase$.next('ready');
   }
 
   draining(): void {
-    if (this.phase !== 'draining') this.#phase.next('draining');
+    if (this.phase !== 'draining') this.phase$.next('draining');
   }
 
   /** Ends the streams of health watchers. */
   closed(): void {
-    this.#phase.complete();
+    this.phase$.complete();
   }
 }

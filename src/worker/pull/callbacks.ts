@@ -42,30 +42,32 @@ interface QueuedCallback extends JobCallback {
 const callbackId = ({ queue, jobId }: Pick<QueuedCallback, 'queue' | 'jobId'>): string =>
   `${queue}.${jobId}`;
 
-/** How a job ended: with a worker's result, or with BullMQ's own reason. */
-type JobEnd = { readonly result: LoadedResult } | { readonly failedReason: string };
-
-/** As OpenAI's webhook events. @param finishedMs epoch */
-function callbackBody(note: QueuedCallback, end: JobEnd, finishedMs: number): string {
-  const outcome = 'result' in end ? end.result.outcome : 'failed';
+/**
+ * As OpenAI's webhook events. @param failedReason BullMQ's own, where no worker gave a
+ *   result. @param finishedMs epoch
+ */
+function callbackBody(
+  note: QueuedCallback,
+  result: LoadedResult | undefined,
+  failedReason: string,
+  finishedMs: number,
+): string {
   return JSON.stringify({
     id: callbackId(note),
     object: 'event',
-    type: `request.${outcome}`,
+    type: `request.${result?.outcome ?? 'failed'}`,
     created_at: Math.floor(finishedMs / 1000),
     data: {
       id: note.requestId,
       queue: note.queue,
       job_id: note.jobId,
-      ...contentOf(end),
+      ...contentOf(result, failedReason),
     },
   });
 }
 
-function contentOf(end: JobEnd): object {
-  if ('failedReason' in end)
-    return { error: { code: 'worker_lost', message: end.failedReason } };
-  const { result } = end;
+function contentOf(result: LoadedResult | undefined, message: string): object {
+  if (!result) return { error: { code: 'worker_lost', message } };
   if (result.outcome === 'completed')
     return { value: result.value, execution: result.execution };
   return result.outcome === 'failed' ? { error: result.error } : {};
@@ -208,11 +210,7 @@ export class Callbacks {
       throw new DelayedError();
     }
     const result = await this.#whole(readJobResult(request.returnvalue));
-    return callbackBody(
-      job.data,
-      result ? { result } : { failedReason: request.failedReason },
-      request.finishedOn,
-    );
+    return callbackBody(job.data, result, request.failedReason, request.finishedOn);
   }
 
   /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { faultOf, type Suspicion, UNSUSPECTED } from '../../core/request/worker-lost.js';
-import { type CrashMarker, suspicionOf } from './crash-markers.js';
+import { suspicionOf } from './crash-markers.js';
 
 /**
  * Engine calls that a killer is part of until it fails, by their sizes, when each call is
@@ -8,7 +8,11 @@ import { type CrashMarker, suspicionOf } from './crash-markers.js';
  */
 function sizesUntilFault(first: number): (number | string)[] {
   const sizes: (number | string)[] = [];
-  let mark: CrashMarker = { before: UNSUSPECTED, size: first, crashes: 0 };
+  let mark: NonNullable<Parameters<typeof suspicionOf>[1]> = {
+    before: UNSUSPECTED,
+    size: first,
+    crashes: 0,
+  };
   for (let crashes = 1; ; crashes++) {
     sizes.push(mark.size);
     const before: Suspicion = suspicionOf(crashes, mark);

@@ -14,15 +14,14 @@ import {
 } from '../execution/batch-journal.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';
-import { RequestQueue } from './request-queue.js';
-import { retryUntilAborted } from './retry-until-aborted.js';
+import { RequestQueue, retryUntilAborted } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
 
 /**
  * Stored with a job during an engine call, so that the worker that takes it after a crash
  * knows what it was part of.
  */
-export interface CrashMarker {
+interface CrashMarker {
   /** What was known of it before that call. */
   readonly before: Suspicion;
   /** Members of that engine call. */
@@ -57,20 +56,17 @@ for i = 1, #KEYS do
   if redis.call('EXISTS', KEYS[i]) == 1 then redis.call('HSET', KEYS[i], ARGV[1], ARGV[i + 1]) end
 end`;
 
-interface Admitted {
-  readonly job: TakenJob;
-  readonly before: Suspicion;
-  /** Members of its last engine call. */
-  lastSize: number;
-}
-
 /**
  * Records in Redis which engine call each job of this worker is part of, for the worker
  * that takes the job after a crash.
  */
 @Injectable()
 export class CrashMarkers {
-  readonly #jobs = new Map<string, Admitted>();
+  /** `lastSize`: members of its last engine call. */
+  readonly #jobs = new Map<
+    string,
+    { readonly job: TakenJob; readonly before: Suspicion; lastSize: number }
+  >();
 
   constructor(
     private readonly connections: PullConnections,
@@ -152,7 +148,7 @@ export class CrashMarkers {
   }
 
   async #store(
-    marks: readonly (readonly [member: Admitted, mark: CrashMarker])[],
+    marks: readonly (readonly [member: { readonly job: TakenJob }, mark: CrashMarker])[],
   ): Promise<void> {
     if (marks.length === 0) return;
     await this.connections

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { collectGroup, type CollectRules, type JobFeed } from './group-collector.js';
+import { collectGroup } from './group-collector.js';
+
+type CollectRules = Parameters<typeof collectGroup>[0]['rules'];
 
 const SEED: CollectRules = {
   maxSize: 6,
@@ -17,7 +19,7 @@ interface Arrival {
 /**
  * A queue in virtual time, which passes while it is waited for. Counts what it was asked.
  */
-class VirtualQueue implements JobFeed<string> {
+class VirtualQueue {
   readonly waits: number[] = [];
   readonly #arrivals: Arrival[];
   #nowMs = 0;

@@ -3,7 +3,7 @@ import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type PullRules } from '../../platform/config/worker-spec.js';
 
 /** How groups are taken from the queue. */
-export type CollectRules = Pick<
+type CollectRules = Pick<
   PullRules,
   'batchTimeoutMs' | 'blockMs' | 'policy' | 'quietGapMs'
 > & {
@@ -12,36 +12,11 @@ export type CollectRules = Pick<
 };
 
 /** The device as the collector sees it. */
-export interface DeviceOutlook {
+interface DeviceOutlook {
   /** Requests that may be taken now, besides those of the forming group. */
   readonly room: number;
   /** Nothing is on the device or on its way there. */
   readonly idle: boolean;
-}
-
-/** Where jobs come from, one at a time. */
-export interface JobFeed<Job> {
-  /**
-   * One job: at once when one is queued, else as soon as one arrives within `waitMs`;
-   * undefined when none came. It blocks until a job arrives and never polls.
-   */
-  next(waitMs: number): Promise<Job | undefined>;
-}
-
-interface CollectorOptions<Job> {
-  readonly feed: JobFeed<Job>;
-  readonly rules: CollectRules;
-  /** Asked at every step; `room` without those of the group that is being collected. */
-  readonly device: () => DeviceOutlook;
-  /** REALTIME, or waiting for longer than `queue.aging_ms`. */
-  readonly hurried: (job: Job) => boolean;
-  readonly clock: MonotonicClock;
-}
-
-export interface CollectedGroup<Job> {
-  readonly jobs: readonly Job[];
-  /** From the first member to the close. */
-  readonly waitedMs: number;
 }
 
 /**
@@ -49,14 +24,27 @@ export interface CollectedGroup<Job> {
  * allows. A device that is busy needs no wait: later jobs are taken when they arrive,
  * prepared meanwhile, and merged in front of the device (D-24). A member that is REALTIME
  * or aged does not wait. Call it when there is room for at least one.
- * @returns undefined when no job came within `blockMs`
+ * @returns `waitedMs`: from the first member to the close. Undefined when no job came
+ *   within `blockMs`
  */
-export async function collectGroup<Job>(
-  options: CollectorOptions<Job>,
-): Promise<CollectedGroup<Job> | undefined> {
-  const { feed, rules, device, hurried, clock } = options;
-  const { maxSize, batchTimeoutMs: windowMs, policy, quietGapMs } = rules;
-  const window = new BatchWindow({ policy, maxSize, windowMs, quietGapMs });
+export async function collectGroup<Job>({
+  feed,
+  rules,
+  device,
+  hurried,
+  clock,
+}: {
+  /** A job that is queued, or arrives within `waitMs`; it blocks and never polls. */
+  readonly feed: { next(waitMs: number): Promise<Job | undefined> };
+  readonly rules: CollectRules;
+  /** Asked at every step; `room` without those of the group that is being collected. */
+  readonly device: () => DeviceOutlook;
+  /** REALTIME, or waiting for longer than `queue.aging_ms`. */
+  readonly hurried: (job: Job) => boolean;
+  readonly clock: MonotonicClock;
+}) {
+  const { maxSize } = rules;
+  const window = new BatchWindow({ ...rules, windowMs: rules.batchTimeoutMs });
   const jobs: Job[] = [];
   let isHurried = false;
   let firstMs = 0;
@@ -68,11 +56,8 @@ export async function collectGroup<Job>(
     if (jobs.length === 1) firstMs = nowMs;
     const { room, idle } = device();
     if (jobs.length >= Math.min(maxSize, room)) break;
-    const lane = {
-      size: jobs.length,
-      firstEnqueuedAtMs: firstMs,
-      lastEnqueuedAtMs: nowMs,
-    };
+    const { length: size } = jobs;
+    const lane = { size, firstEnqueuedAtMs: firstMs, lastEnqueuedAtMs: nowMs };
     const offer = { free: room, idle, maxBatch: maxSize };
     const decision = isHurried
       ? window.flush(lane, offer)

@@ -4,7 +4,6 @@ import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ENGINE, type WorkerEngine } from '../engines/worker-engine.js';
 import { deviceLimits } from '../execution/micro-batcher.js';
 import { CrashMarkers } from './crash-markers.js';
-import { type CollectRules, type DeviceOutlook } from './group-collector.js';
 import { JobRunner } from './job-runner.js';
 import { ResultDelivery } from './result-delivery.js';
 import { type PulledGroup, type PulledJob } from './taken-job.js';
@@ -37,7 +36,7 @@ export class HeldJobs {
   }
 
   /** Read each time: an engine knows its limits only after loading. */
-  rules(): CollectRules {
+  rules() {
     const { maxBatch: maxSize } = deviceLimits(this.engine.info, this.spec);
     return { ...this.spec.pull!, maxSize };
   }
@@ -51,7 +50,7 @@ export class HeldJobs {
     return maxBatch * (maxConcurrent + 1);
   }
 
-  outlook(): DeviceOutlook {
+  outlook() {
     return { room: this.capacity - this.size, idle: this.size === 0 };
   }
 

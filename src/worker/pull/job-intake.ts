@@ -9,9 +9,8 @@ import { type DeadLetter } from '../../contracts/queue-jobs/queue-messages.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { LockKeeper } from './lock-keeper.js';
-import { retryUntilAborted } from './retry-until-aborted.js';
 import { PullConnections } from './pull-connections.js';
-import { JobLost, RequestQueue, type Stray } from './request-queue.js';
+import { JobLost, RequestQueue, retryUntilAborted, type Stray } from './request-queue.js';
 import { type PulledJob, type TakenJob } from './taken-job.js';
 
 /** Bytes of a dead letter that are logged. */
@@ -55,13 +54,35 @@ export class JobIntake {
       gone.abort(new JobLost('its lock is lost')),
     );
     if (!(order instanceof Error)) return { job, order, gone, lock };
-    this.#putAside(job, order.message, gone.signal, lock);
+    this.putAside(job, order.message, gone.signal, lock);
     return undefined;
   }
 
-  /** Jobs that BullMQ itself could not return, because it cannot read their options. */
-  putAside(stray: Stray, reason: string): void {
-    this.#putAside(stray, reason, new AbortController().signal);
+  /**
+   * Also for jobs that BullMQ itself could not return, because it cannot read their
+   * options.
+   */
+  putAside(
+    job: Stray,
+    reason: string,
+    signal = new AbortController().signal,
+    lock?: Disposable,
+  ): void {
+    const failed = (error: Error): void =>
+      this.log.warn(
+        { event: 'burial_failed', jobId: job.id, err: error },
+        'A dead letter could not be stored; trying again',
+      );
+    const burial = retryUntilAborted(() => this.#bury(job, reason), {
+      signal,
+      failed,
+    })
+      .catch(() => undefined)
+      .finally(() => {
+        lock?.[Symbol.dispose]();
+        this.#burials.delete(burial);
+      });
+    this.#burials.add(burial);
   }
 
   async settled(): Promise<void> {
@@ -80,24 +101,6 @@ export class JobIntake {
         ? new Error(`data is not JSON: ${error.message}`)
         : (error as Error);
     }
-  }
-
-  #putAside(job: Stray, reason: string, signal: AbortSignal, lock?: Disposable): void {
-    const failed = (error: Error): void =>
-      this.log.warn(
-        { event: 'burial_failed', jobId: job.id, err: error },
-        'A dead letter could not be stored; trying again',
-      );
-    const burial = retryUntilAborted(() => this.#bury(job, reason), {
-      signal,
-      failed,
-    })
-      .catch(() => undefined)
-      .finally(() => {
-        lock?.[Symbol.dispose]();
-        this.#burials.delete(burial);
-      });
-    this.#burials.add(burial);
   }
 
   /**

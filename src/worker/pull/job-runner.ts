@@ -14,7 +14,7 @@ import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';
 import { CrashMarkers } from './crash-markers.js';
-import { retryUntilAborted } from './retry-until-aborted.js';
+import { retryUntilAborted } from './request-queue.js';
 import { JobWork } from './job-work.js';
 import { ResultDelivery } from './result-delivery.js';
 import { StopListener } from './stop-listener.js';

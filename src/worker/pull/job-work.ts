@@ -4,7 +4,6 @@ import {
 } from '../../contracts/grpc/call.codec.js';
 import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type EngineCapability, type EngineInfo } from '@switchyard/engine-api/engine.js';
 
@@ -31,17 +30,6 @@ export function assertAble(
   );
 }
 
-/**
- * @throws DomainError `invalid_value` when the engine does not recognise the language;
- *   regions are not compared
- */
-export function assertLanguage({ languages }: EngineInfo, language: string): void {
-  if (language === '' || languages.length === 0) return;
-  if (languages.some(known => baseOf(known) === baseOf(language))) return;
-  const message = `\`language\` must be one the model recognises (${languages.join(', ')}); got "${language}".`;
-  throw invalidField('options.language', message);
-}
-
 export const wrongKind = ({ kind, model }: QueueJob, does: string): DomainError =>
   new DomainError(
     'model_kind_mismatch',
@@ -50,8 +38,6 @@ export const wrongKind = ({ kind, model }: QueueJob, does: string): DomainError 
       param: 'kind',
     },
   );
-
-const baseOf = (tag: string): string => (tag.split('-', 1)[0] ?? '').toLowerCase();
 
 export interface JobAnswer {
   readonly value: JobValue;

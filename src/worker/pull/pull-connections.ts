@@ -34,7 +34,9 @@ export class PullConnections {
     @Inject(WORKER_LOG) private readonly log: Logger,
     private readonly readiness: PullReadiness,
   ) {
-    this.sharedQueue = sharedQueueOf(spec);
+    if (!spec.sharedQueue)
+      throw new Error('This worker has no shared queue to pull from.');
+    this.sharedQueue = spec.sharedQueue;
     this.announcedId = `${spec.workerId}.${hostname()}.${process.pid}`;
     this.keys = new QueueKeys(this.sharedQueue.prefix);
   }
@@ -80,12 +82,6 @@ export class PullConnections {
       isAway = false;
     });
   }
-}
-
-/** @throws Error for a worker without a shared queue */
-export function sharedQueueOf({ sharedQueue }: WorkerSpec): SharedQueueAccess {
-  if (!sharedQueue) throw new Error('This worker has no shared queue to pull from.');
-  return sharedQueue;
 }
 
 /**

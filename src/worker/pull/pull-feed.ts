@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type Logger } from 'pino';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { type JobFeed } from './group-collector.js';
 import { JobIntake } from './job-intake.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
@@ -20,7 +19,7 @@ const OVERDUE_MS = 2000;
  * (`takeError`).
  */
 @Injectable()
-export class PullFeed implements JobFeed<PulledJob> {
+export class PullFeed {
   readonly #blocked: Redis;
   readonly #control: Redis;
   #clientId: number | undefined;

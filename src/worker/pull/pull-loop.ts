@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
+import { pause } from '../../platform/clock/pause.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
-import { type CollectedGroup, collectGroup } from './group-collector.js';
+import { collectGroup } from './group-collector.js';
 import { HeldJobs } from './held-jobs.js';
 import { JobIntake } from './job-intake.js';
 import { PullFeed } from './pull-feed.js';
 import { RequestQueue } from './request-queue.js';
-import { isHurried, type PulledJob } from './taken-job.js';
+import { type PulledJob } from './taken-job.js';
 
 const PROCESS_CLOCK = { nowMs: () => performance.now() };
 const PAUSES = { firstMs: 100, longestMs: 2000 };
@@ -25,7 +26,7 @@ const PAUSES = { firstMs: 100, longestMs: 2000 };
 export class PullLoop {
   readonly #stopped = new AbortController();
   readonly #changes = new EventEmitter();
-  #drained = false;
+  drained = false;
   #running: Promise<void> | undefined;
   #ended: Promise<void> | undefined;
 
@@ -42,14 +43,10 @@ export class PullLoop {
     if (!this.#stopped.signal.aborted) this.#running ??= this.#run();
   }
 
-  get drained(): boolean {
-    return this.#drained;
-  }
-
   /** Takes no jobs until it is called with false; those that are held finish. */
   drain(drained: boolean): void {
     if (drained === this.drained) return;
-    this.#drained = drained;
+    this.drained = drained;
     this.#changes.emit('drained');
     if (drained) this.feed.interrupt();
     this.log.info(
@@ -89,7 +86,7 @@ export class PullLoop {
   async #round(): Promise<Error | undefined> {
     const { signal } = this.#stopped;
     await this.held.room(signal);
-    while (this.#drained && !signal.aborted)
+    while (this.drained && !signal.aborted)
       await once(this.#changes, 'drained', { signal }).catch(() => undefined);
     if (signal.aborted) return undefined;
     const { feed, held } = this;
@@ -97,14 +94,15 @@ export class PullLoop {
       feed,
       rules: held.rules(),
       device: () => held.outlook(),
-      hurried: ({ job }) => isHurried(job),
+      // It does not wait for stragglers (D-02). A job without a class counts as urgent.
+      hurried: ({ job }) => job.priority < QueueJobClass.BATCH,
       clock: PROCESS_CLOCK,
     });
-    if (group) await this.#dispatch(group);
+    if (group) await this.#dispatch(group.jobs, group.waitedMs);
     return this.feed.takeError();
   }
 
-  async #dispatch({ jobs, waitedMs }: CollectedGroup<PulledJob>): Promise<void> {
+  async #dispatch(jobs: readonly PulledJob[], waitedMs: number): Promise<void> {
     if (this.#stopped.signal.aborted)
       return this.held.giveBack(jobs, 'the worker is shutting down');
     if (this.drained) return this.held.giveBack(jobs, 'the worker is drained');
@@ -133,9 +131,7 @@ export class PullLoop {
       fields,
       `Taking jobs failed; again in ${Math.round(pauseMs)} ms: ${error.message}`,
     );
-    await sleep(pauseMs, undefined, { signal: this.#stopped.signal }).catch(
-      () => undefined,
-    );
+    await pause(pauseMs, this.#stopped.signal);
     await this.#returnStrays(error).catch((caught: unknown) =>
       this.log.debug({ err: caught }, 'Stray jobs are looked for later'),
     );

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
-import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { encodeJobTranscript } from '../../contracts/queue-jobs/job-result.js';
 import {
   type QueueJob,
@@ -8,27 +7,23 @@ import {
 } from '../../contracts/queue-jobs/queue-job.js';
 import { maxWholeAudioBytes, WorkerSpec } from '../../platform/config/worker-spec.js';
 import { aboutUrl } from '../audio/audio-download.js';
-import { type EngineCapability } from '@switchyard/engine-api/engine.js';
+import { type EngineCapability, type EngineInfo } from '@switchyard/engine-api/engine.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
-import { RecognitionService } from '../execution/recognition.service.js';
+import {
+  type RecognitionCall,
+  RecognitionService,
+} from '../execution/recognition.service.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type TranscriptAnswer } from '../execution/transcript-stitcher.js';
 import { QueuedAudio } from './queued-audio.js';
-import {
-  assertAble,
-  assertLanguage,
-  type JobAnswer,
-  type JobWork,
-  wrongKind,
-} from './job-work.js';
+import { assertAble, type JobAnswer, type JobWork, wrongKind } from './job-work.js';
 
 /** Gateways use the same limit between `TranscribeFile` and `TranscribeUpload`. */
 const SHORT_S = 60;
 /** Assumed for audio of unknown length, as in gateways: 16 kbit/s. */
 const GUESSED_BYTES_PER_S = 2000;
-
-type CallFields = Omit<TranscribeCallFields, 'audio'>;
 
 /** Transcriptions and translations. */
 @Injectable()
@@ -59,7 +54,7 @@ export class RecognitionWork implements JobWork {
 
   async #transcribe(
     job: TranscriptionJob,
-    fields: CallFields,
+    fields: RecognitionCall,
     signal: AbortSignal,
   ): Promise<TranscriptAnswer> {
     const { audio } = job;
@@ -89,7 +84,7 @@ export class RecognitionWork implements JobWork {
     { kind, options }: TranscriptionJob,
     envelope: CallEnvelope,
     signal: AbortSignal,
-  ): Promise<CallFields> {
+  ): Promise<RecognitionCall> {
     const { durationS: _, knownSpeakers, ...rest } = options;
     const voices = await Promise.all(
       knownSpeakers.map(async ({ name, blob }) => ({
@@ -120,3 +115,16 @@ export class RecognitionWork implements JobWork {
     assertLanguage(info, options.language);
   }
 }
+
+/**
+ * @throws DomainError `invalid_value` when the engine does not recognise the language;
+ *   regions are not compared
+ */
+function assertLanguage({ languages }: EngineInfo, language: string): void {
+  if (language === '' || languages.length === 0) return;
+  if (languages.some(known => baseOf(known) === baseOf(language))) return;
+  const message = `\`language\` must be one the model recognises (${languages.join(', ')}); got "${language}".`;
+  throw invalidField('options.language', message);
+}
+
+const baseOf = (tag: string): string => (tag.split('-', 1)[0] ?? '').toLowerCase();

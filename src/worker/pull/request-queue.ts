@@ -9,9 +9,11 @@ import {
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { exhaustMap, interval, Subscription } from 'rxjs';
+import { type Backoff, backoffMs } from '@switchyard/engine-api/backoff.js';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type QueueJobResult } from '../../contracts/queue-jobs/job-result.js';
 import { HEARTBEAT_MS } from '../../contracts/queue-jobs/queue-messages.js';
+import { pause } from '../../platform/clock/pause.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { RedisOrder } from '../../platform/redis/redis-order.js';
 import { ResultExpiry, sweepEveryMs } from '../../platform/redis/result-expiry.js';
@@ -23,6 +25,36 @@ import { type TakenJob } from './taken-job.js';
 export class JobLost extends Error {}
 
 const LOST = /^(Missing key|Missing lock|Lock mismatch)|is not in the active state/;
+
+const RETRY_PAUSES: Backoff = { firstMs: 100, longestMs: 5000 };
+
+/**
+ * Retries until it succeeds.
+ * @param options `signal` ends the retries; `failed` is called for every failure, with its
+ *   number from 1
+ * @throws JobLost at once; the signal's reason
+ */
+export async function retryUntilAborted<T>(
+  work: (attempt: number) => Promise<T>,
+  {
+    signal,
+    failed,
+  }: {
+    readonly signal: AbortSignal;
+    readonly failed?: (error: Error, attempt: number) => void;
+  },
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    signal.throwIfAborted();
+    try {
+      return await work(attempt);
+    } catch (error) {
+      if (error instanceof JobLost) throw error;
+      failed?.(error as Error, attempt);
+      await pause(backoffMs(attempt, RETRY_PAUSES), signal);
+    }
+  }
+}
 
 export type Stray = Pick<TakenJob, 'id' | 'token'>;
 

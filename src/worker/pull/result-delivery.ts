@@ -9,8 +9,7 @@ import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { blobOf, storeLarge } from '../../platform/storage/blob-keys.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { Callbacks } from './callbacks.js';
-import { retryUntilAborted } from './retry-until-aborted.js';
-import { JobLost, RequestQueue } from './request-queue.js';
+import { JobLost, RequestQueue, retryUntilAborted } from './request-queue.js';
 import { type PulledJob } from './taken-job.js';
 
 /**

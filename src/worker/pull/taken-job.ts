@@ -1,6 +1,5 @@
 import { type MinimalJob } from 'bullmq';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 
 /** A readable job, while this process holds it. */
 export interface PulledJob {
@@ -48,7 +47,3 @@ export interface TakenJob {
   /** The options it was added with. */
   readonly opts: MinimalJob['opts'];
 }
-
-/** It does not wait for stragglers (D-02). A job without a class counts as urgent. */
-export const isHurried = ({ priority }: TakenJob): boolean =>
-  priority < QueueJobClass.BATCH;

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { io } from 'socket.io-client';
+import { ShortLivedTokens } from '../../../src/platform/auth/short-lived-tokens.js';
 import { Authenticator } from '../../../src/platform/auth/authenticator.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { PostgresServer } from '../../support/postgres-server.js';
@@ -99,7 +100,12 @@ describe('the session of the console', () => {
   it('is not given for a wrong key, nor for a short-lived token', async () => {
     const authenticator = rig.app.get(Authenticator, { strict: false });
     const signedIn = await authenticator.authenticate(operator);
-    const { token } = authenticator.mint(signedIn, { scopes: ['realtime'], ttlS: 60 });
+    const tokens = rig.app.get(ShortLivedTokens, { strict: false });
+    const { token } = tokens.mint({
+      principal: signedIn,
+      scopes: ['realtime'],
+      ttlS: 60,
+    });
     for (const key of ['sk-wrong', token])
       expect((await errorOf(signIn(key))).code).toBe('invalid_api_key');
     expect((await errorOf(signIn(''))).code).toBe('missing_required_parameter');

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { io } from 'socket.io-client';
 import { LIVE_PATH } from '../../../src/contracts/events/live-event.js';
 import { type Scope } from '../../../src/platform/auth/principal.js';
+import { ShortLivedTokens } from '../../../src/platform/auth/short-lived-tokens.js';
 import { Authenticator } from '../../../src/platform/auth/authenticator.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
@@ -53,8 +54,8 @@ const send = (id: string, key: string) => {
 
 const tokenFor = async (scopes: readonly Scope[], ttlS: number) => {
   const authenticator = rig.app.get(Authenticator);
-  return authenticator.mint(await authenticator.authenticate(keys.acme), { scopes, ttlS })
-    .token;
+  const principal = await authenticator.authenticate(keys.acme);
+  return rig.app.get(ShortLivedTokens).mint({ principal, scopes, ttlS }).token;
 };
 
 describe('who may listen', () => {

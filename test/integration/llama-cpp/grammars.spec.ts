@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import { type Grammar } from '@switchyard/engine-api/text-backend.port.js';
+import { type Grammar, type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 import {
   GREEDY,
   llamaBackend,
@@ -44,9 +44,10 @@ async function answers(grammar: Grammar, count: number): Promise<Buffer[]> {
 const parsed = (answer: Buffer): unknown => JSON.parse(answer.toString('utf8'));
 const keysOf = (answer: Buffer): string => Object.keys(parsed(answer) as object).join();
 
-import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
-import { PlainReader } from '../../../src/worker/generation/answer-reader.js';
-import { HarmonyReader } from '../../../src/worker/generation/harmony-reader.js';
+import {
+  PlainReader,
+  HarmonyReader,
+} from '../../../src/worker/generation/answer-reader.js';
 
 describe('a grammar on llama.cpp', () => {
   it.each<[string, Grammar]>([

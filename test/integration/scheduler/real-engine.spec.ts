@@ -3,6 +3,7 @@ import { type INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { SchedulerModule } from '../../../src/gateway/scheduler/scheduler.module.js';
+import { RequestIntake } from '../../../src/gateway/scheduler/request-intake.js';
 import { SchedulerService } from '../../../src/gateway/scheduler/scheduler.service.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
@@ -74,7 +75,7 @@ describe('scheduler and a real engine', () => {
       audioDurationS: 1,
       payload,
     };
-    const settled = await scheduler.submit(spec).settled;
+    const settled = await app.get(RequestIntake).submit(spec).settled;
     settledOrder.push(id);
     return settled;
   };

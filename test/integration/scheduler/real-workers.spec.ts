@@ -4,6 +4,7 @@ import { type INestApplicationContext } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { SchedulerModule } from '../../../src/gateway/scheduler/scheduler.module.js';
+import { RequestIntake } from '../../../src/gateway/scheduler/request-intake.js';
 import { SchedulerService } from '../../../src/gateway/scheduler/scheduler.service.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
@@ -58,7 +59,7 @@ describe('scheduler and real gRPC workers', () => {
   });
 
   const submit = (id: string, prompt: string = script.hold): Promise<SettledRequest> =>
-    scheduler.submit({
+    app.get(RequestIntake).submit({
       ...{
         id,
         model: 'm',

@@ -63,7 +63,7 @@ describe('deadlines of requests (D-26)', () => {
   it.each([1000, 4500])(
     'for the first output are judged by it, not by the answer: after %s ms',
     async ms => {
-      const record = harness.scheduler.submit({
+      const record = harness.intake.submit({
         ...request('s'),
         ...within(4000, 'first_output'),
       });

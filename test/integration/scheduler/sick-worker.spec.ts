@@ -4,7 +4,7 @@ import { Test } from '@nestjs/testing';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { DomainError } from '../../../src/core/errors/domain-error.js';
 import { SchedulerModule } from '../../../src/gateway/scheduler/scheduler.module.js';
-import { SchedulerService } from '../../../src/gateway/scheduler/scheduler.service.js';
+import { RequestIntake } from '../../../src/gateway/scheduler/request-intake.js';
 import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-request.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { ClockModule } from '../../../src/platform/clock/clock.module.js';
@@ -65,7 +65,7 @@ describe('a worker that refuses everything though it is healthy', () => {
   });
 
   const submit = (id: string): Promise<SettledRequest> =>
-    app.get(SchedulerService).submit({
+    app.get(RequestIntake).submit({
       ...{
         id,
         model: 'm',

@@ -1,5 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { catchError, firstValueFrom, from, map, of, race, timer } from 'rxjs';
 import { bottleneckOf, type ModelLoad } from './bottleneck.js';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { Settings } from '../../../platform/config/settings.js';
@@ -8,29 +8,18 @@ import { freeBytes } from '../../../platform/storage/storage-problems.js';
 import { type ViewOf } from '../../http/openapi/view.js';
 import { IntakeGate } from '../../http/intake-gate.js';
 import { EmbeddedProcessor } from '../../jobs/processor/embedded-processor.js';
-import {
-  type ModelQueueDepth,
-  type ModelWaiting,
-} from '../../scheduler/scheduler.service.js';
 import { SchedulerService } from '../../scheduler/scheduler.service.js';
+import { type QueueDepth } from '../../shared-queue/request-queue.port.js';
 import { AllWorkers } from '../../shared-queue/all-workers.js';
-import {
-  isNew,
-  isReady,
-  type ModelView,
-  type WorkerView,
-} from '../../worker-pool/worker-view.js';
+import { isNew, isReady, type WorkerView } from '../../worker-pool/worker-view.js';
 import { RequestHistoryService } from './request-history.service.js';
-import {
-  type StatusBatchesDto,
-  type StatusDependencyDto,
-  type StatusModelDto,
-} from './status.dto.js';
+import { type StatusDto } from './status.dto.js';
 import { JobStore } from '../../../platform/database/job-store.js';
 
 /** A disk or a database that hangs delays a status by this much, and is missing in it. */
 const LIMIT_MS = 500;
-type DependencyStatus = ViewOf<typeof StatusDependencyDto>;
+type Status = ViewOf<typeof StatusDto>;
+type DependencyStatus = Status['dependencies'][number];
 
 /** The disk and the batches: what a status knows besides requests and workers. */
 @Injectable()
@@ -46,7 +35,7 @@ export class StoreStatus {
     return inTime(freeBytes(this.settings.data.dir));
   }
 
-  async batches(): Promise<ViewOf<typeof StatusBatchesDto> | undefined> {
+  async batches(): Promise<Status['batches'] | undefined> {
     if (this.monitor.isDown('database')) return undefined;
     const backlog = await inTime(this.jobs.backlog(Date.now()));
     if (!backlog) return undefined;
@@ -101,72 +90,60 @@ export class GatewayStatus {
     };
   }
 
-  #models(depths: readonly ModelQueueDepth[]) {
+  #models(depths: readonly QueueDepth[]) {
     const waiting = this.scheduler.waiting();
     const depthOf = new Map(depths.map(depth => [depth.model, depth]));
-    return this.workers.models().map(view => {
-      const load = loadOf(
-        view,
-        this.history.rates(view.id),
-        depthOf.get(view.id),
-        waiting.get(view.id),
-      );
-      return {
-        load,
-        shown: shownOf(view, load, depthOf.get(view.id), waiting.get(view.id)),
+    return this.workers.models().map(({ id, state, reason, workers: all }) => {
+      const depth = depthOf.get(id) ?? NO_DEPTH;
+      const { realtime, batch, running: in_flight, oldestWaitMs = 0 } = depth;
+      const { aged, byTenant } = waiting.get(id) ?? NONE_WAITS;
+      const [busiest] = [...byTenant].sort(([, a], [, b]) => b - a);
+      const rates = this.history.rates(id);
+      const workers = workerCounts(all);
+      const slots = {
+        total: all.reduce((sum, worker) => sum + worker.slots.total, 0),
+        free: all.reduce((sum, worker) => sum + worker.slots.free, 0),
       };
+      const load: ModelLoad = {
+        id,
+        reason,
+        expected: state === 'loaded' || state === 'loading' || state === 'failed',
+        waiting: realtime + batch,
+        busiestTenant: busiest && { tenant: busiest[0], waiting: busiest[1] },
+        oldestWaitMs,
+        workers,
+        slots,
+        rates,
+      };
+      const { ready, total, drained } = workers;
+      const shown: Status['models'][number] = {
+        id,
+        state,
+        waiting: { realtime, batch, aged },
+        oldest_wait_ms: Math.round(oldestWaitMs),
+        in_flight,
+        workers: { ready, total, drained },
+        slots,
+        rates: {
+          arrived_per_s: hundredths(rates.arrived),
+          completed_per_s: hundredths(rates.completed),
+          failed_per_s: hundredths(rates.failed),
+          refused_per_s: hundredths(rates.refused),
+        },
+      };
+      return { load, shown };
     });
   }
 }
 
-function loadOf(
-  { id, state, reason, workers }: ModelView,
-  rates: ModelLoad['rates'],
-  { realtime = 0, batch = 0, oldestWaitMs = 0 }: Partial<ModelQueueDepth> = {},
-  waiting?: ModelWaiting,
-): ModelLoad {
-  const count = (meets: (worker: WorkerView) => boolean): number =>
-    workers.filter(meets).length;
-  const slots = (part: 'total' | 'free'): number =>
-    workers.reduce((sum, worker) => sum + worker.slots[part], 0);
-  const [busiest] = [...(waiting?.byTenant ?? [])].sort(([, a], [, b]) => b - a);
-  return {
-    id,
-    reason,
-    expected: state === 'loaded' || state === 'loading' || state === 'failed',
-    waiting: realtime + batch,
-    busiestTenant: busiest && { tenant: busiest[0], waiting: busiest[1] },
-    oldestWaitMs,
-    workers: {
-      total: workers.length,
-      ready: count(isReady),
-      starting: count(worker => !worker.drained && isNew(worker)),
-      drained: count(({ drained = false }) => drained),
-    },
-    slots: { total: slots('total'), free: slots('free') },
-    rates,
-  };
-}
+const NO_DEPTH: QueueDepth = { model: '', realtime: 0, batch: 0, running: 0 };
+const NONE_WAITS = { aged: 0, byTenant: new Map<string, number>() };
 
-const shownOf = (
-  { state }: ModelView,
-  { id, workers, slots, rates, oldestWaitMs }: ModelLoad,
-  { realtime = 0, batch = 0, running = 0 }: Partial<ModelQueueDepth> = {},
-  { aged = 0 }: Partial<ModelWaiting> = {},
-): ViewOf<typeof StatusModelDto> => ({
-  id,
-  state,
-  waiting: { realtime, batch, aged },
-  oldest_wait_ms: Math.round(oldestWaitMs),
-  in_flight: running,
-  workers: { ready: workers.ready, total: workers.total, drained: workers.drained },
-  slots,
-  rates: {
-    arrived_per_s: hundredths(rates.arrived),
-    completed_per_s: hundredths(rates.completed),
-    failed_per_s: hundredths(rates.failed),
-    refused_per_s: hundredths(rates.refused),
-  },
+const workerCounts = (workers: readonly WorkerView[]): ModelLoad['workers'] => ({
+  total: workers.length,
+  ready: workers.filter(isReady).length,
+  starting: workers.filter(worker => !worker.drained && isNew(worker)).length,
+  drained: workers.filter(({ drained = false }) => drained).length,
 });
 
 const hundredths = (rate: number): number => Math.round(rate * 100) / 100;
@@ -183,9 +160,4 @@ function diskStatus(free: number | undefined): DependencyStatus {
 
 /** Undefined: it failed, or did not answer in time. */
 const inTime = <T>(work: Promise<T>): Promise<T | undefined> =>
-  firstValueFrom(
-    race(
-      from(work).pipe(catchError(() => of(undefined))),
-      timer(LIMIT_MS).pipe(map(() => undefined)),
-    ),
-  );
+  Promise.race([work.catch(() => undefined), sleep(LIMIT_MS, undefined, { ref: false })]);

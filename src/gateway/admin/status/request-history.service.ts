@@ -38,9 +38,7 @@ export class RequestHistoryService
   }
 
   onModuleInit(): void {
-    this.#subscription = this.events.events$.subscribe(event =>
-      this.#history.apply(event),
-    );
+    this.#subscription = this.events.events$.subscribe(this.#history.apply);
   }
 
   onApplicationBootstrap(): void {

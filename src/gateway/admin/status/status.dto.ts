@@ -13,7 +13,7 @@ import {
 } from '../../http/openapi/view.js';
 import { MODEL_STATES } from '../../worker-pool/worker-view.js';
 
-export const StatusModelDto = view('StatusModelDto', {
+const StatusModelDto = view('StatusModelDto', {
   id: textField({ example: 'pocketsphinx-en' }),
   state: choiceField(MODEL_STATES),
   waiting: view('StatusWaitingDto', {
@@ -63,7 +63,7 @@ const BottleneckDto = view('BottleneckDto', {
   text: textField('What limits the gateway now, and what would help.'),
 });
 
-export const StatusDependencyDto = view('StatusDependencyDto', {
+const StatusDependencyDto = view('StatusDependencyDto', {
   name: textField({
     example: 'database',
     description: 'redis, database, blobs, batch_processor or disk.',
@@ -72,7 +72,7 @@ export const StatusDependencyDto = view('StatusDependencyDto', {
   text: textField('Why it is down, or a figure of it; may be empty.'),
 });
 
-export const StatusBatchesDto = view('StatusBatchesDto', {
+const StatusBatchesDto = view('StatusBatchesDto', {
   running: Number,
   waiting: numberField('Not begun, or being validated.'),
 });

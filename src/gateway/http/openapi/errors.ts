@@ -34,7 +34,9 @@ export function withSharedErrors(document: OpenAPIObject): OpenAPIObject {
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods) as unknown as [
       string,
-      Operation,
+      {
+        readonly responses: Record<string, object>;
+      },
     ][]) {
       for (const code of sharedCodes(method, path)) {
         const { status } = ERROR_REGISTRY[code];
@@ -46,10 +48,6 @@ export function withSharedErrors(document: OpenAPIObject): OpenAPIObject {
     }
   }
   return document;
-}
-
-interface Operation {
-  readonly responses: Record<string, object>;
 }
 
 function sharedCodes(method: string, path: string): readonly ErrorCode[] {

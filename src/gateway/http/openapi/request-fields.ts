@@ -85,12 +85,10 @@ export const REQUEST_DTOS = {
   'GET /v1/batches': [BatchListQueryDto],
 } as const;
 
-type Route = keyof typeof REQUEST_DTOS;
-
 /**
  * Every field of every public route: what happens to it, and why. A spec holds it equal
  * to what the routes do; `docs/reference/fields.md` is made of it.
  */
 export const REQUEST_FIELDS = Object.fromEntries(
   Object.entries(REQUEST_DTOS).map(([route, types]) => [route, rulesOf(...types)]),
-) as Readonly<Record<Route, FieldRules>>;
+) as Readonly<Record<keyof typeof REQUEST_DTOS, FieldRules>>;

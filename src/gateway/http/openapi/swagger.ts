@@ -4,9 +4,6 @@ import { ENDPOINTS } from '../../../contracts/endpoints.js';
 import { productVersion } from '../../../platform/process/product-version.js';
 import { withSharedErrors } from './errors.js';
 
-type Schemas = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>;
-type Schema = Exclude<Schemas[string], { $ref: string }>;
-
 /**
  * Gives the optional fields of every form an empty example. Swagger UI fills each field
  * of a form with a made-up value, such as `file_url=string`, and sends it: an untouched
@@ -21,18 +18,13 @@ function emptyOptionalFormFields(document: OpenAPIObject): OpenAPIObject {
   return document;
 }
 
-/** Names of the schemas that are forms. */
-function formSchemas({ paths }: OpenAPIObject): ReadonlySet<string> {
-  const operations = Object.values(paths).flatMap(({ post }) => post ?? []);
-  const references = operations.flatMap(({ requestBody }) => {
-    if (!requestBody || '$ref' in requestBody) return [];
-    const schema = requestBody.content['multipart/form-data']?.schema;
-    return schema && '$ref' in schema ? [schema.$ref] : [];
-  });
-  return new Set(references.map(reference => reference.split('/').at(-1) ?? ''));
-}
-
-function emptyOptional({ properties = {}, required = [] }: Schema): void {
+function emptyOptional({
+  properties = {},
+  required = [],
+}: Exclude<
+  NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string],
+  { $ref: string }
+>): void {
   for (const [name, field] of Object.entries(properties)) {
     if (
       '$ref' in field ||
@@ -43,6 +35,17 @@ function emptyOptional({ properties = {}, required = [] }: Schema): void {
       continue;
     field.example ??= field.type === 'array' ? [] : '';
   }
+}
+
+/** Names of the schemas that are forms. */
+function formSchemas({ paths }: OpenAPIObject): ReadonlySet<string> {
+  const operations = Object.values(paths).flatMap(({ post }) => post ?? []);
+  const references = operations.flatMap(({ requestBody }) => {
+    if (!requestBody || '$ref' in requestBody) return [];
+    const schema = requestBody.content['multipart/form-data']?.schema;
+    return schema && '$ref' in schema ? [schema.$ref] : [];
+  });
+  return new Set(references.map(reference => reference.split('/').at(-1) ?? ''));
 }
 
 /** In the order in which a new user needs them. */
@@ -97,11 +100,6 @@ function withSummaries(document: OpenAPIObject): OpenAPIObject {
 
 const METHODS = { GET: 'get', POST: 'post', DELETE: 'delete' } as const;
 
-interface Answer {
-  readonly contentType?: string;
-  readonly content: Blob;
-}
-
 interface React {
   useMemo<T>(make: () => T, on: readonly unknown[]): T;
   createElement(type: unknown, props: object | null, ...children: unknown[]): unknown;
@@ -115,7 +113,7 @@ const audioPlayer = () => ({
   wrapComponents: {
     responseBody:
       (original: unknown, { React }: { readonly React: React }) =>
-      (props: Answer) => {
+      (props: { readonly contentType?: string; readonly content: Blob }) => {
         const { contentType = '', content } = props;
         const src = React.useMemo(
           () =>

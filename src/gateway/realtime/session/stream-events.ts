@@ -1,3 +1,4 @@
+import { laterBy, movedEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 
 /**
@@ -45,20 +46,7 @@ export function inSession(
   startS: number,
 ): StreamEvent {
   const utterance = event.utterance + utterances;
-  const at = (seconds: number): number => Math.round((seconds + startS) * 1000) / 1000;
-  switch (event.type) {
-    case 'partial':
-      return { ...event, utterance };
-    case 'final': {
-      const words = event.words.map(word => ({
-        ...word,
-        start: at(word.start),
-        end: at(word.end),
-      }));
-      return { ...event, utterance, start: at(event.start), end: at(event.end), words };
-    }
-    case 'speech_started':
-    case 'speech_stopped':
-      return { ...event, utterance, at: at(event.at) };
-  }
+  return event.type === 'partial' || event.type === 'final'
+    ? movedEvent(event, utterance, startS)
+    : { ...event, utterance, at: laterBy(event.at, startS) };
 }

@@ -11,19 +11,14 @@ import { type OpenAiHttpOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { jsonBody, textOf } from './upstream-exchange.js';
 import { unusableAnswer } from './upstream-failure.js';
-import { usageIn } from './upstream-generation.js';
-
-interface Expected {
-  readonly modelId: string;
-  /** Vectors that were asked for. */
-  readonly inputs: number;
-}
+import { usageIn } from './generator.js';
 
 /**
  * Reads OpenAI's list of vectors, numbers or base64, in whatever order.
+ * @param inputs vectors that were asked for
  * @throws UpstreamFailure when it is not what was asked for.
  */
-function embeddingIn({ data }: Fields, { modelId, inputs }: Expected): Embedding {
+function embeddingIn({ data }: Fields, modelId: string, inputs: number): Embedding {
   if (!Array.isArray(data))
     throw unusableAnswer(modelId, 'sent an answer without `data`.');
   const place = ({ index }: Fields): number => (typeof index === 'number' ? index : 0);
@@ -49,7 +44,7 @@ function embeddingIn({ data }: Fields, { modelId, inputs }: Expected): Embedding
  * Jina's and Cohere's list of scores, in whatever order. @throws UpstreamFailure when it
  * is not what was asked for.
  */
-function scoresIn({ results }: Fields, { modelId, inputs }: Expected): Embedding {
+function scoresIn({ results }: Fields, modelId: string, inputs: number): Embedding {
   if (!Array.isArray(results))
     throw unusableAnswer(modelId, 'sent an answer without `results`.');
   const scores = new Float32Array(inputs).fill(NaN);
@@ -111,8 +106,7 @@ export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
       read: async body => {
         const answer = parsed(await textOf(body, LARGEST_ANSWER_BYTES), modelId);
         const read = isRerank ? scoresIn : embeddingIn;
-        const usage = usageIn(answer.usage);
-        return { ...read(answer, { modelId, inputs }), usage };
+        return { ...read(answer, modelId, inputs), usage: usageIn(answer.usage) };
       },
     });
   }

@@ -104,9 +104,15 @@ type Encoded = Extract<TranscribeItem['audio'], { kind: 'encoded' }>;
  * it is there.
  */
 const CARRIED = [
-  ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'temperature'] as const),
-  ...(['hot_words', 'logprobs', 'diarize'] as const),
-];
+  'transcribe',
+  'translate',
+  'word_timestamps',
+  'prompt',
+  'temperature',
+  'hot_words',
+  'logprobs',
+  'diarize',
+] as const;
 /** Four hours of words with their times are a tenth of it. */
 const MAX_ANSWER_BYTES = 67_108_864;
 

@@ -7,21 +7,19 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { languageTag } from '../../../contracts/formats/language-name.js';
 
-interface AnswerContext {
-  /** Asked for, or empty. */
-  readonly language: string;
-  /** Seconds; 0: not known here. */
-  readonly durationS: number;
-  readonly wordTimestamps: boolean;
-}
-
 /**
  * `verbose_json` or `json` of a transcription as a transcript; undefined when it is
  * neither. `json` has no times: its text becomes one segment over the whole audio.
  */
 export function transcriptIn(
   answer: unknown,
-  context: AnswerContext,
+  context: {
+    /** Asked for, or empty. */
+    readonly language: string;
+    /** Seconds; 0: not known here. */
+    readonly durationS: number;
+    readonly wordTimestamps: boolean;
+  },
 ): RecognizedTranscript | undefined {
   if (!isObject(answer) || typeof answer.text !== 'string') return undefined;
   const text = answer.text.trim();

@@ -26,7 +26,7 @@ const LONGEST_LIST_BYTES = 1_048_576;
 async function probe(
   upstream: Upstream,
   { baseUrl, model, timeoutMs }: OpenAiHttpOptions,
-): Promise<{ readonly revision: string; readonly warning?: string }> {
+) {
   const { host } = new URL(baseUrl);
   const revision = `${model} at ${host}`;
   try {
@@ -99,7 +99,7 @@ export abstract class UpstreamEngine<
   onWarning: (text: string) => void = text =>
     process.emitWarning(text, 'UpstreamWarning');
   protected readonly upstream: Upstream;
-  #info: EngineInfo;
+  info: EngineInfo;
 
   /** `carried`: what the protocol can ask an upstream of this kind for. */
   constructor(
@@ -108,15 +108,11 @@ export abstract class UpstreamEngine<
     timing?: RetryTiming,
   ) {
     this.upstream = new Upstream(options, timing);
-    this.#info = unloadedInfo(options, carried);
+    this.info = unloadedInfo(options, carried);
   }
 
   get away$(): BehaviorSubject<boolean> {
     return this.upstream.away$;
-  }
-
-  get info(): EngineInfo {
-    return this.#info;
   }
 
   /**
@@ -128,7 +124,7 @@ export abstract class UpstreamEngine<
     const { revision, warning } = await probe(this.upstream, this.options);
     for (const text of [...warnings, warning])
       if (text !== undefined) this.onWarning(`Model '${this.options.modelId}': ${text}`);
-    this.#info = { ...this.#info, revision };
+    this.info = { ...this.info, revision };
   }
 
   close(): Promise<void> {

@@ -20,13 +20,13 @@ async function read(
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };
-  const exchange = new UpstreamExchange({
+  const options = {
     baseUrl: `http://127.0.0.1:${port}`,
     maxConcurrent: 1,
     timeoutMs: 10_000,
-    ca: undefined,
     insecureSkipVerify: false,
-  });
+  };
+  const exchange = new UpstreamExchange(options, undefined);
   try {
     const request = { path: '/', headers: {}, signal };
     let text = '';

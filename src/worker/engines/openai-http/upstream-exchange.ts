@@ -1,5 +1,4 @@
 import * as http from 'node:http';
-import { type IncomingMessage } from 'node:http';
 import * as https from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { DomainError } from '../../../core/errors/domain-error.js';
@@ -24,7 +23,7 @@ const CUT_OFF = new Set(['ECONNRESET', 'EPIPE']);
  * own iterator, which costs a dozen listeners.
  */
 export async function* bodyOf(
-  answer: IncomingMessage,
+  answer: http.IncomingMessage,
   modelId: string,
 ): AsyncGenerator<Buffer> {
   let wake = (): void => undefined;
@@ -127,14 +126,6 @@ interface ExchangeRequest {
   readonly signal: AbortSignal;
 }
 
-interface ExchangeOptions extends Pick<
-  OpenAiHttpOptions,
-  'baseUrl' | 'timeoutMs' | 'maxConcurrent' | 'insecureSkipVerify'
-> {
-  /** PEM; undefined: Node's own list. */
-  readonly ca: string | undefined;
-}
-
 /** No byte in either direction for `timeoutMs`, while its reader kept up. */
 class UpstreamSilence extends Error {
   constructor(readonly timeoutMs: number) {
@@ -155,8 +146,15 @@ export class UpstreamExchange {
   /** By path, of which an engine has few. Node connects to `hostname`; `host` has the port. */
   readonly #targets = new Map<string, http.RequestOptions & { readonly host: string }>();
 
-  constructor(private readonly options: ExchangeOptions) {
-    const { maxConcurrent, ca, insecureSkipVerify, baseUrl } = options;
+  /** @param ca PEM; undefined: Node's own list */
+  constructor(
+    private readonly options: Pick<
+      OpenAiHttpOptions,
+      'baseUrl' | 'timeoutMs' | 'maxConcurrent' | 'insecureSkipVerify'
+    >,
+    ca: string | undefined,
+  ) {
+    const { maxConcurrent, insecureSkipVerify, baseUrl } = options;
     const limits = {
       keepAlive: true,
       maxSockets: maxConcurrent,

@@ -105,21 +105,19 @@ const OPERATOR_HINTS: Readonly<Record<number, string>> = {
  * address or a path of this machine.
  */
 export function failureOfStatus(modelId: string, answer: AnswerStatus): UpstreamFailure {
-  const { status, problem } = answer;
-  const retry = mayRetry(answer) ? { retry: { afterMs: answer.retryAfterMs } } : {};
+  const { status, problem, retryAfterMs } = answer;
+  const retry = mayRetry(answer) ? { afterMs: retryAfterMs } : undefined;
   const code = codeOfInput(answer);
   if (code !== undefined) return new UpstreamFailure(refusal(code, answer));
   if (status === 429 && !isExhausted(problem)) {
     const message = `The upstream of model '${modelId}' is at its limit.${said(problem)}`;
-    const details =
-      answer.retryAfterMs === undefined ? {} : { retryAfterMs: answer.retryAfterMs };
     return new UpstreamFailure(
-      new DomainError('queue_full', message, details),
-      retry.retry,
+      new DomainError('queue_full', message, { retryAfterMs }),
+      retry,
     );
   }
   const message = `The upstream of model '${modelId}' answered ${status}${explanation(answer)}`;
-  return new UpstreamFailure(new DomainError('engine_failed', message), retry.retry);
+  return new UpstreamFailure(new DomainError('engine_failed', message), retry);
 }
 
 /** The answer came, and it is not what was asked for. */

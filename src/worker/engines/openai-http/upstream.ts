@@ -1,10 +1,10 @@
 import { open, readFile } from 'node:fs/promises';
 import { type IncomingMessage } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { BehaviorSubject } from 'rxjs';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
+import { pause } from '../../../platform/clock/pause.js';
 import { isLoopback } from '../../../platform/http/networks.js';
 import {
   retryAfterMs,
@@ -25,13 +25,6 @@ import { failureOfStatus, problemIn, UpstreamFailure } from './upstream-failure.
 /** As OpenAI's clients. */
 const OWN_WAITS = { firstMs: 500, longestMs: 8000 };
 
-interface RetriedWork<T> {
-  readonly attempt: () => Promise<T>;
-  readonly policy: Pick<OpenAiHttpOptions, 'retries' | 'maxRetryWaitMs'>;
-  readonly signal: AbortSignal;
-  readonly timing: RetryTiming;
-}
-
 /**
  * Attempts until one succeeds, fails for good, or none are left; never another one once
  * `signal` has aborted.
@@ -44,7 +37,12 @@ export async function withRetries<T>({
   policy: { retries, maxRetryWaitMs },
   signal,
   timing,
-}: RetriedWork<T>): Promise<T> {
+}: {
+  readonly attempt: () => Promise<T>;
+  readonly policy: Pick<OpenAiHttpOptions, 'retries' | 'maxRetryWaitMs'>;
+  readonly signal: AbortSignal;
+  readonly timing: RetryTiming;
+}): Promise<T> {
   for (let tries = 1; ; tries++) {
     signal.throwIfAborted();
     try {
@@ -89,7 +87,7 @@ async function readApiKey(path: string) {
   return { key, warning: mode & OTHERS_MAY_READ ? warning : undefined };
 }
 
-async function readSmallFile(path: string): Promise<{ content: string; mode: number }> {
+async function readSmallFile(path: string) {
   try {
     await using file = await open(path, 'r');
     const { mode, size } = await file.stat();
@@ -136,7 +134,7 @@ interface UpstreamCall<T> extends UpstreamRequest {
  * A 2xx answer whose body is read at its reader's pace; the signal that it was asked with
  * ends it. Disposing of it closes its connection unless all was read.
  */
-export interface OpenAnswer extends Disposable {
+interface OpenAnswer extends Disposable {
   readonly head: IncomingMessage;
   /** Fails with `UpstreamFailure` when the network does. */
   readonly body: AsyncIterable<Buffer>;
@@ -176,7 +174,7 @@ export class Upstream {
     const read = apiKeyFile === undefined ? undefined : await readApiKey(apiKeyFile);
     const ca = caFile === undefined ? undefined : await readAuthorities(caFile);
     this.#key = read?.key;
-    this.#exchange = new UpstreamExchange({ ...this.options, ca });
+    this.#exchange = new UpstreamExchange(this.options, ca);
     const isBare = baseUrl.startsWith('http:') && !isLoopback(new URL(baseUrl).hostname);
     const warnings = read?.warning === undefined ? [] : [read.warning];
     return read && isBare
@@ -281,9 +279,7 @@ export class Upstream {
     if (this.away$.value) return;
     this.away$.next(true);
     for (let failures = 1; this.away$.value && !closing.aborted; failures++) {
-      await sleep(backoffMs(failures, PROBES), undefined, { signal: closing }).catch(
-        () => undefined,
-      );
+      await pause(backoffMs(failures, PROBES), closing);
       const signal = AbortSignal.timeout(PROBES.longestMs);
       await this.#send({ path: '/models', accept: 'application/json', signal }).then(
         answer => {

@@ -23,7 +23,7 @@ const run = (
   gpu: SyntheticDevice,
   items: readonly Item[],
   onStep?: (done: number) => void,
-) => gpu.run(items, { contentOf, onStep });
+) => gpu.run(items, contentOf, onStep);
 
 describe('SyntheticDevice', () => {
   it('costs no timer and no turn of the loop when the cost is 0', async () => {

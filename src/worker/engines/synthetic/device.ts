@@ -31,13 +31,6 @@ interface DeviceItem {
   readonly signal: AbortSignal;
 }
 
-interface DeviceCall<Item> {
-  /** What scripted faults look at. */
-  readonly contentOf: (item: Item) => Uint8Array | string;
-  /** Told after each part, with the share of the work that is done. */
-  readonly onStep?: (done: number) => void;
-}
-
 /** No chance to clean up, as in a native crash. */
 export const crash = (): unknown => process.kill(process.pid, 'SIGKILL');
 
@@ -58,11 +51,14 @@ export class SyntheticDevice {
 
   /**
    * One engine call.
+   * @param contentOf what scripted faults look at
+   * @param onStep told after each part, with the share of the work that is done
    * @returns why an item has no value; undefined: it has one. In order
    */
   async run<Item extends DeviceItem>(
     items: readonly Item[],
-    { contentOf, onStep = () => undefined }: DeviceCall<Item>,
+    contentOf: (item: Item) => Uint8Array | string,
+    onStep: (done: number) => void = () => undefined,
   ): Promise<(Error | undefined)[]> {
     const faults = items.map(item => this.#faultOf(contentOf(item)));
     if (!areGone(items)) {
@@ -106,17 +102,16 @@ export class SyntheticDevice {
   #faultOf(content: Uint8Array | string): ScriptedFault | undefined {
     const { faults } = this.options;
     if (faults.length === 0) return undefined;
-    const text = typeof content === 'string' ? content : viewOf(content);
+    const text =
+      typeof content === 'string'
+        ? content
+        : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
     return faults.find(({ marker }) => text.includes(marker));
   }
 }
 
 const areGone = (items: readonly DeviceItem[]): boolean =>
   items.every(({ signal }) => signal.aborted);
-
-function viewOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
 
 /** A small public-domain generator: 0..1, the same sequence for the same seed. */
 function mulberry32(seed: number): () => number {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import { rerankRequest } from '@switchyard/engine-api/rerank-request.js';
 import {
@@ -7,7 +8,7 @@ import {
 } from '@switchyard/engine-api/text-embedder.js';
 import { outcomesOf, SyntheticEngine } from './device.js';
 import { type SyntheticOptions } from './options.js';
-import { inputsIn, syntheticBody, vectorOf } from './text.js';
+import { syntheticBody } from './text.js';
 
 /**
  * Vectors with no model: directions that only the text decides, computed in groups at
@@ -21,7 +22,7 @@ export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
   }
 
   async embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]> {
-    const errors = await this.device.run(batch, { contentOf: ({ body }) => body });
+    const errors = await this.device.run(batch, ({ body }) => body);
     return outcomesOf(errors, at => {
       const { form, body } = batch[at]!;
       return form === 'rerank' ? this.#scores(body) : this.#embedding(body);
@@ -42,7 +43,7 @@ export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
 
   #embedding(body: Buffer): Embedding {
     const request = syntheticBody(body);
-    const inputs = inputsIn(request);
+    const inputs = inputsIn(request.input);
     const dimensions = request.dimensions ?? this.options.dimensions;
     const vectors = new Float32Array(inputs.length * dimensions);
     inputs.forEach((text, index) =>
@@ -52,4 +53,23 @@ export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
     const usage = { promptTokens, completionTokens: 0, cachedTokens: 0 };
     return { vectors, dimensions, usage };
   }
+}
+
+/** The inputs of an embedding request, each as a text. */
+function inputsIn(input: unknown): readonly string[] {
+  const several = Array.isArray(input) && !input.every(item => typeof item === 'number');
+  const inputs: readonly unknown[] = several ? input : [input];
+  return inputs.map(item => (typeof item === 'string' ? item : JSON.stringify(item)));
+}
+
+/** A vector of length 1 in a direction that only the text decides. */
+function vectorOf(text: string, dimensions: number): Float32Array {
+  const vector = new Float32Array(dimensions);
+  let digest = Buffer.alloc(0);
+  for (let at = 0; at < dimensions; at++) {
+    if (at % 16 === 0) digest = createHash('sha256').update(`${at}:${text}`).digest();
+    vector[at] = digest.readUInt16LE((at % 16) * 2) / 32_767.5 - 1;
+  }
+  const length = Math.hypot(...vector);
+  return vector.map(value => value / length);
 }

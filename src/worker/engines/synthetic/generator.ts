@@ -1,5 +1,4 @@
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type ChoiceDelta,
   generationBody,
@@ -7,6 +6,7 @@ import {
   type GenerationHead,
   usageChunk,
 } from '../../../contracts/formats/generation-body.js';
+import { pause } from '../../../platform/clock/pause.js';
 import { callersId } from '../../../core/request/request-key.js';
 import { cancelledError } from '@switchyard/engine-api/engine.js';
 import {
@@ -18,7 +18,7 @@ import {
 } from '../text-generator.js';
 import { crash, scriptedFailure, sleepUntil, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { answerToken, promptWords, syntheticBody } from './text.js';
+import { answerToken, syntheticBody } from './text.js';
 
 /** The rest is left to `sleepUntil`, which is exact and hears no abort. */
 const TIMER_SLACK_MS = 2;
@@ -62,7 +62,7 @@ export class SyntheticGenerator extends SyntheticEngine implements TextGenerator
       untilMs - performance.now() - TIMER_SLACK_MS,
       LONGEST_TIMER_MS,
     );
-    if (timerMs >= 1) await sleep(timerMs, undefined, { signal }).catch(() => undefined);
+    if (timerMs >= 1) await pause(timerMs, signal);
     if (signal.aborted) throw abortedBy(signal);
     await sleepUntil(untilMs);
   }
@@ -159,4 +159,17 @@ class SyntheticAnswer {
   #event(chunk: object): GenerationEvent {
     return { type: 'chunk', json: JSON.stringify(chunk) };
   }
+}
+
+/**
+ * Words of what was last said: those that the answer is made of, and that count as the
+ * tokens of the prompt.
+ */
+function promptWords({
+  messages,
+  prompt,
+}: ReturnType<typeof syntheticBody>): readonly string[] {
+  const content = messages ? messages.at(-1)?.content : prompt;
+  const text = typeof content === 'string' ? content : JSON.stringify(content ?? '');
+  return text.split(/\s+/).filter(word => word !== '');
 }

@@ -19,18 +19,9 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { crash, outcomesOf, scriptedFailure, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { evenlySpread, syntheticText } from './text.js';
+import { syntheticText } from './text.js';
 
 const RATE = 16_000;
-
-interface StreamOptions {
-  readonly partials: boolean;
-  /** What the text depends on besides the audio. */
-  readonly conditions: readonly string[];
-  readonly faults: readonly ScriptedFault[];
-  /** Its place is free. */
-  release(): void;
-}
 
 /**
  * A live stream of synthetic text: a partial for every push, a final for every commit. A
@@ -44,7 +35,16 @@ class SyntheticStream implements RecognizerStream {
   #lingerMs = 0;
   #closed: Promise<void> | undefined;
 
-  constructor(private readonly options: StreamOptions) {}
+  constructor(
+    private readonly options: {
+      readonly partials: boolean;
+      /** What the text depends on besides the audio. */
+      readonly conditions: readonly string[];
+      readonly faults: readonly ScriptedFault[];
+      /** Its place is free. */
+      release(): void;
+    },
+  ) {}
 
   async push(samples: Int16Array): Promise<readonly RecognizerEvent[]> {
     if (this.#closed) return closed();
@@ -104,8 +104,14 @@ function closed(): Promise<never> {
 
 /** All that a transcript can be asked for. */
 const CAPABILITIES: readonly EngineCapability[] = [
-  ...(['transcribe', 'translate', 'word_timestamps', 'prompt', 'temperature'] as const),
-  ...(['hot_words', 'logprobs', 'diarize'] as const),
+  'transcribe',
+  'translate',
+  'word_timestamps',
+  'prompt',
+  'temperature',
+  'hot_words',
+  'logprobs',
+  'diarize',
 ];
 
 /**
@@ -135,7 +141,7 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
   async transcribe(
     batch: readonly TranscribeItem[],
   ): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
-    const call = this.device.run(batch, { contentOf });
+    const call = this.device.run(batch, contentOf);
     // Made up while the device works, so that the call costs what the script says
     // and no more.
     const transcripts = batch.map(transcriptOf);
@@ -217,4 +223,16 @@ const speakersOf = (known: readonly string[]): readonly string[] =>
 
 function contentOf({ audio }: TranscribeItem): Uint8Array {
   return audio.kind === 'encoded' ? audio.bytes : bytesOf(audio.samples);
+}
+
+/** The words of the text, each with an equal part of the time. Seconds. */
+function evenlySpread(text: string, start: number, end: number): TranscriptWord[] {
+  const words = text === '' ? [] : text.split(' ');
+  const each = (end - start) / Math.max(1, words.length);
+  return words.map((word, i) => ({
+    word,
+    start: start + i * each,
+    end: start + (i + 1) * each,
+    confidence: 0.9,
+  }));
 }

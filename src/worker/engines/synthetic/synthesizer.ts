@@ -29,56 +29,49 @@ export class SyntheticSynthesizer extends SyntheticEngine implements SpeechSynth
   async synthesize(
     batch: readonly SynthesizeItem[],
   ): Promise<readonly ItemOutcome<{ readonly durationS: number }>[]> {
-    const tones = batch.map(item => new Tone(item, this.options.charactersPerSecond));
-    const errors = await this.device.run(batch, {
-      contentOf: ({ text }) => text,
-      onStep: done => tones.forEach(tone => tone.emitUpTo(done)),
-    });
+    const tones = batch.map(item => toneOf(item, this.options.charactersPerSecond));
+    const errors = await this.device.run(
+      batch,
+      ({ text }) => text,
+      done => tones.forEach(tone => tone.emitUpTo(done)),
+    );
     return outcomesOf(errors, at => ({ durationS: tones[at]!.end() }));
   }
 }
 
 /** The audio of one item, let out part by part. */
-class Tone {
-  readonly #total: number;
-  #problem: unknown;
-  #emitted = 0;
-
-  constructor(
-    private readonly item: SynthesizeItem,
-    charactersPerSecond: number,
-  ) {
-    const { text, speed } = item;
-    this.#total = Math.ceil((RATE * text.length) / charactersPerSecond / speed);
-    this.#attempt(() => {
-      checkSpeechItem(item, ['synthetic']);
-      if (text.trim() === '') throw nothingToSpeak();
-    });
-  }
-
-  emitUpTo(done: number): void {
-    const until = Math.round(this.#total * done);
-    this.#attempt(() => {
-      while (!this.#problem && !this.item.signal.aborted && this.#emitted < until) {
-        const samples = TONE.slice(0, Math.min(RATE, until - this.#emitted));
-        this.#emitted += samples.length;
-        this.item.emit(samples);
-      }
-    });
-  }
-
-  /** Its length in seconds. @throws what was wrong with it, or with its consumer */
-  end(): number {
-    if (this.#problem) throw this.#problem as Error;
-    return this.#total / RATE;
-  }
-
+function toneOf(item: SynthesizeItem, charactersPerSecond: number) {
+  const { text, speed, signal } = item;
+  const total = Math.ceil((RATE * text.length) / charactersPerSecond / speed);
+  let problem: unknown;
+  let emitted = 0;
   /** A consumer that fails takes its own item down, not the group. */
-  #attempt(work: () => void): void {
+  const attempt = (work: () => void): void => {
     try {
       work();
     } catch (error) {
-      this.#problem = error;
+      problem = error;
     }
-  }
+  };
+  attempt(() => {
+    checkSpeechItem(item, ['synthetic']);
+    if (text.trim() === '') throw nothingToSpeak();
+  });
+  return {
+    emitUpTo: (done: number): void => {
+      const until = Math.round(total * done);
+      attempt(() => {
+        while (!problem && !signal.aborted && emitted < until) {
+          const samples = TONE.slice(0, Math.min(RATE, until - emitted));
+          emitted += samples.length;
+          item.emit(samples);
+        }
+      });
+    },
+    /** Its length in seconds. @throws what was wrong with it, or with its consumer */
+    end: (): number => {
+      if (problem) throw problem as Error;
+      return total / RATE;
+    },
+  };
 }

@@ -28,7 +28,7 @@ export class SimulatedPool implements WorkerPort {
       this.#start(model, index),
     );
     this.#byModel.set(model, [...(this.#byModel.get(model) ?? []), ...workers]);
-    for (const worker of workers) this.#byId.set(worker.id, worker);
+    for (const worker of workers) this.#byId.set(worker.workerId, worker);
   }
 
   get workers(): readonly SimulatedWorker[] {
@@ -37,14 +37,14 @@ export class SimulatedPool implements WorkerPort {
 
   capacities(model: string): readonly WorkerCapacity[] {
     const { maxBatch } = this.cost;
-    return (this.#byModel.get(model) ?? []).map(({ id, total }) => ({
+    return (this.#byModel.get(model) ?? []).map(({ workerId: id, total }) => ({
       ...{ id, slots: total, overdraft: maxBatch, maxBatch, parallel: 1 },
     }));
   }
 
   offer(model: string): SlotOffer | undefined {
     const workers = this.#byModel.get(model) ?? [];
-    return leastLoaded(workers.filter(({ ledger }) => ledger.urgent > 0));
+    return leastLoaded(workers.filter(({ urgent }) => urgent > 0));
   }
 
   lease(workerId: string, count: number, credit: SlotCredit): readonly Lease[] {

@@ -1,4 +1,4 @@
-import { type SlotOffer } from '../../../../src/core/dispatch/worker.port.js';
+import { type WorkerOffer } from '../../../../src/core/dispatch/worker.port.js';
 import { type RequestPriority } from '../../../../src/core/request/request-priority.js';
 import {
   slotCredits,
@@ -9,7 +9,6 @@ import {
   type PlacedWork,
   WorkQueue,
 } from '../../../../src/worker/lifecycle/work-queue.js';
-import { type WorkerOffer } from '../../../../src/gateway/worker-pool/worker-choice.js';
 import { type EventQueue } from '../event-queue.js';
 
 /** What a worker costs, milliseconds. */
@@ -56,12 +55,13 @@ interface ReadyWork extends PlacedWork {
 /**
  * One worker process in virtual time: preparation in parallel, one device lane that takes
  * up to `maxBatch` READY items in the order of the worker's own `WorkQueue` (D-24). Its
- * slots are on the gateway's own `SlotLedger`.
+ * slots are on the gateway's own `SlotLedger`. It is its own offer: read when asked, as
+ * the dispatcher keeps none.
  */
 export class SimulatedWorker implements WorkerOffer {
   readonly ledger: SlotLedger;
-  readonly offer: SlotOffer;
   readonly total: number;
+  readonly maxBatch: number;
   readonly latencyMs = 0;
   readonly groupSizes: number[] = [];
   deviceBusyMs = 0;
@@ -70,7 +70,7 @@ export class SimulatedWorker implements WorkerOffer {
   #deviceBusy = false;
 
   constructor(
-    readonly id: string,
+    readonly workerId: string,
     private readonly cost: DeviceCost,
     private readonly events: EventQueue,
     onCapacity: () => void,
@@ -79,7 +79,19 @@ export class SimulatedWorker implements WorkerOffer {
     this.ledger = new SlotLedger(onCapacity);
     this.ledger.resize(slotCredits(size), slotOverdraft(size));
     this.total = this.ledger.total;
-    this.offer = liveOffer(id, this.ledger, cost.maxBatch);
+    this.maxBatch = cost.maxBatch;
+  }
+
+  get free(): number {
+    return this.ledger.free;
+  }
+
+  get urgent(): number {
+    return this.ledger.urgent;
+  }
+
+  get idle(): boolean {
+    return this.ledger.inUse === 0;
   }
 
   /** A group as it was sent: its members are prepared at the same time. */
@@ -137,21 +149,4 @@ export class SimulatedWorker implements WorkerOffer {
       works.forEach(({ work }) => work.done(now, call)),
     );
   }
-}
-
-/** Read when asked: the dispatcher looks at an offer before it leases and keeps none. */
-function liveOffer(workerId: string, ledger: SlotLedger, maxBatch: number): SlotOffer {
-  return {
-    workerId,
-    maxBatch,
-    get free() {
-      return ledger.free;
-    },
-    get urgent() {
-      return ledger.urgent;
-    },
-    get idle() {
-      return ledger.inUse === 0;
-    },
-  };
 }

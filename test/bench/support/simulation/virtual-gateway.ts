@@ -181,7 +181,7 @@ export class VirtualGateway {
       priority:
         came.priority === 'realtime' ? RequestPriority.REALTIME : RequestPriority.BATCH,
       ...{ enqueuedAtMs: nowMs, queueDeadlineMs: nowMs + this.#rules.queueTimeoutMs },
-      costMs: came.estimatedMs,
+      costMs: came.estimatedMs ?? 1,
       payload: { came, onEnd },
     });
     const forecast = this.#forecasts ? this.forecaster.ofNew(request, nowMs) : undefined;
@@ -333,6 +333,6 @@ export class VirtualGateway {
       atMs: this.nowMs,
       ...(tenant && { tenant }),
     } as DispatchEvent;
-    this.forecaster.apply(event, this.#lives.get(request.key));
+    this.forecaster.apply(event);
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ReasoningReader } from './reasoning-reader.js';
+import { ReasoningReader } from './answer-reader.js';
 
 function read(pieces: readonly string[], isInside = false) {
   const reader = new ReasoningReader(isInside);
