@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { type QueueComputation } from '../shared-queue/request-queue.port.js';
@@ -42,7 +42,7 @@ export class RequestRegistry {
   constructor(
     private readonly events: DispatchEventBus,
     private readonly clock: ProcessClock,
-    private readonly settings: Pick<Settings, 'queue'>,
+    @Inject(Settings) private readonly settings: Pick<Settings, 'queue'>,
   ) {}
 
   /** Requests that are accepted and have not ended. */

@@ -243,8 +243,7 @@ export class QueueListing {
     const waitedMs = waitedMsOf(job, facts);
     const waitsFor = this.workers.hasReady(ref.model) ? 'slot' : 'worker';
     const isQueued = state === 'queued';
-    const { agingMs = Infinity } = this.link.access ?? {};
-    const isOld = isQueued && priority === 'batch' && waitedMs >= agingMs;
+    const isOld = isQueued && priority === 'batch' && this.#isOld(waitedMs);
     return {
       id: job.id ?? ref.jobId,
       model: ref.model,
@@ -259,6 +258,11 @@ export class QueueListing {
       phases: result ? phasesOf(result, waitedMs) : {},
       code: codeOf(result),
     };
+  }
+
+  #isOld(waitedMs: number): boolean {
+    const { agingMs = Infinity } = this.link.access ?? {};
+    return waitedMs >= agingMs;
   }
 }
 

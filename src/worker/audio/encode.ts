@@ -5,7 +5,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { boundedText, startFfmpeg } from './ffmpeg-process.js';
 import { bytesOf, SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { Resampler } from './resampler.js';
-import { WorkLine } from '../lifecycle/work-line.js';
+import { WorkLine } from './work-line.js';
 
 /**
  * 0.17 s at 24 kHz: well under a millisecond of filtering between two turns of

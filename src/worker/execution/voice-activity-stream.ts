@@ -11,7 +11,7 @@ import {
   type RecognizerEvent,
   type RecognizerStream,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { WorkLine } from '../lifecycle/work-line.js';
+import { WorkLine } from '../audio/work-line.js';
 import { type StreamEvent } from '../../contracts/grpc/call.codec.js';
 
 type EmitEvent = (event: StreamEvent) => void;

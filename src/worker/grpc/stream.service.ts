@@ -22,7 +22,7 @@ import {
   type LiveStream,
   VoiceActivityStream,
 } from '../execution/voice-activity-stream.js';
-import { WorkLine } from '../lifecycle/work-line.js';
+import { WorkLine } from '../audio/work-line.js';
 import { type CallConversation } from './call-conversation.js';
 
 /** Events that may wait for a slow reader before no more of its audio is taken. */

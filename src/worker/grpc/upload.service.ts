@@ -12,7 +12,7 @@ import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
 import { ReceivedFile } from '../audio/received-file.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
 import { type SegmentSink } from '../execution/transcript-stitcher.js';
-import { WorkLine } from '../lifecycle/work-line.js';
+import { WorkLine } from '../audio/work-line.js';
 import { type CallConversation } from './call-conversation.js';
 
 type Conversation = CallConversation<TranscribeUploadRequest, TranscribeUploadResponse>;

@@ -100,10 +100,7 @@ export class GatewayStatus {
       const [busiest] = [...byTenant].sort(([, a], [, b]) => b - a);
       const rates = this.history.rates(id);
       const workers = workerCounts(all);
-      const slots = {
-        total: all.reduce((sum, worker) => sum + worker.slots.total, 0),
-        free: all.reduce((sum, worker) => sum + worker.slots.free, 0),
-      };
+      const slots = slotCounts(all);
       const load: ModelLoad = {
         id,
         reason,
@@ -138,6 +135,11 @@ export class GatewayStatus {
 
 const NO_DEPTH: QueueDepth = { model: '', realtime: 0, batch: 0, running: 0 };
 const NONE_WAITS = { aged: 0, byTenant: new Map<string, number>() };
+
+const slotCounts = (workers: readonly WorkerView[]): ModelLoad['slots'] => ({
+  total: workers.reduce((sum, { slots }) => sum + slots.total, 0),
+  free: workers.reduce((sum, { slots }) => sum + slots.free, 0),
+});
 
 const workerCounts = (workers: readonly WorkerView[]): ModelLoad['workers'] => ({
   total: workers.length,
