@@ -1,6 +1,7 @@
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { type Provider } from '@nestjs/common';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
-import { BLOB_STORE, blobStoreFrom } from '../../platform/storage/blob.module.js';
+import { blobStoreFrom } from '../../platform/storage/blob.module.js';
 import { type WorkerEngine } from '../engines/worker-engine.js';
 import { BatchJournal } from '../execution/batch-journal.js';
 import { Announcer } from './announcer.js';
@@ -52,7 +53,7 @@ const KINDS = {
 export function pullProviders(spec: WorkerSpec, kind: WorkerEngine['kind']): Provider[] {
   if (!spec.sharedQueue || kind === 'llm') return [];
   const blobs = {
-    provide: BLOB_STORE,
+    provide: BlobStore,
     useFactory: () => blobStoreFrom(sharedQueueOf(spec)),
   };
   return [
