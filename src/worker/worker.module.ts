@@ -1,8 +1,9 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { type Logger } from 'pino';
+import { BlobStore } from '../core/jobs/job.ports.js';
 import { ClockModule } from '../platform/clock/clock.module.js';
 import { WorkerSpec } from '../platform/config/worker-spec.js';
-import { BLOB_STORE, blobStoreFrom } from '../platform/storage/blob.module.js';
+import { blobStoreFrom } from '../platform/storage/blob.module.js';
 import { AudioDownload } from './audio/audio-download.js';
 import { ENGINE, type WorkerEngine } from './engines/worker-engine.js';
 import { BatchJournal } from './execution/batch-journal.js';
@@ -130,6 +131,6 @@ const pullProviders = (spec: WorkerSpec, work: Provider[]): Provider[] =>
         Callbacks,
         PullWorker,
         ...work,
-        { provide: BLOB_STORE, useFactory: () => blobStoreFrom(spec.sharedQueue!) },
+        { provide: BlobStore, useFactory: () => blobStoreFrom(spec.sharedQueue!) },
         { provide: BatchJournal, useClass: PullJournal },
       ];

@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream';
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type FormField, formFrame } from '../../contracts/formats/multipart-form.js';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { SafeFetch } from '../../platform/http/safe-fetch.js';
 import { FileStore } from '../../platform/database/file-store.js';
 import { type LineContent } from './line-target.js';
@@ -71,7 +70,7 @@ export class AudioUpload {
   constructor(
     { fetch, server }: Settings,
     private readonly files: FileStore,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly blobs: BlobStore,
   ) {
     this.#fetch = new SafeFetch({
       timeoutMs: fetch.timeoutMs,

@@ -3,10 +3,9 @@ import { access, link, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Inject, Injectable, Logger } from '@nestjs/common';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { Injectable, Logger } from '@nestjs/common';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { Settings } from '../../platform/config/settings.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { jobLogFolder } from '../../platform/storage/blob-keys.js';
 import { type ClaimedJob } from '../job/claimed-job.js';
 import { type ResultLog } from '../job/result-log.js';
@@ -32,7 +31,7 @@ export class LogShipping {
 
   constructor(
     private readonly settings: Settings,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly blobs: BlobStore,
     private readonly metrics: StoreMetrics,
     private readonly traces: JobTraces,
   ) {

@@ -1,8 +1,7 @@
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import { type JobProblem, type BatchEndpoint } from '../../core/jobs/batch-job.js';
-import { type BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
+import { BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { Settings } from '../../platform/config/settings.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { LineSplitter, type FileLine } from '../../platform/storage/line-splitter.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { syncFolder } from '../../platform/storage/durable-files.js';
@@ -267,7 +266,7 @@ export class IngestService {
   constructor(
     private readonly settings: Settings,
     private readonly files: FileStore,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly blobs: BlobStore,
     private readonly metrics: StoreMetrics,
     private readonly traces: JobTraces,
   ) {}

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Inject, Injectable } from '@nestjs/common';
-import { type BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
+import { Injectable } from '@nestjs/common';
+import { BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { Settings } from '../../platform/config/settings.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { fileBlobKey, mayBeNamed } from '../../platform/storage/blob-keys.js';
 import { hashed } from '../../platform/storage/durable-files.js';
 import { type JobLease, LeaseLost } from '../lease/job-lease.js';
@@ -42,7 +41,7 @@ export class ResultFiles {
   constructor(
     private readonly settings: Settings,
     private readonly files: FileStore,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly blobs: BlobStore,
     private readonly metrics: StoreMetrics,
     private readonly traces: JobTraces,
   ) {}

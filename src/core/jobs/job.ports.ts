@@ -124,37 +124,40 @@ export interface OutboxEntry {
   readonly createdAtMs: number;
 }
 
-/** Bytes by key, on a disk or in S3. Keys are `[a-z0-9-/]`, at most 200 characters. */
-export interface BlobStore {
+/**
+ * Bytes by key, on a disk or in S3. Keys are `[a-z0-9-/]`, at most 200 characters. The
+ * store that the settings choose is injected by this type.
+ */
+export abstract class BlobStore {
   /**
    * All or nothing: the key appears when the last byte is durable. Resolves with the
    * number of bytes.
    */
-  write(
+  abstract write(
     key: string,
     bytes: AsyncIterable<Uint8Array>,
     signal?: AbortSignal,
   ): Promise<number>;
   /** @param range inclusive byte positions. @throws BlobMissing */
-  read(
+  abstract read(
     key: string,
     range?: { readonly from: number; readonly to: number },
   ): AsyncIterable<Uint8Array>;
-  size(key: string): Promise<number | undefined>;
+  abstract size(key: string): Promise<number | undefined>;
   /** Removing what is not there is fine. */
-  remove(key: string): Promise<void>;
+  abstract remove(key: string): Promise<void>;
   /** Keys under a prefix with the instant of writing, for garbage collection. */
-  keys(
+  abstract keys(
     prefix: string,
   ): AsyncIterable<{ readonly key: string; readonly writtenAtMs: number }>;
   /**
    * Removes what writes left that began before `beforeMs` and never ended, as after a
    * kill -9. Resolves with their number.
    */
-  removeDrafts(beforeMs: number): Promise<number>;
+  abstract removeDrafts(beforeMs: number): Promise<number>;
   /**
    * Several blobs as one, in order, without bringing their bytes here where
    * the store can.
    */
-  join(key: string, parts: readonly string[]): Promise<number>;
+  abstract join(key: string, parts: readonly string[]): Promise<number>;
 }

@@ -1,12 +1,11 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { DATABASE_PING } from '../../platform/database/database-store.js';
 import {
   DependencyMonitor,
   type DependencyName,
   type DependencyState,
 } from '../../platform/dependencies/dependency-monitor.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { IntakeGate } from '../http/intake-gate.js';
 import {
   EmbeddedProcessor,
@@ -36,7 +35,7 @@ export class StoreProbes implements OnModuleInit {
   constructor(
     private readonly monitor: DependencyMonitor,
     @Inject(DATABASE_PING) private readonly ping: () => Promise<unknown>,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly blobs: BlobStore,
   ) {}
 
   onModuleInit(): void {

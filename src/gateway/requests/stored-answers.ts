@@ -1,12 +1,11 @@
 import { type Readable } from 'node:stream';
-import { Inject, Injectable } from '@nestjs/common';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { Injectable } from '@nestjs/common';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import {
   type StoredAnswer,
   type StoredAttempt,
   type StoredRequest,
 } from '../../core/request/stored-request.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { orStorageProblem } from '../../platform/storage/storage-problems.js';
 import { type InnerAnswer } from './inner-requests.js';
@@ -21,7 +20,7 @@ const STORED_HEADERS =
  */
 @Injectable()
 export class StoredAnswers {
-  constructor(@Inject(BLOB_STORE) private readonly blobs: BlobStore) {}
+  constructor(private readonly blobs: BlobStore) {}
 
   newBlob(): string {
     return newStoredBlob();

@@ -1,5 +1,5 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 import {
   decodeJobTranscript,
   type JobCompleted,
@@ -11,8 +11,7 @@ import {
   QUEUE_BLOBS,
   QUEUE_RESULT_BLOBS,
 } from '../../contracts/queue-jobs/queue-keys.js';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { BlobMissing, orStorageFull } from '../../platform/storage/storage-problems.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
@@ -48,7 +47,7 @@ export interface PlacedJob {
 export class PayloadBlobs {
   readonly #logger = new Logger(PayloadBlobs.name);
 
-  constructor(@Inject(BLOB_STORE) private readonly store: BlobStore) {}
+  constructor(private readonly store: BlobStore) {}
 
   /**
    * Writes the audio and says what is to be queued. The fingerprint covers all that was

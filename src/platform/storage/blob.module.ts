@@ -1,21 +1,18 @@
 import { join } from 'node:path';
 import { Global, Module } from '@nestjs/common';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { Settings } from '../config/settings.js';
 import { StartError } from '../config/start-error.js';
 import { FsBlobStore } from './fs-blob-store.js';
 import { StorageOperations } from './storage.metrics.js';
 
-/** Injection token of the `BlobStore` that the settings choose. */
-export const BLOB_STORE = Symbol('BLOB_STORE');
-
 @Global()
 @Module({
   providers: [
-    { provide: BLOB_STORE, useFactory: blobStoreFrom, inject: [Settings] },
+    { provide: BlobStore, useFactory: blobStoreFrom, inject: [Settings] },
     StorageOperations,
   ],
-  exports: [BLOB_STORE, StorageOperations],
+  exports: [BlobStore, StorageOperations],
 })
 export class BlobModule {}
 

@@ -9,11 +9,10 @@ import {
   readJobResult,
 } from '../../contracts/queue-jobs/job-result.js';
 import { type JobCallback } from '../../contracts/queue-jobs/queue-job.js';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { HostExceptions } from '../../platform/http/networks.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { postWebhook, WebhookSignature } from '../../platform/webhooks/webhook-post.js';
@@ -99,7 +98,7 @@ export class Callbacks {
   constructor(
     private readonly spec: WorkerSpec,
     @Inject(WORKER_LOG) private readonly log: Logger,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly blobs: BlobStore,
     private readonly connections: PullConnections,
     private readonly requests: RequestQueue,
   ) {

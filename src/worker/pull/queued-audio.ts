@@ -1,9 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type JobAudio } from '../../contracts/queue-jobs/queue-job.js';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { AudioDownload } from '../audio/audio-download.js';
@@ -15,7 +14,7 @@ import { abortError } from '../../core/errors/abort-error.js';
 export class QueuedAudio {
   constructor(
     private readonly spec: WorkerSpec,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly blobs: BlobStore,
     private readonly downloads: AudioDownload,
   ) {}
 

@@ -4,8 +4,7 @@ import {
   type LoadedResult,
   type QueueJobResult,
 } from '../../contracts/queue-jobs/job-result.js';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { blobOf, storeLarge } from '../../platform/storage/blob-keys.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { Callbacks } from './callbacks.js';
@@ -20,7 +19,7 @@ import { type PulledJob } from './taken-job.js';
 export class ResultDelivery {
   constructor(
     @Inject(WORKER_LOG) private readonly log: Logger,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly blobs: BlobStore,
     private readonly queue: RequestQueue,
     private readonly callbacks: Callbacks,
   ) {}

@@ -9,10 +9,9 @@ import {
 } from '../../contracts/queue-jobs/queue-job.js';
 import { QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { encodeSpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
-import { type BlobStore } from '../../core/jobs/job.ports.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { BLOB_STORE } from '../../platform/storage/blob.module.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { SynthesisService } from '../execution/synthesis.service.js';
@@ -30,7 +29,7 @@ const MAX_BODY_BYTES = 64 * 1_048_576;
 export class EmbeddingWork implements JobWork {
   constructor(
     @Inject(ENGINE) private readonly engine: TextEmbedder,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly blobs: BlobStore,
     private readonly embedding: EmbeddingService,
   ) {}
 
@@ -91,7 +90,7 @@ export class EmbeddingWork implements JobWork {
 export class SpeechWork implements JobWork {
   constructor(
     @Inject(ENGINE) private readonly engine: SpeechSynthesizer,
-    @Inject(BLOB_STORE) private readonly blobs: BlobStore,
+    private readonly blobs: BlobStore,
     private readonly synthesis: SynthesisService,
     private readonly connections: PullConnections,
     private readonly queue: RequestQueue,

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
 import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
 import { connectDatabase } from '../../../src/platform/database/open-database.js';
-import { type BlobStore } from '../../../src/core/jobs/job.ports.js';
-import { BLOB_STORE } from '../../../src/platform/storage/blob.module.js';
+import { BlobStore } from '../../../src/core/jobs/job.ports.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
@@ -202,7 +201,7 @@ describe('Prefer: respond-async', () => {
     expect((await content(one, 'a-old')).status).toBe(404);
     const keysLeft: string[] = [];
     for await (const { key } of one.app
-      .get<BlobStore>(BLOB_STORE, { strict: false })
+      .get<BlobStore>(BlobStore, { strict: false })
       .keys('kept/'))
       keysLeft.push(key);
     expect(keysLeft).toEqual([]);

@@ -1,7 +1,6 @@
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
-import { BLOB_STORE } from '../../../src/platform/storage/blob.module.js';
-import { type BlobStore } from '../../../src/core/jobs/job.ports.js';
+import { BlobStore } from '../../../src/core/jobs/job.ports.js';
 import { GatewayRig } from '../api/gateway-rig.js';
 import { JobStore } from '../../../src/platform/database/job-store.js';
 
@@ -39,7 +38,7 @@ export class JobsRig {
   }
 
   get blobs(): BlobStore {
-    return this.gateway.app.get<BlobStore>(BLOB_STORE, { strict: false });
+    return this.gateway.app.get<BlobStore>(BlobStore, { strict: false });
   }
 
   get jobs(): JobStore {

@@ -1,6 +1,5 @@
 import { type Provider } from '@nestjs/common';
-import { type BlobStore } from '../../../core/jobs/job.ports.js';
-import { BLOB_STORE } from '../../../platform/storage/blob.module.js';
+import { BlobStore } from '../../../core/jobs/job.ports.js';
 import {
   type StorageComponent,
   StorageOperations,
@@ -16,7 +15,7 @@ export const GARBAGE_BLOBS = Symbol('GARBAGE_BLOBS');
 
 const counted = (provide: symbol, component: StorageComponent): Provider => ({
   provide,
-  inject: [BLOB_STORE, StorageOperations],
+  inject: [BlobStore, StorageOperations],
   useFactory: (blobs: BlobStore, operations: StorageOperations) =>
     new CountedBlobStore(blobs, operations, component),
 });
