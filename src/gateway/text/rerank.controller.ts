@@ -13,11 +13,7 @@ import {
   RerankingDto,
   type RerankResultDto,
 } from '../../contracts/openai/rerank.dto.js';
-import {
-  DescribesErrors,
-  FIELD_ERRORS,
-  QUEUE_ERRORS,
-} from '../http/openapi/errors.js';
+import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import { answerHeaders } from '../http/answer-headers.js';
 
