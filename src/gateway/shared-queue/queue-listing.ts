@@ -243,7 +243,7 @@ export class QueueListing {
     const waitedMs = waitedMsOf(job, facts);
     const waitsFor = this.workers.hasReady(ref.model) ? 'slot' : 'worker';
     const isQueued = state === 'queued';
-    const isOld = isQueued && priority === 'batch' && this.#isOld(waitedMs);
+    const isOld = isQueued && this.#isOld(priority, waitedMs);
     return {
       id: job.id ?? ref.jobId,
       model: ref.model,
@@ -260,9 +260,9 @@ export class QueueListing {
     };
   }
 
-  #isOld(waitedMs: number): boolean {
+  #isOld(priority: PriorityLabel, waitedMs: number): boolean {
     const { agingMs = Infinity } = this.link.access ?? {};
-    return waitedMs >= agingMs;
+    return priority === 'batch' && waitedMs >= agingMs;
   }
 }
 

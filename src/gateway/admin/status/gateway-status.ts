@@ -94,8 +94,7 @@ export class GatewayStatus {
     const waiting = this.scheduler.waiting();
     const depthOf = new Map(depths.map(depth => [depth.model, depth]));
     return this.workers.models().map(({ id, state, reason, workers: all }) => {
-      const depth = depthOf.get(id) ?? NO_DEPTH;
-      const { realtime, batch, running: in_flight, oldestWaitMs = 0 } = depth;
+      const { realtime, batch, running, oldestWaitMs = 0 } = depthOf.get(id) ?? NO_DEPTH;
       const { aged, byTenant } = waiting.get(id) ?? NONE_WAITS;
       const [busiest] = [...byTenant].sort(([, a], [, b]) => b - a);
       const rates = this.history.rates(id);
@@ -118,7 +117,7 @@ export class GatewayStatus {
         state,
         waiting: { realtime, batch, aged },
         oldest_wait_ms: Math.round(oldestWaitMs),
-        in_flight,
+        in_flight: running,
         workers: { ready, total, drained },
         slots,
         rates: {
