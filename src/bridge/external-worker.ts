@@ -29,13 +29,6 @@ const LOOPBACK = '127.0.0.1';
 /** The exit of a program is reported when its output has ended, or a second later. */
 const EXIT_NOTICE_MS = 2000;
 
-interface ExternalWorkerOptions {
-  readonly spec: WorkerSpec;
-  /** Tells its speakers apart, in this process; absent: it does so itself or cannot. */
-  readonly diarizer: SherpaDiarizer | undefined;
-  readonly onWaiting: (waiting: Waiting) => void;
-}
-
 /** Why the worker takes no work yet. */
 export interface Waiting {
   readonly message: string;
@@ -66,7 +59,14 @@ export class ExternalWorker implements EngineBase {
    */
   #doubt: PromiseWithResolvers<void> | undefined;
 
-  constructor(private readonly options: ExternalWorkerOptions) {
+  constructor(
+    private readonly options: {
+      readonly spec: WorkerSpec;
+      /** Tells its speakers apart, in this process; absent: it does so itself or cannot. */
+      readonly diarizer: SherpaDiarizer | undefined;
+      readonly onWaiting: (waiting: Waiting) => void;
+    },
+  ) {
     const { spec, diarizer } = options;
     if (!spec.bridged)
       throw new Error(`model ${spec.model.id} has no worker to bridge to`);

@@ -108,14 +108,6 @@ export class LeaseLost extends Error {
   }
 }
 
-interface LeaseEvents {
-  /** The user asked to cancel. */
-  onCancel(): void;
-  onLost(): void;
-  /** The store did not respond; the lease is still valid. */
-  onError(error: Error): void;
-}
-
 /**
  * One claimed job. Heartbeats every third of the lease prolong it; every write carries
  * its epoch (D-13).
@@ -139,7 +131,13 @@ export class JobLease {
     private readonly store: JobStore,
     leased: LeasedJob,
     private readonly leaseMs: number,
-    private readonly events: LeaseEvents,
+    private readonly events: {
+      /** The user asked to cancel. */
+      onCancel(): void;
+      onLost(): void;
+      /** The store did not respond; the lease is still valid. */
+      onError(error: Error): void;
+    },
   ) {
     this.#job = leased.job;
     this.epoch = leased.epoch;

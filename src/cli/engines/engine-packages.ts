@@ -13,18 +13,16 @@ import {
   runCommand,
 } from './command.js';
 
-interface ProductManifest {
-  readonly dependencies: Readonly<Record<string, string>>;
-  /**
-   * Of the npm package `switchyard-gateway` only, which leaves the packages of engines
-   * to `engines install`.
-   */
-  readonly engineDependencies?: Readonly<Record<string, string>>;
-  readonly engineOverrides?: Readonly<Record<string, unknown>>;
-}
-
 const manifestOf = (product: string) =>
-  JSON.parse(readFileSync(join(product, 'package.json'), 'utf8')) as ProductManifest;
+  JSON.parse(readFileSync(join(product, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+    /**
+     * Of the npm package `switchyard-gateway` only, which leaves the packages of engines
+     * to `engines install`.
+     */
+    readonly engineDependencies?: Readonly<Record<string, string>>;
+    readonly engineOverrides?: Readonly<Record<string, unknown>>;
+  };
 
 /**
  * Whether this is the npm package, built and without the packages of engines, and
