@@ -115,6 +115,17 @@ const TRANSCRIPTION_OPTIONS = objectOf({
   hotWords: defaulted(TEXTS, []),
 });
 
+/** What an engine has to be able to where an option is given. */
+export const CAPABILITY_OF_OPTION = {
+  prompt: 'prompt',
+  temperature: 'temperature',
+  wordTimestamps: 'word_timestamps',
+  logprobs: 'logprobs',
+  diarize: 'diarize',
+  knownSpeakers: 'diarize',
+  hotWords: 'hot_words',
+} as const;
+
 const SPEECH_OPTIONS = objectOf({
   text: textUpTo(LONG),
   voice: textUpTo(1024),

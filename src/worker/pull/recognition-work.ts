@@ -2,12 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import { encodeJobTranscript } from '../../contracts/queue-jobs/job-result.js';
 import {
+  CAPABILITY_OF_OPTION,
   type QueueJob,
   type TranscriptionJob,
 } from '../../contracts/queue-jobs/queue-job.js';
 import { maxWholeAudioBytes, WorkerSpec } from '../../platform/config/worker-spec.js';
 import { aboutUrl } from '../audio/audio-download.js';
-import { type EngineCapability, type EngineInfo } from '@switchyard/engine-api/engine.js';
+import { type EngineInfo } from '@switchyard/engine-api/engine.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { LongTranscriptionService } from '../execution/long-transcription.service.js';
@@ -102,16 +103,12 @@ export class RecognitionWork implements JobWork {
 
   #assertAble({ kind, options }: TranscriptionJob): void {
     const { info } = this.engine;
-    const wants = (param: string, capability: EngineCapability, wanted: boolean): void =>
-      assertAble(info, param, capability, wanted);
-    wants('kind', 'translate', kind === 'translation');
-    wants('options.prompt', 'prompt', options.prompt !== '');
-    wants('options.temperature', 'temperature', options.temperature > 0);
-    wants('options.wordTimestamps', 'word_timestamps', options.wordTimestamps);
-    wants('options.logprobs', 'logprobs', options.logprobs);
-    wants('options.diarize', 'diarize', options.diarize);
-    wants('options.knownSpeakers', 'diarize', options.knownSpeakers.length > 0);
-    wants('options.hotWords', 'hot_words', options.hotWords.length > 0);
+    assertAble(info, 'kind', 'translate', kind === 'translation');
+    for (const [name, capability] of Object.entries(CAPABILITY_OF_OPTION)) {
+      const value = options[name as keyof typeof CAPABILITY_OF_OPTION];
+      const isGiven = Array.isArray(value) ? value.length > 0 : Boolean(value);
+      assertAble(info, `options.${name}`, capability, isGiven);
+    }
     assertLanguage(info, options.language);
   }
 }
