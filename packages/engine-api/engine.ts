@@ -22,6 +22,11 @@ export const KIND_CAPABILITIES = {
   embedding: ['embeddings', 'dimensions', 'rerank'],
 } as const;
 
+/** All that the transcript of a file can be asked for. */
+export const TRANSCRIPT_CAPABILITIES = KIND_CAPABILITIES.stt.filter(
+  name => name !== 'stream',
+);
+
 export const ENGINE_CAPABILITIES = [...new Set(Object.values(KIND_CAPABILITIES).flat())];
 
 export type EngineCapability = (typeof ENGINE_CAPABILITIES)[number];

@@ -2,11 +2,8 @@ import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
-import {
-  type FieldRule,
-  IgnoredFields,
-  PASSED_ON,
-} from '../../src/contracts/openai/field-types.js';
+import { type FieldRule, PASSED_ON } from '../../src/contracts/openai/field-types.js';
+import { IgnoredFields } from '../../src/contracts/openai/ignored-fields.js';
 import {
   REQUEST_DTOS,
   REQUEST_FIELDS,

@@ -1,5 +1,5 @@
 import { type INestApplicationContext } from '@nestjs/common';
-import { IgnoredFields } from '../../src/contracts/openai/field-types.js';
+import { IgnoredFields } from '../../src/contracts/openai/ignored-fields.js';
 import { type ResponseObject } from '../../src/contracts/openai/responses.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';

@@ -1,7 +1,7 @@
 import { type ModelKind } from '../../platform/config/model-spec.js';
 import {
   type EngineCapability,
-  KIND_CAPABILITIES,
+  TRANSCRIPT_CAPABILITIES,
 } from '@switchyard/engine-api/engine.js';
 
 /**
@@ -83,7 +83,7 @@ export const ENGINE_TABLE: Readonly<Record<string, EngineRow>> = {
   },
   ctranslate2: {
     kinds: ['stt'],
-    capabilities: KIND_CAPABILITIES.stt.filter(name => name !== 'stream'),
+    capabilities: TRANSCRIPT_CAPABILITIES,
     without: 'streams; `diarize` needs two more models',
     devices: {
       cpu: '`--device cpu` in its command (default)',

@@ -1,5 +1,5 @@
 import { ApiSchema } from '@nestjs/swagger';
-import { isTextOrTokens, TEXT_OR_TOKENS } from '../openai/embedding.dto.js';
+import { isTextOrTokens, TEXT_OR_TOKENS } from '../openai/text-or-tokens.js';
 import {
   anything,
   anyText,

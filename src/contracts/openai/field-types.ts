@@ -1,8 +1,6 @@
 import { isInt, maxLength } from 'class-validator';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { wantedLanguage } from '../formats/language-name.js';
-import { unsupportedField } from '../schema/field-problems.js';
-import { asksForNothing } from '../schema/rules.js';
 
 /** Of vLLM, llama.cpp and Ollama: how text is drawn, as no model here draws it. */
 const FOREIGN_FIELDS = [
@@ -41,40 +39,6 @@ export const SERVICE_TIERS = [
 ] as const;
 
 export type ServiceTier = (typeof SERVICE_TIERS)[number];
-
-/**
- * Advisory fields of one request that cannot be honoured (D-34): accepted, and reported
- * to the caller by their paths, or refused when `compat.strict` is on.
- */
-export class IgnoredFields {
-  readonly paths: string[] = [];
-
-  constructor(readonly strict = false) {}
-
-  /** @throws DomainError where nothing may be ignored */
-  ignore(param: string, why: string): void {
-    if (this.strict) throw unsupportedField(param, why);
-    this.paths.push(param);
-  }
-
-  /** A field that has no effect here, if it asks for one. @throws DomainError */
-  advised(param: string, value: unknown, why: string): void {
-    if (!asksForNothing(value)) this.ignore(param, why);
-  }
-
-  /**
-   * Those of `rules` that cannot act here. @throws DomainError for the first
-   * that is refused
-   */
-  settle(rules: FieldRules, object: Fields, path = ''): void {
-    for (const [name, { treatment, why }] of Object.entries(rules)) {
-      const param = path === '' ? name : `${path}.${name}`;
-      if (treatment === 'ignored') this.advised(param, object[name], why);
-      if (treatment === 'refused' && !asksForNothing(object[name]))
-        throw unsupportedField(param, why);
-    }
-  }
-}
 
 /** Header that names the ignored fields of an HTTP request, separated by commas. */
 export const IGNORED_HEADER = 'x-switchyard-ignored';

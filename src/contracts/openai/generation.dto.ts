@@ -1,5 +1,6 @@
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { END_USER, isTextOrTokens, TEXT_OR_TOKENS } from './embedding.dto.js';
+import { END_USER } from './embedding.dto.js';
+import { isTextOrTokens, TEXT_OR_TOKENS } from './text-or-tokens.js';
 import {
   anyWhole,
   custom,

@@ -1,6 +1,6 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
-import { IgnoredFields } from './field-types.js';
+import { IgnoredFields } from './ignored-fields.js';
 import {
   missingField,
   readObject,

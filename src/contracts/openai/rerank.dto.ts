@@ -17,6 +17,7 @@ import {
   ServiceTierField,
   Unlisted,
 } from './field.decorators.js';
+import { isText } from './text-or-tokens.js';
 
 const MOST_DOCUMENTS = 2048;
 const DOCUMENTS = `must be a list of 1 to ${MOST_DOCUMENTS} texts, or of objects with a \`text\`, none of them empty`;
@@ -24,7 +25,6 @@ const DOCUMENTS = `must be a list of 1 to ${MOST_DOCUMENTS} texts, or of objects
 /** A document as it may be sent. */
 type RerankDocument = string | { readonly text: string };
 
-const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
 const isDocuments = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.length > 0 &&

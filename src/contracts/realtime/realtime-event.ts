@@ -4,7 +4,7 @@ import { errorDefinition } from '../errors/error-registry.js';
 import { type Dialect } from './session-view.js';
 import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { type z } from 'zod';
-import { IgnoredFields } from '../openai/field-types.js';
+import { IgnoredFields } from '../openai/ignored-fields.js';
 import {
   invalidField,
   missingField,

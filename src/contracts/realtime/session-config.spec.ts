@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { IgnoredFields } from '../openai/field-types.js';
+import { IgnoredFields } from '../openai/ignored-fields.js';
 import { defaultSession, readOlderSession, readSession } from './session-config.js';
 
 const CHAT_PATHS = ['session.tracing', 'session.truncation', 'session.max_output_tokens'];

@@ -1,6 +1,6 @@
 import { type z } from 'zod';
 import { wantedLanguage } from '../formats/language-name.js';
-import { IgnoredFields } from '../openai/field-types.js';
+import { IgnoredFields } from '../openai/ignored-fields.js';
 import { pathText, readObject, unsupportedField } from '../schema/field-problems.js';
 import { type AudioFormat, PCM_24K, requirePcm24 } from './audio-format.js';
 import {

@@ -1,6 +1,6 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type CreateMessageRequest } from '../../contracts/messages/message.dto.js';
-import { type IgnoredFields } from '../../contracts/openai/field-types.js';
+import { type IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { readObject, wrongField } from '../../contracts/schema/field-problems.js';
 import { type ParamNames } from '../text/param-names.js';
 import { callOf, given, imagePart, streamed, thinking } from '../text/chat-body.js';

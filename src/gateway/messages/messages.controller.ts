@@ -5,7 +5,7 @@ import {
   CreateMessageRequest,
   MessageInputRequest,
 } from '../../contracts/messages/message.dto.js';
-import { IgnoredFields } from '../../contracts/openai/field-types.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { Settings } from '../../platform/config/settings.js';
 import { parseDto } from '../http/dto-validation.js';

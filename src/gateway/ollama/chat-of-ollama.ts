@@ -5,7 +5,7 @@ import {
   type OllamaGenerateRequest,
 } from '../../contracts/ollama/ollama.dto.js';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
-import { type IgnoredFields } from '../../contracts/openai/field-types.js';
+import { type IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { readObject } from '../../contracts/schema/field-problems.js';
 import {
   ANY_TEXT,

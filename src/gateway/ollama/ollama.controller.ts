@@ -8,7 +8,7 @@ import {
   type OllamaModelFields,
   OllamaTransferRequest,
 } from '../../contracts/ollama/ollama.dto.js';
-import { IgnoredFields } from '../../contracts/openai/field-types.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';

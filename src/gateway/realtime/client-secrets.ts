@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { IgnoredFields } from '../../contracts/openai/field-types.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import {
   defaultSession,
   readOlderSession,

@@ -8,7 +8,7 @@ import {
   WebSocketGateway,
 } from '@nestjs/websockets';
 import { type WebSocket } from 'ws';
-import { IgnoredFields } from '../../contracts/openai/field-types.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { errorEvent, CLOSE } from '../../contracts/realtime/realtime-event.js';
 import {
   defaultSession,

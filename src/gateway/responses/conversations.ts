@@ -13,7 +13,7 @@ import {
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type FastifyReply } from 'fastify';
-import { IgnoredFields } from '../../contracts/openai/field-types.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';

@@ -6,7 +6,8 @@ import {
   ResponseInputRequest,
   MOST_ITEMS,
 } from '../../contracts/openai/response.dto.js';
-import { IgnoredFields, type ServiceTier } from '../../contracts/openai/field-types.js';
+import { type ServiceTier } from '../../contracts/openai/field-types.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import {
   RESPONSE_OBJECTS,

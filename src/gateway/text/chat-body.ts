@@ -1,5 +1,5 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { type IgnoredFields } from '../../contracts/openai/field-types.js';
+import { type IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { parseChat } from './parse-generation.js';

@@ -8,7 +8,8 @@ import {
   generationChunk,
 } from '../../contracts/formats/generation-body.js';
 import { jsonWithFields, withJsonFields } from '../../contracts/formats/json-fields.js';
-import { EmbeddingDto, countInputs } from '../../contracts/openai/embedding.dto.js';
+import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
+import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';

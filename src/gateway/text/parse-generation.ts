@@ -6,8 +6,9 @@ import {
   CompletionDto,
   type TextGenerationFields,
 } from '../../contracts/openai/generation.dto.js';
-import { countInputs } from '../../contracts/openai/embedding.dto.js';
-import { IgnoredFields, PASSED_ON } from '../../contracts/openai/field-types.js';
+import { countInputs } from '../../contracts/openai/text-or-tokens.js';
+import { PASSED_ON } from '../../contracts/openai/field-types.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { readTools } from '../../contracts/openai/read-tools.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';

@@ -133,7 +133,7 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
   readonly #logger = new Logger(StoredKeys.name);
   readonly #changed = new Subject<void>();
   held = new HeldKeys();
-  /** Also true when all were revoked: revoking a key must let nobody in. */
+  /** Also true when all were revoked: keys stay required then. */
   everMade = false;
   /** By digest, until they would have expired. */
   readonly #ended = new Map<string, number>();

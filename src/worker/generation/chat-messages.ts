@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { IgnoredFields } from '../../contracts/openai/field-types.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import {
   missingField,
   readObject,

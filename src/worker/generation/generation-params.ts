@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/embedding.dto.js';
+import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-or-tokens.js';
 import {
   readObject,
   unsupportedField,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { IgnoredFields } from '../../../contracts/openai/field-types.js';
+import { IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
 import {
   errorEvent,
   ignoredWarning,

@@ -4,7 +4,10 @@ import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { wavHeader } from '../../../contracts/formats/speech.js';
-import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
+import {
+  type ItemOutcome,
+  TRANSCRIPT_CAPABILITIES,
+} from '@switchyard/engine-api/engine.js';
 import {
   type KnownVoice,
   type SpeechRecognizer,
@@ -99,20 +102,6 @@ function dataUrl({ samples }: KnownVoice): string {
 
 type Encoded = Extract<TranscribeItem['audio'], { kind: 'encoded' }>;
 
-/**
- * What the protocol can ask an upstream for; the entry in models.yaml tells what of
- * it is there.
- */
-const CARRIED = [
-  'transcribe',
-  'translate',
-  'word_timestamps',
-  'prompt',
-  'temperature',
-  'hot_words',
-  'logprobs',
-  'diarize',
-] as const;
 /** Four hours of words with their times are a tenth of it. */
 const MAX_ANSWER_BYTES = 67_108_864;
 
@@ -124,7 +113,8 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
   #format: ResponseFormat = 'verbose_json';
 
   constructor(options: OpenAiHttpOptions, timing?: RetryTiming) {
-    super(options, CARRIED, timing);
+    // The entry in models.yaml tells what of it the upstream has.
+    super(options, TRANSCRIPT_CAPABILITIES, timing);
   }
 
   transcribe(

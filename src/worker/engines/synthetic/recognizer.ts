@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
 import {
-  type EngineCapability,
+  KIND_CAPABILITIES,
+  TRANSCRIPT_CAPABILITIES,
   type ItemOutcome,
 } from '@switchyard/engine-api/engine.js';
 import {
@@ -102,18 +103,6 @@ function closed(): Promise<never> {
   return Promise.reject(new DomainError('engine_failed', 'The stream is closed.'));
 }
 
-/** All that a transcript can be asked for. */
-const CAPABILITIES: readonly EngineCapability[] = [
-  'transcribe',
-  'translate',
-  'word_timestamps',
-  'prompt',
-  'temperature',
-  'hot_words',
-  'logprobs',
-  'diarize',
-];
-
 /**
  * A recogniser with no model: scripted cost and faults, deterministic text that depends
  * on all it was asked.
@@ -127,7 +116,7 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
     const { streams } = options;
     super(options, {
       streams,
-      capabilities: streams > 0 ? [...CAPABILITIES, 'stream'] : CAPABILITIES,
+      capabilities: streams > 0 ? KIND_CAPABILITIES.stt : TRANSCRIPT_CAPABILITIES,
     });
     this.input = options.input;
   }
