@@ -1,5 +1,6 @@
 import { type GenerationPlan } from '@switchyard/engine-api/generation-plan.js';
 import {
+  type Grammar,
   type Prompt,
   type Sampling,
   type TextBackend,
@@ -9,17 +10,16 @@ import {
 } from '@switchyard/engine-api/text-backend.port.js';
 import { vocabularySizeOf } from './gguf-header.js';
 import { checkGrammar, grammarRefused } from './grammar-text.js';
-import { type ChildSettings, drawThreads, type LlamaOptions } from './options.js';
-import { LlamaCallOverdue, LlamaChild } from './process.js';
+import { type ChildSettings, type LlamaOptions } from './options.js';
+import { LlamaChild, LlamaProcessGone } from './process.js';
 import {
   type ChildInfo,
-  type GrammarCheck,
   type LlamaOperations,
   type StepFrame,
   type StepReply,
 } from './protocol.js';
 import { SlotMemory } from './slot-memory.js';
-import { engineFailed, SlotSteps } from './slot-steps.js';
+import { SlotSteps } from './slot-steps.js';
 import { Vocabulary } from './vocabulary.js';
 
 /** Tokens per block of KV memory, the unit of shared beginnings. */
@@ -34,6 +34,17 @@ const TOKEN_LIMIT_MS = 250;
  * one is compiled.
  */
 const GRAMMAR_LIMIT_MS = 5000;
+/** Tokens up to which a draw takes less time than waking a thread for it. */
+const SMALL_VOCABULARY = 4096;
+
+/**
+ * Threads of the child for draws, besides those of native runs: they never work at the
+ * same time. With one, draws stand in line behind the native run.
+ */
+function drawThreadsFor({ modelFile, threads }: LlamaOptions): number {
+  const vocabulary = vocabularySizeOf(modelFile) ?? Infinity;
+  return vocabulary <= SMALL_VOCABULARY ? 1 : Math.min(16, Math.max(4, threads));
+}
 
 /**
  * llama.cpp behind `TextBackend`: all items of a plan in one native decode, in a child
@@ -42,7 +53,7 @@ const GRAMMAR_LIMIT_MS = 5000;
  */
 export class LlamaBackend implements TextBackend {
   readonly memory: SlotMemory;
-  readonly stepTargetMs: number | undefined;
+  readonly stepTargetMs: number;
   readonly #child: LlamaChild<LlamaOperations, ChildInfo>;
   readonly #steps: SlotSteps;
   #loading: Promise<void> | undefined;
@@ -61,12 +72,12 @@ export class LlamaBackend implements TextBackend {
     const shape = { slots: rows, slotTokens: contextTokens, blockTokens: BLOCK_TOKENS };
     this.memory = new SlotMemory({ ...shape, tokens: kvTokens });
     this.#steps = new SlotSteps(this.memory);
-    const poolThreads = drawThreads(options, vocabularySizeOf(options.modelFile));
-    const settings: ChildSettings = { ...options, drawThreads: poolThreads };
+    const drawThreads = drawThreadsFor(options);
+    const settings: ChildSettings = { ...options, drawThreads };
     this.#child = new LlamaChild(
       './native/generator.child.js',
       settings,
-      poolThreads,
+      drawThreads,
       info => this.#forget(info),
     );
   }
@@ -85,7 +96,7 @@ export class LlamaBackend implements TextBackend {
       toolForm: known?.toolForm ?? 'hermes',
       thinks: known?.thinks ?? false,
       grammar: true,
-      sampling: sampling ?? {},
+      sampling,
     };
   }
 
@@ -111,8 +122,8 @@ export class LlamaBackend implements TextBackend {
   async check({ logitBias, grammar }: Sampling): Promise<void> {
     if (logitBias) this.#vocabulary.checked([...logitBias.keys()], 'logit_bias');
     if (!grammar) return;
-    await checkGrammar(grammar, check => {
-      const checked = this.#checking.then(() => this.#compiled(check));
+    await checkGrammar(grammar, () => {
+      const checked = this.#checking.then(() => this.#compiled(grammar));
       this.#checking = checked.catch(() => undefined);
       return checked;
     });
@@ -145,15 +156,13 @@ export class LlamaBackend implements TextBackend {
    * One that does not come to an end costs the process; who sent it is refused, and all
    * others go on in another one.
    */
-  async #compiled(check: GrammarCheck): Promise<string> {
+  async #compiled(grammar: Grammar): Promise<string> {
     try {
-      return await this.#child.ask('grammar', check, GRAMMAR_LIMIT_MS);
+      return await this.#child.ask('grammar', grammar, GRAMMAR_LIMIT_MS);
     } catch (error) {
-      if (!(error instanceof LlamaCallOverdue)) throw error;
-      throw grammarRefused(
-        check.param,
-        `it could not be compiled within ${GRAMMAR_LIMIT_MS} ms`,
-      );
+      if (!(error instanceof LlamaProcessGone && error.isOverdue)) throw error;
+      const why = `it could not be compiled within ${GRAMMAR_LIMIT_MS} ms`;
+      throw grammarRefused(grammar, why);
     }
   }
 
@@ -167,12 +176,7 @@ export class LlamaBackend implements TextBackend {
     if (step.frame === undefined)
       return { type: 'done', results: step.refused, drawn: new Map() };
     const reply = await this.#compute(plan, step.frame);
-    if (reply.skipped === undefined && reply.failure === undefined)
-      return this.#steps.outcome(step, reply, this.#vocabulary);
-    this.#steps.failed(step);
-    return reply.skipped
-      ? { type: 'skipped' }
-      : { type: 'failed', error: engineFailed(String(reply.failure)) };
+    return this.#steps.outcome(step, reply, this.#vocabulary);
   }
 
   async #compute(

@@ -12,12 +12,7 @@ import {
   type EmbedItem,
   type TextEmbedder,
 } from '@switchyard/engine-api/text-embedder.js';
-import {
-  embeddingRuns,
-  paramOf,
-  readEmbeddingRequest,
-  type TextPiece,
-} from './embedding-request.js';
+import { embeddingRuns, readEmbeddingRequest } from './embedding-request.js';
 import { type LlamaEmbeddingOptions } from './options.js';
 import { LlamaChild, LlamaProcessGone } from './process.js';
 import { type EmbeddingInfo, type EmbeddingOperations } from './protocol.js';
@@ -30,6 +25,13 @@ const TOKEN_LIMIT_MS = 250;
 const POOL_THREADS = 4;
 /** Longer texts are refused before they are cut into tokens. */
 const LONGEST_TOKEN_BYTES = 256;
+
+/** One text of a group: whose it is, and which of its. */
+interface TextPiece {
+  readonly item: number;
+  readonly input: number;
+  readonly tokens: Int32Array;
+}
 
 /** A request of the group while it is computed. */
 interface Work {
@@ -133,12 +135,12 @@ export class LlamaEmbedder implements TextEmbedder {
         'This model ranks documents and makes no vectors.',
       );
     const { shortenable } = this.options;
-    const { inputs, isOne, dimensions } = readEmbeddingRequest(body, {
+    const { inputs, dimensions } = readEmbeddingRequest(body, {
       dimensions: full,
       vocabularySize,
       shortenable,
     });
-    return { tokens: await this.#tokens(inputs, isOne), dimensions: dimensions ?? full };
+    return { tokens: await this.#tokens(inputs), dimensions: dimensions ?? full };
   }
 
   /** The query stands before each document. */
@@ -176,16 +178,17 @@ export class LlamaEmbedder implements TextEmbedder {
   }
 
   async #tokens(
-    inputs: readonly (string | readonly number[])[],
-    isOne: boolean,
+    inputs: ReturnType<typeof readEmbeddingRequest>['inputs'],
   ): Promise<readonly Int32Array[]> {
-    const texts = inputs.filter(input => typeof input === 'string');
-    const demands = this.#demands(index => paramOf(index, isOne));
-    inputs.forEach((input, index) => {
-      if (typeof input === 'string') demands.characters(input.length, index);
+    const texts: string[] = [];
+    const demands = this.#demands(index => inputs[index]!.param);
+    inputs.forEach(({ input }, index) => {
+      if (typeof input !== 'string') return;
+      demands.characters(input.length, index);
+      texts.push(input);
     });
     const cut = texts.length === 0 ? [] : [...(await this.#child.ask('tokenize', texts))];
-    const tokens = inputs.map(input =>
+    const tokens = inputs.map(({ input }) =>
       typeof input === 'string' ? cut.shift()! : Int32Array.from(input),
     );
     lengthsOf(tokens).forEach(demands.tokens);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { embeddingRuns, type TextPiece } from './embedding-request.js';
+import { embeddingRuns } from './embedding-request.js';
 
-const piece = (item: number, length: number): TextPiece => ({
+const piece = (item: number, length: number) => ({
   item,
   input: 0,
   tokens: new Int32Array(length),
 });
-const lengths = (runs: readonly (readonly TextPiece[])[]): number[][] =>
+const lengths = (runs: readonly (readonly ReturnType<typeof piece>[])[]): number[][] =>
   runs.map(run => run.map(({ tokens }) => tokens.length));
 
 describe('embeddingRuns', () => {

@@ -2,24 +2,17 @@ import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { type LlamaEmbeddingOptions } from './options.js';
 
-/** One text of a group: whose it is, and which of its. */
-export interface TextPiece {
-  readonly item: number;
-  readonly input: number;
-  readonly tokens: Int32Array;
-}
-
 /**
  * Texts of all requests of a group in as few native runs as fit, like lengths together: a
  * run computes every pair of its positions, so a short text beside a long one costs more
  * than among its like.
  */
-export function embeddingRuns(
-  pieces: readonly TextPiece[],
+export function embeddingRuns<Piece extends { readonly tokens: Int32Array }>(
+  pieces: readonly Piece[],
   { batchTokens, batchTexts }: Pick<LlamaEmbeddingOptions, 'batchTokens' | 'batchTexts'>,
-): TextPiece[][] {
-  const runs: TextPiece[][] = [];
-  let run: TextPiece[] = [];
+): Piece[][] {
+  const runs: Piece[][] = [];
+  let run: Piece[] = [];
   let tokens = 0;
   for (const piece of pieces.toSorted((a, b) => a.tokens.length - b.tokens.length)) {
     if (run.length === batchTexts || tokens + piece.tokens.length > batchTokens) {
@@ -42,8 +35,8 @@ interface EmbeddingLimits {
 
 /**
  * `input` and `dimensions` of `/v1/embeddings`.
- * @returns each input as text or as tokens of the model; `isOne`: `input` is one text, not
- *   a list; without `dimensions`, vectors are as the model makes them
+ * @returns each input as text or as tokens of the model, and its name in messages; without
+ *   `dimensions`, vectors are as the model makes them
  * @throws EngineError
  */
 export function readEmbeddingRequest(body: Buffer, limits: EmbeddingLimits) {
@@ -58,17 +51,13 @@ export function readEmbeddingRequest(body: Buffer, limits: EmbeddingLimits) {
   if (!Array.isArray(listed) || listed.length === 0)
     throw invalidValue('`input` is a text, a list of texts, or tokens.', 'input');
   return {
-    inputs: listed.map((one: unknown, index) =>
-      inputOf(one, paramOf(index, isOne), limits),
-    ),
-    isOne,
+    inputs: listed.map((one: unknown, index) => {
+      const param = isOne ? 'input' : `input[${index}]`;
+      return { param, input: inputOf(one, param, limits) };
+    }),
     dimensions: dimensionsOf(dimensions, limits),
   };
 }
-
-/** Its name in messages. */
-export const paramOf = (index: number, isOne: boolean): string =>
-  isOne ? 'input' : `input[${index}]`;
 
 function inputOf(
   input: unknown,

@@ -6,7 +6,8 @@ import {
 } from '@switchyard/json-schema-gbnf/grammar-rules.js';
 import { schemaGrammar } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
 import { type EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
-import { type GrammarCheck } from './protocol.js';
+import { errorMessage } from '@switchyard/engine-api/error-message.js';
+import { GrammarError } from '@switchyard/json-schema-gbnf/grammar-error.js';
 import { toolCallGrammar } from './tool-form.js';
 import { StringRules } from '@switchyard/json-schema-gbnf/string-rules.js';
 
@@ -29,11 +30,29 @@ const DEEPEST_VALUE = 1500;
  */
 export async function checkGrammar(
   grammar: Grammar,
-  compile: (check: GrammarCheck) => Promise<string>,
+  compile: () => Promise<string>,
 ): Promise<void> {
-  const param = grammarParam(grammar);
-  demandShallow(grammar, param);
-  texts.set(grammar, await compile({ grammar, param }));
+  demandShallow(grammar);
+  texts.set(grammar, await compile());
+}
+
+/**
+ * Written, within bounds, and compiled.
+ * @throws EngineError invalid_value for one that cannot be held, or read
+ */
+export function compiledGrammarText(
+  grammar: Grammar,
+  compile: (text: string) => object,
+): string {
+  try {
+    const text = grammarText(grammar);
+    compile(text);
+    return text;
+  } catch (error) {
+    if (error instanceof GrammarError) throw invalidValue(error.message, error.param);
+    const why = errorMessage(error);
+    throw invalidValue(`The grammar cannot be read: ${why}`, grammarParam(grammar));
+  }
 }
 
 /** Written once, by the child when the grammar is checked. */
@@ -48,23 +67,25 @@ export function knownGrammarText(grammar: Grammar): string {
  * @throws EngineError invalid_value: more values, or deeper ones, than can be checked
  *   in reasonable time
  */
-function demandShallow(grammar: Grammar, param: string): void {
+function demandShallow(grammar: Grammar): void {
   let values = 0;
   let level: unknown[] = [grammar];
   for (let depth = 0; level.length > 0; depth += 1) {
     values += level.length;
     if (depth > DEEPEST_VALUE)
-      throw grammarRefused(param, `values in values are at most ${DEEPEST_VALUE} deep`);
+      throw grammarRefused(grammar, `values in values are at most ${DEEPEST_VALUE} deep`);
     if (values > MOST_VALUES)
-      throw grammarRefused(param, `has more than ${MOST_VALUES} values`);
+      throw grammarRefused(grammar, `has more than ${MOST_VALUES} values`);
     level = level.flatMap((value): unknown[] =>
       typeof value === 'object' && value !== null ? Object.values(value) : [],
     );
   }
 }
 
-export const grammarRefused = (param: string, why: string): EngineError =>
-  invalidValue(`\`${param}\`: ${why}.`, param);
+export function grammarRefused(grammar: Grammar, why: string): EngineError {
+  const param = grammarParam(grammar);
+  return invalidValue(`\`${param}\`: ${why}.`, param);
+}
 
 function regexGrammar(pattern: string, path: string): string {
   const rules = new GrammarRules(path);
@@ -76,7 +97,7 @@ function regexGrammar(pattern: string, path: string): string {
  * As GBNF, within bounds.
  * @throws GrammarError: it cannot be held, or costs more than the engine may spend on it
  */
-export function grammarText(grammar: Grammar): string {
+function grammarText(grammar: Grammar): string {
   const param = grammarParam(grammar);
   const text = writtenOf(grammar, param);
   demandBounded(text, param);

@@ -11,11 +11,11 @@ import {
   readOptions,
   textOption,
 } from '@switchyard/engine-api/engine-options.js';
-import { type LlamaDevice, POOLINGS } from './protocol.js';
+import { POOLINGS } from './protocol.js';
 
 /** What is decided here, where the model runs. */
 interface MachineOptions {
-  readonly device: LlamaDevice;
+  readonly device: 'auto' | 'cpu' | 'cuda' | 'vulkan';
   /** Which CUDA device; absent: all that the driver shows. */
   readonly deviceIndex?: number;
   /**
@@ -28,7 +28,7 @@ interface MachineOptions {
 }
 
 function machineOptions(read: { device: string; threads?: number }): MachineOptions {
-  const [device, index] = read.device.split(':') as [LlamaDevice, string | undefined];
+  const [device, index] = read.device.split(':') as [MachineOptions['device'], string?];
   const cores = availableParallelism();
   return {
     device,
@@ -37,22 +37,6 @@ function machineOptions(read: { device: string; threads?: number }): MachineOpti
     batchThreads: read.threads ?? Math.min(16, cores),
   };
 }
-
-/** Tokens up to which a draw takes less time than waking a thread for it. */
-const SMALL_VOCABULARY = 4096;
-
-/**
- * Threads of the child for draws, besides those of native runs: they never work at the
- * same time. With one, draws stand in line behind the native run.
- * @param vocabulary tokens; undefined: not known
- */
-export const drawThreads = (
-  { threads }: Pick<MachineOptions, 'threads'>,
-  vocabulary: number | undefined,
-): number =>
-  vocabulary !== undefined && vocabulary <= SMALL_VOCABULARY
-    ? 1
-    : Math.min(16, Math.max(4, threads));
 
 const DEVICES = /^(auto|cpu|cuda(:\d{1,2})?|vulkan)$/;
 
@@ -128,12 +112,8 @@ const GENERATION = {
 export type LlamaEmbeddingOptions = MachineOptions &
   Omit<OptionsOf<typeof EMBEDDING>, keyof MachineOptions>;
 
-type GenerationOptions = OptionsOf<typeof GENERATION>;
-type Unset = 'stepTargetMs' | 'exact' | 'sampling';
-
 export type LlamaOptions = MachineOptions &
-  Omit<GenerationOptions, keyof MachineOptions | Unset> &
-  Partial<Pick<GenerationOptions, Unset>>;
+  Omit<OptionsOf<typeof GENERATION>, keyof MachineOptions>;
 
 /** What the child process of a language model loads, on its command line. */
 export type ChildSettings = LlamaOptions & {

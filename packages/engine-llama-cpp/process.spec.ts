@@ -21,10 +21,8 @@ it('fails the load with what an aborted process said, without the addresses of i
   );
   const child = new LlamaProcess({
     entry,
-    settings: {},
+    settings: { loadTimeoutMs: 60_000 },
     env: process.env,
-    loadTimeoutMs: 60_000,
-    onLine: () => undefined,
   });
   await expect(child.ready).rejects.toThrow(
     /SIGABRT; its last words: CUDA error: the provided PTX was compiled with an unsupported toolchain\.$/,

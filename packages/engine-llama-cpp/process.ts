@@ -50,7 +50,7 @@ export class LlamaChild<O extends Operations<O>, Info> {
   /** @throws Error with what to install or where to look. */
   async open(): Promise<void> {
     const { settings } = this;
-    const { loadTimeoutMs, deviceIndex } = settings;
+    const { deviceIndex } = settings;
     this.#process = new LlamaProcess<O, Info>({
       entry: fileURLToPath(threadEntry(this.entry, import.meta.url)),
       settings,
@@ -58,8 +58,6 @@ export class LlamaChild<O extends Operations<O>, Info> {
         UV_THREADPOOL_SIZE: String(this.poolThreads),
         ...(deviceIndex !== undefined && { CUDA_VISIBLE_DEVICES: String(deviceIndex) }),
       }),
-      loadTimeoutMs,
-      onLine: (_, line) => void process.stderr.write(`llama.cpp: ${line}\n`),
     });
     this.onOpen(await this.#process.ready);
     this.#readyAtMs = performance.now();
@@ -82,7 +80,7 @@ export class LlamaChild<O extends Operations<O>, Info> {
 
   /**
    * As `call`, of another process if this one is gone or dies of it, once.
-   * @throws LlamaCallOverdue: it was killed because of this call
+   * @throws LlamaProcessGone `isOverdue`: it was killed because of this call
    */
   async ask<K extends keyof O & string>(
     operation: K,
@@ -92,8 +90,7 @@ export class LlamaChild<O extends Operations<O>, Info> {
     try {
       return await this.call(operation, request, limitMs);
     } catch (error) {
-      if (!(error instanceof LlamaProcessGone) || error instanceof LlamaCallOverdue)
-        throw error;
+      if (!(error instanceof LlamaProcessGone) || error.isOverdue) throw error;
       await this.reopen();
       return this.call(operation, request, limitMs);
     }
@@ -124,17 +121,6 @@ export class LlamaChild<O extends Operations<O>, Info> {
   }
 }
 
-interface LlamaProcessOptions {
-  /** Compiled module that answers. */
-  readonly entry: string;
-  /** Its only argument, as JSON. */
-  readonly settings: object;
-  readonly env: NodeJS.ProcessEnv;
-  readonly loadTimeoutMs: number;
-  /** What it and the native library write. */
-  readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
-}
-
 /**
  * One child process with native code in it, from spawn to exit. It cannot take the worker
  * with it: a crash rejects its calls, one that hangs is killed, and it ends itself when
@@ -146,7 +132,18 @@ export class LlamaProcess<O extends Operations<O>, Info> {
   readonly exited = this.#exited.promise;
   readonly #process: SupervisedProcess;
 
-  constructor({ entry, settings, env, loadTimeoutMs, onLine }: LlamaProcessOptions) {
+  constructor({
+    entry,
+    settings,
+    env,
+  }: {
+    /** Compiled module that answers. */
+    readonly entry: string;
+    /** Its only argument, as JSON. */
+    readonly settings: Pick<LlamaOptions, 'loadTimeoutMs'>;
+    readonly env: NodeJS.ProcessEnv;
+  }) {
+    const { loadTimeoutMs } = settings;
     this.#calls = new RemoteCalls('llama.cpp', call => this.#process.send(call));
     const timer = setTimeout(
       () => this.kill(`it was not loaded within ${loadTimeoutMs} ms`),
@@ -170,7 +167,7 @@ export class LlamaProcess<O extends Operations<O>, Info> {
         this.#calls.end(goneBy(exit));
         this.#exited.resolve();
       },
-      onLine,
+      onLine: (_, line) => void process.stderr.write(`llama.cpp: ${line}\n`),
     });
   }
 
@@ -205,7 +202,7 @@ export class LlamaProcess<O extends Operations<O>, Info> {
       return await this.#calls.call(operation, request);
     } catch (error) {
       if (isOverdue && error instanceof LlamaProcessGone)
-        throw new LlamaCallOverdue(error.message);
+        throw new LlamaProcessGone(error.message, true);
       throw error;
     } finally {
       clearTimeout(timer);
@@ -232,13 +229,14 @@ const STACK_FRAME = /\[0x[\da-f]+\]$/;
 
 /** With all that it kept. */
 export class LlamaProcessGone extends EngineError {
-  constructor(message: string) {
+  /**
+   * @param isOverdue the process was killed because this call did not come to an end; it
+   *   would not in another one either
+   */
+  constructor(
+    message: string,
+    readonly isOverdue = false,
+  ) {
     super('engine_failed', message);
   }
 }
-
-/**
- * The process was killed because this call did not come to an end; it would not in
- * another one either.
- */
-export class LlamaCallOverdue extends LlamaProcessGone {}

@@ -34,8 +34,6 @@ export interface EmbeddingOperations {
   }): Float32Array;
 }
 
-export type LlamaDevice = 'auto' | 'cpu' | 'cuda' | 'vulkan';
-
 /** Told by the child once the model is loaded and warm. */
 export interface ChildInfo {
   readonly device: string;
@@ -56,14 +54,6 @@ export interface ChildInfo {
      */
     readonly copyMs: number;
   };
-}
-
-/** Text of all tokens, one after another; `ends[i]` is where token i ends. */
-export interface VocabularyData {
-  readonly bytes: Uint8Array;
-  readonly ends: Uint32Array;
-  /** Tokens that end an answer. */
-  readonly endTokens: Uint32Array;
 }
 
 /** What happens to KV memory before a step. */
@@ -135,12 +125,6 @@ export interface StepReply {
 
 export const DRAW_FAILED = -2;
 
-export interface GrammarCheck {
-  readonly grammar: Grammar;
-  /** The field that it came from. */
-  readonly param: string;
-}
-
 /** What the child answers. */
 export interface LlamaOperations {
   step(frame: StepFrame): Promise<StepReply>;
@@ -149,6 +133,12 @@ export interface LlamaOperations {
    * Writes a grammar as GBNF and compiles it, to refuse it early: neither holds up the
    * loop that answers health checks.
    */
-  grammar(check: GrammarCheck): string;
-  vocabulary(request: undefined): VocabularyData;
+  grammar(grammar: Grammar): string;
+  /** Text of all tokens, one after another; `ends[i]` is where token i ends. */
+  vocabulary(request: undefined): {
+    readonly bytes: Uint8Array;
+    readonly ends: Uint32Array;
+    /** Tokens that end an answer. */
+    readonly endTokens: Uint32Array;
+  };
 }

@@ -76,35 +76,15 @@ export class SlotSteps {
     };
   }
 
-  /** The outcome of a step that ran. */
-  outcome(
-    { placed, refused }: SlotStep,
-    reply: StepReply,
-    vocabulary: Vocabulary,
-  ): TextOutcome {
-    const results = new Map(refused);
-    const drawn = new Map<TextSequence, Drawn>();
-    placed.forEach(({ item: { request, sample } }, index) => {
-      const token = reply.drawn[index]!;
-      if (!sample) results.set(request, { type: 'computed' });
-      else if (token === DRAW_FAILED)
-        results.set(request, {
-          type: 'failed',
-          error: engineFailed(String(reply.failures?.get(index))),
-        });
-      else if (vocabulary.isEnd(token)) results.set(request, { type: 'stop' });
-      else {
-        results.set(request, { type: 'token', token });
-        drawn.set(request, drawnOf(vocabulary, token, reply.probabilities?.get(index)));
-      }
-    });
-    return { type: 'done', results, drawn };
-  }
-
-  /** The step failed or was skipped. */
-  failed({ operations, placed }: SlotStep): void {
-    const slots = placed.map(({ slot }) => slot);
-    this.memory.failed(operations, slots);
+  /** What became of a step: it ran, failed as a whole, or was skipped. */
+  outcome(step: SlotStep, reply: StepReply, vocabulary: Vocabulary): TextOutcome {
+    const { skipped, failure } = reply;
+    if (!skipped && failure === undefined) return doneOf(step, reply, vocabulary);
+    const slots = step.placed.map(({ slot }) => slot);
+    this.memory.failed(step.operations, slots);
+    return skipped
+      ? { type: 'skipped' }
+      : { type: 'failed', error: engineFailed(String(failure)) };
   }
 
   /**
@@ -149,7 +129,31 @@ export class SlotSteps {
   }
 }
 
-export const engineFailed = (why: string): EngineError =>
+function doneOf(
+  { placed, refused }: SlotStep,
+  reply: StepReply,
+  vocabulary: Vocabulary,
+): TextOutcome {
+  const results = new Map(refused);
+  const drawn = new Map<TextSequence, Drawn>();
+  placed.forEach(({ item: { request, sample } }, index) => {
+    const token = reply.drawn[index]!;
+    if (!sample) results.set(request, { type: 'computed' });
+    else if (token === DRAW_FAILED)
+      results.set(request, {
+        type: 'failed',
+        error: engineFailed(String(reply.failures?.get(index))),
+      });
+    else if (vocabulary.isEnd(token)) results.set(request, { type: 'stop' });
+    else {
+      results.set(request, { type: 'token', token });
+      drawn.set(request, drawnOf(vocabulary, token, reply.probabilities?.get(index)));
+    }
+  });
+  return { type: 'done', results, drawn };
+}
+
+const engineFailed = (why: string): EngineError =>
   new EngineError('engine_failed', `llama.cpp: ${why}`);
 
 function wireSampling({ logitBias, grammar, ...numbers }: Sampling): WireSampling {

@@ -1,7 +1,6 @@
 import {
   type Grammar,
   type GrammarTool,
-  type ToolForm,
 } from '@switchyard/engine-api/text-backend.port.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import {
@@ -10,36 +9,6 @@ import {
   literal,
 } from '@switchyard/json-schema-gbnf/grammar-rules.js';
 import { schemaExpression } from '@switchyard/json-schema-gbnf/json-schema-grammar.js';
-
-/** What only the chat template of a form has; the first that matches counts. */
-const SIGNS: readonly (readonly [RegExp, ToolForm])[] = [
-  [/<\|channel\|>/, 'gpt-oss'],
-  [/<function=/, 'qwen-xml'],
-  [/\[ARGS\]/, 'mistral-args'],
-  [/\[TOOL_CALLS\]/, 'mistral'],
-  [/<\|python_tag\|>|ipython/, 'llama3'],
-];
-
-/** The form in which the models of a chat template were trained to call tools. */
-export const toolFormOf = (template: string): ToolForm =>
-  SIGNS.find(([sign]) => sign.test(template))?.[1] ?? 'hermes';
-
-/** Control tokens that stand in a call: their text is part of the answer. */
-export const CALL_MARKS: Readonly<Record<ToolForm, readonly string[]>> = {
-  hermes: [],
-  'qwen-xml': [],
-  llama3: ['<|python_tag|>'],
-  mistral: ['[TOOL_CALLS]'],
-  'mistral-args': ['[TOOL_CALLS]', '[CALL_ID]', '[ARGS]'],
-  'gpt-oss': [
-    '<|start|>',
-    '<|channel|>',
-    '<|constrain|>',
-    '<|message|>',
-    '<|end|>',
-    '<|call|>',
-  ],
-};
 
 /** Calls side by side, where several are wanted. */
 const MOST_CALLS = 8;
@@ -86,13 +55,6 @@ export function toolCallGrammar({
   return rules.text();
 }
 
-interface ParameterSchema {
-  readonly properties?: Readonly<Record<string, object>>;
-  readonly required?: readonly string[];
-  readonly $defs?: object;
-  readonly definitions?: object;
-}
-
 /** Rules of one call, each with all tools as its alternatives. */
 class CallRules {
   constructor(
@@ -125,7 +87,12 @@ class CallRules {
         required = [],
         $defs = {},
         definitions = {},
-      }: ParameterSchema = parameters;
+      }: {
+        readonly properties?: Readonly<Record<string, object>>;
+        readonly required?: readonly string[];
+        readonly $defs?: object;
+        readonly definitions?: object;
+      } = parameters;
       const given = Object.entries(properties).map(([key, schema]) => {
         const value = isText(schema)
           ? this.#text(schema)

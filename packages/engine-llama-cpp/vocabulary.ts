@@ -1,5 +1,5 @@
 import { invalidValue } from '@switchyard/engine-api/coded-error.js';
-import { type VocabularyData } from './protocol.js';
+import { type LlamaOperations } from './protocol.js';
 
 /** What a model's tokens say, as bytes: a token may be part of a character. */
 export class Vocabulary {
@@ -7,7 +7,7 @@ export class Vocabulary {
   readonly #ends: Uint32Array;
   readonly #endTokens: ReadonlySet<number>;
 
-  constructor({ bytes, ends, endTokens }: VocabularyData) {
+  constructor({ bytes, ends, endTokens }: ReturnType<LlamaOperations['vocabulary']>) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#ends = ends;
     this.#endTokens = new Set(endTokens);

@@ -180,7 +180,7 @@ export interface CLibrary {
  * sequence a part of the memory of its own. Structures belong to one release; what it
  * says of itself is compared with what that says.
  */
-export function openCLibrary(): CLibrary {
+function openCLibrary(): CLibrary {
   const library = loadedLibrary();
   const functions = Object.entries(PROTOTYPES).map(
     ([name, prototype]) => [name, library.func(prototype)] as const,
@@ -311,31 +311,34 @@ export class NativeRun {
 
 const ALL_LAYERS = -1;
 
-/** @throws Error when the file is no model, or does not fit */
-export function loadModelFile(
-  library: CLibrary,
+/**
+ * The model of a file, on llama.h.
+ * @returns `description`: such as "llama 1B Q8_0"
+ * @throws Error when the file is no model, or does not fit
+ */
+export function openNativeModel(
   {
     modelFile,
     gpuLayers = ALL_LAYERS,
   }: { readonly modelFile: string; readonly gpuLayers?: number | undefined },
   onGpu: boolean,
-): Pointer {
+) {
+  const library = openCLibrary();
   const model = library.loadModel(modelFile, {
     ...library.modelDefaults(),
     n_gpu_layers: onGpu ? gpuLayers : 0,
   });
   if (model === null) throw new Error(`llama.cpp cannot load ${modelFile}`);
-  return model;
-}
-
-/** Such as "llama 1B Q8_0". */
-export function describeModel(library: CLibrary, model: Pointer): string {
+  const vocabulary = library.vocabulary(model);
   const text = Buffer.alloc(256);
-  return text.toString(
-    'utf8',
-    0,
-    Math.min(255, library.describe(model, text, text.length)),
-  );
+  const length = Math.min(255, library.describe(model, text, text.length));
+  return {
+    library,
+    model,
+    vocabulary,
+    vocabularySize: library.vocabularySize(vocabulary),
+    description: text.toString('utf8', 0, length),
+  };
 }
 
 /**

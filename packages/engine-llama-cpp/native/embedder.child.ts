@@ -1,22 +1,20 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import koffi from 'koffi';
 import { type EmbeddingInfo, type EmbeddingOperations, POOLINGS } from '../protocol.js';
 import { type LlamaEmbeddingOptions } from '../options.js';
-import {
-  openCLibrary,
-  type CLibrary,
-  describeModel,
-  loadModelFile,
-  NativeRun,
-  type Pointer,
-} from './c-library.js';
+import { NativeRun, openNativeModel, type Pointer } from './c-library.js';
 import { openDevice } from './library.js';
 import { serveChild } from './serve-child.js';
-import koffi from 'koffi';
+
+type NativeEmbedder = ReturnType<typeof openNativeModel>;
 
 const PLACES = /(\{query\}|\{document\})/;
 /** No token has this id: the vocabulary lacks the kind. */
 const ABSENT = -1;
+const NO_POOLING = 0;
+const RANK = 4;
+const FROM_FILE = -1;
 
 /**
  * A query and a document as one text, in the form that a reranking model was trained
@@ -24,11 +22,11 @@ const ABSENT = -1;
  * callers wrote never becomes a control token.
  */
 function pairEncoder(
-  library: CLibrary,
-  model: Pointer,
-  vocabulary: Pointer,
-  tokenize: (text: string, control: boolean) => Int32Array,
+  { library, model, vocabulary }: NativeEmbedder,
+  cut: ReturnType<typeof tokenizer>,
 ) {
+  const tokenize = (text: string, control: boolean): Int32Array =>
+    cut(text, { special: false, control });
   const template = library.template(model, 'rerank')?.split(PLACES) ?? [];
   const separator = one(library.separator(vocabulary), library.addsSeparator(vocabulary));
   const last = library.endOfText(vocabulary);
@@ -61,131 +59,88 @@ function pairEncoder(
 const one = (token: number, wanted: boolean): readonly number[] =>
   wanted && token !== ABSENT ? [token] : [];
 
-const NO_POOLING = 0;
-
-const RANK = 4;
-
-const FROM_FILE = -1;
-
-/**
- * A model that makes one vector of a text, or one score of a query with a document, on
- * llama.h. All calls block: this is the only work of its process.
- */
-class EmbeddingModel {
-  readonly dimensions: number;
-  readonly vocabularySize: number;
-  readonly trainedContextTokens: number;
-  readonly description: string;
-  readonly ranks: boolean;
-  /** The query with each of the documents, of a model that ranks. */
-  readonly pairs: ReturnType<typeof pairEncoder>;
-  readonly #vocabulary: Pointer;
-  readonly #context: Pointer;
-  readonly #run: NativeRun;
-  readonly #compute: CLibrary['encode'];
-  #scratch = new Int32Array(4096);
-
-  /** @throws Error when the file is no model, or one without pooling. */
-  constructor(
-    private readonly library: CLibrary,
-    settings: LlamaEmbeddingOptions,
-    onGpu: boolean,
-  ) {
-    const model = loadModelFile(library, settings, onGpu);
-    this.#vocabulary = library.vocabulary(model);
-    this.vocabularySize = library.vocabularySize(this.#vocabulary);
-    this.trainedContextTokens = library.trainedContext(model);
-    this.description = describeModel(library, model);
-    this.#context = openContext(library, model, settings);
-    const pooling = library.pooling(this.#context);
-    this.ranks = pooling === RANK;
-    this.dimensions = this.ranks ? 1 : library.vectorSize(model);
-    this.pairs = pairEncoder(library, model, this.#vocabulary, (text, control) =>
-      this.#cut(text, { special: false, control }),
-    );
-    this.#run = new NativeRun(library, settings.batchTokens);
-    const isEncoder = library.hasEncoder(model) && !library.hasDecoder(model);
-    this.#compute = isEncoder ? library.encode : library.decode;
-    if (pooling === NO_POOLING)
-      throw new Error(
-        `The model does not say how tokens become one vector: set options.pooling to mean, first or last`,
-      );
-  }
-
+function tokenizer({ library, vocabulary }: NativeEmbedder) {
+  let scratch = new Int32Array(4096);
   /**
-   * With the first and last tokens that the model wants; text that spells a control
-   * token stays text.
+   * @param ways `special`: with the first and last tokens that the model wants; `control`:
+   *   text that spells a control token is one
    */
-  tokenize(text: string): Int32Array {
-    return this.#cut(text, { special: true, control: false });
-  }
-
-  #cut(
-    text: string,
-    { special, control }: { special: boolean; control: boolean },
-  ): Int32Array {
+  return (text: string, ways: { special: boolean; control: boolean }): Int32Array => {
     const bytes = Buffer.from(text);
     const into = (tokens: Int32Array): number =>
-      this.library.tokenize(
-        this.#vocabulary,
+      library.tokenize(
+        vocabulary,
         bytes,
         bytes.length,
         tokens,
         tokens.length,
-        special,
-        control,
+        ways.special,
+        ways.control,
       );
-    let count = into(this.#scratch);
-    if (count < 0) count = into((this.#scratch = new Int32Array(-count)));
-    return this.#scratch.slice(0, count);
-  }
+    let count = into(scratch);
+    if (count < 0) count = into((scratch = new Int32Array(-count)));
+    return scratch.slice(0, count);
+  };
+}
 
-  /** One native run; nothing of the one before is left. @throws Error when it fails */
-  embed(tokens: Int32Array, counts: readonly number[]): Float32Array {
-    const memory = this.library.memory(this.#context);
-    if (memory !== null) this.library.clearMemory(memory, false);
-    this.#run.clear();
+/** One native run; nothing of the one before is left. Throws when it fails. */
+function embedding(
+  { library, model }: NativeEmbedder,
+  context: Pointer,
+  {
+    batchTokens,
+    dimensions,
+    finished,
+  }: {
+    readonly batchTokens: number;
+    readonly dimensions: number;
+    readonly finished: (vector: Float32Array) => Float32Array;
+  },
+): EmbeddingOperations['embed'] {
+  const run = new NativeRun(library, batchTokens);
+  const isEncoder = library.hasEncoder(model) && !library.hasDecoder(model);
+  const compute = isEncoder ? library.encode : library.decode;
+  return ({ tokens, counts }) => {
+    const memory = library.memory(context);
+    if (memory !== null) library.clearMemory(memory, false);
+    run.clear();
     let at = 0;
     // The vector is made of all positions, or of one that only the model knows.
     counts.forEach((count, sequence) =>
-      this.#run.add(sequence, 0, tokens.subarray(at, (at += count)), 1),
+      run.add(sequence, 0, tokens.subarray(at, (at += count)), 1),
     );
-    const code = this.#compute(this.#context, this.#run.native);
+    const code = compute(context, run.native);
     if (code !== 0) throw new Error(`llama.cpp could not compute this batch (${code})`);
-    const vectors = new Float32Array(counts.length * this.dimensions);
-    counts.forEach((_, sequence) =>
-      vectors.set(this.#vector(sequence), sequence * this.dimensions),
-    );
+    const vectors = new Float32Array(counts.length * dimensions);
+    counts.forEach((_, sequence) => {
+      const pointer = library.vectorOf(context, sequence);
+      if (pointer === null) throw new Error('llama.cpp made no vector');
+      const numbers = koffi.decode(pointer, koffi.array('float', dimensions)) as number[];
+      vectors.set(finished(Float32Array.from(numbers)), sequence * dimensions);
+    });
     return vectors;
-  }
+  };
+}
 
-  #vector(sequence: number): Float32Array {
-    const pointer = this.library.vectorOf(this.#context, sequence);
-    if (pointer === null) throw new Error('llama.cpp made no vector');
-    const vector = Float32Array.from(
-      koffi.decode(pointer, koffi.array('float', this.dimensions)) as Float32Array,
-    );
-    if (this.ranks) return vector.map(score => this.#probability(score));
-    const length = Math.sqrt(vector.reduce((sum, part) => sum + part * part, 0));
-    if (!Number.isFinite(length))
-      throw new Error('The model made a vector that is not finite');
-    return length === 0 ? vector : vector.map(part => part / length);
-  }
+/** Of length 1. */
+function unitVector(vector: Float32Array): Float32Array {
+  const length = Math.sqrt(vector.reduce((sum, part) => sum + part * part, 0));
+  if (!Number.isFinite(length))
+    throw new Error('The model made a vector that is not finite');
+  return length === 0 ? vector : vector.map(part => part / length);
+}
 
-  /**
-   * Qwen's models end in a softmax, which is a probability already; the others
-   * in a logit.
-   */
-  #probability(score: number): number {
-    if (!Number.isFinite(score))
-      throw new Error('The model made a score that is not finite');
-    return this.description.startsWith('qwen3') ? score : 1 / (1 + Math.exp(-score));
-  }
+/**
+ * Qwen's models end in a softmax, which is a probability already; the others in a logit.
+ */
+function probability(score: number, description: string): number {
+  if (!Number.isFinite(score))
+    throw new Error('The model made a score that is not finite');
+  return description.startsWith('qwen3') ? score : 1 / (1 + Math.exp(-score));
 }
 
 function openContext(
-  library: CLibrary,
-  model: Pointer,
+  { library, model }: NativeEmbedder,
   settings: LlamaEmbeddingOptions,
 ): Pointer {
   const { batchTokens, batchTexts, batchThreads, pooling } = settings;
@@ -210,24 +165,46 @@ function openContext(
 
 void serveChild(open);
 
+/**
+ * A model that makes one vector of a text, or one score of a query with a document, on
+ * llama.h. All calls block: this is the only work of its process.
+ */
 async function open(settings: LlamaEmbeddingOptions): Promise<{
   readonly info: EmbeddingInfo;
   readonly operations: EmbeddingOperations;
 }> {
-  const { size } = await stat(settings.modelFile);
+  const { modelFile, batchTokens } = settings;
+  const { size } = await stat(modelFile);
   const device = await openDevice(settings.device);
-  const model = new EmbeddingModel(openCLibrary(), settings, device !== 'cpu');
+  const native = openNativeModel(settings, device !== 'cpu');
+  const { library, model, vocabularySize, description } = native;
+  const context = openContext(native, settings);
+  const pooling = library.pooling(context);
+  if (pooling === NO_POOLING)
+    throw new Error(
+      `The model does not say how tokens become one vector: set options.pooling to mean, first or last`,
+    );
+  const ranks = pooling === RANK;
+  const dimensions = ranks ? 1 : library.vectorSize(model);
+  const cut = tokenizer(native);
+  const tokenize = (text: string): Int32Array =>
+    cut(text, { special: true, control: false });
+  const pairs = pairEncoder(native, cut);
+  const probabilities = (scores: Float32Array): Float32Array =>
+    scores.map(score => probability(score, description));
+  const finished = ranks ? probabilities : unitVector;
+  const embed = embedding(native, context, { batchTokens, dimensions, finished });
   // The first run of everything is slow.
-  const probe = model.tokenize('a');
-  model.embed(probe, [probe.length]);
-  const { dimensions, vocabularySize, trainedContextTokens, description, ranks } = model;
-  const revision = `${basename(settings.modelFile)} (${description}, ${size} bytes)`;
+  const probe = tokenize('a');
+  embed({ tokens: probe, counts: [probe.length] });
+  const revision = `${basename(modelFile)} (${description}, ${size} bytes)`;
+  const trainedContextTokens = library.trainedContext(model);
   return {
     info: { device, revision, dimensions, vocabularySize, trainedContextTokens, ranks },
     operations: {
-      tokenize: texts => texts.map(text => model.tokenize(text)),
-      pairs: ({ query, documents }) => model.pairs(query, documents),
-      embed: ({ tokens, counts }) => model.embed(tokens, counts),
+      tokenize: texts => texts.map(text => tokenize(text)),
+      pairs: ({ query, documents }) => pairs(query, documents),
+      embed,
     },
   };
 }

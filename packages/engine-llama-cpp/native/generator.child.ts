@@ -1,12 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { invalidValue } from '@switchyard/engine-api/coded-error.js';
-import { GrammarError } from '@switchyard/json-schema-gbnf/grammar-error.js';
-import { grammarText } from '../grammar-text.js';
-import { CALL_MARKS } from '../tool-form.js';
+import { compiledGrammarText } from '../grammar-text.js';
 import {
   type ChildInfo,
-  type GrammarCheck,
   type LlamaOperations,
   AWAITED,
   DRAW_FAILED,
@@ -24,7 +20,7 @@ import {
   openModel,
 } from './library.js';
 import { PromptEncoder } from './prompt-encoder.js';
-import { samplerPool, type DrawingPlace, SequenceDrawer } from './sequence-drawer.js';
+import { type SequenceDrawer, sequenceDrawers } from './sequence-drawer.js';
 import { serveChild } from './serve-child.js';
 import { vocabularyOf } from './token-text.js';
 import { openUnified } from './unified-context.js';
@@ -59,7 +55,16 @@ class StepRunner {
   #isRunning = false;
   #isBroken = false;
 
-  constructor(private readonly place: DrawingPlace) {}
+  /**
+   * @param drawsInLine the pool of this process has one thread: what is queued is done in
+   *   order
+   * @param newDrawer of one slot
+   */
+  constructor(
+    private readonly context: NativeContext,
+    private readonly drawsInLine: boolean,
+    private readonly newDrawer: () => SequenceDrawer,
+  ) {}
 
   run(frame: StepFrame): Promise<StepReply> {
     return new Promise(answer => {
@@ -95,10 +100,10 @@ class StepRunner {
       if (frame.operations.length > 0) await this.#operate(frame.operations);
       this.#begin(frame);
       const items = this.#batch(frame);
-      const decoded = this.place.context.decodeBatch();
+      const decoded = this.context.decodeBatch();
       // Draws are queued behind the run, so that no thread has to be woken in between; of
       // a run that fails they draw nothing.
-      if (!this.place.drawsInLine) await decoded;
+      if (!this.drawsInLine) await decoded;
       const [, reply] = await Promise.all([decoded, this.#draw(items)]);
       return reply;
     } catch (error) {
@@ -107,7 +112,7 @@ class StepRunner {
   }
 
   async #operate(operations: readonly SlotOperation[]): Promise<void> {
-    const { context } = this.place;
+    const { context } = this;
     for (const operation of operations) {
       const { slot, keep } = operation;
       if (operation.type === 'copy')
@@ -122,7 +127,7 @@ class StepRunner {
     for (const start of begins) {
       let drawer = this.#drawers.get(start.slot);
       if (drawer === undefined)
-        this.#drawers.set(start.slot, (drawer = new SequenceDrawer(this.place)));
+        this.#drawers.set(start.slot, (drawer = this.newDrawer()));
       this.#unable.delete(start.slot);
       try {
         drawer.begin(start);
@@ -135,7 +140,7 @@ class StepRunner {
   }
 
   #batch({ items, tokens }: StepFrame): Item[] {
-    const { context } = this.place;
+    const { context } = this;
     context.initBatch(tokens.length);
     const batched: Item[] = [];
     for (let at = 0, next = 0; at < items.length; at += ITEM_WIDTH) {
@@ -243,7 +248,7 @@ async function open(settings: ChildSettings): Promise<{
   readonly info: ChildInfo;
   readonly operations: LlamaOperations;
 }> {
-  const { modelFile, rows, contextTokens } = settings;
+  const { modelFile } = settings;
   const { size } = await stat(modelFile);
   const opened = await openModel(settings, settings.kvTokens !== undefined);
   const { bindings, native, model, device } = opened;
@@ -254,20 +259,15 @@ async function open(settings: ChildSettings): Promise<{
   const decoding = await decodingOf(opened, settings, grammar);
   const costs = await warmUp(decoding.context, Math.max(0, native.tokenBos()), settings);
   const { metadata } = model.fileInfo;
-  const vocabularySize = metadata.tokenizer.ggml.tokens.length;
-  const template = metadata.tokenizer.chat_template;
-  const prompts = { bindings, model: native, vocabularySize, template, contextTokens };
-  const encoder = new PromptEncoder(prompts);
+  const encoder = new PromptEncoder(opened, settings.contextTokens);
   const drawsInLine = settings.drawThreads === 1;
-  const withSampler = samplerPool(drawsInLine ? rows : settings.drawThreads, () =>
-    decoding.newSampler(),
-  );
-  const runner = new StepRunner({ ...decoding, withSampler, contextTokens, drawsInLine });
+  const newDrawer = sequenceDrawers(decoding, settings);
+  const runner = new StepRunner(decoding.context, drawsInLine, newDrawer);
   const operations: LlamaOperations = {
     step: frame => runner.run(frame),
     encode: prompt => encoder.encode(prompt),
-    grammar: check => checked(check, grammar),
-    vocabulary: () => vocabularyOf(native, vocabularySize, CALL_MARKS[encoder.toolForm]),
+    grammar: wanted => compiledGrammarText(wanted, grammar),
+    vocabulary: () => vocabularyOf(opened, encoder.traits.toolForm),
   };
   const info: ChildInfo = {
     device,
@@ -297,21 +297,6 @@ function cutsBack({ bindings, model }: OpenedModel): boolean {
   return !(
     bindings.getIsArchRecurrent(architecture) || bindings.getIsArchHybrid(architecture)
   );
-}
-
-function checked(
-  { grammar, param }: GrammarCheck,
-  compile: (text: string) => object,
-): string {
-  try {
-    const text = grammarText(grammar);
-    compile(text);
-    return text;
-  } catch (error) {
-    if (error instanceof GrammarError) throw invalidValue(error.message, error.param);
-    const why = errorMessage(error);
-    throw invalidValue(`The grammar cannot be read: ${why}`, param);
-  }
 }
 
 /**

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as LlamaPackage from 'node-llama-cpp';
 import { type ChildSettings } from '../options.js';
-import { type LlamaDevice } from '../protocol.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 
@@ -30,20 +29,18 @@ export interface NativeContext {
     sampler: NativeSampler,
     tokens: readonly number[],
     top: number,
-  ): Promise<Looked>;
+  ): Promise<{
+    /** The likeliest token. */
+    readonly most: number;
+    /** By token. */
+    readonly logits: ReadonlyMap<number, number>;
+    /** Sum of e^(logit - highest logit). */
+    readonly weight: number;
+  }>;
   /** Positions from `start` to before `end`; -1: to the last one. */
   removeTokenCellsFromSequence(sequence: number, start: number, end: number): boolean;
   disposeSequence(sequence: number): void;
   copySequenceStateFromOtherSequence(target: number, source: number): Promise<number>;
-}
-
-export interface Looked {
-  /** The likeliest token. */
-  readonly most: number;
-  /** By token. */
-  readonly logits: ReadonlyMap<number, number>;
-  /** Sum of e^(logit - highest logit). */
-  readonly weight: number;
 }
 
 /** How far a sequence is in its grammar. */
@@ -69,7 +66,7 @@ export interface NativeSampler {
   dispose(): void;
 }
 
-export interface NativeModel {
+interface NativeModel {
   tokenize(text: string, specialTokens: boolean): Uint32Array;
   getTokenString(token: number): string | undefined;
   getTokenAttributes(token: number): number;
@@ -82,7 +79,7 @@ export interface NativeModel {
   getModelDescription(): string;
 }
 
-export interface NativeBindings {
+interface NativeBindings {
   readonly AddonSampler: (new (model: NativeModel) => NativeSampler) & {
     acceptGrammarEvaluationStateToken(state: object, token: number): void;
   };
@@ -105,6 +102,8 @@ export interface OpenedModel {
   readonly bindings: NativeBindings;
   readonly native: NativeModel;
   readonly model: LlamaPackage.LlamaModel;
+  /** Tokens. */
+  readonly vocabularySize: number;
   /** "cpu", "cuda", "vulkan", "metal" */
   readonly device: string;
 }
@@ -136,7 +135,13 @@ export async function openModel(
     readonly _bindings: NativeBindings;
   };
   const { _model: native } = model as unknown as { readonly _model: NativeModel };
-  return { bindings, native, model, device: llama.gpu === false ? 'cpu' : llama.gpu };
+  return {
+    bindings,
+    native,
+    model,
+    vocabularySize: model.fileInfo.metadata.tokenizer.ggml.tokens.length,
+    device: nameOf(llama),
+  };
 }
 
 /**
@@ -154,10 +159,11 @@ function log(_level: LlamaPackage.LlamaLogLevel, message: string): void {
  * Loads the library for the device, and nothing else: "cpu", "cuda", ... @throws Error
  * that says what to install
  */
-export async function openDevice(device: LlamaDevice): Promise<string> {
-  const { gpu } = await openLibrary(await loadPackage(), device);
-  return gpu === false ? 'cpu' : gpu;
+export async function openDevice(device: ChildSettings['device']): Promise<string> {
+  return nameOf(await openLibrary(await loadPackage(), device));
 }
+
+const nameOf = ({ gpu }: LlamaPackage.Llama): string => gpu || 'cpu';
 
 interface DividedContext extends NativeContext {
   setThreads(count: number): void;
@@ -243,7 +249,7 @@ async function openContext(
 async function look(
   native: DividedContext,
   ...[place, sampler, tokens, top]: Parameters<NativeContext['look']>
-): Promise<Looked> {
+) {
   sampler.applyConfig(
     top > 0 ? { temperature: 1, topK: top, seed: 0 } : { temperature: 0, seed: 0 },
   );
@@ -280,7 +286,7 @@ async function loadPackage(): Promise<typeof LlamaPackage> {
  */
 async function openLibrary(
   library: typeof LlamaPackage,
-  device: LlamaDevice,
+  device: ChildSettings['device'],
 ): Promise<LlamaPackage.Llama> {
   try {
     return await library.getLlama({

@@ -1,8 +1,7 @@
 import { type Prompt, type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 import { type ChildInfo } from '../protocol.js';
-import { toolFormOf } from '../tool-form.js';
 import { withoutTools } from './toolless-template.js';
-import { type NativeBindings, type NativeModel } from './library.js';
+import { type OpenedModel } from './library.js';
 import { TOKEN } from './token-text.js';
 import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
@@ -67,6 +66,19 @@ interface Piece {
   readonly control: boolean;
 }
 
+/** What only the chat template of a form has; the first that matches counts. */
+const SIGNS: readonly (readonly [RegExp, ToolForm])[] = [
+  [/<\|channel\|>/, 'gpt-oss'],
+  [/<function=/, 'qwen-xml'],
+  [/\[ARGS\]/, 'mistral-args'],
+  [/\[TOOL_CALLS\]/, 'mistral'],
+  [/<\|python_tag\|>|ipython/, 'llama3'],
+];
+
+/** The form in which the models of a chat template were trained to call tools. */
+const toolFormOf = (template: string): ToolForm =>
+  SIGNS.find(([sign]) => sign.test(template))?.[1] ?? 'hermes';
+
 const PROBE = 'switchyard_probe';
 
 const PROBE_USER = { role: 'user', content: 'x' };
@@ -84,7 +96,7 @@ class ChatTemplate {
   /** @throws Error when the template cannot be read. */
   constructor(
     template: string,
-    bindings: NativeBindings,
+    bindings: OpenedModel['bindings'],
     private readonly texts: {
       readonly bos: string;
       readonly eos: string;
@@ -244,34 +256,29 @@ export class PromptEncoder {
   readonly #chat: ChatTemplate | undefined;
 
   constructor(
-    private readonly parts: {
-      readonly bindings: NativeBindings;
-      readonly model: NativeModel;
-      readonly vocabularySize: number;
-      /** Jinja, as the file has it; undefined: the model is not for chat. */
-      readonly template: string | undefined;
-      /** Tokens of one sequence. */
-      readonly contextTokens: number;
-    },
+    private readonly opened: OpenedModel,
+    /** Tokens of one sequence. */
+    private readonly contextTokens: number,
   ) {
-    const { bindings, template } = parts;
+    const template = this.#template;
     this.#chat =
       template === undefined
         ? undefined
-        : new ChatTemplate(template, bindings, this.#specialTexts());
+        : new ChatTemplate(template, opened.bindings, this.#specialTexts());
   }
 
   /** What is known of the model by its template. */
   get traits(): Pick<ChildInfo, 'chat' | 'toolForm' | 'thinks'> {
     return {
       chat: this.#chat !== undefined,
-      toolForm: this.toolForm,
-      thinks: this.parts.template?.includes('</think>') ?? false,
+      toolForm: this.#chat?.toolForm ?? 'hermes',
+      thinks: this.#template?.includes('</think>') ?? false,
     };
   }
 
-  get toolForm(): ToolForm {
-    return this.#chat?.toolForm ?? 'hermes';
+  /** Jinja, as the file has it; undefined: the model is not for chat. */
+  get #template(): string | undefined {
+    return this.opened.model.fileInfo.metadata.tokenizer.chat_template;
   }
 
   /** @throws EngineError */
@@ -294,7 +301,8 @@ export class PromptEncoder {
 
   /** Begins with the model's first token, once. */
   #begun(pieces: readonly Piece[], param: string): Uint32Array {
-    const { model, contextTokens } = this.parts;
+    const { contextTokens } = this;
+    const { native } = this.opened;
     const bytes = pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
     if (bytes > contextTokens * LONGEST_TOKEN_BYTES)
       throw new EngineError(
@@ -305,25 +313,29 @@ export class PromptEncoder {
         { param },
       );
     const tokens = pieces.flatMap(({ text, control }) => [
-      ...model.tokenize(text, control),
+      ...native.tokenize(text, control),
     ]);
-    const bos = model.tokenBos();
-    if (model.shouldPrependBosToken() && tokens[0] !== bos) tokens.unshift(bos);
+    const bos = native.tokenBos();
+    if (native.shouldPrependBosToken() && tokens[0] !== bos) tokens.unshift(bos);
     return Uint32Array.from(tokens);
   }
 
   #specialTexts() {
-    const { model, vocabularySize } = this.parts;
+    const { native, vocabularySize } = this.opened;
     const text = (token: number): string =>
-      token < 0 ? '' : (model.getTokenString(token) ?? '');
+      token < 0 ? '' : (native.getTokenString(token) ?? '');
     const control: string[] = [];
     for (let token = 0; token < vocabularySize; token++)
-      if ((model.getTokenAttributes(token) & (TOKEN.control | TOKEN.unknown)) !== 0)
+      if ((native.getTokenAttributes(token) & (TOKEN.control | TOKEN.unknown)) !== 0)
         control.push(text(token));
     // The longest first: one may be the beginning of another.
     const spelled = control
       .filter(spelling => spelling !== '')
       .sort((a, b) => b.length - a.length);
-    return { bos: text(model.tokenBos()), eos: text(model.tokenEos()), control: spelled };
+    return {
+      bos: text(native.tokenBos()),
+      eos: text(native.tokenEos()),
+      control: spelled,
+    };
   }
 }

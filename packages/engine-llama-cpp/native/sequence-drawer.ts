@@ -1,14 +1,10 @@
+import { type ChildSettings } from '../options.js';
 import {
   type DrawnProbabilities,
   type SequenceStart,
   type WireSampling,
 } from '../protocol.js';
-import {
-  type Decoding,
-  type GrammarState,
-  type Looked,
-  type NativeSampler,
-} from './library.js';
+import { type Decoding, type GrammarState, type NativeSampler } from './library.js';
 
 /** A native sampler, and the seed that its generator was last started with. */
 interface PooledSampler {
@@ -21,7 +17,7 @@ interface PooledSampler {
  * large as the vocabulary (1.5 MB for 128,000 tokens): one per sequence would not
  * stay in any cache.
  */
-export function samplerPool(most: number, make: () => NativeSampler) {
+function samplerPool(most: number, make: () => NativeSampler) {
   const free: PooledSampler[] = [];
   const waiting: ((sampler: PooledSampler) => void)[] = [];
   let left = most;
@@ -49,12 +45,21 @@ export function samplerPool(most: number, make: () => NativeSampler) {
 }
 
 /** Where tokens are drawn: the native context after a decode, and its samplers. */
-export interface DrawingPlace extends Pick<Decoding, 'context' | 'grammarState'> {
+interface DrawingPlace extends Pick<Decoding, 'context' | 'grammarState'> {
   readonly withSampler: ReturnType<typeof samplerPool>;
   /** Tokens of one sequence: as far as penalties look back. */
   readonly contextTokens: number;
-  /** The pool has one thread: what is queued is done in order. */
-  readonly drawsInLine: boolean;
+}
+
+/** @returns makes the drawer of a slot */
+export function sequenceDrawers(
+  decoding: Decoding,
+  { drawThreads, rows, contextTokens }: ChildSettings,
+): () => SequenceDrawer {
+  // What stands in line with native runs is begun for all slots at once.
+  const samplers = drawThreads === 1 ? rows : drawThreads;
+  const withSampler = samplerPool(samplers, () => decoding.newSampler());
+  return () => new SequenceDrawer({ ...decoding, withSampler, contextTokens });
 }
 
 /** Draws the tokens of the sequence in one slot. */
@@ -120,7 +125,7 @@ export class SequenceDrawer {
     };
   }
 
-  #look(place: number, tokens: readonly number[], top: number): Promise<Looked> {
+  #look(place: number, tokens: readonly number[], top: number) {
     const { context, withSampler } = this.place;
     return withSampler(sampler => {
       sampler.lastSeed = 0;

@@ -1,5 +1,23 @@
-import { type VocabularyData } from '../protocol.js';
-import { type NativeModel } from './library.js';
+import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
+import { type LlamaOperations } from '../protocol.js';
+import { type OpenedModel } from './library.js';
+
+/** Control tokens that stand in a call: their text is part of the answer. */
+const CALL_MARKS: Readonly<Record<ToolForm, readonly string[]>> = {
+  hermes: [],
+  'qwen-xml': [],
+  llama3: ['<|python_tag|>'],
+  mistral: ['[TOOL_CALLS]'],
+  'mistral-args': ['[TOOL_CALLS]', '[CALL_ID]', '[ARGS]'],
+  'gpt-oss': [
+    '<|start|>',
+    '<|channel|>',
+    '<|constrain|>',
+    '<|message|>',
+    '<|end|>',
+    '<|call|>',
+  ],
+};
 
 /** `enum llama_token_attr` of llama.h. */
 export const TOKEN = {
@@ -19,25 +37,23 @@ const UNIGRAM = 4;
 /**
  * Token by token what the model says: the library itself has text only, which loses the
  * halves of characters.
- * @param shown control tokens that have a text all the same
  */
 export function vocabularyOf(
-  model: NativeModel,
-  size: number,
-  shown: readonly string[] = [],
-): VocabularyData {
-  const type = model.getVocabularyType();
+  { native, vocabularySize }: OpenedModel,
+  form: ToolForm,
+): ReturnType<LlamaOperations['vocabulary']> {
+  const type = native.getVocabularyType();
   const pieces: Buffer[] = [];
-  const ends = new Uint32Array(size);
+  const ends = new Uint32Array(vocabularySize);
   const endTokens: number[] = [];
-  for (let token = 0, end = 0; token < size; token++) {
-    const text = model.getTokenString(token) ?? '';
-    const piece = shown.includes(text)
+  for (let token = 0, end = 0; token < vocabularySize; token++) {
+    const text = native.getTokenString(token) ?? '';
+    const piece = CALL_MARKS[form].includes(text)
       ? Buffer.from(text)
-      : pieceOf(text, model.getTokenAttributes(token), type);
+      : pieceOf(text, native.getTokenAttributes(token), type);
     pieces.push(piece);
     ends[token] = end += piece.length;
-    if (model.isEogToken(token)) endTokens.push(token);
+    if (native.isEogToken(token)) endTokens.push(token);
   }
   return { bytes: Buffer.concat(pieces), ends, endTokens: Uint32Array.from(endTokens) };
 }

@@ -1,24 +1,12 @@
 import koffi, { type KoffiFunc } from 'koffi';
 import { type ChildSettings } from '../options.js';
-import {
-  type CLibrary,
-  describeModel,
-  loadModelFile,
-  NativeRun,
-  openCLibrary,
-  type Pointer,
-} from './c-library.js';
-import {
-  type Decoding,
-  type Looked,
-  type NativeContext,
-  type NativeSampler,
-} from './library.js';
+import { type CLibrary, NativeRun, openNativeModel, type Pointer } from './c-library.js';
+import { type Decoding, type NativeContext, type NativeSampler } from './library.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
-import { Candidates, unifiedGrammarState, UnifiedSampler } from './unified-sampler.js';
+import { type UnifiedSampler, unifiedSamplers } from './unified-sampler.js';
 
 /** As `NativeContext.look`. */
-function looked(logits: Float32Array, tokens: readonly number[], top: number): Looked {
+function looked(logits: Float32Array, tokens: readonly number[], top: number) {
   const best = likeliest(logits, Math.max(1, top));
   const [most] = best as [number];
   const highest = logits[most]!;
@@ -72,16 +60,20 @@ interface UnifiedSettings extends ChildSettings {
  */
 export function openUnified(settings: UnifiedSettings, onGpu: boolean): Decoding {
   koffi.config({ max_async_calls: MOST_CALLS });
-  const library = openCLibrary();
-  const model = loadModelFile(library, settings, onGpu);
-  const vocabulary = library.vocabulary(model);
-  const vocabularySize = library.vocabularySize(vocabulary);
-  const candidates = new Candidates(vocabularySize);
+  const { library, model, vocabulary, vocabularySize, description } = openNativeModel(
+    settings,
+    onGpu,
+  );
   return {
     context: new UnifiedContext(library, model, vocabularySize, settings),
-    newSampler: () => new UnifiedSampler(library, vocabularySize, candidates),
-    grammarState: text => unifiedGrammarState(library, vocabulary, text),
-    description: describeModel(library, model),
+    newSampler: unifiedSamplers(library, vocabularySize),
+    grammarState: text => {
+      const native = library.grammar(vocabulary, text, 'root');
+      if (native === null) throw new Error('Failed to parse grammar');
+      const accept = (token: number): void => library.acceptToken(native, token);
+      return { native, accept, dispose: () => library.freeSampler(native) };
+    },
+    description,
   };
 }
 
@@ -192,7 +184,7 @@ class UnifiedContext implements NativeContext {
     _sampler: NativeSampler,
     tokens: readonly number[],
     top: number,
-  ): Promise<Looked> {
+  ): ReturnType<NativeContext['look']> {
     return Promise.resolve(looked(this.#logits(place), tokens, top));
   }
 

@@ -1,6 +1,6 @@
 import koffi from 'koffi';
 import { type CLibrary, type Pointer } from './c-library.js';
-import { type GrammarState, type NativeSampler } from './library.js';
+import { type NativeSampler } from './library.js';
 
 const TOKEN_DATA = koffi.struct('llama_token_data', {
   id: 'int32_t',
@@ -32,7 +32,7 @@ interface SamplerConfig {
 }
 
 /** Tokens and their logits in native memory, for samplers to choose from. */
-export class Candidates {
+class Candidates {
   readonly #data: Pointer;
   /** `llama_token_data_array` */
   readonly array = koffi.alloc(CANDIDATES, 1) as Pointer;
@@ -208,17 +208,11 @@ export class UnifiedSampler implements NativeSampler {
   }
 }
 
-/** @throws Error when it cannot be read */
-export function unifiedGrammarState(
+/** @returns makes samplers, which share the memory for second draws: those block */
+export function unifiedSamplers(
   library: CLibrary,
-  vocabulary: Pointer,
-  text: string,
-): GrammarState {
-  const native = library.grammar(vocabulary, text, 'root');
-  if (native === null) throw new Error('Failed to parse grammar');
-  return {
-    native,
-    accept: token => library.acceptToken(native, token),
-    dispose: () => library.freeSampler(native),
-  };
+  vocabularySize: number,
+): () => UnifiedSampler {
+  const candidates = new Candidates(vocabularySize);
+  return () => new UnifiedSampler(library, vocabularySize, candidates);
 }

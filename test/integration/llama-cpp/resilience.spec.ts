@@ -149,5 +149,6 @@ const optionsOf = (modelFile: string) =>
       threads: 1,
       batchThreads: 1,
     },
-    ...{ stepTimeoutMs: 60_000, loadTimeoutMs: 60_000 },
+    ...{ stepTimeoutMs: 60_000, loadTimeoutMs: 60_000, stepTargetMs: 50 },
+    ...{ exact: false, sampling: {} },
   });
