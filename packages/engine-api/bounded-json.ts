@@ -1,7 +1,7 @@
 import { EngineError } from './coded-error.js';
 
 /** Bounds of a JSON text besides its length: few bytes can become many objects. */
-export interface JsonBounds {
+interface JsonBounds {
   /** Nesting depth of lists and objects. */
   readonly levels: number;
   /** Lists, objects and fields of objects. */

@@ -59,7 +59,7 @@ export interface CodedErrorClass<Code extends string> {
  * Why an engine refuses an item, or fails; docs/reference/errors.md says
  * what callers get.
  */
-export type EngineErrorCode =
+type EngineErrorCode =
   | 'invalid_value'
   | 'invalid_json'
   | 'unsupported_task'

@@ -1,5 +1,5 @@
 import { type BehaviorSubject } from 'rxjs';
-import { EngineError, type EngineErrorCode } from './coded-error.js';
+import { EngineError } from './coded-error.js';
 
 /**
  * What models of each kind can do: in the models file, and in what an engine
@@ -96,7 +96,7 @@ export interface EngineBase {
 export class DeviceGone extends EngineError {
   constructor(
     message: string,
-    { cause, code = 'engine_failed' }: { cause?: unknown; code?: EngineErrorCode },
+    { cause, code = 'engine_failed' }: { cause?: unknown; code?: EngineError['code'] },
   ) {
     super(code, message, { cause });
   }

@@ -1,14 +1,12 @@
 import { EngineError } from './coded-error.js';
 import { type EngineBase, type ItemOutcome } from './engine.js';
 
-export type TranscriptTask = 'transcribe' | 'translate';
-
 /**
  * What a transcription asks for, from the HTTP form to the engine. A new field is added
  * here, to the DTO, to the proto and its codec, and to the engines that can honour it.
  */
 export interface TranscriptionParams {
-  readonly task: TranscriptTask;
+  readonly task: 'transcribe' | 'translate';
   /** BCP-47; empty: detect. */
   readonly language: string;
   readonly prompt: string;
@@ -23,7 +21,7 @@ export interface TranscriptionParams {
   /** Words and phrases to expect. */
   readonly hotWords: readonly string[];
   /** How long audio is cut; absent: the worker decides. */
-  readonly chunking?: Chunking;
+  readonly chunking?: VoiceActivityOptions;
 }
 
 /** A transcription with no options set. */
@@ -45,10 +43,12 @@ export interface KnownSpeaker {
   readonly reference: Buffer;
 }
 
-export interface Chunking {
-  /** What counts as speech, 0..1. */
+export interface VoiceActivityOptions {
+  /** Probability of speech that starts an utterance, 0..1. */
   readonly threshold: number;
+  /** Audio before the start of speech that belongs to the utterance. */
   readonly prefixPaddingMs: number;
+  /** Silence that ends an utterance. */
   readonly silenceDurationMs: number;
 }
 
@@ -109,8 +109,8 @@ export interface TranscriptWord {
  */
 export interface TranscribeItem
   extends
-    Omit<TranscriptionParams, 'knownSpeakers' | AskedOfAbleEngines>,
-    Partial<Pick<TranscriptionParams, AskedOfAbleEngines>> {
+    Omit<TranscriptionParams, 'logprobs' | 'diarize' | 'knownSpeakers' | 'hotWords'>,
+    Partial<Pick<TranscriptionParams, 'logprobs' | 'diarize' | 'hotWords'>> {
   readonly requestId: string;
   /** W3C Trace Context, for engines that ask another server. */
   readonly traceparent?: string | undefined;
@@ -132,8 +132,6 @@ export interface TranscribeItem
   readonly signal: AbortSignal;
 }
 
-type AskedOfAbleEngines = 'logprobs' | 'diarize' | 'hotWords';
-
 export type PreparedAudio =
   | {
       readonly kind: 'pcm';
@@ -153,12 +151,6 @@ export interface KnownVoice {
   readonly name: string;
   readonly samples: Int16Array;
 }
-
-/** The speaker of most of a span; '' if the whole file has no speech. Seconds. */
-export type SpeakerOf = (span: {
-  readonly start: number;
-  readonly end: number;
-}) => string;
 
 /**
  * A segment before it is numbered. Token ids and temperature are optional: not every
@@ -200,12 +192,13 @@ export interface SpeechRecognizer extends EngineBase {
    * Who speaks when in a whole file, computed beside recognition and not by
    * `transcribe`, which is never asked to diarize then. Rejects when `signal` aborts
    * before its turn has come.
+   * @returns the speaker of most of a span; '' if the whole file has no speech
    */
   speakersOf?(
     samples: Int16Array,
     known: readonly KnownVoice[],
     signal: AbortSignal,
-  ): Promise<SpeakerOf>;
+  ): Promise<(span: { readonly start: number; readonly end: number }) => string>;
   /** Present when `info.streams > 0`. */
   openStream?(options: RecognizerStreamOptions): Promise<RecognizerStream>;
 }
@@ -260,6 +253,25 @@ export interface RecognizerStream {
    */
   commit(): Promise<readonly RecognizerEvent[]>;
   close(): Promise<void>;
+}
+
+/**
+ * Of an engine that hears the likeliest words and nothing more: refuses what it could only
+ * ignore, since every accepted field acts.
+ * @param cannot the refusal of a field, in the name of the engine
+ */
+export function requirePlain(
+  { prompt, temperature, logprobs, hotWords = [] }: TranscribeItem,
+  cannot: (param: string, why: string) => EngineError,
+): void {
+  if (prompt !== '') throw cannot('prompt', 'takes no prompt; leave `prompt` out');
+  if (temperature !== 0)
+    throw cannot(
+      'temperature',
+      'always answers the likeliest words; leave `temperature` at 0',
+    );
+  if (logprobs) throw cannot('include[]', 'tells no log probabilities');
+  if (hotWords.length > 0) throw cannot('hot_words', 'takes no hot words');
 }
 
 /**

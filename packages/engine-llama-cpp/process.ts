@@ -229,14 +229,18 @@ const STACK_FRAME = /\[0x[\da-f]+\]$/;
 
 /** With all that it kept. */
 export class LlamaProcessGone extends EngineError {
+  readonly #isOverdue: boolean;
+
   /**
    * @param isOverdue the process was killed because this call did not come to an end; it
    *   would not in another one either
    */
-  constructor(
-    message: string,
-    readonly isOverdue = false,
-  ) {
+  constructor(message: string, isOverdue = false) {
     super('engine_failed', message);
+    this.#isOverdue = isOverdue;
+  }
+
+  get isOverdue(): boolean {
+    return this.#isOverdue;
   }
 }

@@ -1,8 +1,14 @@
 import { workerData } from 'node:worker_threads';
-import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
-import { loadSherpa, type SpeakerTurn, toFloats } from './library.js';
-import { type DiarizerProtocol, type DiarizerThreadData } from './protocol.js';
+import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
+import { loadSherpa, toFloats } from './library.js';
+import {
+  type DiarizerProtocol,
+  type DiarizerThreadData,
+  type NamedTurn,
+} from './protocol.js';
 import { nameSpeakers } from './speaker-turns.js';
+
+type SpeakerTurn = Omit<NamedTurn, 'speaker'> & { readonly speaker: number };
 
 const RATE = 16_000;
 /** More of one voice does not make its print better, only slower. */

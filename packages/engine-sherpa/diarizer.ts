@@ -1,14 +1,11 @@
 import { existsSync } from 'node:fs';
-import {
-  type KnownVoice,
-  type SpeakerOf,
-} from '@switchyard/engine-api/speech-recognizer.js';
+import { type KnownVoice } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   EngineThread,
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
 import { shareSamples } from '@switchyard/engine-api/threads/shared-memory.js';
-import { type DiarizationOptions } from './options.js';
+import { type readDiarizationOptions } from './options.js';
 import { readOnnxMetadata } from './model-files.js';
 import {
   type DiarizerProtocol,
@@ -27,7 +24,7 @@ export class SherpaDiarizer {
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly options: DiarizationOptions,
+    private readonly options: NonNullable<ReturnType<typeof readDiarizationOptions>>,
     private readonly threads = 1,
   ) {}
 
@@ -68,7 +65,7 @@ export class SherpaDiarizer {
     samples: Int16Array,
     known: readonly KnownVoice[],
     signal: AbortSignal,
-  ): Promise<SpeakerOf> {
+  ): Promise<(span: Parameters<typeof speakerOf>[0]) => string> {
     const turns = this.#turn.then(() => {
       signal.throwIfAborted();
       return this.turnsOf(samples, known);

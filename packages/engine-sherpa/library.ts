@@ -10,11 +10,32 @@ interface SherpaLibrary {
    * The constructors of these two end the process on a damaged file; `createAsync`
    * rejects. The others have no such way.
    */
-  readonly OfflineRecognizer: { createAsync(config: object): Promise<OfflineRecognizer> };
+  readonly OfflineRecognizer: {
+    createAsync(config: object): Promise<{
+      createStream(): AudioStream;
+      decodeAsync(stream: AudioStream): Promise<RecognizerResult>;
+    }>;
+  };
   readonly OnlineRecognizer: new (config: object) => OnlineRecognizer;
-  readonly OfflineTts: { createAsync(config: object): Promise<OfflineTts> };
+  readonly OfflineTts: {
+    createAsync(config: object): Promise<{
+      readonly numSpeakers: number;
+      readonly sampleRate: number;
+      generate(request: {
+        text: string;
+        sid: number;
+        speed: number;
+        enableExternalBuffer: boolean;
+      }): Waveform;
+    }>;
+  };
   readonly OfflineSpeakerDiarization: new (config: object) => {
-    process(samples: Float32Array): readonly SpeakerTurn[];
+    process(samples: Float32Array): readonly {
+      /** Seconds. */
+      readonly start: number;
+      readonly end: number;
+      readonly speaker: number;
+    }[];
   };
   readonly SpeakerEmbeddingExtractor: new (config: object) => {
     createStream(): OnlineStream;
@@ -47,11 +68,6 @@ export interface RecognizerResult {
   readonly lang?: string;
 }
 
-export interface OfflineRecognizer {
-  createStream(): AudioStream;
-  decodeAsync(stream: AudioStream): Promise<RecognizerResult>;
-}
-
 export interface OnlineRecognizer {
   createStream(): OnlineStream;
   isReady(stream: OnlineStream): boolean;
@@ -67,24 +83,6 @@ export interface VoiceDetector {
   flush(): void;
   clear(): void;
   reset(): void;
-}
-
-interface OfflineTts {
-  readonly numSpeakers: number;
-  readonly sampleRate: number;
-  generate(request: {
-    text: string;
-    sid: number;
-    speed: number;
-    enableExternalBuffer: boolean;
-  }): Waveform;
-}
-
-export interface SpeakerTurn {
-  /** Seconds. */
-  readonly start: number;
-  readonly end: number;
-  readonly speaker: number;
 }
 
 /**

@@ -11,7 +11,6 @@ import {
   textOption,
 } from '@switchyard/engine-api/engine-options.js';
 import { RECOGNIZER_TYPES } from './recognizer-model.js';
-import { SPEECH_TYPES } from './synthesizer-model.js';
 
 /**
  * libuv has four threads; with three in decodes, files and names can still be looked up.
@@ -55,7 +54,7 @@ const DIARIZATION = {
   knownThreshold: numberOption(0, 1, 0.5),
 };
 
-export type DiarizationOptions = OptionsOf<typeof DIARIZATION>;
+type DiarizationOptions = OptionsOf<typeof DIARIZATION>;
 
 const RECOGNITION = {
   ...commonRules(RECOGNIZER_TYPES),
@@ -69,7 +68,7 @@ const RECOGNITION = {
 };
 
 const SPEECH = {
-  ...commonRules(SPEECH_TYPES),
+  ...commonRules(['vits', 'kokoro', 'kitten', 'matcha']),
   // Voice ids in the order of the model's speakers; empty: "0", "1", ...
   speakers: optionOf(
     z.array(z.string().min(1)),
@@ -78,25 +77,18 @@ const SPEECH = {
   ),
 };
 
-export type SherpaRecognizerOptions = OptionsOf<typeof RECOGNITION> & {
-  /** Absent: the model does not tell speakers apart. */
-  readonly diarization: DiarizationOptions | undefined;
-  /** BCP-47 tags of the entry. */
-  readonly languages: readonly string[];
-};
-
-export type SherpaSpeechOptions = OptionsOf<typeof SPEECH> & {
-  readonly language: string;
-};
-
-/** @throws EngineOptionsError */
-export function readSherpaOptions(model: EngineModel): SherpaRecognizerOptions {
+/**
+ * @returns `diarization`: undefined if the model does not tell speakers apart;
+ *   `languages`: BCP-47 tags of the entry
+ * @throws EngineOptionsError
+ */
+export function readSherpaOptions(model: EngineModel) {
   const read = readOptions(model, RECOGNITION, checkModels);
   return { ...read, diarization: diarizationOf(read), languages: model.languages };
 }
 
 /** @throws EngineOptionsError */
-export const readSherpaSpeechOptions = (model: EngineModel): SherpaSpeechOptions => ({
+export const readSherpaSpeechOptions = (model: EngineModel) => ({
   ...readOptions(model, SPEECH),
   language: model.languages.length === 1 ? model.languages[0]! : '',
 });

@@ -18,10 +18,6 @@ export interface HeardUtterance {
   readonly result: RecognizerResult;
 }
 
-interface StreamCall {
-  readonly id: number;
-}
-
 /** Files and live streams of one model. `decode` answers undefined when cancelled. */
 export interface RecognizerProtocol {
   decode(
@@ -33,12 +29,14 @@ export interface RecognizerProtocol {
     },
     notify: Notify<HeardUtterance>,
   ): Promise<true | undefined>;
-  open(request: StreamCall & { readonly partials: boolean }): void;
-  push(
-    request: StreamCall & { readonly samples: Int16Array },
-  ): Promise<readonly RecognizerEvent[]>;
-  commit(request: StreamCall): Promise<readonly RecognizerEvent[]>;
-  close(request: StreamCall): void;
+  /** `id` of a live stream. */
+  open(request: { readonly id: number; readonly partials: boolean }): void;
+  push(request: {
+    readonly id: number;
+    readonly samples: Int16Array;
+  }): Promise<readonly RecognizerEvent[]>;
+  commit(request: { readonly id: number }): Promise<readonly RecognizerEvent[]>;
+  close(request: { readonly id: number }): void;
   /**
    * What the streaming recogniser did; a run decodes one step of every stream
    * that is ready.

@@ -2,11 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import { splitIntoUtterances } from '@switchyard/engine-api/audio/utterance-split.js';
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
-import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
+import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import {
   loadSherpa,
-  type OfflineRecognizer,
   type OnlineRecognizer,
   type OnlineStream,
   type RecognizerResult,
@@ -94,12 +93,15 @@ class LiveUtterances {
  * through one step of the model, and those whose audio came meanwhile join the next.
  */
 class OnlineDecoding {
+  readonly recognizer: OnlineRecognizer;
   readonly #waiting = new Map<OnlineStream, () => void>();
   #failure: Error | undefined;
   #running = false;
   readonly counters = { runs: 0, rows: 0, largest: 0 };
 
-  constructor(readonly recognizer: OnlineRecognizer) {}
+  constructor(config: object) {
+    this.recognizer = new (loadSherpa().OnlineRecognizer)(config);
+  }
 
   /** What was heard, once the stream has no more audio to decode. */
   async drained(stream: OnlineStream): Promise<RecognizerResult> {
@@ -149,7 +151,8 @@ class OnlineDecoding {
 /** Recognises one stretch of at most 15 s. */
 type DecodeStretch = (samples: Float32Array) => Promise<RecognizerResult>;
 
-function decodeWhole(recognizer: OfflineRecognizer): DecodeStretch {
+async function decodeWhole(config: object): Promise<DecodeStretch> {
+  const recognizer = await loadSherpa().OfflineRecognizer.createAsync(config);
   return samples => {
     const stream = recognizer.createStream();
     stream.acceptWaveform({ sampleRate: RATE, samples });
@@ -192,12 +195,8 @@ async function decodeFile(
  */
 void serveThread<RecognizerProtocol>(async () => {
   const { streaming, config } = workerData as RecognizerThreadData;
-  const sherpa = loadSherpa();
-  const recognizer = streaming ? new sherpa.OnlineRecognizer(config) : undefined;
-  const decoding = recognizer && new OnlineDecoding(recognizer);
-  const decode: DecodeStretch = decoding
-    ? decodeAsStream(decoding)
-    : decodeWhole(await sherpa.OfflineRecognizer.createAsync(config));
+  const decoding = streaming ? new OnlineDecoding(config) : undefined;
+  const decode = decoding ? decodeAsStream(decoding) : await decodeWhole(config);
   const streams = new Map<number, LiveUtterances>();
   const opened = (id: number): LiveUtterances => {
     const stream = streams.get(id);

@@ -13,6 +13,7 @@ import {
   type TranscribeItem,
   type RecognizedTranscript,
   pcmOf,
+  requirePlain,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   EngineThread,
@@ -27,7 +28,7 @@ import { type HeardSegment, segmentOf, transcriptOf } from './transcript.js';
 import { ModelFolder } from './model-files.js';
 import { findRecognizerModel } from './recognizer-model.js';
 import { SherpaDiarizer } from './diarizer.js';
-import { type SherpaRecognizerOptions } from './options.js';
+import { type readSherpaOptions } from './options.js';
 import {
   type HeardUtterance,
   type NamedTurn,
@@ -36,7 +37,6 @@ import {
 } from './protocol.js';
 import { bySpeaker } from './speaker-turns.js';
 
-/** Refuses what this engine could only ignore: every accepted field acts. */
 function requireSupported(
   item: TranscribeItem,
   {
@@ -46,14 +46,7 @@ function requireSupported(
 ): void {
   requireLanguage(item.language, languages);
   if (item.task === 'translate') throw cannot('task', 'does not translate');
-  if (item.prompt !== '') throw cannot('prompt', 'takes no prompt; leave `prompt` out');
-  if (item.temperature !== 0)
-    throw cannot(
-      'temperature',
-      'always answers the likeliest words; leave `temperature` at 0',
-    );
-  if (item.logprobs) throw cannot('include[]', 'tells no log probabilities');
-  if ((item.hotWords ?? []).length > 0) throw cannot('hot_words', 'takes no hot words');
+  requirePlain(item, cannot);
   if (item.wordTimestamps && !hasTimes)
     throw cannot('timestamp_granularities', 'tells no times of words');
 }
@@ -98,7 +91,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
   #loaded: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(private readonly options: SherpaRecognizerOptions) {
+  constructor(private readonly options: ReturnType<typeof readSherpaOptions>) {
     if (options.streams > 0) this.openStream = wanted => this.#openStream(wanted);
     if (options.diarization)
       this.#diarizer = new SherpaDiarizer(options.diarization, options.threads);

@@ -1,7 +1,5 @@
 import { type ModelFolder, readOnnxMetadata } from './model-files.js';
 
-export const SPEECH_TYPES = ['vits', 'kokoro', 'kitten', 'matcha'];
-
 /** @throws Error that says what is missing, and what was there. */
 export function findSpeechModel(
   folder: ModelFolder,

@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
+import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import { loadSherpa } from './library.js';
 import { type SpeechProtocol, type SpeechThreadInfo } from './protocol.js';

@@ -20,7 +20,7 @@ import {
 import { ModelFolder } from './model-files.js';
 import { espeakDataFor, piperVoiceIn, prepareVoice } from './piper-voice.js';
 import { findSpeechModel } from './synthesizer-model.js';
-import { type SherpaSpeechOptions } from './options.js';
+import { type readSherpaSpeechOptions } from './options.js';
 import { type SpeechProtocol, type SpeechThreadInfo } from './protocol.js';
 
 /**
@@ -37,7 +37,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
   #loaded: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(private readonly options: SherpaSpeechOptions) {
+  constructor(private readonly options: ReturnType<typeof readSherpaSpeechOptions>) {
     this.#speakers = options.speakers;
   }
 

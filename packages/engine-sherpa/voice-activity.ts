@@ -2,9 +2,9 @@ import { createRequire } from 'node:module';
 import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
+import { type VoiceActivityOptions } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   FRAME_SAMPLES,
-  type VoiceActivityOptions,
   VoiceActivityTracker,
   type VoiceEvent,
 } from '@switchyard/engine-api/audio/voice-activity-tracker.js';

@@ -1,5 +1,5 @@
 import { refused } from './grammar-error.js';
-import { type GrammarRules, literal, repeated } from './grammar-rules.js';
+import { type GrammarRules, literal } from './grammar-rules.js';
 import {
   type Bounds,
   boundsOf,
@@ -9,7 +9,7 @@ import {
   schemaList,
   shown,
 } from './schema-fields.js';
-import { stringDemands, type StringRules } from './string-rules.js';
+import { type StringRules } from './string-rules.js';
 
 /** What the rules of objects and arrays need of the whole. */
 export interface SchemaWriter {
@@ -83,31 +83,26 @@ function propertiesOf(
   });
 }
 
-interface Keys {
-  /** All names that there may be, if they are listed. */
-  readonly listed?: readonly string[];
-  /** Of a name that is not named by `properties`, as grammar. */
-  readonly expression: string;
-  allows(name: string): boolean;
-}
-
-function keysOf(schema: Schema, path: string, writer: SchemaWriter): Keys {
+/**
+ * @returns `listed`: all names that there may be, if they are listed; `expression`: of a
+ *   name that is not named by `properties`, as grammar
+ */
+function keysOf(
+  schema: Schema,
+  path: string,
+  writer: SchemaWriter,
+): ReturnType<StringRules['of']> & { readonly listed?: readonly string[] } {
   if (schema.propertyNames === undefined)
-    return { expression: 'string', allows: () => true };
+    return { expression: () => 'string', allows: () => true };
   const at = `${path}.propertyNames`;
   const names: Schema = { ...writer.resolved(schema.propertyNames, at), type: 'string' };
   for (const keyword of ['anyOf', 'oneOf', 'nullable'])
     if (names[keyword] !== undefined)
       throw refused(`${at}.${keyword}`, 'cannot be held for names');
   const listed = writer.valuesOf(names, at) as readonly string[] | undefined;
-  if (listed) return { listed, expression: '', allows: name => listed.includes(name) };
-  const demands = stringDemands(names, at);
-  return {
-    get expression() {
-      return writer.strings.expression(demands);
-    },
-    allows: name => writer.strings.allows(name, demands),
-  };
+  return listed
+    ? { listed, expression: () => '', allows: name => listed.includes(name) }
+    : writer.strings.of(names, at);
 }
 
 /**
@@ -170,7 +165,7 @@ function freeMembers(schema: Schema, path: string, writer: SchemaWriter): string
       `is ${least}; a grammar cannot keep names apart that it does not know`,
     );
   if (isClosed || most === 0) return '';
-  const key = keysOf(schema, path, writer).expression;
+  const key = keysOf(schema, path, writer).expression();
   if (key === '') return '';
   const value =
     rest === true ? 'value' : writer.rule(rest, `${path}.additionalProperties`);
@@ -178,7 +173,7 @@ function freeMembers(schema: Schema, path: string, writer: SchemaWriter): string
   const more =
     most === Infinity
       ? `(${COMMA} ${member})*`
-      : repeated(`(${COMMA} ${member})`, { least: 0, most: most - 1 }, writer.rules.add);
+      : writer.rules.repeated(`(${COMMA} ${member})`, { least: 0, most: most - 1 });
   return least === 1 ? `${member} ${more}` : `(${member} ${more})?`;
 }
 
@@ -246,11 +241,10 @@ function listed(
   if (isClosed || most <= fixed.length) return fixed.join(` ${COMMA} `);
   const one = writer.rule(item.schema, item.path);
   const first = fixed.length === 0 ? [one] : fixed;
-  const more = repeated(
-    `(${COMMA} ${one})`,
-    { least: Math.max(0, least - first.length), most: most - first.length },
-    writer.rules.add,
-  );
+  const more = writer.rules.repeated(`(${COMMA} ${one})`, {
+    least: Math.max(0, least - first.length),
+    most: most - first.length,
+  });
   const list = `${first.join(` ${COMMA} `)} ${more}`;
   return fixed.length === 0 && least === 0 ? `${writer.rules.add(list)}?` : list;
 }

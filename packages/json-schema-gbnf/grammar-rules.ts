@@ -8,29 +8,6 @@ import { refused } from './grammar-error.js';
  */
 const PIECE = MOST_REPETITIONS / 2;
 
-/** `item` as often as the bounds say, whatever llama.cpp's own bound is. */
-export function repeated(
-  item: string,
-  { least, most }: Bounds,
-  newRule: (body: string) => string,
-): string {
-  const whole = Math.max(0, Math.floor(least / PIECE) - 1);
-  const rest = least - whole * PIECE;
-  const pieces = Array.from({ length: whole }, () => `${item}{${PIECE}}`);
-  if (most === Infinity) return [...pieces, `${item}{${rest},}`].join(' ');
-  if (most - whole * PIECE <= MOST_REPETITIONS)
-    return [...pieces, `${item}{${rest},${most - whole * PIECE}}`].join(' ');
-  return [...pieces, `${item}{${rest}}`, upTo(item, most - least, newRule)].join(' ');
-}
-
-/** A piece and what may follow it, or less than a piece. */
-function upTo(item: string, most: number, newRule: (body: string) => string): string {
-  if (most < PIECE) return `${item}{0,${most}}`;
-  return newRule(
-    `${item}{${PIECE}} ${upTo(item, most - PIECE, newRule)} | ${item}{0,${PIECE - 1}}`,
-  );
-}
-
 /**
  * JSON in GBNF. The bound on white space keeps a model from writing nothing but. `char`
  * lists what it lets through: what it only ruled out would take a byte that is no
@@ -106,20 +83,39 @@ export class GrammarRules {
   }
 
   /** @returns the name of the rule */
-  readonly add = (body = ''): string => {
+  add(body = ''): string {
     const name = `r${this.#rules.size}`;
     this.set(name, body);
     return name;
-  };
+  }
 
-  readonly set = (name: string, body: string): void => {
+  set(name: string, body: string): void {
     this.#characters += name.length + body.length;
     if (this.#characters > MOST_CHARACTERS) throw this.#tooLong(this.path);
     this.#rules.set(name, body);
-  };
+  }
+
+  /** `item` as often as the bounds say, whatever llama.cpp's own bound is. */
+  repeated(item: string, { least, most }: Bounds): string {
+    const whole = Math.max(0, Math.floor(least / PIECE) - 1);
+    const rest = least - whole * PIECE;
+    const pieces = Array.from({ length: whole }, () => `${item}{${PIECE}}`);
+    if (most === Infinity) return [...pieces, `${item}{${rest},}`].join(' ');
+    if (most - whole * PIECE <= MOST_REPETITIONS)
+      return [...pieces, `${item}{${rest},${most - whole * PIECE}}`].join(' ');
+    return [...pieces, `${item}{${rest}}`, this.#upTo(item, most - least)].join(' ');
+  }
 
   text(): string {
     return rulesText(this.#rules);
+  }
+
+  /** A piece and what may follow it, or less than a piece. */
+  #upTo(item: string, most: number): string {
+    if (most < PIECE) return `${item}{0,${most}}`;
+    return this.add(
+      `${item}{${PIECE}} ${this.#upTo(item, most - PIECE)} | ${item}{0,${PIECE - 1}}`,
+    );
   }
 
   #tooLong(path: string): Error {

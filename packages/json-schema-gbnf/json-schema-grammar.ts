@@ -20,8 +20,8 @@ import {
   type JsonType,
   keywordOf,
 } from './schema-keywords.js';
-import { allMerged, mergedSchemas } from './schema-merge.js';
-import { stringDemands, StringRules } from './string-rules.js';
+import { mergedSchemas } from './schema-merge.js';
+import { StringRules } from './string-rules.js';
 
 const DEEPEST_REFERENCE = 100;
 
@@ -98,8 +98,12 @@ class SchemaGrammar implements SchemaWriter {
       schema =
         Object.keys(rest).length === 0 ? followed : mergedSchemas(rest, followed, path);
     }
-    if (schema.allOf === undefined) return schema;
-    return allMerged(schema, path, (member, at) => this.resolved(member, at));
+    const { allOf, ...own } = schema;
+    if (allOf === undefined) return schema;
+    return schemaList(allOf, `${path}.allOf`).reduce<Schema>((merged, member, index) => {
+      const at = `${path}.allOf[${index}]`;
+      return mergedSchemas(merged, this.resolved(member, at), at);
+    }, own);
   }
 
   valuesOf(schema: Schema, path: string): readonly unknown[] | undefined {
@@ -188,7 +192,7 @@ class SchemaGrammar implements SchemaWriter {
       case 'array':
         return arrayExpression(schema, path, this);
       case 'string':
-        return this.strings.expression(stringDemands(schema, path));
+        return this.strings.of(schema, path).expression();
       case 'number':
       case 'integer':
         return numberExpression(withFormat(schema, path), type, path);
@@ -204,8 +208,7 @@ class SchemaGrammar implements SchemaWriter {
       return false;
     if (typeof value === 'number')
       return numberAllows(withFormat(schema, path), value, path);
-    if (typeof value === 'string')
-      return this.strings.allows(value, stringDemands(schema, path));
+    if (typeof value === 'string') return this.strings.of(schema, path).allows(value);
     const unchecked = Object.keys(schema).find(
       name => keywordOf(name).of !== undefined && concerns(name, own),
     );

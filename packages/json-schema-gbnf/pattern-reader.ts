@@ -1,14 +1,10 @@
+import { type GrammarError, refused } from './grammar-error.js';
 import {
   type CodeRange,
-  type CodeSet,
   complementOf,
   type Language,
   type Languages,
-  unionOf,
 } from './regular-language.js';
-
-/** The pattern uses what no regular language holds, or what is not known here. */
-export class PatternRefused extends Error {}
 
 /** Compiled backwards: what follows is given, so that `$` and look-aheads can ask for it. */
 interface Part {
@@ -31,10 +27,19 @@ const DEEPEST_GROUP = 50;
 const code = (character: string): number => character.codePointAt(0)!;
 const range = (first: string, last = first): CodeRange => [code(first), code(last)];
 
-const DIGIT: CodeSet = [range('0', '9')];
-const WORD: CodeSet = [range('0', '9'), range('A', 'Z'), range('_'), range('a', 'z')];
-const BREAKS: CodeSet = unionOf([range('\n'), range('\r'), range('\u2028', '\u2029')]);
-const SPACE: CodeSet = unionOf([
+const DIGIT: readonly CodeRange[] = [range('0', '9')];
+const WORD: readonly CodeRange[] = [
+  range('0', '9'),
+  range('A', 'Z'),
+  range('_'),
+  range('a', 'z'),
+];
+const BREAKS: readonly CodeRange[] = [
+  range('\n'),
+  range('\r'),
+  range('\u2028', '\u2029'),
+];
+const SPACE: readonly CodeRange[] = [
   ...BREAKS,
   range('\t', '\r'),
   range(' '),
@@ -45,8 +50,8 @@ const SPACE: CodeSet = unionOf([
   range('\u205f'),
   range('\u3000'),
   range('\ufeff'),
-]);
-const CLASSES: Readonly<Record<string, CodeSet>> = {
+];
+const CLASSES: Readonly<Record<string, readonly CodeRange[]>> = {
   d: DIGIT,
   D: complementOf(DIGIT),
   w: WORD,
@@ -65,12 +70,19 @@ const CONTROLS: Readonly<Record<string, string>> = {
 /**
  * Texts in which the pattern of a JSON schema (ECMA-262, not anchored) is found.
  * Look-aheads are held where they are not repeated; look-behinds, back references, `\b`
- * and `\p` are not known. @throws PatternRefused @throws LanguageTooLarge
+ * and `\p` are not known.
+ * @param path of the pattern in the request, for messages
+ * @throws GrammarError at what no regular language holds, or what is not known here
+ * @throws LanguageTooLarge
  */
-export function patternLanguage(pattern: string, languages: Languages): Language {
+export function patternLanguage(
+  pattern: string,
+  path: string,
+  languages: Languages,
+): Language {
   if (pattern.length > MOST_CHARACTERS)
-    throw new PatternRefused(`has more than ${MOST_CHARACTERS} characters`);
-  return new PatternReader(pattern, languages).language();
+    throw refused(path, `has more than ${MOST_CHARACTERS} characters`);
+  return new PatternReader(pattern, path, languages).language();
 }
 
 class PatternReader {
@@ -79,6 +91,7 @@ class PatternReader {
 
   constructor(
     private readonly text: string,
+    private readonly path: string,
     private readonly languages: Languages,
   ) {}
 
@@ -112,7 +125,7 @@ class PatternReader {
   }
 
   #part(): Part {
-    if (this.#take('^')) return START;
+    if (this.#take('^')) return this.#start();
     if (this.#take('$')) return this.#end();
     if (this.#take('.')) return this.#one(complementOf(BREAKS));
     if (this.#take('[')) return this.#one(this.#class());
@@ -124,6 +137,17 @@ class PatternReader {
     return this.#one([range(character)]);
   }
 
+  #start(): Part {
+    return {
+      kind: 'start',
+      hasZeroWidth: true,
+      before: (rest, isStart) => {
+        if (isStart) return rest;
+        throw refused(this.path, 'cannot be held: `^` stands behind something else');
+      },
+    };
+  }
+
   #end(): Part {
     const { empty, none } = this.languages;
     return {
@@ -133,7 +157,7 @@ class PatternReader {
   }
 
   /** One character of the set. */
-  #one(set: CodeSet): Part {
+  #one(set: readonly CodeRange[]): Part {
     const { languages } = this;
     return {
       hasZeroWidth: false,
@@ -189,7 +213,8 @@ class PatternReader {
           return languages.sequence(languages.repeated(one, least, most), rest);
         }
         if (most > 1)
-          throw new PatternRefused(
+          throw refused(
+            this.path,
             'cannot be held: `^`, `$` or a look-ahead is repeated',
           );
         return languages.union([of.before(rest, isStart), rest]);
@@ -230,7 +255,7 @@ class PatternReader {
     ];
   }
 
-  #class(): CodeSet {
+  #class(): readonly CodeRange[] {
     const isNegative = this.#take('^');
     const ranges: CodeRange[] = [];
     while (!this.#take(']')) {
@@ -245,15 +270,15 @@ class PatternReader {
         ranges.push([first[0]![0], last[0]![0]]);
       }
     }
-    return isNegative ? complementOf(unionOf(ranges)) : unionOf(ranges);
+    return isNegative ? complementOf(ranges) : ranges;
   }
 
-  #member(): CodeSet {
+  #member(): readonly CodeRange[] {
     const character = this.#next();
     return character === '\\' ? this.#escape() : [range(character)];
   }
 
-  #escape(): CodeSet {
+  #escape(): readonly CodeRange[] {
     const hex = /x([\da-fA-F]{2})|u([\da-fA-F]{4})|u\{([\da-fA-F]{1,6})\}/y;
     const found = this.#match(hex);
     if (found) {
@@ -289,18 +314,10 @@ class PatternReader {
     return found;
   }
 
-  #wrong(why: string): PatternRefused {
-    return new PatternRefused(`cannot be held: at character ${this.#at + 1}, ${why}`);
+  #wrong(why: string): GrammarError {
+    return refused(this.path, `cannot be held: at character ${this.#at + 1}, ${why}`);
   }
 }
 
-const START: Part = {
-  kind: 'start',
-  hasZeroWidth: true,
-  before: (rest, isStart) => {
-    if (isStart) return rest;
-    throw new PatternRefused('cannot be held: `^` stands behind something else');
-  },
-};
-
-const isOne = (set: CodeSet): boolean => set.length === 1 && set[0]![0] === set[0]![1];
+const isOne = (set: readonly CodeRange[]): boolean =>
+  set.length === 1 && set[0]![0] === set[0]![1];

@@ -1,7 +1,5 @@
 /** Code points from `first` to `last`, both included. */
 export type CodeRange = readonly [first: number, last: number];
-/** Ascending, not touching. */
-export type CodeSet = readonly CodeRange[];
 
 /**
  * A regular language, interned: equal ones are the same object. Derivatives of regular
@@ -17,7 +15,7 @@ export interface Language {
 
 type Form =
   | { readonly type: 'none' | 'empty' }
-  | { readonly type: 'set'; readonly set: CodeSet }
+  | { readonly type: 'set'; readonly set: readonly CodeRange[] }
   | { readonly type: 'sequence'; readonly first: Language; readonly rest: Language }
   | { readonly type: 'union' | 'intersection'; readonly parts: readonly Language[] }
   | { readonly type: 'complement'; readonly of: Language }
@@ -45,14 +43,14 @@ export class Languages {
   readonly #known = new Map<string, Language>();
   #work = 0;
 
-  constructor(readonly alphabet: CodeSet) {
+  constructor(readonly alphabet: readonly CodeRange[]) {
     this.none = this.#make('none', false, { type: 'none' });
     this.empty = this.#make('empty', true, { type: 'empty' });
     this.any = this.repeated(this.set(alphabet), 0, Infinity);
   }
 
   /** @param set what is not in the alphabet is left out */
-  set(set: CodeSet): Language {
+  set(set: readonly CodeRange[]): Language {
     const known = intersectionOf(set, this.alphabet);
     return known.length === 0
       ? this.none
@@ -210,8 +208,8 @@ function flatten(
 const distinct = (parts: readonly Language[]): Language[] =>
   [...new Set(parts)].sort((a, b) => a.id - b.id);
 
-/** Ascending, overlaps joined. */
-export function unionOf(ranges: readonly CodeRange[]): CodeSet {
+/** Ascending, not touching. */
+function unionOf(ranges: readonly CodeRange[]): readonly CodeRange[] {
   const joined: [number, number][] = [];
   for (const [first, last] of [...ranges].sort(([a], [b]) => a - b)) {
     const before = joined.at(-1);
@@ -221,7 +219,10 @@ export function unionOf(ranges: readonly CodeRange[]): CodeSet {
   return joined;
 }
 
-function intersectionOf(one: CodeSet, other: CodeSet): CodeSet {
+function intersectionOf(
+  one: readonly CodeRange[],
+  other: readonly CodeRange[],
+): readonly CodeRange[] {
   return unionOf(
     one.flatMap(([first, last]) =>
       other
@@ -232,7 +233,8 @@ function intersectionOf(one: CodeSet, other: CodeSet): CodeSet {
 }
 
 /** Of all code points. */
-export function complementOf(set: CodeSet): CodeSet {
+export function complementOf(ranges: readonly CodeRange[]): readonly CodeRange[] {
+  const set = unionOf(ranges);
   const starts = [0, ...set.map(([, last]) => last + 1)];
   const ends = [...set.map(([first]) => first - 1), 0x10ffff];
   return starts

@@ -1,21 +1,15 @@
 import {
   isSchemaObject,
-  schemaList,
   namesAt,
   objectAt,
   type Schema,
-  schemaOf,
+  schemaList,
   shown,
 } from './schema-fields.js';
 import { refused } from './grammar-error.js';
 import { isAnnotation } from './schema-keywords.js';
 
 type Join = (one: unknown, other: unknown, path: string) => unknown;
-
-/** Patterns that hold together, which no caller can write: made of several schemas. */
-class PatternList {
-  constructor(readonly patterns: readonly unknown[]) {}
-}
 
 const both: Join = (one, other) => (one === other ? one : { allOf: [one, other] });
 const least: Join = (one, other, path) =>
@@ -64,7 +58,7 @@ const JOINS: Readonly<Record<string, Join>> = {
   maxLength: least,
   maxItems: least,
   maxProperties: least,
-  pattern: (one, other) => new PatternList([...patternsOf(one), ...patternsOf(other)]),
+  pattern: (one, other) => new Set([...patternsOf(one), ...patternsOf(other)]),
   nullable: (one, other) => one === true && other === true,
   uniqueItems: (one, other) => one === true || other === true,
   items: both,
@@ -95,8 +89,9 @@ export function mergedSchemas(one: Schema, other: Schema, path: string): Schema 
   return { ...merged, ...mergedMembers(one, other, path) };
 }
 
+/** One, or a set of those that hold together: no caller can write a set in JSON. */
 export const patternsOf = (value: unknown): readonly unknown[] =>
-  value instanceof PatternList ? value.patterns : [value];
+  value instanceof Set ? [...value] : [value];
 
 const OBJECT_KEYWORDS: ReadonlySet<string> = new Set([
   'properties',
@@ -152,25 +147,4 @@ const within = (type: unknown, types: readonly unknown[]): boolean =>
 function numberOf(value: unknown, path: string): number {
   if (typeof value === 'number') return value;
   throw refused(path, `must be a number; got ${shown(value)}`);
-}
-
-/**
- * All of the list, and what stands beside it. @param resolved a member as a
- * schema, references followed
- */
-export function allMerged(
-  schema: Schema,
-  path: string,
-  resolved: (value: unknown, path: string) => Schema,
-): Schema {
-  const { allOf, ...rest } = schema;
-  const members = schemaList(allOf, `${path}.allOf`);
-  return members.reduce<Schema>((merged, member, index) => {
-    const at = `${path}.allOf[${index}]`;
-    return mergedSchemas(
-      merged,
-      member === true ? {} : resolved(schemaOf(member, at), at),
-      at,
-    );
-  }, rest);
 }

@@ -1,8 +1,7 @@
-import { type GrammarRules, repeated } from './grammar-rules.js';
-import { patternLanguage, PatternRefused } from './pattern-reader.js';
+import { type GrammarRules } from './grammar-rules.js';
+import { patternLanguage } from './pattern-reader.js';
 import {
   type CodeRange,
-  type CodeSet,
   type Language,
   Languages,
   LanguageTooLarge,
@@ -74,7 +73,7 @@ const IMPLIED_PATTERNS: ReadonlyMap<string, string> = new Map([
  * What the keywords of strings ask for. @throws GrammarError at a format that
  * is not known
  */
-export function stringDemands(schema: Schema, path: string): StringDemands {
+function stringDemands(schema: Schema, path: string): StringDemands {
   const texts = schema.pattern === undefined ? [] : patternsOf(schema.pattern);
   const patterns = texts.map(text => {
     if (typeof text === 'string') return { text, path: `${path}.pattern` };
@@ -126,7 +125,7 @@ const MOST_STATES = 2500;
  * Of JSON strings of one code unit each: nothing that would count twice. Control
  * characters are those with an escape of two.
  */
-const ALPHABET: CodeSet = [
+const ALPHABET: readonly CodeRange[] = [
   [0x08, 0x0a],
   [0x0c, 0x0d],
   [0x20, 0x7e],
@@ -169,20 +168,29 @@ export class StringRules {
     });
   }
 
+  /** The texts of a schema. @throws GrammarError at a format that is not known */
+  of(schema: Schema, path: string) {
+    const demands = stringDemands(schema, path);
+    return {
+      expression: () => this.#expression(demands),
+      allows: (text: string) => this.#allows(text, demands),
+    };
+  }
+
   /**
    * As an expression with its quotation marks. @throws GrammarError at what
    * cannot be held
    */
-  expression(demands: StringDemands): string {
+  #expression(demands: StringDemands): string {
     const { lengths, patterns, format } = demands;
     if (patterns.length > 0 || format !== undefined)
       return `"\\"" ${this.#automaton(demands)} "\\""`;
     if (lengths.least === 0 && lengths.most === Infinity) return 'string';
-    return `"\\"" ${repeated('char', lengths, this.rules.add)} "\\""`;
+    return `"\\"" ${this.rules.repeated('char', lengths)} "\\""`;
   }
 
   /** Whether `text` meets the demands. */
-  allows(text: string, demands: StringDemands): boolean {
+  #allows(text: string, demands: StringDemands): boolean {
     const length = [...text].length;
     const { lengths, patterns, format } = demands;
     if (length < lengths.least || length > lengths.most) return false;
@@ -218,17 +226,18 @@ export class StringRules {
     }
   }
 
-  #languageOf({ lengths: { least, most }, patterns, format }: StringDemands): Language {
+  #languageOf({
+    lengths: { least, most },
+    patterns,
+    format,
+    path,
+  }: StringDemands): Language {
     const languages = this.#languages;
-    const held = patterns.map(({ text, path }) => {
-      try {
-        return patternLanguage(text, languages);
-      } catch (error) {
-        throw error instanceof PatternRefused ? refused(path, error.message) : error;
-      }
-    });
+    const held = patterns.map(({ text, path: at }) =>
+      patternLanguage(text, at, languages),
+    );
     if (format !== undefined)
-      held.push(patternLanguage(KNOWN_FORMATS[format]!, languages));
+      held.push(patternLanguage(KNOWN_FORMATS[format]!, path, languages));
     return languages.intersection([
       ...held,
       languages.repeated(languages.set(ALPHABET), least, most),

@@ -1,3 +1,4 @@
+import { type VoiceActivityOptions } from '../speech-recognizer.js';
 import { RECOGNISER_RATE } from './pcm.js';
 
 /** Samples of one judgement: 32 ms. */
@@ -7,15 +8,6 @@ export const FRAME_SAMPLES = 512;
  * take too long.
  */
 export const LONGEST_UTTERANCE = 15 * RECOGNISER_RATE;
-
-export interface VoiceActivityOptions {
-  /** Probability of speech that starts an utterance, 0..1. */
-  readonly threshold: number;
-  /** Audio before the start of speech that belongs to the utterance. */
-  readonly prefixPaddingMs: number;
-  /** Silence that ends an utterance. */
-  readonly silenceDurationMs: number;
-}
 
 /**
  * `atS`: seconds from the start of the stream, of the speech itself. The utterance's

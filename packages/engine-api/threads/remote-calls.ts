@@ -1,5 +1,5 @@
-import { type Transferable } from 'node:worker_threads';
-import { EngineError, type EngineErrorCode } from '../coded-error.js';
+import { parentPort, type Transferable } from 'node:worker_threads';
+import { EngineError } from '../coded-error.js';
 import { errorMessage } from '../error-message.js';
 
 /** Tells the caller something before the reply. */
@@ -8,10 +8,7 @@ export type Notify<Notice> = (notice: Notice, transfer?: readonly Transferable[]
 /** What a thread or a child process answers: functions of a request, and of notices. */
 export type Operations<P> = Record<keyof P, (request: never, notify: never) => unknown>;
 
-type Request<P extends Operations<P>, K extends keyof P> = Parameters<P[K]>[0];
-type Reply<P extends Operations<P>, K extends keyof P> = Awaited<ReturnType<P[K]>>;
-
-export interface RemoteCall {
+interface RemoteCall {
   readonly id: number;
   readonly operation: string;
   readonly request: unknown;
@@ -29,14 +26,9 @@ export type FromRemote<Info> =
       readonly type: 'error';
       readonly id: number;
       readonly message: string;
-      readonly code?: EngineErrorCode;
+      readonly code?: EngineError['code'];
       readonly param?: string;
     };
-
-interface CallOptions<P extends Operations<P>, K extends keyof P> {
-  readonly transfer?: readonly Transferable[];
-  readonly onNotice?: Parameters<P[K]>[1];
-}
 
 /** Calls to native code on a thread or in a process, until it is gone. */
 export class RemoteCalls<P extends Operations<P>, Info> {
@@ -68,9 +60,15 @@ export class RemoteCalls<P extends Operations<P>, Info> {
 
   call<K extends keyof P & string>(
     operation: K,
-    request: Request<P, K>,
-    { transfer, onNotice }: CallOptions<P, K> = {},
-  ): Promise<Reply<P, K>> {
+    request: Parameters<P[K]>[0],
+    {
+      transfer,
+      onNotice,
+    }: {
+      readonly transfer?: readonly Transferable[];
+      readonly onNotice?: Parameters<P[K]>[1];
+    } = {},
+  ): Promise<Awaited<ReturnType<P[K]>>> {
     if (this.#gone) return Promise.reject(this.#gone);
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
@@ -106,7 +104,7 @@ export class RemoteCalls<P extends Operations<P>, Info> {
 }
 
 /** The serving half of one call. An EngineError crosses as it is. */
-export async function answerCall(
+async function answerCall(
   operations: Operations<unknown>,
   { id, operation, request }: RemoteCall,
   send: (message: FromRemote<never>, transfer?: readonly Transferable[]) => void,
@@ -124,4 +122,77 @@ export async function answerCall(
     const { code, param } = error instanceof EngineError ? error : {};
     send({ type: 'error', id, message: errorMessage(error), code, param });
   }
+}
+
+interface ThreadService<P extends Operations<P>, Info> {
+  /** Told to the serving side once native code and models are loaded. */
+  readonly info: Info;
+  readonly operations: P;
+  /** Frees native memory; the last call. */
+  close(): void;
+}
+
+/**
+ * The thread's half: opens the service, then answers calls one after another. Where
+ * the work is synchronous native code, order is the order of the messages; operations
+ * that answer later run side by side. A close waits for all of them: nothing is freed
+ * while in use.
+ */
+export async function serveThread<P extends Operations<P>, Info = undefined>(
+  open: () => ThreadService<P, Info> | Promise<ThreadService<P, Info>>,
+): Promise<void> {
+  const port = parentPort;
+  if (port === null)
+    throw new Error(
+      'This module is the entry of an engine thread; it cannot run on its own.',
+    );
+  const send = (
+    message: FromRemote<Info>,
+    transfer: readonly Transferable[] = [],
+  ): void => port.postMessage(message, transfer);
+  let service: ThreadService<P, Info>;
+  try {
+    service = await open();
+  } catch (error) {
+    return send({ type: 'failed', message: errorMessage(error) });
+  }
+  const running = new Set<Promise<void>>();
+  const close = async (): Promise<void> => {
+    await Promise.all(running);
+    service.close();
+    port.close();
+  };
+  port.on('message', (message: RemoteCall | 'close') => {
+    if (message === 'close') return void close();
+    const answered = answerCall(service.operations, message, send).finally(() =>
+      running.delete(answered),
+    );
+    running.add(answered);
+  });
+  send({ type: 'ready', info: service.info });
+}
+
+/**
+ * The child's half: loads, says `ready`, answers calls side by side. It ends with its
+ * parent, at once and whatever native code is running.
+ */
+export async function serveChild<Settings, P extends Operations<P>, Info>(
+  open: (settings: Settings) => Promise<{ readonly info: Info; readonly operations: P }>,
+): Promise<void> {
+  process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+  // Ctrl-C reaches the whole process group of a terminal; the worker decides.
+  process.on('SIGINT', () => undefined);
+  const send = (message: FromRemote<Info>, sent = (): void => undefined): void =>
+    void process.send?.(message, sent);
+  const settings = JSON.parse(process.argv[2] ?? '{}') as Settings;
+  let service: Awaited<ReturnType<typeof open>>;
+  try {
+    service = await open(settings);
+  } catch (error) {
+    return send({ type: 'failed', message: errorMessage(error) }, () => process.exit(1));
+  }
+  process.on('message', (call: RemoteCall) => {
+    void answerCall(service.operations, call, message => send(message));
+  });
+  send({ type: 'ready', info: service.info });
 }

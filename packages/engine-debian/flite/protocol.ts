@@ -11,8 +11,6 @@ export const FLITE_VOICES = [
   { id: 'awb', name: 'AWB', language: 'en-GB', gender: 'male' },
 ] as const satisfies readonly EngineVoice[];
 
-export type FliteVoiceId = (typeof FLITE_VOICES)[number]['id'];
-
 export const FLITE_SAMPLE_RATE = 16_000;
 
 export interface FliteProtocol {
@@ -20,7 +18,7 @@ export interface FliteProtocol {
   speak(
     request: {
       readonly sentences: readonly string[];
-      readonly voice: FliteVoiceId;
+      readonly voice: (typeof FLITE_VOICES)[number]['id'];
       readonly speed: number;
       /** Memory of a CancelFlag, looked at before each sentence. */
       readonly cancel: SharedArrayBuffer;

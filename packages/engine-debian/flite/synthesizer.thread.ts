@@ -1,16 +1,12 @@
 import { readFileSync } from 'node:fs';
 import koffi, { type LibraryHandle } from 'koffi';
-import { serveThread } from '@switchyard/engine-api/threads/serve-thread.js';
+import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import { openNativeLibrary } from '../threads/native-library.js';
-import {
-  FLITE_SAMPLE_RATE,
-  FLITE_VOICES,
-  type FliteProtocol,
-  type FliteVoiceId,
-} from './protocol.js';
+import { FLITE_SAMPLE_RATE, FLITE_VOICES, type FliteProtocol } from './protocol.js';
 
 type Pointer = unknown;
+type VoiceId = (typeof FLITE_VOICES)[number]['id'];
 
 const VOICE = koffi.struct({ name: 'const char*', features: 'void*' });
 const WAVE = koffi.struct({
@@ -43,7 +39,7 @@ function loadFlite() {
     /** File that was loaded, such as "libflite.so.2.2". */
     revision: loadedFile('libflite.so'),
     /** @param stretch 1: the voice's own pace; 2: half as fast. */
-    speak: (id: FliteVoiceId, text: string, stretch: number) => {
+    speak: (id: VoiceId, text: string, stretch: number) => {
       const voice = registered.get(id);
       setStretch(voice, stretch);
       seedNoise(1);
@@ -91,7 +87,7 @@ function stretchSetter(flite: LibraryHandle): (voice: Pointer, stretch: number) 
   };
 }
 
-function registerVoice(id: FliteVoiceId): Pointer {
+function registerVoice(id: VoiceId): Pointer {
   const library = openNativeLibrary(`libflite_cmu_us_${id}.so.1`, DEBIAN_PACKAGES);
   const voice: Pointer = library.func(`void* register_cmu_us_${id}(const char*)`)(null);
   if (voice === null) throw new Error(`flite cannot register its voice ${id}`);

@@ -1,7 +1,6 @@
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import { type DecodedWord, plainText, spokenWords } from './protocol.js';
 import { type Decoder } from './decoder.js';
-import { joinWords } from './transcript-segments.js';
 
 const RATE = 16_000;
 /**
@@ -82,7 +81,7 @@ export class LiveSession {
       {
         type: 'final',
         utterance: this.#utterance++,
-        text: joinWords(words),
+        text: textOf(words),
         start,
         end,
         words,
@@ -103,7 +102,7 @@ export class LiveSession {
     if (this.#length < FIRST_PARTIAL) return [];
     this.#hear(this.#fed === 0 || RENEWALS.includes(this.#length));
     if (!this.parts.partials) return [];
-    const text = [joinWords(this.#words), plainText(this.parts.decoder.hypothesis())]
+    const text = [textOf(this.#words), plainText(this.parts.decoder.hypothesis())]
       .filter(Boolean)
       .join(' ');
     if (text === '' || text === this.#lastPartial) return [];
@@ -135,3 +134,6 @@ export class LiveSession {
     return this.parts.isCancelled() ? [] : this.parts.decoder.finish();
   }
 }
+
+const textOf = (words: readonly DecodedWord[]): string =>
+  words.map(({ word }) => word).join(' ');

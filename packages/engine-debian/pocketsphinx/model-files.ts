@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { aptInstallCommand } from '@switchyard/engine-api/engine.js';
 
 /**
@@ -21,21 +20,4 @@ export function findModelFiles(modelDir: string) {
     );
   }
   return files;
-}
-
-/**
- * Name and fingerprint of what was loaded: "en-us sha256:0123456789ab". Streamed, so the
- * loop stays free.
- */
-export async function modelRevision(modelDir: string): Promise<string> {
-  const files = findModelFiles(modelDir);
-  const hash = createHash('sha256');
-  for (const path of [
-    join(files.acousticModel, 'mdef'),
-    files.dictionary,
-    files.languageModel,
-  ]) {
-    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-  }
-  return `${basename(modelDir)} sha256:${hash.digest('hex').slice(0, 12)}`;
 }

@@ -1,8 +1,13 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { basename, join } from 'node:path';
 import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import {
+  type EngineModel,
   integerOption,
   type OptionsOf,
+  readOptions,
   textOption,
 } from '@switchyard/engine-api/engine-options.js';
 import {
@@ -19,6 +24,7 @@ import {
   type TranscribeItem,
   type RecognizedTranscript,
   pcmOf,
+  requirePlain,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   EngineThread,
@@ -38,7 +44,7 @@ import {
   type FileDecoderProtocol,
   type LiveDecoderProtocol,
 } from './protocol.js';
-import { modelRevision } from './model-files.js';
+import { findModelFiles } from './model-files.js';
 import { toTranscript } from './transcript-segments.js';
 
 /**
@@ -47,7 +53,7 @@ import { toTranscript } from './transcript-segments.js';
  */
 const ALL_CORES = Math.min(8, availableParallelism());
 
-export const POCKETSPHINX_OPTIONS = {
+const OPTIONS = {
   // Files decoded at the same time, one decoder thread of about 100 MB each; also the
   // largest group.
   threads: integerOption(1, 64, ALL_CORES),
@@ -56,17 +62,6 @@ export const POCKETSPHINX_OPTIONS = {
   // Folder with `en-us/` (acoustic model), `en-us.lm.bin` and `cmudict-en-us.dict`.
   modelDir: textOption('/usr/share/pocketsphinx/model/en-us'),
 };
-
-/** Refuses what this engine could only ignore: every accepted field acts. */
-function requireSupported(item: TranscribeItem): void {
-  requireEnglish(item.language);
-  if (item.prompt !== '') throw cannot('prompt', 'takes no prompt; leave `prompt` out');
-  if (item.temperature !== 0)
-    throw cannot(
-      'temperature',
-      'always answers the likeliest words; leave `temperature` at 0',
-    );
-}
 
 /**
  * English or undeclared. A translation into English of English speech is its transcript,
@@ -80,9 +75,8 @@ function requireEnglish(language: string): void {
   );
 }
 
-function cannot(param: string, why: string): EngineError {
-  return new EngineError('unsupported_parameter', `PocketSphinx ${why}`, { param });
-}
+const cannot = (param: string, why: string): EngineError =>
+  new EngineError('unsupported_parameter', `PocketSphinx ${why}`, { param });
 
 /**
  * English speech recognition on the CPU. All native work runs on threads; this side only
@@ -104,7 +98,12 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
   #loaded: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(private readonly options: OptionsOf<typeof POCKETSPHINX_OPTIONS>) {
+  readonly #options: OptionsOf<typeof OPTIONS>;
+
+  /** @throws EngineOptionsError */
+  constructor(model: EngineModel) {
+    const options = readOptions(model, OPTIONS);
+    this.#options = options;
     const data: DecoderThreadData = {
       modelDir: options.modelDir,
       besideStreams: options.streams > 0,
@@ -122,13 +121,13 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
       engine: 'pocketsphinx',
       device: 'cpu',
       revision: this.#revision,
-      maxBatch: this.options.threads,
+      maxBatch: this.#options.threads,
       maxConcurrent: 1,
-      streams: this.options.streams,
+      streams: this.#options.streams,
       capabilities: [
         'transcribe',
         'word_timestamps',
-        ...(this.options.streams > 0 ? (['stream'] as const) : []),
+        ...(this.#options.streams > 0 ? (['stream'] as const) : []),
       ],
       languages: ['en'],
     };
@@ -149,7 +148,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
     if (this.#live.available === 0) {
       throw new EngineError(
         'queue_full',
-        `All ${this.options.streams} live streams of this worker are in use.`,
+        `All ${this.#options.streams} live streams of this worker are in use.`,
       );
     }
     const thread = await this.#live.acquire();
@@ -179,11 +178,11 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
   }
 
   async #load(): Promise<void> {
-    const warm = Array.from({ length: this.options.threads }, () =>
+    const warm = Array.from({ length: this.#options.threads }, () =>
       this.#files.acquire(),
     );
     const [revision, ...threads] = await Promise.allSettled([
-      modelRevision(this.options.modelDir),
+      modelRevision(this.#options.modelDir),
       ...warm,
     ]);
     for (const thread of threads)
@@ -201,7 +200,8 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
 
   async #outcome(item: TranscribeItem): Promise<ItemOutcome<RecognizedTranscript>> {
     try {
-      requireSupported(item);
+      requireEnglish(item.language);
+      requirePlain(item, cannot);
       const words = await this.#decode(item);
       if (words === undefined || item.signal.aborted)
         return failed(cancelledError(item.requestId));
@@ -229,4 +229,21 @@ function startThread<P extends Operations<P>>(
   data: DecoderThreadData,
 ): EngineThread<P> {
   return new EngineThread(threadEntry(entry, import.meta.url), 'pocketsphinx', data);
+}
+
+/**
+ * Name and fingerprint of what was loaded: "en-us sha256:0123456789ab". Streamed, so the
+ * loop stays free.
+ */
+async function modelRevision(modelDir: string): Promise<string> {
+  const files = findModelFiles(modelDir);
+  const hash = createHash('sha256');
+  for (const path of [
+    join(files.acousticModel, 'mdef'),
+    files.dictionary,
+    files.languageModel,
+  ]) {
+    for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  }
+  return `${basename(modelDir)} sha256:${hash.digest('hex').slice(0, 12)}`;
 }

@@ -57,9 +57,8 @@ function toSegment(words: readonly TranscriptWord[]): RecognizedSegment {
   };
 }
 
-export function joinWords(words: readonly TranscriptWord[]): string {
-  return words.map(({ word }) => word).join(' ');
-}
+const joinWords = (words: readonly TranscriptWord[]): string =>
+  words.map(({ word }) => word).join(' ');
 
 function meanLog(words: readonly TranscriptWord[]): number {
   const logs = words.map(({ confidence }) =>

@@ -5,7 +5,7 @@ import { type EmbeddingInfo, type EmbeddingOperations, POOLINGS } from '../proto
 import { type LlamaEmbeddingOptions } from '../options.js';
 import { NativeRun, openNativeModel, type Pointer } from './c-library.js';
 import { openDevice } from './library.js';
-import { serveChild } from './serve-child.js';
+import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
 
 type NativeEmbedder = ReturnType<typeof openNativeModel>;
 

@@ -21,7 +21,7 @@ import {
 } from './library.js';
 import { PromptEncoder } from './prompt-encoder.js';
 import { type SequenceDrawer, sequenceDrawers } from './sequence-drawer.js';
-import { serveChild } from './serve-child.js';
+import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
 import { vocabularyOf } from './token-text.js';
 import { openUnified } from './unified-context.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';

@@ -2,7 +2,7 @@ import { SSE_CONTENT_TYPE, SSE_DONE, sseData } from './server-sent-event.js';
 import type {
   Transcript,
   TranscriptSegment,
-  TranscriptTask,
+  TranscriptionParams,
   TokenLogprob,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { languageName } from './language-name.js';
@@ -280,7 +280,7 @@ const diarizedSegment = (segment: TranscriptSegment) => ({
 export type TimestampGranularity = 'word' | 'segment';
 
 interface VerboseOptions {
-  readonly task: TranscriptTask;
+  readonly task: TranscriptionParams['task'];
   /** OpenAI's default is `['segment']`. */
   readonly granularities: readonly TimestampGranularity[];
 }

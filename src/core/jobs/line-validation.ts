@@ -1,9 +1,5 @@
 import { type BatchEndpoint, type JobProblem } from './batch-job.js';
-import {
-  BODY_BOUNDS,
-  type JsonBounds,
-  jsonExcess,
-} from '@switchyard/engine-api/bounded-json.js';
+import { BODY_BOUNDS, jsonExcess } from '@switchyard/engine-api/bounded-json.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 
 const FNV_OFFSET = 0x811c9dc5;
@@ -65,7 +61,7 @@ export const MOST_PROBLEMS = 100;
  * A body, in an object with its name and address. Targets other than the gateway may take
  * deeper ones than it does.
  */
-const LINE_BOUNDS: JsonBounds = {
+const LINE_BOUNDS = {
   ...BODY_BOUNDS,
   levels: 1000,
   nodes: BODY_BOUNDS.nodes + 100,

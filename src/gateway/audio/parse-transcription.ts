@@ -9,7 +9,7 @@ import {
   PLAIN_TRANSCRIPTION,
   type Transcript,
   type TranscriptionParams,
-  type Chunking,
+  type VoiceActivityOptions,
   type KnownSpeaker,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import {
@@ -115,7 +115,7 @@ const SHOWN_CHARACTERS = 80;
  * @throws DomainError `invalid_value` or `missing_required_parameter`, naming the field
  *   within the object.
  */
-export function chunkingStrategy(value: unknown): Chunking | undefined {
+export function chunkingStrategy(value: unknown): VoiceActivityOptions | undefined {
   const given = typeof value === 'string' ? parsed(value) : value;
   if (given === undefined || given === null || given === 'auto') return undefined;
   if (typeof given !== 'object' || Array.isArray(given)) throw neither(value);

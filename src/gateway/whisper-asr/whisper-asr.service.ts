@@ -29,7 +29,7 @@ import {
 } from '../../contracts/formats/transcript-body.js';
 import {
   type Transcript,
-  type TranscriptTask,
+  type TranscriptionParams,
 } from '@switchyard/engine-api/speech-recognizer.js';
 
 /**
@@ -44,7 +44,7 @@ function asrBody(
     words,
   }: {
     readonly output: AsrOutput;
-    readonly task: TranscriptTask;
+    readonly task: TranscriptionParams['task'];
     readonly words: boolean;
   },
 ): string {

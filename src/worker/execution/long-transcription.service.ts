@@ -3,7 +3,7 @@ import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import {
   type PreparedAudio,
   type SpeechRecognizer,
-  type Chunking,
+  type VoiceActivityOptions,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -246,7 +246,7 @@ export class LongTranscriptionService {
     return diarize === true || (input === 'encoded' && size <= largestFileBytes);
   }
 
-  #rules(chunking: Chunking | undefined) {
+  #rules(chunking: VoiceActivityOptions | undefined) {
     const maxS = this.engine.longestItemS ?? USUAL_WINDOW_S;
     if (chunking === undefined)
       return { maxS, silenceS: 0.3, quietShare: QUIET_SHARE * 0.5 };

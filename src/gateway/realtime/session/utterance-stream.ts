@@ -1,9 +1,11 @@
 import { RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
-import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
+import {
+  type Transcript,
+  type VoiceActivityOptions,
+} from '@switchyard/engine-api/speech-recognizer.js';
 import {
   FRAME_SAMPLES,
   LONGEST_UTTERANCE,
-  type VoiceActivityOptions,
   VoiceActivityTracker,
   type VoiceEvent,
 } from '@switchyard/engine-api/audio/voice-activity-tracker.js';
