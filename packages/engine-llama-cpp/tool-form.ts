@@ -24,7 +24,7 @@ export function toolCallGrammar({
   form,
 }: Extract<Grammar, { type: 'tool_calls' }>): string {
   const rules = new GrammarRules('tools');
-  const calls = new CallRules(rules, tools);
+  const { each, object } = callsOf(tools, rules);
   const most = several ? MOST_CALLS - 1 : 0;
   const repeated = (call: string, between: string): string => {
     const name = rules.add(call);
@@ -33,20 +33,17 @@ export function toolCallGrammar({
   const root = {
     hermes: () =>
       repeated(
-        `"<tool_call>" space ${calls.object('arguments')} space "</tool_call>"`,
+        `"<tool_call>" space ${object('arguments')} space "</tool_call>"`,
         '"\\n" ',
       ),
     'qwen-xml': () =>
-      repeated(`"<tool_call>\\n" ${calls.xml()} "\\n</tool_call>"`, '"\\n" '),
-    llama3: () => calls.object('parameters'),
-    mistral: () => `"[TOOL_CALLS][" ${repeated(calls.object('arguments'), '", " ')} "]"`,
+      repeated(`"<tool_call>\\n" ${xmlCalls(tools, rules)} "\\n</tool_call>"`, '"\\n" '),
+    llama3: () => object('parameters'),
+    mistral: () => `"[TOOL_CALLS][" ${repeated(object('arguments'), '", " ')} "]"`,
     'mistral-args': () =>
-      repeated(
-        `"[TOOL_CALLS]" ${calls.each((name, args) => `"${name}[ARGS]" ${args}`)}`,
-        '',
-      ),
+      repeated(`"[TOOL_CALLS]" ${each((name, args) => `"${name}[ARGS]" ${args}`)}`, ''),
     'gpt-oss': () =>
-      calls.each(
+      each(
         (name, args) =>
           `"<|channel|>commentary to=functions.${name} <|constrain|>json<|message|>" ${args}`,
       ),
@@ -55,82 +52,76 @@ export function toolCallGrammar({
   return rules.text();
 }
 
-/** Rules of one call, each with all tools as its alternatives. */
-class CallRules {
-  constructor(
-    private readonly rules: GrammarRules,
-    private readonly tools: readonly GrammarTool[],
-  ) {}
-
+/** One call, with all tools as its alternatives. */
+function callsOf(tools: readonly GrammarTool[], rules: GrammarRules) {
   /** @param call of a tool, by its name and the rule of its arguments */
-  each(call: (name: string, args: string) => string): string {
-    return either(
-      this.tools.map(({ name, parameters, path }) =>
-        call(name, this.#arguments(parameters, path)),
+  const each = (call: (name: string, args: string) => string): string =>
+    either(
+      tools.map(({ name, parameters, path }) =>
+        call(name, argumentsRule(parameters, path, rules)),
       ),
     );
-  }
-
-  object(key: 'arguments' | 'parameters'): string {
-    const calls = this.each(
+  const object = (key: 'arguments' | 'parameters'): string => {
+    const calls = each(
       (name, args) =>
         `${literal(name)} space "," space ${literal(key)} space ":" space ${args}`,
     );
     return `"{" space ${literal('name')} space ":" space ${calls} space "}"`;
-  }
+  };
+  return { each, object };
+}
 
-  /** A parameter per element; texts stand as they are, all else as JSON. */
-  xml(): string {
-    const calls = this.tools.map(({ name, parameters = {}, path }) => {
-      const {
-        properties = {},
-        required = [],
-        $defs = {},
-        definitions = {},
-      }: {
-        readonly properties?: Readonly<Record<string, object>>;
-        readonly required?: readonly string[];
-        readonly $defs?: object;
-        readonly definitions?: object;
-      } = parameters;
-      const given = Object.entries(properties).map(([key, schema]) => {
-        const value = isText(schema)
-          ? this.#text(schema)
-          : this.#json(schema, { $defs, definitions }, `${path}.properties.${key}`);
-        const element = this.rules.add(
-          `${quoted(`<parameter=${key}>\n`)} ${value} "\\n</parameter>\\n"`,
-        );
-        return required.includes(key) ? element : `${element}?`;
-      });
-      return [quoted(`<function=${name}>\n`), ...given, '"</function>"'].join(' ');
+/** A parameter per element; texts stand as they are, all else as JSON. */
+function xmlCalls(tools: readonly GrammarTool[], rules: GrammarRules): string {
+  const calls = tools.map(({ name, parameters = {}, path }) => {
+    const {
+      properties = {},
+      required = [],
+      $defs = {},
+      definitions = {},
+    }: {
+      readonly properties?: Readonly<Record<string, object>>;
+      readonly required?: readonly string[];
+      readonly $defs?: object;
+      readonly definitions?: object;
+    } = parameters;
+    const given = Object.entries(properties).map(([key, schema]) => {
+      const value = isText(schema)
+        ? textRule(schema, rules)
+        : schemaExpression(
+            isObject(schema) ? { $defs, definitions, ...schema } : {},
+            `${path}.properties.${key}`,
+            rules,
+          );
+      const element = rules.add(
+        `${quoted(`<parameter=${key}>\n`)} ${value} "\\n</parameter>\\n"`,
+      );
+      return required.includes(key) ? element : `${element}?`;
     });
-    return either(calls);
-  }
+    return [quoted(`<function=${name}>\n`), ...given, '"</function>"'].join(' ');
+  });
+  return either(calls);
+}
 
-  /** Without a schema it takes none; one without a type is an object all the same. */
-  #arguments(parameters: object | undefined, path: string): string {
-    return this.rules.add(
-      parameters === undefined
-        ? '"{" space "}"'
-        : schemaExpression({ type: 'object', ...parameters }, path, this.rules),
-    );
-  }
+/** Without a schema it takes none; one without a type is an object all the same. */
+function argumentsRule(
+  parameters: object | undefined,
+  path: string,
+  rules: GrammarRules,
+): string {
+  return rules.add(
+    parameters === undefined
+      ? '"{" space "}"'
+      : schemaExpression({ type: 'object', ...parameters }, path, rules),
+  );
+}
 
-  /** @param definitions that its references may name */
-  #json(schema: unknown, definitions: object, path: string): string {
-    return schemaExpression(
-      isObject(schema) ? { ...definitions, ...schema } : {},
-      path,
-      this.rules,
-    );
-  }
-
-  /** Without `</`, where a parameter ends. */
-  #text({ enum: values }: { enum?: readonly string[] }): string {
-    return this.rules.add(
-      values ? values.map(quoted).join(' | ') : '([^<] | "<" [^/<])*',
-    );
-  }
+/** Without `</`, where a parameter ends. */
+function textRule(
+  { enum: values }: { readonly enum?: readonly string[] },
+  rules: GrammarRules,
+): string {
+  return rules.add(values ? values.map(quoted).join(' | ') : '([^<] | "<" [^/<])*');
 }
 
 const isText = (schema: unknown): boolean => isObject(schema) && schema.type === 'string';

@@ -223,7 +223,7 @@ function fewMultiples(
 ): readonly bigint[] | undefined {
   const first = least + (((-least % step) + step) % step);
   const count = first > most ? 0n : (most - first) / step + 1n;
-  if (count > BigInt(MOST_VALUES) || count === 0n) return count === 0n ? [] : undefined;
+  if (count > BigInt(MOST_VALUES)) return undefined;
   return Array.from({ length: Number(count) }, (_, at) => first + BigInt(at) * step);
 }
 

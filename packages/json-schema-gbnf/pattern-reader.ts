@@ -18,7 +18,6 @@ interface Part {
    */
   before(rest: Language, isStart: boolean): Language;
 }
-type Sequence = readonly Part[];
 
 const MOST_CHARACTERS = 2000;
 const MOST_TIMES = 1000;
@@ -73,7 +72,6 @@ const CONTROLS: Readonly<Record<string, string>> = {
  * and `\p` are not known.
  * @param path of the pattern in the request, for messages
  * @throws GrammarError at what no regular language holds, or what is not known here
- * @throws LanguageTooLarge
  */
 export function patternLanguage(
   pattern: string,
@@ -108,7 +106,7 @@ class PatternReader {
     );
   }
 
-  #options(): readonly Sequence[] {
+  #options(): readonly (readonly Part[])[] {
     if (++this.#depth > DEEPEST_GROUP)
       throw this.#wrong(`groups are at most ${DEEPEST_GROUP} deep`);
     const options = [this.#sequence()];
@@ -117,7 +115,7 @@ class PatternReader {
     return options;
   }
 
-  #sequence(): Sequence {
+  #sequence(): readonly Part[] {
     const parts: Part[] = [];
     while (this.#at < this.text.length && !'|)'.includes(this.text[this.#at]!))
       parts.push(this.#repetition(this.#part()));
@@ -183,7 +181,7 @@ class PatternReader {
     };
   }
 
-  #look(options: readonly Sequence[], isNegative: boolean): Part {
+  #look(options: readonly (readonly Part[])[], isNegative: boolean): Part {
     const { languages } = this;
     return {
       kind: 'look',
@@ -224,7 +222,7 @@ class PatternReader {
 
   /** Texts that begin with one of `options` and go on with one of `rest`. */
   #eitherBefore(
-    options: readonly Sequence[],
+    options: readonly (readonly Part[])[],
     rest: Language,
     isStart: boolean,
   ): Language {
@@ -233,7 +231,7 @@ class PatternReader {
     );
   }
 
-  #sequenceBefore(parts: Sequence, rest: Language, isStart: boolean): Language {
+  #sequenceBefore(parts: readonly Part[], rest: Language, isStart: boolean): Language {
     const firstWide = parts.findIndex(({ kind }) => kind === undefined);
     return parts.reduceRight(
       (language, part, at) =>

@@ -32,9 +32,6 @@ type Form =
  */
 const MOST_WORK = 300_000;
 
-/** More than `MOST_WORK` was asked for. */
-export class LanguageTooLarge extends Error {}
-
 /** Texts over `alphabet`. */
 export class Languages {
   readonly none: Language;
@@ -43,7 +40,11 @@ export class Languages {
   readonly #known = new Map<string, Language>();
   #work = 0;
 
-  constructor(readonly alphabet: readonly CodeRange[]) {
+  /** @param refuse more than `MOST_WORK` is asked for */
+  constructor(
+    readonly alphabet: readonly CodeRange[],
+    private readonly refuse: () => never,
+  ) {
     this.none = this.#make('none', false, { type: 'none' });
     this.empty = this.#make('empty', true, { type: 'empty' });
     this.any = this.repeated(this.set(alphabet), 0, Infinity);
@@ -190,7 +191,7 @@ export class Languages {
   }
 
   #count(): void {
-    if (++this.#work > MOST_WORK) throw new LanguageTooLarge();
+    if (++this.#work > MOST_WORK) this.refuse();
   }
 }
 

@@ -1,11 +1,6 @@
 import { type GrammarRules } from './grammar-rules.js';
 import { patternLanguage } from './pattern-reader.js';
-import {
-  type CodeRange,
-  type Language,
-  Languages,
-  LanguageTooLarge,
-} from './regular-language.js';
+import { type CodeRange, type Language, Languages } from './regular-language.js';
 import { type Bounds, boundsOf, type Schema, shown } from './schema-fields.js';
 import { refused } from './grammar-error.js';
 import { patternsOf } from './schema-merge.js';
@@ -143,9 +138,11 @@ interface Edge {
  * few ways on.
  */
 export class StringRules {
-  readonly #languages = new Languages(ALPHABET);
+  readonly #languages = new Languages(ALPHABET, () => this.#refuse());
   readonly #written = new Map<Language, string>();
   #states = 0;
+  /** Of the schema whose texts are worked on, for messages. */
+  #path = '';
 
   /**
    * @param isJson false: characters are written as they are, not as those of
@@ -195,35 +192,23 @@ export class StringRules {
     const { lengths, patterns, format } = demands;
     if (length < lengths.least || length > lengths.most) return false;
     if (patterns.length === 0 && format === undefined) return true;
-    return this.#held(demands, () =>
-      this.#languages.has(this.#languageOf(demands), text),
-    );
+    return this.#languages.has(this.#languageOf(demands), text);
   }
 
   #automaton(demands: StringDemands): string {
-    return this.#held(demands, () => {
-      const language = this.#languageOf(demands);
-      const known = this.#written.get(language) ?? this.#write(language);
-      if (known === undefined)
-        throw refused(
-          demands.path,
-          'there is no text that meets all that is asked of it',
-        );
-      this.#written.set(language, known);
-      return known;
-    });
+    const language = this.#languageOf(demands);
+    const known = this.#written.get(language) ?? this.#write(language);
+    if (known === undefined)
+      throw refused(demands.path, 'there is no text that meets all that is asked of it');
+    this.#written.set(language, known);
+    return known;
   }
 
-  #held<T>({ path, patterns }: StringDemands, work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      if (!(error instanceof LanguageTooLarge)) throw error;
-      throw refused(
-        patterns[0]?.path ?? path,
-        `cannot be held: the texts of this schema need more than ${MOST_STATES} states`,
-      );
-    }
+  #refuse(): never {
+    throw refused(
+      this.#path,
+      `cannot be held: the texts of this schema need more than ${MOST_STATES} states`,
+    );
   }
 
   #languageOf({
@@ -233,6 +218,7 @@ export class StringRules {
     path,
   }: StringDemands): Language {
     const languages = this.#languages;
+    this.#path = patterns[0]?.path ?? path;
     const held = patterns.map(({ text, path: at }) =>
       patternLanguage(text, at, languages),
     );
@@ -268,7 +254,7 @@ export class StringRules {
     for (const open = [start]; open.length > 0;) {
       const state = open.pop()!;
       if (edges.has(state)) continue;
-      if (++this.#states > MOST_STATES) throw new LanguageTooLarge();
+      if (++this.#states > MOST_STATES) this.#refuse();
       const ways = new Map<Language, Edge>();
       for (const piece of this.#languages.pieces(state)) {
         const to = this.#languages.after(state, piece[0]);

@@ -19,7 +19,7 @@ import {
   type OpenedModel,
   openModel,
 } from './library.js';
-import { PromptEncoder } from './prompt-encoder.js';
+import { promptEncoder } from './prompt-encoder.js';
 import { type SequenceDrawer, sequenceDrawers } from './sequence-drawer.js';
 import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
 import { vocabularyOf } from './token-text.js';
@@ -259,21 +259,21 @@ async function open(settings: ChildSettings): Promise<{
   const decoding = await decodingOf(opened, settings, grammar);
   const costs = await warmUp(decoding.context, Math.max(0, native.tokenBos()), settings);
   const { metadata } = model.fileInfo;
-  const encoder = new PromptEncoder(opened, settings.contextTokens);
+  const { traits, encode } = promptEncoder(opened, settings.contextTokens);
   const drawsInLine = settings.drawThreads === 1;
   const newDrawer = sequenceDrawers(decoding, settings);
   const runner = new StepRunner(decoding.context, drawsInLine, newDrawer);
   const operations: LlamaOperations = {
     step: frame => runner.run(frame),
-    encode: prompt => encoder.encode(prompt),
+    encode,
     grammar: wanted => compiledGrammarText(wanted, grammar),
-    vocabulary: () => vocabularyOf(opened, encoder.traits.toolForm),
+    vocabulary: () => vocabularyOf(opened, traits.toolForm),
   };
   const info: ChildInfo = {
     device,
     model: metadata.general.name ?? basename(modelFile),
     revision: `${basename(modelFile)} (${decoding.description}, ${size} bytes)`,
-    ...encoder.traits,
+    ...traits,
     cutsBack: cutsBack(opened),
     costs,
   };

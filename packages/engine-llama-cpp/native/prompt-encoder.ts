@@ -251,91 +251,85 @@ function disguiseOf(control: readonly string[]) {
  */
 const LONGEST_TOKEN_BYTES = 256;
 
-/** What callers sent as tokens of the model. */
-export class PromptEncoder {
-  readonly #chat: ChatTemplate | undefined;
-
-  constructor(
-    private readonly opened: OpenedModel,
-    /** Tokens of one sequence. */
-    private readonly contextTokens: number,
-  ) {
-    const template = this.#template;
-    this.#chat =
-      template === undefined
-        ? undefined
-        : new ChatTemplate(template, opened.bindings, this.#specialTexts());
-  }
-
-  /** What is known of the model by its template. */
-  get traits(): Pick<ChildInfo, 'chat' | 'toolForm' | 'thinks'> {
-    return {
-      chat: this.#chat !== undefined,
-      toolForm: this.#chat?.toolForm ?? 'hermes',
-      thinks: this.#template?.includes('</think>') ?? false,
-    };
-  }
-
-  /** Jinja, as the file has it; undefined: the model is not for chat. */
-  get #template(): string | undefined {
-    return this.opened.model.fileInfo.metadata.tokenizer.chat_template;
-  }
-
+/**
+ * What callers sent as tokens of the model.
+ * @param contextTokens tokens of one sequence
+ * @returns `traits`: what is known of the model by its template
+ */
+export function promptEncoder(opened: OpenedModel, contextTokens: number) {
+  // Jinja, as the file has it; undefined: the model is not for chat.
+  const template = opened.model.fileInfo.metadata.tokenizer.chat_template;
+  const chat =
+    template === undefined
+      ? undefined
+      : new ChatTemplate(template, opened.bindings, specialTexts(opened));
+  const traits: Pick<ChildInfo, 'chat' | 'toolForm' | 'thinks'> = {
+    chat: chat !== undefined,
+    toolForm: chat?.toolForm ?? 'hermes',
+    thinks: template?.includes('</think>') ?? false,
+  };
   /** @throws EngineError */
-  encode(prompt: Prompt): Uint32Array {
-    switch (prompt.type) {
-      case 'tokens':
-        return Uint32Array.from(prompt.tokens);
-      case 'text':
-        return this.#begun([{ text: prompt.text, control: true }], 'prompt');
-      case 'chat':
-        if (this.#chat === undefined)
-          throw invalidValue(
-            'The file of this model has no chat template, so it only continues text: use `/v1/completions`, ' +
-              'or the file of a model that was tuned for chat.',
-            'model',
-          );
-        return this.#begun(this.#chat.render(prompt), 'messages');
-    }
-  }
+  const encode = (prompt: Prompt): Uint32Array => {
+    if (prompt.type === 'tokens') return Uint32Array.from(prompt.tokens);
+    const isText = prompt.type === 'text';
+    const param = isText ? 'prompt' : 'messages';
+    const pieces = isText
+      ? [{ text: prompt.text, control: true }]
+      : rendered(chat, prompt);
+    demandFitting(pieces, param, contextTokens);
+    return tokensOf(opened, pieces);
+  };
+  return { traits, encode };
+}
 
-  /** Begins with the model's first token, once. */
-  #begun(pieces: readonly Piece[], param: string): Uint32Array {
-    const { contextTokens } = this;
-    const { native } = this.opened;
-    const bytes = pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-    if (bytes > contextTokens * LONGEST_TOKEN_BYTES)
-      throw new EngineError(
-        'context_length_exceeded',
-        `This model's maximum context length is ${contextTokens} tokens. ` +
-          `However, your ${param} has ${bytes} bytes of text, which are more. ` +
-          `Please reduce the length of the ${param}.`,
-        { param },
-      );
-    const tokens = pieces.flatMap(({ text, control }) => [
-      ...native.tokenize(text, control),
-    ]);
-    const bos = native.tokenBos();
-    if (native.shouldPrependBosToken() && tokens[0] !== bos) tokens.unshift(bos);
-    return Uint32Array.from(tokens);
-  }
+function rendered(
+  chat: ChatTemplate | undefined,
+  prompt: Extract<Prompt, { type: 'chat' }>,
+): readonly Piece[] {
+  if (chat !== undefined) return chat.render(prompt);
+  throw invalidValue(
+    'The file of this model has no chat template, so it only continues text: use `/v1/completions`, ' +
+      'or the file of a model that was tuned for chat.',
+    'model',
+  );
+}
 
-  #specialTexts() {
-    const { native, vocabularySize } = this.opened;
-    const text = (token: number): string =>
-      token < 0 ? '' : (native.getTokenString(token) ?? '');
-    const control: string[] = [];
-    for (let token = 0; token < vocabularySize; token++)
-      if ((native.getTokenAttributes(token) & (TOKEN.control | TOKEN.unknown)) !== 0)
-        control.push(text(token));
-    // The longest first: one may be the beginning of another.
-    const spelled = control
-      .filter(spelling => spelling !== '')
-      .sort((a, b) => b.length - a.length);
-    return {
-      bos: text(native.tokenBos()),
-      eos: text(native.tokenEos()),
-      control: spelled,
-    };
-  }
+function demandFitting(
+  pieces: readonly Piece[],
+  param: string,
+  contextTokens: number,
+): void {
+  const bytes = pieces.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+  if (bytes > contextTokens * LONGEST_TOKEN_BYTES)
+    throw new EngineError(
+      'context_length_exceeded',
+      `This model's maximum context length is ${contextTokens} tokens. ` +
+        `However, your ${param} has ${bytes} bytes of text, which are more. ` +
+        `Please reduce the length of the ${param}.`,
+      { param },
+    );
+}
+
+/** Begins with the model's first token, once. */
+function tokensOf({ native }: OpenedModel, pieces: readonly Piece[]): Uint32Array {
+  const tokens = pieces.flatMap(({ text, control }) => [
+    ...native.tokenize(text, control),
+  ]);
+  const bos = native.tokenBos();
+  if (native.shouldPrependBosToken() && tokens[0] !== bos) tokens.unshift(bos);
+  return Uint32Array.from(tokens);
+}
+
+function specialTexts({ native, vocabularySize }: OpenedModel) {
+  const text = (token: number): string =>
+    token < 0 ? '' : (native.getTokenString(token) ?? '');
+  const control: string[] = [];
+  for (let token = 0; token < vocabularySize; token++)
+    if ((native.getTokenAttributes(token) & (TOKEN.control | TOKEN.unknown)) !== 0)
+      control.push(text(token));
+  // The longest first: one may be the beginning of another.
+  const spelled = control
+    .filter(spelling => spelling !== '')
+    .sort((a, b) => b.length - a.length);
+  return { bos: text(native.tokenBos()), eos: text(native.tokenEos()), control: spelled };
 }
