@@ -44,13 +44,6 @@ export interface SynthesizeItem {
   emit(samples: Int16Array): void;
 }
 
-export interface EngineVoice {
-  readonly id: string;
-  readonly name: string;
-  readonly language: string;
-  readonly gender: 'female' | 'male' | '';
-}
-
 /**
  * Synthesis. One engine call for the group; audio leaves through each item's `emit`,
  * outcomes tell seconds made.
@@ -58,7 +51,12 @@ export interface EngineVoice {
 export interface SpeechSynthesizer extends EngineBase {
   readonly kind: 'tts';
   readonly sampleRate: number;
-  readonly voices: readonly EngineVoice[];
+  readonly voices: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly language: string;
+    readonly gender: 'female' | 'male' | '';
+  }[];
   synthesize(
     batch: readonly SynthesizeItem[],
   ): Promise<readonly ItemOutcome<{ readonly durationS: number }>[]>;

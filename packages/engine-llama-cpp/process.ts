@@ -7,7 +7,6 @@ import {
   SupervisedProcess,
 } from '@switchyard/engine-api/process/child-process.js';
 import {
-  type FromRemote,
   type Operations,
   RemoteCalls,
 } from '@switchyard/engine-api/threads/remote-calls.js';
@@ -160,9 +159,7 @@ export class LlamaProcess<O extends Operations<O>, Info> {
       // after the gateway.
       orphanLimitMs: 0,
       // One that cannot load says so with its exit.
-      onMessage: message =>
-        message.type === 'failed' ||
-        this.#calls.receive(message as unknown as FromRemote<Info>),
+      onMessage: message => message.type === 'failed' || this.#calls.receive(message),
       onExit: exit => {
         this.#calls.end(goneBy(exit));
         this.#exited.resolve();

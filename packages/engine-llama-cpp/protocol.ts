@@ -82,18 +82,16 @@ export interface StepFrame {
   /** In this order. */
   readonly operations: readonly SlotOperation[];
   /** Sequences that are new in their slot, or come back to it. */
-  readonly begins: readonly SequenceStart[];
+  readonly begins: readonly {
+    readonly slot: number;
+    readonly sampling: WireSampling;
+    /** Tokens of the answer so far: penalties and grammar go on from there. */
+    readonly answer: Uint32Array;
+  }[];
   /** Four numbers each: slot, position, count of tokens, 1 when the next token is drawn. */
   readonly items: Int32Array;
   /** Tokens of all items, one after another; `AWAITED` among them. */
   readonly tokens: Uint32Array;
-}
-
-export interface SequenceStart {
-  readonly slot: number;
-  readonly sampling: WireSampling;
-  /** Tokens of the answer so far: penalties and grammar go on from there. */
-  readonly answer: Uint32Array;
 }
 
 /** `Sampling` as it crosses to the child: biases as arrays, the grammar as GBNF text. */

@@ -16,7 +16,6 @@ import {
   AWAITED,
   DRAW_FAILED,
   type DrawnProbabilities,
-  type SequenceStart,
   type SlotOperation,
   type StepFrame,
   type StepReply,
@@ -111,7 +110,7 @@ export class SlotSteps {
     }
   }
 
-  #start({ item: { request, position, count }, slot }: PlacedItem): SequenceStart[] {
+  #start({ item: { request, position, count }, slot }: PlacedItem): StepFrame['begins'] {
     const content = this.memory.begins(slot);
     if (content === undefined) return [];
     const answerAt = request.prompt.length - (request.begunTokens ?? 0);
@@ -168,7 +167,7 @@ function wireSampling({ logitBias, grammar, ...numbers }: Sampling): WireSamplin
 function frameOf(
   follows: boolean,
   operations: readonly SlotOperation[],
-  begins: readonly SequenceStart[],
+  begins: StepFrame['begins'],
   placed: readonly PlacedItem[],
 ): StepFrame {
   const columns = ({ item: { position, count, sample }, slot }: PlacedItem): number[] => [

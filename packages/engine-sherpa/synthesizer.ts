@@ -3,7 +3,6 @@ import { splitIntoSentences } from '@switchyard/engine-api/audio/sentence-splitt
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
 import {
   checkSpeechItem,
-  type EngineVoice,
   nothingToSpeak,
   type SpeechSynthesizer,
   type SynthesizeItem,
@@ -13,10 +12,7 @@ import {
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
 import { CancelFlags } from '@switchyard/engine-api/threads/shared-memory.js';
-import {
-  speechOutcome,
-  type Spoken,
-} from '@switchyard/engine-api/threads/speech-calls.js';
+import { speechOutcome } from '@switchyard/engine-api/threads/speech-calls.js';
 import { ModelFolder } from './model-files.js';
 import { espeakDataFor, piperVoiceIn, prepareVoice } from './piper-voice.js';
 import { findSpeechModel } from './synthesizer-model.js';
@@ -59,7 +55,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
     return this.#model.sampleRate;
   }
 
-  get voices(): readonly EngineVoice[] {
+  get voices(): SpeechSynthesizer['voices'] {
     return Array.from({ length: this.#model.speakers }, (_, i) => {
       const id = this.#speakers[i] ?? String(i);
       return { id, name: id, language: this.options.language, gender: '' };
@@ -78,7 +74,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
     return 'type vits, as Piper publishes it';
   }
 
-  synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
+  synthesize(batch: readonly SynthesizeItem[]) {
     return Promise.all(batch.map(item => this.#outcome(item)));
   }
 
@@ -116,7 +112,7 @@ export class SherpaSynthesizer implements SpeechSynthesizer {
     await this.#thread?.close();
   }
 
-  #outcome(item: SynthesizeItem): Promise<Spoken> {
+  #outcome(item: SynthesizeItem) {
     return speechOutcome(
       item,
       this.sampleRate,

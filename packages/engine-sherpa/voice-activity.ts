@@ -79,7 +79,7 @@ function loadDetector(threshold: number): VoiceDetector {
  * One stream's voice activity. Its model state is its own: streams do not
  * affect one another.
  */
-export class VoiceActivitySession {
+class VoiceActivitySession {
   readonly #tracker: VoiceActivityTracker;
   readonly #threshold: number;
   readonly #frame = new Int16Array(FRAME_SAMPLES);

@@ -16,6 +16,8 @@ export interface NumberPair {
   readonly high: number;
   /** 1..99 */
   readonly low: number;
+  /** `1905` */
+  readonly text: string;
   readonly last: Token;
 }
 
@@ -25,11 +27,18 @@ export function parsePair({ word, next }: Token): NumberPair | undefined {
   if (high === undefined) return undefined;
   if (isZeroLetter(next.word)) {
     const unit = UNITS.get(next.next.word);
-    return unit === undefined ? undefined : { high, low: unit, last: next.next };
+    return unit === undefined ? undefined : pairOf(high, unit, next.next);
   }
   const low = belowHundred(next);
-  return low && low.value >= 10 ? { high, low: low.value, last: low.last } : undefined;
+  return low && low.value >= 10 ? pairOf(high, low.value, low.last) : undefined;
 }
+
+const pairOf = (high: number, low: number, last: Token): NumberPair => ({
+  high,
+  low,
+  text: `${high}${String(low).padStart(2, '0')}`,
+  last,
+});
 
 /**
  * No number before or after it, and not two steps of counting ("nineteen twenty"): then a
@@ -43,9 +52,6 @@ export function isolated(first: Token, { high, low, last }: NumberPair): boolean
 }
 
 const DURATIONS = new Set(['second', 'minute', 'hour', 'day', 'week', 'month', 'year']);
-
-export const pairText = ({ high, low }: Pick<NumberPair, 'high' | 'low'>): string =>
-  `${high}${String(low).padStart(2, '0')}`;
 
 interface Cardinal {
   readonly value: number;

@@ -1,10 +1,4 @@
-import {
-  behindAnd,
-  belowHundred,
-  pairText,
-  parseCardinal,
-  parsePair,
-} from './cardinal.js';
+import { behindAnd, belowHundred, parseCardinal, parsePair } from './cardinal.js';
 import { parseDigitRun } from './digit-run.js';
 import { type Token, type Written } from './token.js';
 import { isNumeric, ORDINALS, SCALES } from './vocabulary.js';
@@ -84,7 +78,7 @@ export const writeDate = (first: Token): Written | undefined =>
 /** A year in words, where a year is expected. Bounded: at most one cardinal. */
 function parseYear(first: Token): Written | undefined {
   const pair = parsePair(first);
-  if (pair && pair.high >= 10) return { text: pairText(pair), last: pair.last };
+  if (pair && pair.high >= 10) return pair;
   const cardinal = parseCardinal(first);
   if (cardinal && cardinal.value >= 1000 && cardinal.value < 3000 && first.word !== 'a')
     return { text: String(cardinal.value), last: cardinal.last };

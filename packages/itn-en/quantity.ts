@@ -1,13 +1,13 @@
-import {
-  isArticleOne,
-  isolated,
-  pairText,
-  parseCardinal,
-  parsePair,
-} from './cardinal.js';
+import { isArticleOne, isolated, parseCardinal, parsePair } from './cardinal.js';
 import { parseDigitRun } from './digit-run.js';
 import { lastOf, type Token, type Written } from './token.js';
-import { isNumeric, isUnitWord, SCALES } from './vocabulary.js';
+import {
+  CURRENCIES,
+  isDegree,
+  isNumeric,
+  SCALES,
+  UNITS_OF_MEASURE,
+} from './vocabulary.js';
 
 export interface Quantity {
   /** `-` or nothing. */
@@ -114,7 +114,7 @@ function pairNumber(first: Token): Magnitude | undefined {
   const pair = parsePair(first);
   if (!pair || !isolated(first, pair)) return undefined;
   return {
-    whole: pairText(pair),
+    whole: pair.text,
     decimals: '',
     scale: '',
     last: pair.last,
@@ -165,6 +165,13 @@ function pointDecimals(first: Token, whole: Magnitude): Magnitude | undefined {
     ? { ...whole, decimals: String(group.value), last: group.last }
     : undefined;
 }
+
+/** Words in which "and a half" before them becomes ".5". */
+const isUnitWord = (word: string): boolean =>
+  word === 'percent' ||
+  isDegree(word) ||
+  CURRENCIES.has(word) ||
+  UNITS_OF_MEASURE.has(word);
 
 /** Only before a unit or a scale: "two and a half hours" reads well as it is. */
 function andAHalf(whole: Magnitude): Magnitude | undefined {

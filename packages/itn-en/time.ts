@@ -1,10 +1,4 @@
-import {
-  belowHundred,
-  isolated,
-  type NumberPair,
-  pairText,
-  parsePair,
-} from './cardinal.js';
+import { belowHundred, isolated, type NumberPair, parsePair } from './cardinal.js';
 import { lastOf, type Token, type Written } from './token.js';
 import { isNumeric, isZeroLetter, TEENS, UNITS } from './vocabulary.js';
 
@@ -160,5 +154,5 @@ function hourAt(first: Token): Written | undefined {
   return hour <= 12 ? { text: String(hour), last: first } : undefined;
 }
 
-const clockText = (pair: Pick<NumberPair, 'high' | 'low'>): string =>
-  `${pair.high}:${pairText(pair).slice(-2)}`;
+const clockText = ({ high, low }: Pick<NumberPair, 'high' | 'low'>): string =>
+  `${high}:${String(low).padStart(2, '0')}`;

@@ -59,13 +59,6 @@ export const UNITS_OF_MEASURE: ReadonlyMap<string, string> = new Map([
 export const isDegree = (word: string): boolean =>
   word === 'degree' || word === 'degrees';
 
-/** Words in which "and a half" before them becomes ".5". */
-export const isUnitWord = (word: string): boolean =>
-  word === 'percent' ||
-  isDegree(word) ||
-  CURRENCIES.has(word) ||
-  UNITS_OF_MEASURE.has(word);
-
 const numbered = (
   names: readonly string[],
   from: number,

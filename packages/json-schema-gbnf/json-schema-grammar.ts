@@ -5,23 +5,13 @@ import {
 } from './container-rules.js';
 import { either, GrammarRules, literal } from './grammar-rules.js';
 import { numberAllows, numberExpression } from './number-rules.js';
-import {
-  isSchemaObject,
-  schemaList,
-  type Schema,
-  schemaOf,
-  shown,
-} from './schema-fields.js';
+import { isSchemaObject, type Schema, schemaList, shown } from './schema-fields.js';
 import { refused } from './grammar-error.js';
-import {
-  concerns,
-  isAnnotation,
-  JSON_TYPES,
-  type JsonType,
-  keywordOf,
-} from './schema-keywords.js';
+import { isAnnotation, JSON_TYPES, keywordOf } from './schema-keywords.js';
 import { mergedSchemas } from './schema-merge.js';
 import { StringRules } from './string-rules.js';
+
+type JsonType = (typeof JSON_TYPES)[number];
 
 const DEEPEST_REFERENCE = 100;
 
@@ -183,9 +173,11 @@ class SchemaGrammar implements SchemaWriter {
   }
 
   #typed(schema: Schema, type: JsonType, path: string): string {
-    for (const keyword of Object.keys(schema))
-      if (keywordOf(keyword).treatment === 'refused' && concerns(keyword, type))
+    for (const keyword of Object.keys(schema)) {
+      const { treatment, of } = keywordOf(keyword);
+      if (treatment === 'refused' && of?.includes(type))
         throw refused(`${path}.${keyword}`, 'this keyword cannot be held');
+    }
     switch (type) {
       case 'object':
         return objectExpression(schema, path, this);
@@ -209,9 +201,7 @@ class SchemaGrammar implements SchemaWriter {
     if (typeof value === 'number')
       return numberAllows(withFormat(schema, path), value, path);
     if (typeof value === 'string') return this.strings.of(schema, path).allows(value);
-    const unchecked = Object.keys(schema).find(
-      name => keywordOf(name).of !== undefined && concerns(name, own),
-    );
+    const unchecked = Object.keys(schema).find(name => keywordOf(name).of?.includes(own));
     if (unchecked === undefined) return true;
     throw refused(
       `${path}.${unchecked}`,
@@ -247,6 +237,12 @@ class SchemaGrammar implements SchemaWriter {
       throw refused(`${path}.$ref`, `${shown(reference)} leads nowhere`);
     return [target, place];
   }
+}
+
+/** @throws GrammarError at anything but a schema that is an object */
+function schemaOf(value: unknown, path: string): Schema {
+  if (isSchemaObject(value)) return value;
+  throw refused(path, `a schema is an object or true; got ${shown(value)}`);
 }
 
 /** Beside it stand only annotations, and definitions that are not used here. */

@@ -15,12 +15,6 @@ export interface Bounds {
   readonly most: number;
 }
 
-/** @throws GrammarError at anything but a schema that is an object */
-export function schemaOf(value: unknown, path: string): Schema {
-  if (isSchemaObject(value)) return value;
-  throw refused(path, `a schema is an object or true; got ${shown(value)}`);
-}
-
 /** A keyword that holds an object, such as `properties`; absent: an empty one. */
 export function objectAt(schema: Schema, name: string, path: string): Schema {
   const value = schema[name] ?? {};

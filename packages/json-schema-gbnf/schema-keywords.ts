@@ -8,7 +8,6 @@ export const JSON_TYPES = [
   'boolean',
   'null',
 ] as const;
-export type JsonType = (typeof JSON_TYPES)[number];
 
 interface Keyword {
   /**
@@ -17,14 +16,14 @@ interface Keyword {
    */
   readonly treatment: 'enforced' | 'annotation' | 'refused';
   /** Types that it restricts; for others it says nothing. Absent: all. */
-  readonly of?: readonly JsonType[];
+  readonly of?: readonly (typeof JSON_TYPES)[number][];
   /** How far it is held. */
   readonly note?: string;
 }
 
 const keyword =
   (treatment: Keyword['treatment']) =>
-  (note?: string, of?: readonly JsonType[]): Keyword => ({ treatment, note, of });
+  (note?: string, of?: Keyword['of']): Keyword => ({ treatment, note, of });
 const enforced = keyword('enforced');
 const refused = keyword('refused');
 const ANNOTATION: Keyword = { treatment: 'annotation' };
@@ -137,9 +136,3 @@ export function keywordOf(name: string): Keyword {
 /** Says nothing about what is valid. */
 export const isAnnotation = (name: string): boolean =>
   keywordOf(name).treatment === 'annotation';
-
-/** Restricts values of that type. */
-export function concerns(name: string, type: JsonType): boolean {
-  const { treatment, of } = keywordOf(name);
-  return treatment !== 'annotation' && (of === undefined || of.includes(type));
-}

@@ -4,21 +4,15 @@ import { type Readable } from 'node:stream';
 import { type Fields } from '../is-object.js';
 import { LastLines, LogLineSplitter, OutputBound } from './output-lines.js';
 
-/**
- * Children, each with the shell that ends it when this process is gone. One that leads a
- * process group ends with all of it.
- */
-const living = new Map<
-  ChildProcess,
-  { readonly watcher: ChildProcess; readonly leads: boolean }
->();
+/** Children; true: it leads a process group, and ends with all of it. */
+const living = new Map<ChildProcess, boolean>();
 
 /**
  * Ends every child process at once. Their supervisors start successors unless
  * they are closing.
  */
 export function killGuarded(): void {
-  for (const [child, { leads }] of living) signal(child, 'SIGKILL', leads);
+  for (const [child, leads] of living) signal(child, 'SIGKILL', leads);
 }
 
 /** @param leads all of the process group that it leads */
@@ -37,17 +31,17 @@ function signal(child: ChildProcess, name: NodeJS.Signals, leads: boolean): void
  * itself killed with SIGKILL. A child exits by itself when its IPC channel
  * closes (`parent-loss`); the watcher ends those that are stopped, hung in
  * native code or blocked.
+ * @returns to be called when it has ended by itself
  */
-export function guard(child: ChildProcess, limitMs: number, leads = false): void {
+export function guard(child: ChildProcess, limitMs: number, leads = false): () => void {
   if (living.size === 0) process.on('exit', killGuarded);
-  living.set(child, { watcher: watch(child, limitMs, leads), leads });
-}
-
-/** It has ended by itself. */
-export function unguard(child: ChildProcess): void {
-  living.get(child)?.watcher.stdin?.end('ended\n');
-  living.delete(child);
-  if (living.size === 0) process.off('exit', killGuarded);
+  const watcher = watch(child, limitMs, leads);
+  living.set(child, leads);
+  return () => {
+    watcher.stdin?.end('ended\n');
+    living.delete(child);
+    if (living.size === 0) process.off('exit', killGuarded);
+  };
 }
 
 /** `read` fails when the pipe closes without a line: this process is gone. */
@@ -146,6 +140,7 @@ const ORPHAN_LIMIT_MS = 3000;
  */
 export class SupervisedProcess {
   readonly #child: ChildProcess;
+  readonly #unguard: () => void;
   readonly #last = new LastLines(LAST_LINES);
   readonly #foreign: boolean;
   readonly #bound: OutputBound | undefined;
@@ -163,7 +158,11 @@ export class SupervisedProcess {
       serialization: options.serialization ?? 'json',
       detached: this.#foreign,
     });
-    guard(this.#child, options.orphanLimitMs ?? ORPHAN_LIMIT_MS, this.#foreign);
+    this.#unguard = guard(
+      this.#child,
+      options.orphanLimitMs ?? ORPHAN_LIMIT_MS,
+      this.#foreign,
+    );
     this.#drain('stdout', this.#child.stdout);
     this.#drain('stderr', this.#child.stderr);
     this.#child.on('message', message => this.#onMessage(message));
@@ -246,7 +245,7 @@ export class SupervisedProcess {
   #onExit(code: number | null, signal: NodeJS.Signals | null): void {
     if (this.#ended) return;
     this.#ended = true;
-    unguard(this.#child);
+    this.#unguard();
     this.#bound?.end();
     const last = this.#last;
     this.options.onExit({

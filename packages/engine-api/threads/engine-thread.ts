@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { DeviceGone } from '../engine.js';
-import { type FromRemote, type Operations, RemoteCalls } from './remote-calls.js';
+import { type Operations, RemoteCalls } from './remote-calls.js';
 
 /**
  * Where the entry module of a thread lies, seen from the module that starts it.
@@ -53,7 +53,7 @@ export class EngineThread<P extends Operations<P>, Info = unknown> extends Remot
           code: 'worker_crashed',
         }),
       );
-    worker.on('message', (message: FromRemote<Info>) => this.receive(message));
+    worker.on('message', (message: object) => this.receive(message));
     worker.on('error', error => die(error as Error));
     worker.once('exit', code => {
       die(new Error(`it ended with code ${code}`));

@@ -15,7 +15,7 @@ interface RemoteCall {
 }
 
 /** What the serving side says. */
-export type FromRemote<Info> =
+type FromRemote<Info> =
   | { readonly type: 'ready'; readonly info: Info }
   /** It cannot load. */
   | { readonly type: 'failed'; readonly message: string }
@@ -77,7 +77,9 @@ export class RemoteCalls<P extends Operations<P>, Info> {
     });
   }
 
-  receive(message: FromRemote<Info>): void {
+  /** @param from what the serving side says */
+  receive(from: object): void {
+    const message = from as FromRemote<Info>;
     if (message.type === 'ready') return this.#opened.resolve(message.info);
     if (message.type === 'failed') return this.#opened.reject(new Error(message.message));
     const call = this.#pending.get(message.id);

@@ -2,8 +2,6 @@ import { cancelledError, failed, type ItemOutcome, succeeded } from '../engine.j
 import { type SynthesizeItem } from '../speech-synthesizer.js';
 import { type CancelFlags } from './shared-memory.js';
 
-export type Spoken = ItemOutcome<{ readonly durationS: number }>;
-
 /**
  * Lets a thread speak one item. Whatever goes wrong is the outcome of this item (D-05); a
  * consumer that fails stops its own.
@@ -19,7 +17,7 @@ export async function speechOutcome(
     cancel: SharedArrayBuffer,
     onNotice: (samples: Int16Array) => void,
   ) => Promise<number>,
-): Promise<Spoken> {
+): Promise<ItemOutcome<{ readonly durationS: number }>> {
   try {
     item.signal.throwIfAborted();
     const samples = await cancels.during(item.signal, async flag => {

@@ -1,5 +1,5 @@
 import { type Notify } from '@switchyard/engine-api/threads/remote-calls.js';
-import { type EngineVoice } from '@switchyard/engine-api/speech-synthesizer.js';
+import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 
 /**
  * The clear 16 kHz voices of Debian's libflite1. kal is 8 kHz and robotic; kal16 is
@@ -9,7 +9,7 @@ export const FLITE_VOICES = [
   { id: 'rms', name: 'RMS', language: 'en-US', gender: 'male' },
   { id: 'slt', name: 'SLT', language: 'en-US', gender: 'female' },
   { id: 'awb', name: 'AWB', language: 'en-GB', gender: 'male' },
-] as const satisfies readonly EngineVoice[];
+] as const satisfies SpeechSynthesizer['voices'];
 
 export const FLITE_SAMPLE_RATE = 16_000;
 

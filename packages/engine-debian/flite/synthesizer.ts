@@ -11,10 +11,7 @@ import {
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
 import { CancelFlags } from '@switchyard/engine-api/threads/shared-memory.js';
-import {
-  speechOutcome,
-  type Spoken,
-} from '@switchyard/engine-api/threads/speech-calls.js';
+import { speechOutcome } from '@switchyard/engine-api/threads/speech-calls.js';
 import { ThreadPool } from '../threads/thread-pool.js';
 import { FLITE_SAMPLE_RATE, FLITE_VOICES, type FliteProtocol } from './protocol.js';
 
@@ -103,7 +100,7 @@ export class FliteSynthesizer implements SpeechSynthesizer {
     return (this.#loaded ??= this.#load());
   }
 
-  synthesize(batch: readonly SynthesizeItem[]): Promise<readonly Spoken[]> {
+  synthesize(batch: readonly SynthesizeItem[]) {
     return Promise.all(batch.map(item => this.#outcome(item)));
   }
 
@@ -129,7 +126,7 @@ export class FliteSynthesizer implements SpeechSynthesizer {
     if (this.#holdsVoices) loadedInProcess = false;
   }
 
-  #outcome(item: SynthesizeItem): Promise<Spoken> {
+  #outcome(item: SynthesizeItem) {
     return speechOutcome(
       item,
       FLITE_SAMPLE_RATE,

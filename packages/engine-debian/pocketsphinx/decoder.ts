@@ -1,7 +1,7 @@
 import koffi from 'koffi';
 import { openNativeLibrary } from '../threads/native-library.js';
 import { findModelFiles } from './model-files.js';
-import { type DecodedWord } from './protocol.js';
+import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
 
 /** PocketSphinx analyses speech in frames of 10 ms. */
 const FRAMES_PER_SECOND = 100;
@@ -238,10 +238,10 @@ export class Decoder {
     return this.#library.hypothesis(this.#pointer, [0]) ?? '';
   }
 
-  /** Ends the utterance. Words and fillers in order, times in seconds from its begin. */
-  finish(): DecodedWord[] {
+  /** Ends the utterance. Words and fillers (`<sil>`, `[NOISE]`, `++UM++`) in order, times in seconds from its begin. */
+  finish(): TranscriptWord[] {
     this.#end();
-    const words: DecodedWord[] = [];
+    const words: TranscriptWord[] = [];
     const logMath = this.#library.logMath(this.#pointer);
     for (
       let at = this.#library.firstSegment(this.#pointer);

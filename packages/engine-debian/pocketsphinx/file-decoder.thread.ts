@@ -1,9 +1,9 @@
 import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
+import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
 import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import {
-  type DecodedWord,
   type DecoderThreadData,
   type FileDecoderProtocol,
   spokenWords,
@@ -31,10 +31,10 @@ function decodeFile(
   decoder: Decoder,
   samples: Int16Array,
   isCancelled: () => boolean,
-): DecodedWord[] | undefined {
+): TranscriptWord[] | undefined {
   const durationS = samples.length / RATE;
   const mean = decoder.cepstralMean(samples, isCancelled);
-  const words: DecodedWord[] = [];
+  const words: TranscriptWord[] = [];
   for (const { from, to } of splitIntoUtterances(samples)) {
     decoder.begin(mean);
     for (let at = from; at < to && !isCancelled(); at += CHUNK_SAMPLES) {

@@ -1,5 +1,8 @@
-import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
-import { type DecodedWord, plainText, spokenWords } from './protocol.js';
+import {
+  type RecognizerEvent,
+  type TranscriptWord,
+} from '@switchyard/engine-api/speech-recognizer.js';
+import { plainText, spokenWords } from './protocol.js';
 import { type Decoder } from './decoder.js';
 
 const RATE = 16_000;
@@ -45,7 +48,7 @@ export class LiveSession {
   #utteranceOffset = 0;
   #offset = 0;
   /** Words of the pieces before this one. */
-  #words: DecodedWord[] = [];
+  #words: TranscriptWord[] = [];
 
   constructor(
     private readonly parts: {
@@ -128,12 +131,12 @@ export class LiveSession {
     }
   }
 
-  #finish(): DecodedWord[] {
+  #finish(): TranscriptWord[] {
     if (this.#length === 0) return [];
     this.#hear(this.#length < SHORT);
     return this.parts.isCancelled() ? [] : this.parts.decoder.finish();
   }
 }
 
-const textOf = (words: readonly DecodedWord[]): string =>
+const textOf = (words: readonly TranscriptWord[]): string =>
   words.map(({ word }) => word).join(' ');

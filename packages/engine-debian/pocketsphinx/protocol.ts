@@ -1,14 +1,7 @@
-import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
-
-/** A word or filler (`<sil>`, `[NOISE]`, `++UM++`) as the decoder spells it. */
-export interface DecodedWord {
-  readonly word: string;
-  /** Seconds. */
-  readonly start: number;
-  readonly end: number;
-  /** Posterior probability, 0..1. */
-  readonly confidence: number;
-}
+import {
+  type RecognizerEvent,
+  type TranscriptWord,
+} from '@switchyard/engine-api/speech-recognizer.js';
 
 const FILLER = /^(<.*>|\[.*\]|\+\+.*\+\+)$/;
 const PRONUNCIATION_VARIANT = /\(\d+\)$/;
@@ -33,10 +26,10 @@ export function plainText(hypothesis: string): string {
 
 /** The spoken words only, shifted by `offsetS` and kept inside `[0, durationS]`. */
 export function spokenWords(
-  decoded: readonly DecodedWord[],
+  decoded: readonly TranscriptWord[],
   offsetS: number,
   durationS: number,
-): DecodedWord[] {
+): TranscriptWord[] {
   const clamp = (seconds: number): number =>
     Math.min(durationS, Math.max(0, round(seconds + offsetS)));
   return decoded
@@ -69,7 +62,7 @@ export interface FileDecoderProtocol {
     readonly samples: Int16Array;
     /** Memory of a CancelFlag. */
     readonly cancel: SharedArrayBuffer;
-  }): readonly DecodedWord[] | undefined;
+  }): readonly TranscriptWord[] | undefined;
 }
 
 /** One live stream at a time. */

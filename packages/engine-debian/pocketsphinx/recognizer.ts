@@ -22,6 +22,7 @@ import {
   type RecognizerStreamOptions,
   type SpeechRecognizer,
   type TranscribeItem,
+  type TranscriptWord,
   type RecognizedTranscript,
   pcmOf,
   requirePlain,
@@ -39,7 +40,6 @@ import {
 } from '@switchyard/engine-api/threads/shared-memory.js';
 import { ThreadPool } from '../threads/thread-pool.js';
 import {
-  type DecodedWord,
   type DecoderThreadData,
   type FileDecoderProtocol,
   type LiveDecoderProtocol,
@@ -211,7 +211,7 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
     }
   }
 
-  async #decode(item: TranscribeItem): Promise<readonly DecodedWord[] | undefined> {
+  async #decode(item: TranscribeItem): Promise<readonly TranscriptWord[] | undefined> {
     if (item.signal.aborted) return undefined;
     const pcm = pcmOf(item, 'PocketSphinx');
     if (pcm.length === 0) return [];

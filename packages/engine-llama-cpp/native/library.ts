@@ -43,20 +43,17 @@ export interface NativeContext {
   copySequenceStateFromOtherSequence(target: number, source: number): Promise<number>;
 }
 
-/** How far a sequence is in its grammar. */
-export interface GrammarState {
-  /** As samplers take it. */
-  readonly native: unknown;
-  accept(token: number): void;
-  dispose(): void;
-}
-
 /** What computes and draws the tokens of a model. */
 export interface Decoding {
   readonly context: NativeContext;
   newSampler(): NativeSampler;
-  /** @throws Error when the text cannot be read */
-  grammarState(text: string): GrammarState;
+  /** How far a sequence is in its grammar. @throws Error when the text cannot be read */
+  grammarState(text: string): {
+    /** As samplers take it. */
+    readonly native: unknown;
+    accept(token: number): void;
+    dispose(): void;
+  };
   /** Such as "llama 1B Q8_0". */
   readonly description: string;
 }
@@ -197,7 +194,7 @@ export async function openDivided(
   compile: (text: string) => object,
 ): Promise<Decoding> {
   const { AddonSampler, AddonGrammarEvaluationState } = bindings;
-  const grammarState = (text: string): GrammarState => {
+  const grammarState = (text: string) => {
     const state = new AddonGrammarEvaluationState(native, compile(text));
     const accept = (token: number): void =>
       AddonSampler.acceptGrammarEvaluationStateToken(state, token);

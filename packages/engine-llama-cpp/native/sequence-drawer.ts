@@ -1,10 +1,10 @@
 import { type ChildSettings } from '../options.js';
 import {
   type DrawnProbabilities,
-  type SequenceStart,
+  type StepFrame,
   type WireSampling,
 } from '../protocol.js';
-import { type Decoding, type GrammarState, type NativeSampler } from './library.js';
+import { type Decoding, type NativeSampler } from './library.js';
 
 /** A native sampler, and the seed that its generator was last started with. */
 interface PooledSampler {
@@ -65,7 +65,7 @@ export function sequenceDrawers(
 /** Draws the tokens of the sequence in one slot. */
 export class SequenceDrawer {
   #sampling: WireSampling | undefined;
-  #grammarState: GrammarState | undefined;
+  #grammarState: ReturnType<Decoding['grammarState']> | undefined;
   /** The answer so far, with room to grow. */
   #answer = new Uint32Array(64);
   #length = 0;
@@ -76,7 +76,7 @@ export class SequenceDrawer {
    * A sequence takes the slot, or comes back to it. @throws Error when its grammar
    * cannot be read.
    */
-  begin({ sampling, answer }: SequenceStart): void {
+  begin({ sampling, answer }: StepFrame['begins'][number]): void {
     this.#sampling = sampling;
     this.#length = 0;
     this.#grammarState?.dispose();

@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { guard, unguard } from '@switchyard/engine-api/process/child-process.js';
+import { guard } from '@switchyard/engine-api/process/child-process.js';
 import {
   LastLines,
   LogLineSplitter,
@@ -192,7 +192,6 @@ class RunningAddition extends Addition {
   constructor(name: string) {
     super(name);
     this.#child = ownProcess('models', 'add', name, '--yes', '--no-load');
-    guard(this.#child, ORPHAN_LIMIT_MS);
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       const lines = new LogLineSplitter(line => this.say(line));
       stream
@@ -213,10 +212,11 @@ class RunningAddition extends Addition {
   }
 
   async #end(): Promise<boolean> {
+    const unguard = guard(this.#child, ORPHAN_LIMIT_MS);
     const [code] = (await once(this.#child, 'close').catch((error: Error) => [
       error.message,
     ])) as [number | string];
-    unguard(this.#child);
+    unguard();
     const why = typeof code === 'string' ? code : '';
     if (this.view.state === 'running') this.report(code === 0 ? 'added' : 'failed', why);
     return code === 0 && this.view.state === 'added';

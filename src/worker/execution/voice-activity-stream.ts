@@ -5,7 +5,7 @@ import {
   LONGEST_UTTERANCE,
   type VoiceEvent,
 } from '@switchyard/engine-api/audio/voice-activity-tracker.js';
-import { type VoiceActivitySession } from '@switchyard/engine-sherpa/voice-activity.js';
+import { type openVoiceActivity } from '@switchyard/engine-sherpa/voice-activity.js';
 import {
   movedEvent,
   type RecognizerEvent,
@@ -140,7 +140,7 @@ export class VoiceActivityStream implements LiveStream {
 
   constructor(
     stream: RecognizerStream,
-    private readonly voice: VoiceActivitySession,
+    private readonly voice: ReturnType<typeof openVoiceActivity>,
     private readonly emit: EmitEvent,
   ) {
     this.#work = recognizerBacklog(stream, emit);

@@ -4,7 +4,6 @@ import { samplesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {
   checkSpeechItem,
-  type EngineVoice,
   nothingToSpeak,
   type SpeechSynthesizer,
   type SynthesizeItem,
@@ -81,7 +80,7 @@ export class OpenAiHttpSynthesizer
 {
   readonly kind = 'tts';
   readonly sampleRate: number;
-  readonly voices: readonly EngineVoice[];
+  readonly voices: SpeechSynthesizer['voices'];
 
   constructor(options: OpenAiHttpSpeechOptions, timing?: RetryTiming) {
     super(options, ['speech', 'speed'], timing);
