@@ -4,14 +4,11 @@ export interface Backoff {
   readonly longestMs: number;
 }
 
-/** Without jitter, as `random` of `backoffMs`. */
-export const NO_JITTER = (): number => 0;
-
 /**
  * Milliseconds to wait after `failures` failures in a row, from 1. Up to half of it is
  * subtracted at random, so that callers that failed together do not retry together. The
  * one back-off of the product.
- * @param random 0 to 1
+ * @param random 0 to 1; 0: no jitter
  */
 export function backoffMs(
   failures: number,

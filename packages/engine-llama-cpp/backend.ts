@@ -9,7 +9,7 @@ import {
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
 import { vocabularySizeOf } from './gguf-header.js';
-import { checkGrammar, grammarRefused } from './grammar-text.js';
+import { checkGrammar } from './grammar-text.js';
 import { type ChildSettings, type LlamaOptions } from './options.js';
 import { LlamaChild, LlamaProcessGone } from './process.js';
 import {
@@ -29,11 +29,6 @@ const BLOCK_TOKENS = 32;
  * machine needs a tenth of it.
  */
 const TOKEN_LIMIT_MS = 250;
-/**
- * A grammar within bounds takes a tenth of a second; no sequence gets a token while
- * one is compiled.
- */
-const GRAMMAR_LIMIT_MS = 5000;
 /** Tokens up to which a draw takes less time than waking a thread for it. */
 const SMALL_VOCABULARY = 4096;
 
@@ -122,8 +117,8 @@ export class LlamaBackend implements TextBackend {
   async check({ logitBias, grammar }: Sampling): Promise<void> {
     if (logitBias) this.#vocabulary.checked([...logitBias.keys()], 'logit_bias');
     if (!grammar) return;
-    await checkGrammar(grammar, () => {
-      const checked = this.#checking.then(() => this.#compiled(grammar));
+    await checkGrammar(grammar, limitMs => {
+      const checked = this.#checking.then(() => this.#compiled(grammar, limitMs));
       this.#checking = checked.catch(() => undefined);
       return checked;
     });
@@ -156,13 +151,12 @@ export class LlamaBackend implements TextBackend {
    * One that does not come to an end costs the process; who sent it is refused, and all
    * others go on in another one.
    */
-  async #compiled(grammar: Grammar): Promise<string> {
+  async #compiled(grammar: Grammar, limitMs: number): Promise<string | undefined> {
     try {
-      return await this.#child.ask('grammar', grammar, GRAMMAR_LIMIT_MS);
+      return await this.#child.ask('grammar', grammar, limitMs);
     } catch (error) {
-      if (!(error instanceof LlamaProcessGone && error.isOverdue)) throw error;
-      const why = `it could not be compiled within ${GRAMMAR_LIMIT_MS} ms`;
-      throw grammarRefused(grammar, why);
+      if (error instanceof LlamaProcessGone && error.isOverdue) return undefined;
+      throw error;
     }
   }
 

@@ -25,15 +25,25 @@ const MOST_VALUES = 50_000;
 const DEEPEST_VALUE = 1500;
 
 /**
- * @param compile writes it in the child
+ * A grammar within bounds takes a tenth of a second; no sequence gets a token while
+ * one is compiled.
+ */
+const LIMIT_MS = 5000;
+
+/**
+ * @param compile writes it in the child; undefined: that did not come to an end within
+ *   `limitMs`
  * @throws EngineError invalid_value for one that is too large, or cannot be compiled
  */
 export async function checkGrammar(
   grammar: Grammar,
-  compile: () => Promise<string>,
+  compile: (limitMs: number) => Promise<string | undefined>,
 ): Promise<void> {
   demandShallow(grammar);
-  texts.set(grammar, await compile());
+  const text = await compile(LIMIT_MS);
+  if (text === undefined)
+    throw grammarRefused(grammar, `it could not be compiled within ${LIMIT_MS} ms`);
+  texts.set(grammar, text);
 }
 
 /**
@@ -82,7 +92,7 @@ function demandShallow(grammar: Grammar): void {
   }
 }
 
-export function grammarRefused(grammar: Grammar, why: string): EngineError {
+function grammarRefused(grammar: Grammar, why: string): EngineError {
   const param = grammarParam(grammar);
   return invalidValue(`\`${param}\`: ${why}.`, param);
 }

@@ -109,7 +109,7 @@ export interface DrawnProbabilities {
 }
 
 export interface StepReply {
-  /** Per item: the token drawn; -1: none was to be drawn; -2: its draw failed. */
+  /** Per item: the token drawn; -1: none was to be drawn, or its draw failed. */
   readonly drawn: Int32Array;
   /** By item, for those who asked. */
   readonly probabilities?: ReadonlyMap<number, DrawnProbabilities>;
@@ -120,8 +120,6 @@ export interface StepReply {
   /** The frame that this one goes on from failed. */
   readonly skipped?: true;
 }
-
-export const DRAW_FAILED = -2;
 
 /** What the child answers. */
 export interface LlamaOperations {

@@ -14,7 +14,6 @@ import {
 import { knownGrammarText } from './grammar-text.js';
 import {
   AWAITED,
-  DRAW_FAILED,
   type DrawnProbabilities,
   type SlotOperation,
   type StepFrame,
@@ -137,12 +136,10 @@ function doneOf(
   const drawn = new Map<TextSequence, Drawn>();
   placed.forEach(({ item: { request, sample } }, index) => {
     const token = reply.drawn[index]!;
+    const why = reply.failures?.get(index);
     if (!sample) results.set(request, { type: 'computed' });
-    else if (token === DRAW_FAILED)
-      results.set(request, {
-        type: 'failed',
-        error: engineFailed(String(reply.failures?.get(index))),
-      });
+    else if (why !== undefined)
+      results.set(request, { type: 'failed', error: engineFailed(why) });
     else if (vocabulary.isEnd(token)) results.set(request, { type: 'stop' });
     else {
       results.set(request, { type: 'token', token });

@@ -5,7 +5,6 @@ import {
   type ChildInfo,
   type LlamaOperations,
   AWAITED,
-  DRAW_FAILED,
   type DrawnProbabilities,
   type SlotOperation,
   type StepFrame,
@@ -176,7 +175,7 @@ class StepRunner {
         const known = await drawer.probabilities(drawn[index], place);
         if (known) probabilities.set(index, known);
       } catch (error) {
-        drawn[index] = DRAW_FAILED;
+        drawn[index] = NOT_DRAWN;
         failures.set(index, errorMessage(error));
       }
     };

@@ -22,21 +22,6 @@ export interface NativeContext {
     logitsOf: Uint32Array,
   ): Uint32Array;
   decodeBatch(): Promise<void>;
-  sampleToken(place: number, sampler: NativeSampler): Promise<number>;
-  /** Logits as they are: of `tokens` and the likeliest one, or of the `top` likeliest. */
-  look(
-    place: number,
-    sampler: NativeSampler,
-    tokens: readonly number[],
-    top: number,
-  ): Promise<{
-    /** The likeliest token. */
-    readonly most: number;
-    /** By token. */
-    readonly logits: ReadonlyMap<number, number>;
-    /** Sum of e^(logit - highest logit). */
-    readonly weight: number;
-  }>;
   /** Positions from `start` to before `end`; -1: to the last one. */
   removeTokenCellsFromSequence(sequence: number, start: number, end: number): boolean;
   disposeSequence(sequence: number): void;
@@ -58,9 +43,45 @@ export interface Decoding {
   readonly description: string;
 }
 
+/** How one token is drawn; what is absent is off. */
+export interface DrawConfig {
+  readonly temperature: number;
+  readonly seed: number;
+  readonly topK?: number;
+  readonly topP?: number;
+  readonly minP?: number;
+  readonly penalties?: {
+    readonly repeat: number;
+    readonly frequency: number;
+    readonly presence: number;
+    /** The answer so far. */
+    readonly tokens: Uint32Array;
+  };
+  readonly biases?: { readonly tokens: Uint32Array; readonly values: Float32Array };
+  /** Of `grammarState`. */
+  readonly grammar?: unknown;
+}
+
+/** `place`: of the logits, in the batch. */
 export interface NativeSampler {
+  draw(place: number, config: DrawConfig): Promise<number>;
+  /** Logits as they are: of `tokens` and the likeliest one, or of the `top` likeliest. */
+  look(
+    place: number,
+    tokens: readonly number[],
+    top: number,
+  ): Promise<{
+    /** The likeliest token. */
+    readonly most: number;
+    /** By token. */
+    readonly logits: ReadonlyMap<number, number>;
+    /** Sum of e^(logit - highest logit). */
+    readonly weight: number;
+  }>;
+}
+
+interface AddonSampler {
   applyConfig(config: object): void;
-  dispose(): void;
 }
 
 interface NativeModel {
@@ -77,7 +98,7 @@ interface NativeModel {
 }
 
 interface NativeBindings {
-  readonly AddonSampler: (new (model: NativeModel) => NativeSampler) & {
+  readonly AddonSampler: (new (model: NativeModel) => AddonSampler) & {
     acceptGrammarEvaluationStateToken(state: object, token: number): void;
   };
   readonly AddonGrammar: new (
@@ -164,10 +185,10 @@ const nameOf = ({ gpu }: LlamaPackage.Llama): string => gpu || 'cpu';
 
 interface DividedContext extends NativeContext {
   setThreads(count: number): void;
-  sampleToken(place: number, sampler: NativeSampler): Promise<number>;
+  sampleToken(place: number, sampler: AddonSampler): Promise<number>;
   sampleToken(
     place: number,
-    sampler: NativeSampler,
+    sampler: AddonSampler,
     probabilities: false,
     confidence: false,
     logits: readonly [
@@ -200,9 +221,11 @@ export async function openDivided(
       AddonSampler.acceptGrammarEvaluationStateToken(state, token);
     return { native: state, accept, dispose: () => undefined };
   };
+  const context = await openContext(model, settings);
   return {
-    context: await openContext(model, settings),
-    newSampler: () => new AddonSampler(native),
+    context,
+    newSampler: () =>
+      dividedSampler(context, new AddonSampler(native), settings.contextTokens),
     grammarState,
     description: native.getModelDescription(),
   };
@@ -211,7 +234,7 @@ export async function openDivided(
 async function openContext(
   model: LlamaPackage.LlamaModel,
   settings: ChildSettings,
-): Promise<NativeContext> {
+): Promise<DividedContext> {
   const context = await model.createContext({
     sequences: settings.rows,
     contextSize: settings.contextTokens,
@@ -234,24 +257,62 @@ async function openContext(
     native.setThreads(tokens === 1 ? threads : batchThreads);
     begin(tokens);
   };
-  return Object.defineProperties(native, {
-    initBatch: { value: initBatch },
-    look: {
-      value: (...args: Parameters<NativeContext['look']>) => look(native, ...args),
-    },
-  });
+  return Object.defineProperty(native, 'initBatch', { value: initBatch });
 }
+
+/** @param contextTokens as far as penalties look back */
+function dividedSampler(
+  context: DividedContext,
+  sampler: AddonSampler,
+  contextTokens: number,
+): NativeSampler {
+  let lastSeed: number | undefined;
+  return {
+    draw: (place, config) => {
+      const { seed, temperature } = config;
+      const own = addonConfig(config, contextTokens);
+      // A seed that is the last one's would go on with its generator instead of
+      // starting it again.
+      if (seed === lastSeed && temperature > 0)
+        sampler.applyConfig({ ...own, seed: seed ^ 1 });
+      sampler.applyConfig(own);
+      lastSeed = seed;
+      return context.sampleToken(place, sampler);
+    },
+    look: (place, tokens, top) => {
+      lastSeed = 0;
+      return look(context, sampler, place, tokens, top);
+    },
+  };
+}
+
+const addonConfig = (
+  { penalties, biases, grammar, ...config }: DrawConfig,
+  contextTokens: number,
+): object => ({
+  ...config,
+  ...(penalties && {
+    repeatPenalty: penalties.repeat,
+    repeatPenaltyFrequencyPenalty: penalties.frequency,
+    repeatPenaltyPresencePenalty: penalties.presence,
+    repeatPenaltyTokens: penalties.tokens,
+    repeatPenaltyMaxTokens: contextTokens,
+  }),
+  ...(biases && { tokenBiasKeys: biases.tokens, tokenBiasValues: biases.values }),
+  ...(grammar !== undefined && { grammarEvaluationState: grammar }),
+});
 
 /** Its "confidence" would cost a sort of the whole vocabulary. */
 async function look(
-  native: DividedContext,
-  ...[place, sampler, tokens, top]: Parameters<NativeContext['look']>
+  context: DividedContext,
+  sampler: AddonSampler,
+  ...[place, tokens, top]: Parameters<NativeSampler['look']>
 ) {
   sampler.applyConfig(
     top > 0 ? { temperature: 1, topK: top, seed: 0 } : { temperature: 0, seed: 0 },
   );
   const wanted = [tokens, false, false, top === 0, top] as const;
-  const [most, , , pairs, weight] = await native.sampleToken(
+  const [most, , , pairs, weight] = await context.sampleToken(
     place,
     sampler,
     false,

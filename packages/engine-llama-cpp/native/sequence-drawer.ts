@@ -4,13 +4,7 @@ import {
   type StepFrame,
   type WireSampling,
 } from '../protocol.js';
-import { type Decoding, type NativeSampler } from './library.js';
-
-/** A native sampler, and the seed that its generator was last started with. */
-interface PooledSampler {
-  readonly native: NativeSampler;
-  lastSeed: number | undefined;
-}
+import { type Decoding, type DrawConfig, type NativeSampler } from './library.js';
 
 /**
  * As many samplers as draws are under way at the same time. Each has a buffer as
@@ -18,21 +12,21 @@ interface PooledSampler {
  * stay in any cache.
  */
 function samplerPool(most: number, make: () => NativeSampler) {
-  const free: PooledSampler[] = [];
-  const waiting: ((sampler: PooledSampler) => void)[] = [];
+  const free: NativeSampler[] = [];
+  const waiting: ((sampler: NativeSampler) => void)[] = [];
   let left = most;
-  const take = (): PooledSampler | Promise<PooledSampler> => {
+  const take = (): NativeSampler | Promise<NativeSampler> => {
     const idle = free.pop();
     if (idle) return idle;
     if (left === 0) return new Promise(resolve => waiting.push(resolve));
     left -= 1;
-    return { native: make(), lastSeed: undefined };
+    return make();
   };
   /**
    * The sampler is the work's own until it ends; what the one before set up in
    * it is void.
    */
-  return async <T>(work: (sampler: PooledSampler) => Promise<T>): Promise<T> => {
+  return async <T>(work: (sampler: NativeSampler) => Promise<T>): Promise<T> => {
     const sampler = await take();
     try {
       return await work(sampler);
@@ -44,22 +38,20 @@ function samplerPool(most: number, make: () => NativeSampler) {
   };
 }
 
-/** Where tokens are drawn: the native context after a decode, and its samplers. */
-interface DrawingPlace extends Pick<Decoding, 'context' | 'grammarState'> {
+/** Where tokens are drawn: by the samplers of a native context, after a decode. */
+interface DrawingPlace extends Pick<Decoding, 'grammarState'> {
   readonly withSampler: ReturnType<typeof samplerPool>;
-  /** Tokens of one sequence: as far as penalties look back. */
-  readonly contextTokens: number;
 }
 
 /** @returns makes the drawer of a slot */
 export function sequenceDrawers(
   decoding: Decoding,
-  { drawThreads, rows, contextTokens }: ChildSettings,
+  { drawThreads, rows }: ChildSettings,
 ): () => SequenceDrawer {
   // What stands in line with native runs is begun for all slots at once.
   const samplers = drawThreads === 1 ? rows : drawThreads;
   const withSampler = samplerPool(samplers, () => decoding.newSampler());
-  return () => new SequenceDrawer({ ...decoding, withSampler, contextTokens });
+  return () => new SequenceDrawer({ ...decoding, withSampler });
 }
 
 /** Draws the tokens of the sequence in one slot. */
@@ -96,11 +88,9 @@ export class SequenceDrawer {
    * @param position of the token that is drawn; @param place of its logits in the batch
    */
   async draw(position: number, place: number): Promise<number> {
-    const { context, withSampler } = this.place;
-    const token = await withSampler(sampler => {
-      this.#configure(sampler, position);
-      return context.sampleToken(place, sampler.native);
-    });
+    const token = await this.place.withSampler(sampler =>
+      sampler.draw(place, this.#config(position)),
+    );
     if (token < 0) throw new Error('No token is possible here.');
     this.#keep(token);
     return token;
@@ -126,49 +116,31 @@ export class SequenceDrawer {
   }
 
   #look(place: number, tokens: readonly number[], top: number) {
-    const { context, withSampler } = this.place;
-    return withSampler(sampler => {
-      sampler.lastSeed = 0;
-      return context.look(place, sampler.native, tokens, top);
-    });
+    return this.place.withSampler(sampler => sampler.look(place, tokens, top));
   }
 
-  #configure(sampler: PooledSampler, position: number): void {
+  #config(position: number): DrawConfig {
     const sampling = this.#sampling;
     if (sampling === undefined) throw new Error('No sequence is in this slot.');
-    const seed = sampling.temperature <= 0 ? 0 : seedAt(sampling.seed, position);
-    // A seed that is the last one's would go on with its generator instead of
-    // starting it again.
-    if (seed === sampler.lastSeed && sampling.temperature > 0)
-      sampler.native.applyConfig(this.#config(sampling, seed ^ 1));
-    sampler.native.applyConfig(this.#config(sampling, seed));
-    sampler.lastSeed = seed;
-  }
-
-  #config(sampling: WireSampling, seed: number): object {
-    const { temperature, topP, topK, minP, biasTokens, biasValues } = sampling;
-    const greedy = temperature <= 0;
+    const { temperature, biasTokens, biasValues } = sampling;
     return {
       temperature,
-      seed,
-      ...(!greedy && topK > 0 && { topK }),
-      ...(!greedy && topP < 1 && { topP }),
-      ...(!greedy && minP > 0 && { minP }),
-      ...this.#penalties(sampling),
-      ...(biasTokens && { tokenBiasKeys: biasTokens, tokenBiasValues: biasValues }),
-      ...(this.#grammarState && { grammarEvaluationState: this.#grammarState.native }),
+      seed: temperature > 0 ? seedAt(sampling.seed, position) : 0,
+      ...(temperature > 0 && cutsOf(sampling)),
+      penalties: this.#penalties(sampling),
+      biases: biasTokens && biasValues && { tokens: biasTokens, values: biasValues },
+      grammar: this.#grammarState?.native,
     };
   }
 
-  #penalties({ repeatPenalty, frequencyPenalty, presencePenalty }: WireSampling): object {
-    if (repeatPenalty === 1 && frequencyPenalty === 0 && presencePenalty === 0) return {};
-    return {
-      repeatPenalty,
-      repeatPenaltyFrequencyPenalty: frequencyPenalty,
-      repeatPenaltyPresencePenalty: presencePenalty,
-      repeatPenaltyTokens: this.#answer.subarray(0, this.#length),
-      repeatPenaltyMaxTokens: this.place.contextTokens,
-    };
+  #penalties({
+    repeatPenalty: repeat,
+    frequencyPenalty: frequency,
+    presencePenalty: presence,
+  }: WireSampling): DrawConfig['penalties'] {
+    if (repeat === 1 && frequency === 0 && presence === 0) return undefined;
+    const tokens = this.#answer.subarray(0, this.#length);
+    return { repeat, frequency, presence, tokens };
   }
 
   #keep(token: number): void {
@@ -180,6 +152,12 @@ export class SequenceDrawer {
     this.#answer[this.#length++] = token;
   }
 }
+
+const cutsOf = ({ topK, topP, minP }: WireSampling) => ({
+  ...(topK > 0 && { topK }),
+  ...(topP < 1 && { topP }),
+  ...(minP > 0 && { minP }),
+});
 
 /**
  * The seed of one draw: the same wherever and whenever this position is drawn, so that

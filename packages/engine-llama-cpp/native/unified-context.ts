@@ -1,34 +1,9 @@
 import koffi, { type KoffiFunc } from 'koffi';
 import { type ChildSettings } from '../options.js';
 import { type CLibrary, NativeRun, openNativeModel, type Pointer } from './c-library.js';
-import { type Decoding, type NativeContext, type NativeSampler } from './library.js';
+import { type Decoding, type NativeContext } from './library.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
-import { type UnifiedSampler, unifiedSamplers } from './unified-sampler.js';
-
-/** As `NativeContext.look`. */
-function looked(logits: Float32Array, tokens: readonly number[], top: number) {
-  const best = likeliest(logits, Math.max(1, top));
-  const [most] = best as [number];
-  const highest = logits[most]!;
-  const told = top > 0 ? best : [...tokens, most];
-  return {
-    most,
-    logits: new Map(told.map(token => [token, logits[token]!])),
-    weight: logits.reduce((sum, logit) => sum + Math.exp(logit - highest), 0),
-  };
-}
-
-/** The first of equal ones. */
-function likeliest(logits: Float32Array, count: number): number[] {
-  const best: number[] = [];
-  for (let token = 0; token < logits.length; token++) {
-    if (best.length === count && logits[token]! <= logits[best.at(-1)!]!) continue;
-    const place = best.findIndex(other => logits[other]! < logits[token]!);
-    best.splice(place < 0 ? best.length : place, 0, token);
-    if (best.length > count) best.pop();
-  }
-  return best;
-}
+import { unifiedSamplers } from './unified-sampler.js';
 
 /** Of `ggml_type`. */
 const FLOAT_32 = 0;
@@ -64,9 +39,10 @@ export function openUnified(settings: UnifiedSettings, onGpu: boolean): Decoding
     settings,
     onGpu,
   );
+  const context = new UnifiedContext(library, model, vocabularySize, settings);
   return {
-    context: new UnifiedContext(library, model, vocabularySize, settings),
-    newSampler: unifiedSamplers(library, vocabularySize),
+    context,
+    newSampler: unifiedSamplers(library, vocabularySize, context),
     grammarState: text => {
       const native = library.grammar(vocabulary, text, 'root');
       if (native === null) throw new Error('Failed to parse grammar');
@@ -173,19 +149,18 @@ class UnifiedContext implements NativeContext {
     if (!this.#drawsInLine) this.library.logits(this.#context);
   }
 
-  sampleToken(place: number, sampler: NativeSampler): Promise<number> {
-    const sample = (chain: Pointer): Promise<number> =>
-      offThread(this.library.sample, chain, this.#context, place);
-    return (sampler as UnifiedSampler).draw(sample, () => this.#logits(place));
+  /** Draws with this chain of samplers from the logits at this place of the batch. */
+  sample(chain: Pointer, place: number): Promise<number> {
+    return offThread(this.library.sample, chain, this.#context, place);
   }
 
-  look(
-    place: number,
-    _sampler: NativeSampler,
-    tokens: readonly number[],
-    top: number,
-  ): ReturnType<NativeContext['look']> {
-    return Promise.resolve(looked(this.#logits(place), tokens, top));
+  logits(place: number): Float32Array {
+    const logits = this.library.logitsAt(this.#context, place);
+    if (logits === null) throw new Error('This place of the batch has no logits.');
+    return koffi.decode(
+      logits,
+      koffi.array('float', this.vocabularySize, 'Typed'),
+    ) as Float32Array;
   }
 
   removeTokenCellsFromSequence(sequence: number, start: number, end: number): boolean {
@@ -253,15 +228,6 @@ class UnifiedContext implements NativeContext {
         state.length
     )
       throw new Error(`llama.cpp did not take sequence ${sequence} into another context`);
-  }
-
-  #logits(place: number): Float32Array {
-    const logits = this.library.logitsAt(this.#context, place);
-    if (logits === null) throw new Error('This place of the batch has no logits.');
-    return koffi.decode(
-      logits,
-      koffi.array('float', this.vocabularySize, 'Typed'),
-    ) as Float32Array;
   }
 }
 

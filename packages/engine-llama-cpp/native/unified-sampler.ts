@@ -1,6 +1,6 @@
 import koffi from 'koffi';
 import { type CLibrary, type Pointer } from './c-library.js';
-import { type NativeSampler } from './library.js';
+import { type DrawConfig, type NativeSampler } from './library.js';
 
 const TOKEN_DATA = koffi.struct('llama_token_data', {
   id: 'int32_t',
@@ -14,22 +14,6 @@ const CANDIDATES = koffi.struct('llama_token_data_array', {
   selected: 'int64_t',
   sorted: 'bool',
 });
-
-/** As `SequenceDrawer` sets it up: what is not there is off. */
-interface SamplerConfig {
-  readonly temperature: number;
-  readonly seed: number;
-  readonly topK?: number;
-  readonly topP?: number;
-  readonly minP?: number;
-  readonly repeatPenalty?: number;
-  readonly repeatPenaltyFrequencyPenalty?: number;
-  readonly repeatPenaltyPresencePenalty?: number;
-  readonly repeatPenaltyTokens?: Uint32Array;
-  readonly tokenBiasKeys?: Uint32Array;
-  readonly tokenBiasValues?: Float32Array;
-  readonly grammarEvaluationState?: Pointer;
-}
 
 /** Tokens and their logits in native memory, for samplers to choose from. */
 class Candidates {
@@ -94,59 +78,58 @@ class Candidates {
   }
 }
 
+/** Where samplers find the logits of a batch. */
+interface DrawnFrom {
+  sample(chain: Pointer, place: number): Promise<number>;
+  logits(place: number): Float32Array;
+}
+
 /** A chain of samplers on llama.h, in the order in which node-llama-cpp has them. */
-export class UnifiedSampler implements NativeSampler {
+class UnifiedSampler implements NativeSampler {
   readonly #chain: Pointer;
   readonly #single = new Candidates(1);
-  #config: SamplerConfig = { temperature: 0, seed: 0 };
 
   /** @param candidates of the whole vocabulary; used by one sampler at a time */
   constructor(
     private readonly library: CLibrary,
     private readonly vocabularySize: number,
     private readonly candidates: Candidates,
+    private readonly from: DrawnFrom,
   ) {
     this.#chain = library.newChain({ no_perf: true });
   }
 
-  applyConfig(config: SamplerConfig): void {
-    this.#config = config;
-    this.#build();
-  }
-
-  /**
-   * @param sample draws with this chain; the grammar is asked about that token alone,
-   *   which it nearly always allows
-   * @param logits of the same place
-   */
-  async draw(
-    sample: (chain: Pointer) => Promise<number>,
-    logits: () => Float32Array,
-  ): Promise<number> {
+  /** The grammar is asked about the token alone that was drawn: it nearly always allows it. */
+  async draw(place: number, config: DrawConfig): Promise<number> {
+    this.#build(config);
+    const token = await this.from.sample(this.#chain, place);
+    if (config.grammar === undefined) return token;
     const { library } = this;
-    const token = await sample(this.#chain);
-    const grammar = this.#config.grammarEvaluationState;
-    if (grammar === undefined) return token;
+    const grammar = config.grammar as Pointer;
     library.applySampler(grammar, this.#single.one(token));
     const allowed = this.#single.isFirstAllowed
       ? token
-      : this.#drawAllowed(grammar, logits());
+      : this.#drawAllowed(config, grammar, this.from.logits(place));
     library.acceptToken(grammar, allowed);
     return allowed;
   }
 
-  dispose(): void {
-    this.library.freeSampler(this.#chain);
+  look(
+    place: number,
+    tokens: readonly number[],
+    top: number,
+  ): ReturnType<NativeSampler['look']> {
+    return Promise.resolve(looked(this.from.logits(place), tokens, top));
   }
 
   /**
    * The second draw of a generator that has made the refused one: the same number again
    * would favour some tokens.
    */
-  #drawAllowed(grammar: Pointer, logits: Float32Array): number {
+  #drawAllowed(config: DrawConfig, grammar: Pointer, logits: Float32Array): number {
     const { library, candidates } = this;
     // `sample` told the penalties of a token that is not said.
-    this.#build();
+    this.#build(config);
     library.applySampler(this.#chain, candidates.all(logits));
     library.applySampler(grammar, candidates.all(logits));
     library.applySampler(this.#chain, candidates.array);
@@ -156,17 +139,21 @@ export class UnifiedSampler implements NativeSampler {
   }
 
   /** The chain itself stays: it has a buffer as large as the vocabulary. */
-  #build(): void {
+  #build(config: DrawConfig): void {
     const { library } = this;
     while (library.chainLength(this.#chain) > 0)
       library.freeSampler(library.removeSampler(this.#chain, 0));
-    for (const sampler of [...this.#biases(), ...this.#penalties(), ...this.#choice()])
+    for (const sampler of [
+      ...this.#biases(config),
+      ...this.#penalties(config),
+      ...this.#choice(config),
+    ])
       library.addSampler(this.#chain, sampler);
   }
 
-  #biases(): Pointer[] {
-    const { tokenBiasKeys: tokens, tokenBiasValues: values } = this.#config;
-    if (tokens === undefined || values === undefined) return [];
+  #biases({ biases }: DrawConfig): Pointer[] {
+    if (biases === undefined) return [];
+    const { tokens, values } = biases;
     const pairs = new Int32Array(2 * tokens.length);
     const floats = new Float32Array(pairs.buffer);
     tokens.forEach((token, at) => {
@@ -176,17 +163,13 @@ export class UnifiedSampler implements NativeSampler {
     return [this.library.biases(this.vocabularySize, tokens.length, pairs)];
   }
 
-  #penalties(): Pointer[] {
-    const { repeatPenalty = 1, repeatPenaltyTokens: tokens, ...config } = this.#config;
-    if (tokens === undefined || tokens.length === 0) return [];
-    const {
-      repeatPenaltyFrequencyPenalty: frequency = 0,
-      repeatPenaltyPresencePenalty: presence = 0,
-    } = config;
+  #penalties({ penalties }: DrawConfig): Pointer[] {
+    if (penalties === undefined || penalties.tokens.length === 0) return [];
+    const { repeat, frequency, presence, tokens } = penalties;
     const sampler = this.library.penalties(
       this.vocabularySize,
       tokens.length,
-      repeatPenalty,
+      repeat,
       frequency,
       presence,
     );
@@ -194,9 +177,8 @@ export class UnifiedSampler implements NativeSampler {
     return [sampler];
   }
 
-  #choice(): Pointer[] {
+  #choice({ temperature, seed, topK, topP, minP }: DrawConfig): Pointer[] {
     const { library } = this;
-    const { temperature, seed, topK, topP, minP } = this.#config;
     if (temperature <= 0) return [library.greedy()];
     return [
       ...(topK === undefined ? [] : [library.topK(topK)]),
@@ -208,11 +190,37 @@ export class UnifiedSampler implements NativeSampler {
   }
 }
 
+/** As `NativeSampler.look`. */
+function looked(logits: Float32Array, tokens: readonly number[], top: number) {
+  const best = likeliest(logits, Math.max(1, top));
+  const [most] = best as [number];
+  const highest = logits[most]!;
+  const told = top > 0 ? best : [...tokens, most];
+  return {
+    most,
+    logits: new Map(told.map(token => [token, logits[token]!])),
+    weight: logits.reduce((sum, logit) => sum + Math.exp(logit - highest), 0),
+  };
+}
+
+/** The first of equal ones. */
+function likeliest(logits: Float32Array, count: number): number[] {
+  const best: number[] = [];
+  for (let token = 0; token < logits.length; token++) {
+    if (best.length === count && logits[token]! <= logits[best.at(-1)!]!) continue;
+    const place = best.findIndex(other => logits[other]! < logits[token]!);
+    best.splice(place < 0 ? best.length : place, 0, token);
+    if (best.length > count) best.pop();
+  }
+  return best;
+}
+
 /** @returns makes samplers, which share the memory for second draws: those block */
 export function unifiedSamplers(
   library: CLibrary,
   vocabularySize: number,
-): () => UnifiedSampler {
+  from: DrawnFrom,
+): () => NativeSampler {
   const candidates = new Candidates(vocabularySize);
-  return () => new UnifiedSampler(library, vocabularySize, candidates);
+  return () => new UnifiedSampler(library, vocabularySize, candidates, from);
 }

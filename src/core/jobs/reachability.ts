@@ -1,4 +1,4 @@
-import { type Backoff, backoffMs, NO_JITTER } from '@switchyard/engine-api/backoff.js';
+import { type Backoff, backoffMs } from '@switchyard/engine-api/backoff.js';
 
 const FIRST_PAUSE_MS = 250;
 /** Whatever back-off is configured: a recovered target is found within 5 s. */
@@ -40,7 +40,7 @@ export class Reachability {
   failed(nowMs: number, askedMs = 0): void {
     if (nowMs >= this.#untilMs || !this.isAway) {
       this.#failures += 1;
-      this.#untilMs = nowMs + backoffMs(this.#failures, this.pauses, NO_JITTER);
+      this.#untilMs = nowMs + backoffMs(this.#failures, this.pauses, () => 0);
     }
     this.#untilMs = Math.max(this.#untilMs, nowMs + askedMs);
   }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { NO_JITTER } from '@switchyard/engine-api/backoff.js';
 import {
   type AttemptFailure,
   causeOf,
@@ -8,7 +7,7 @@ import {
 } from './retry-policy.js';
 
 const LIMITS = { attempts: 4, busyAttempts: 50, initialMs: 1000, maxMs: 60_000 };
-const CLOCK = { nowMs: 0, deadlineMs: 3_600_000, random: NO_JITTER };
+const CLOCK = { nowMs: 0, deadlineMs: 3_600_000, random: () => 0 };
 const status = (code: number, more = {}): AttemptFailure => ({
   kind: 'answer',
   status: code,
