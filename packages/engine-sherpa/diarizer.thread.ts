@@ -1,11 +1,6 @@
-import { workerData } from 'node:worker_threads';
 import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import { loadSherpa, toFloats } from './library.js';
-import {
-  type DiarizerProtocol,
-  type DiarizerThreadData,
-  type NamedTurn,
-} from './protocol.js';
+import { type DiarizerThread, type NamedTurn } from './protocol.js';
 import { nameSpeakers } from './speaker-turns.js';
 
 type SpeakerTurn = Omit<NamedTurn, 'speaker'> & { readonly speaker: number };
@@ -18,8 +13,7 @@ const LONGEST_PRINT = 30 * RATE;
  * Entry of the thread that tells speakers apart. No decorators here or
  * in anything imported.
  */
-void serveThread<DiarizerProtocol>(() => {
-  const { config, embedding, leastLikeness } = workerData as DiarizerThreadData;
+void serveThread<DiarizerThread>(({ config, embedding, leastLikeness }) => {
   const sherpa = loadSherpa();
   const diarization = new sherpa.OfflineSpeakerDiarization(config);
   const extractor = new sherpa.SpeakerEmbeddingExtractor(embedding);

@@ -7,11 +7,7 @@ import {
 import { shareSamples } from '@switchyard/engine-api/threads/shared-memory.js';
 import { type readDiarizationOptions } from './options.js';
 import { readOnnxMetadata } from './model-files.js';
-import {
-  type DiarizerProtocol,
-  type DiarizerThreadData,
-  type NamedTurn,
-} from './protocol.js';
+import { type DiarizerThread, type NamedTurn } from './protocol.js';
 import { speakerOf } from './speaker-turns.js';
 
 /**
@@ -19,7 +15,7 @@ import { speakerOf } from './speaker-turns.js';
  * that cannot be stopped.
  */
 export class SherpaDiarizer {
-  #thread: EngineThread<DiarizerProtocol> | undefined;
+  #thread: EngineThread<DiarizerThread> | undefined;
   /** Ends with the file before. Files wait for it, where a cancel reaches them. */
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -79,7 +75,7 @@ export class SherpaDiarizer {
     await this.#thread?.close();
   }
 
-  get #threadData(): DiarizerThreadData {
+  get #threadData(): DiarizerThread['data'] {
     const { segmentationModel, embeddingModel, clusterThreshold, knownThreshold } =
       this.options;
     const runtime = { numThreads: this.threads, provider: 'cpu', debug: 0 };

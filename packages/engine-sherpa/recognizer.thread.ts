@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { workerData } from 'node:worker_threads';
 import { splitIntoUtterances } from '@switchyard/engine-api/audio/utterance-split.js';
 import { type RecognizerEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
@@ -11,11 +10,7 @@ import {
   type RecognizerResult,
   toFloats,
 } from './library.js';
-import {
-  type HeardUtterance,
-  type RecognizerProtocol,
-  type RecognizerThreadData,
-} from './protocol.js';
+import { type HeardUtterance, type RecognizerThread } from './protocol.js';
 import { wordsOf } from './transcript.js';
 
 const RATE = 16_000;
@@ -193,8 +188,7 @@ async function decodeFile(
  * Entry of the thread that holds one recognition model. No decorators here or
  * in anything imported.
  */
-void serveThread<RecognizerProtocol>(async () => {
-  const { streaming, config } = workerData as RecognizerThreadData;
+void serveThread<RecognizerThread>(async ({ streaming, config }) => {
   const decoding = streaming ? new OnlineDecoding(config) : undefined;
   const decode = decoding ? decodeAsStream(decoding) : await decodeWhole(config);
   const streams = new Map<number, LiveUtterances>();

@@ -32,8 +32,7 @@ import { type readSherpaOptions } from './options.js';
 import {
   type HeardUtterance,
   type NamedTurn,
-  type RecognizerProtocol,
-  type RecognizerThreadData,
+  type RecognizerThread,
 } from './protocol.js';
 import { bySpeaker } from './speaker-turns.js';
 
@@ -83,7 +82,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
   readonly openStream?: (options: RecognizerStreamOptions) => Promise<RecognizerStream>;
   readonly #cancels = new CancelFlags();
   readonly #streams = new Set<RecognizerStream>();
-  #thread: EngineThread<RecognizerProtocol> | undefined;
+  #thread: EngineThread<RecognizerThread> | undefined;
   readonly #diarizer: SherpaDiarizer | undefined;
   #revision = '';
   #hasTimes = false;
@@ -149,7 +148,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
     };
   }
 
-  get #running(): EngineThread<RecognizerProtocol> {
+  get #running(): EngineThread<RecognizerThread> {
     if (this.#thread && !this.#closed) return this.#thread;
     throw new EngineError('engine_failed', 'The engine is closed.');
   }
@@ -174,7 +173,7 @@ export class SherpaRecognizer implements SpeechRecognizer {
     this.#thread = new EngineThread(
       threadEntry('./recognizer.thread.js', import.meta.url),
       'sherpa-onnx',
-      { streaming: streams > 0, config } satisfies RecognizerThreadData,
+      { streaming: streams > 0, config },
     );
     await Promise.all([this.#thread.ready, this.#diarizer?.load()]);
     this.#hasTimes = model.hasTimes;

@@ -1,15 +1,13 @@
-import { workerData } from 'node:worker_threads';
 import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import { loadSherpa } from './library.js';
-import { type SpeechProtocol, type SpeechThreadInfo } from './protocol.js';
+import { type SpeechThread } from './protocol.js';
 
 /**
  * Entry of the thread that holds one speech model. No decorators here or
  * in anything imported.
  */
-void serveThread<SpeechProtocol, SpeechThreadInfo>(async () => {
-  const { config } = workerData as { readonly config: object };
+void serveThread<SpeechThread>(async ({ config }) => {
   const sherpa = loadSherpa();
   const tts = await sherpa.OfflineTts.createAsync(config);
   return {

@@ -17,7 +17,7 @@ import { ModelFolder } from './model-files.js';
 import { espeakDataFor, piperVoiceIn, prepareVoice } from './piper-voice.js';
 import { findSpeechModel } from './synthesizer-model.js';
 import { type readSherpaSpeechOptions } from './options.js';
-import { type SpeechProtocol, type SpeechThreadInfo } from './protocol.js';
+import { type SpeechThread } from './protocol.js';
 
 /**
  * Any speech model of sherpa-onnx, on the CPU, sentence by sentence. The model's speakers
@@ -26,8 +26,8 @@ import { type SpeechProtocol, type SpeechThreadInfo } from './protocol.js';
 export class SherpaSynthesizer implements SpeechSynthesizer {
   readonly kind = 'tts';
   readonly #cancels = new CancelFlags();
-  #thread: EngineThread<SpeechProtocol, SpeechThreadInfo> | undefined;
-  #model: SpeechThreadInfo = { sampleRate: 0, speakers: 0 };
+  #thread: EngineThread<SpeechThread> | undefined;
+  #model: SpeechThread['info'] = { sampleRate: 0, speakers: 0 };
   #revision = '';
   #speakers: readonly string[];
   #loaded: Promise<void> | undefined;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { DeviceGone } from '../engine.js';
-import { type Operations, RemoteCalls } from './remote-calls.js';
+import { type NativeThread, RemoteCalls } from './remote-calls.js';
 
 /**
  * Where the entry module of a thread lies, seen from the module that starts it.
@@ -31,9 +31,9 @@ export function threadEntry(relativePath: string, moduleUrl: string): URL {
  * The serving side's half of one thread of native work. Calls are answered in order. A
  * thread that dies fails its own calls and nothing else; whoever owns it starts another.
  */
-export class EngineThread<P extends Operations<P>, Info = unknown> extends RemoteCalls<
-  P,
-  Info
+export class EngineThread<T extends NativeThread<T['calls']>> extends RemoteCalls<
+  T['calls'],
+  T['info']
 > {
   readonly #worker: Worker;
   readonly #exited = Promise.withResolvers<void>();
@@ -42,7 +42,7 @@ export class EngineThread<P extends Operations<P>, Info = unknown> extends Remot
    * @param entry compiled module that calls `serveThread`
    * @param name shown in stack traces and process listings
    */
-  constructor(entry: URL, name: string, workerData?: unknown) {
+  constructor(entry: URL, name: string, workerData?: T['data']) {
     const worker = new Worker(entry, { name, workerData });
     super(name, (call, transfer) => worker.postMessage(call, transfer));
     this.#worker = worker;

@@ -1,4 +1,4 @@
-import { parentPort, type Transferable } from 'node:worker_threads';
+import { parentPort, type Transferable, workerData } from 'node:worker_threads';
 import { EngineError } from '../coded-error.js';
 import { errorMessage } from '../error-message.js';
 
@@ -7,6 +7,15 @@ export type Notify<Notice> = (notice: Notice, transfer?: readonly Transferable[]
 
 /** What a thread or a child process answers: functions of a request, and of notices. */
 export type Operations<P> = Record<keyof P, (request: never, notify: never) => unknown>;
+
+/** A thread of native code, as both its halves see it. */
+export interface NativeThread<Calls> {
+  /** What it is started with. */
+  readonly data: unknown;
+  /** Told to the serving side once native code and models are loaded. */
+  readonly info: unknown;
+  readonly calls: Operations<Calls>;
+}
 
 interface RemoteCall {
   readonly id: number;
@@ -126,10 +135,9 @@ async function answerCall(
   }
 }
 
-interface ThreadService<P extends Operations<P>, Info> {
-  /** Told to the serving side once native code and models are loaded. */
-  readonly info: Info;
-  readonly operations: P;
+interface ThreadService<T extends NativeThread<T['calls']>> {
+  readonly info: T['info'];
+  readonly operations: T['calls'];
   /** Frees native memory; the last call. */
   close(): void;
 }
@@ -140,8 +148,8 @@ interface ThreadService<P extends Operations<P>, Info> {
  * that answer later run side by side. A close waits for all of them: nothing is freed
  * while in use.
  */
-export async function serveThread<P extends Operations<P>, Info = undefined>(
-  open: () => ThreadService<P, Info> | Promise<ThreadService<P, Info>>,
+export async function serveThread<T extends NativeThread<T['calls']>>(
+  open: (data: T['data']) => ThreadService<T> | Promise<ThreadService<T>>,
 ): Promise<void> {
   const port = parentPort;
   if (port === null)
@@ -149,12 +157,12 @@ export async function serveThread<P extends Operations<P>, Info = undefined>(
       'This module is the entry of an engine thread; it cannot run on its own.',
     );
   const send = (
-    message: FromRemote<Info>,
+    message: FromRemote<T['info']>,
     transfer: readonly Transferable[] = [],
   ): void => port.postMessage(message, transfer);
-  let service: ThreadService<P, Info>;
+  let service: ThreadService<T>;
   try {
-    service = await open();
+    service = await open(workerData as T['data']);
   } catch (error) {
     return send({ type: 'failed', message: errorMessage(error) });
   }

@@ -13,16 +13,20 @@ export const FLITE_VOICES = [
 
 export const FLITE_SAMPLE_RATE = 16_000;
 
-export interface FliteProtocol {
-  /** One notice per sentence, as it is made. @returns the samples in all */
-  speak(
-    request: {
-      readonly sentences: readonly string[];
-      readonly voice: (typeof FLITE_VOICES)[number]['id'];
-      readonly speed: number;
-      /** Memory of a CancelFlag, looked at before each sentence. */
-      readonly cancel: SharedArrayBuffer;
-    },
-    notify: Notify<Int16Array>,
-  ): number;
+export interface FliteThread {
+  readonly data: undefined;
+  readonly info: string;
+  readonly calls: {
+    /** One notice per sentence, as it is made. @returns the samples in all */
+    speak(
+      request: {
+        readonly sentences: readonly string[];
+        readonly voice: (typeof FLITE_VOICES)[number]['id'];
+        readonly speed: number;
+        /** Memory of a CancelFlag, looked at before each sentence. */
+        readonly cancel: SharedArrayBuffer;
+      },
+      notify: Notify<Int16Array>,
+    ): number;
+  };
 }

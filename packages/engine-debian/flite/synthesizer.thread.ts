@@ -3,7 +3,7 @@ import koffi, { type LibraryHandle } from 'koffi';
 import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import { openNativeLibrary } from '../threads/native-library.js';
-import { FLITE_SAMPLE_RATE, FLITE_VOICES, type FliteProtocol } from './protocol.js';
+import { FLITE_SAMPLE_RATE, FLITE_VOICES, type FliteThread } from './protocol.js';
 
 type Pointer = unknown;
 type VoiceId = (typeof FLITE_VOICES)[number]['id'];
@@ -107,7 +107,7 @@ function loadedFile(prefix: string): string {
  * Entry of the thread that speaks; its info is what library it is. No decorators here or
  * in anything imported.
  */
-void serveThread<FliteProtocol, string>(() => {
+void serveThread<FliteThread>(() => {
   const flite = loadFlite();
   // Warm-up: the first sentence of a voice pages its data in.
   for (const { id } of FLITE_VOICES) flite.speak(id, 'ready', 1);

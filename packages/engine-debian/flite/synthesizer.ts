@@ -13,7 +13,7 @@ import {
 import { CancelFlags } from '@switchyard/engine-api/threads/shared-memory.js';
 import { speechOutcome } from '@switchyard/engine-api/threads/speech-calls.js';
 import { ThreadPool } from '../threads/thread-pool.js';
-import { FLITE_SAMPLE_RATE, FLITE_VOICES, type FliteProtocol } from './protocol.js';
+import { FLITE_SAMPLE_RATE, FLITE_VOICES, type FliteThread } from './protocol.js';
 
 /** Signs of printed text, as flite knows them. */
 const PLAIN: Readonly<Record<string, string>> = {
@@ -72,7 +72,7 @@ export class FliteSynthesizer implements SpeechSynthesizer {
   readonly kind = 'tts';
   readonly sampleRate = FLITE_SAMPLE_RATE;
   readonly voices = FLITE_VOICES;
-  readonly #thread = new ThreadPool<FliteProtocol, string>(
+  readonly #thread = new ThreadPool<FliteThread>(
     1,
     () =>
       new EngineThread(threadEntry('./synthesizer.thread.js', import.meta.url), 'flite'),

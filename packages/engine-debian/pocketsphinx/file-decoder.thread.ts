@@ -1,13 +1,8 @@
 import { setPriority } from 'node:os';
-import { workerData } from 'node:worker_threads';
 import { type TranscriptWord } from '@switchyard/engine-api/speech-recognizer.js';
 import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
-import {
-  type DecoderThreadData,
-  type FileDecoderProtocol,
-  spokenWords,
-} from './protocol.js';
+import { type FileDecoderThread, spokenWords } from './protocol.js';
 import { Decoder } from './decoder.js';
 import { splitIntoUtterances } from '@switchyard/engine-api/audio/utterance-split.js';
 
@@ -50,8 +45,7 @@ function decodeFile(
 }
 
 /** Entry of a thread that decodes files. No decorators here or in anything imported. */
-void serveThread<FileDecoderProtocol>(() => {
-  const { modelDir, besideStreams } = workerData as DecoderThreadData;
+void serveThread<FileDecoderThread>(({ modelDir, besideStreams }) => {
   // Linux has a priority for each thread, and sets that of the one that asks; elsewhere it
   // would be that of the whole process.
   if (besideStreams && process.platform === 'linux') setPriority(NICE);

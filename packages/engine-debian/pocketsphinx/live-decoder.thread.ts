@@ -1,16 +1,15 @@
-import { workerData } from 'node:worker_threads';
 import { serveThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import { CancelFlag } from '@switchyard/engine-api/threads/shared-memory.js';
 import { Decoder } from './decoder.js';
-import { type DecoderThreadData, type LiveDecoderProtocol } from './protocol.js';
+import { type LiveDecoderThread } from './protocol.js';
 import { LiveSession } from './live-session.js';
 
 /**
  * Entry of a thread that serves one live stream after another. No decorators here or
  * in anything imported.
  */
-void serveThread<LiveDecoderProtocol>(() => {
-  const decoder = new Decoder((workerData as DecoderThreadData).modelDir);
+void serveThread<LiveDecoderThread>(({ modelDir }) => {
+  const decoder = new Decoder(modelDir);
   let session: LiveSession | undefined;
   const current = (): LiveSession => {
     if (session === undefined) throw new Error('no stream is open');

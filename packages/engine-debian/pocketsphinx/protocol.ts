@@ -49,26 +49,35 @@ function round(seconds: number): number {
   return Math.round(seconds * 1000) / 1000;
 }
 
-export interface DecoderThreadData {
-  readonly modelDir: string;
-  /** Live streams are decoded on the same machine, and go first. */
-  readonly besideStreams: boolean;
-}
-
 /** One file at a time; undefined: cancelled. */
-export interface FileDecoderProtocol {
-  decode(request: {
-    /** Mono 16 kHz, in shared memory. */
-    readonly samples: Int16Array;
-    /** Memory of a CancelFlag. */
-    readonly cancel: SharedArrayBuffer;
-  }): readonly TranscriptWord[] | undefined;
+export interface FileDecoderThread {
+  readonly data: {
+    readonly modelDir: string;
+    /** Live streams are decoded on the same machine, and go first. */
+    readonly besideStreams: boolean;
+  };
+  readonly info: undefined;
+  readonly calls: {
+    decode(request: {
+      /** Mono 16 kHz, in shared memory. */
+      readonly samples: Int16Array;
+      /** Memory of a CancelFlag. */
+      readonly cancel: SharedArrayBuffer;
+    }): readonly TranscriptWord[] | undefined;
+  };
 }
 
 /** One live stream at a time. */
-export interface LiveDecoderProtocol {
-  open(request: { readonly partials: boolean; readonly cancel: SharedArrayBuffer }): void;
-  push(samples: Int16Array): readonly RecognizerEvent[];
-  commit(request: undefined): readonly RecognizerEvent[];
-  close(request: undefined): void;
+export interface LiveDecoderThread {
+  readonly data: { readonly modelDir: string };
+  readonly info: undefined;
+  readonly calls: {
+    open(request: {
+      readonly partials: boolean;
+      readonly cancel: SharedArrayBuffer;
+    }): void;
+    push(samples: Int16Array): readonly RecognizerEvent[];
+    commit(request: undefined): readonly RecognizerEvent[];
+    close(request: undefined): void;
+  };
 }

@@ -32,18 +32,14 @@ import {
   threadEntry,
 } from '@switchyard/engine-api/threads/engine-thread.js';
 import { threadStream } from '@switchyard/engine-api/threads/thread-stream.js';
-import { type Operations } from '@switchyard/engine-api/threads/remote-calls.js';
+import { type NativeThread } from '@switchyard/engine-api/threads/remote-calls.js';
 import {
   CancelFlag,
   CancelFlags,
   shareSamples,
 } from '@switchyard/engine-api/threads/shared-memory.js';
 import { ThreadPool } from '../threads/thread-pool.js';
-import {
-  type DecoderThreadData,
-  type FileDecoderProtocol,
-  type LiveDecoderProtocol,
-} from './protocol.js';
+import { type FileDecoderThread, type LiveDecoderThread } from './protocol.js';
 import { findModelFiles } from './model-files.js';
 import { toTranscript } from './transcript-segments.js';
 
@@ -90,8 +86,8 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
    * leave the device to others in between.
    */
   readonly longestItemS = 15;
-  readonly #files: ThreadPool<FileDecoderProtocol>;
-  readonly #live: ThreadPool<LiveDecoderProtocol>;
+  readonly #files: ThreadPool<FileDecoderThread>;
+  readonly #live: ThreadPool<LiveDecoderThread>;
   readonly #cancels = new CancelFlags();
   readonly #streams = new Set<RecognizerStream>();
   #revision = '';
@@ -104,15 +100,13 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
   constructor(model: EngineModel) {
     const options = readOptions(model, OPTIONS);
     this.#options = options;
-    const data: DecoderThreadData = {
-      modelDir: options.modelDir,
-      besideStreams: options.streams > 0,
-    };
+    const { modelDir } = options;
+    const data = { modelDir, besideStreams: options.streams > 0 };
     this.#files = new ThreadPool(options.threads, () =>
       startThread('./file-decoder.thread.js', data),
     );
     this.#live = new ThreadPool(options.streams, () =>
-      startThread('./live-decoder.thread.js', data),
+      startThread('./live-decoder.thread.js', { modelDir }),
     );
   }
 
@@ -224,10 +218,10 @@ export class PocketSphinxRecognizer implements SpeechRecognizer {
   }
 }
 
-function startThread<P extends Operations<P>>(
+function startThread<T extends NativeThread<T['calls']>>(
   entry: string,
-  data: DecoderThreadData,
-): EngineThread<P> {
+  data: T['data'],
+): EngineThread<T> {
   return new EngineThread(threadEntry(entry, import.meta.url), 'pocketsphinx', data);
 }
 

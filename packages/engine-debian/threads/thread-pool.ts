@@ -1,21 +1,21 @@
 import { EngineError } from '@switchyard/engine-api/coded-error.js';
 import { type EngineThread } from '@switchyard/engine-api/threads/engine-thread.js';
-import { type Operations } from '@switchyard/engine-api/threads/remote-calls.js';
+import { type NativeThread } from '@switchyard/engine-api/threads/remote-calls.js';
 
 /**
  * Threads of one kind, started when first needed, reused, replaced when dead, never more
  * than `size` at once. A thread is held by one user at a time: that is what keeps two
  * users' audio apart.
  */
-export class ThreadPool<P extends Operations<P>, Info = unknown> {
-  readonly #idle: EngineThread<P, Info>[] = [];
-  readonly #held = new Set<EngineThread<P, Info>>();
-  readonly #waiting: PromiseWithResolvers<EngineThread<P, Info>>[] = [];
+export class ThreadPool<T extends NativeThread<T['calls']>> {
+  readonly #idle: EngineThread<T>[] = [];
+  readonly #held = new Set<EngineThread<T>>();
+  readonly #waiting: PromiseWithResolvers<EngineThread<T>>[] = [];
   #closed: Promise<void> | undefined;
 
   constructor(
     private readonly size: number,
-    private readonly start: () => EngineThread<P, Info>,
+    private readonly start: () => EngineThread<T>,
   ) {}
 
   get available(): number {
@@ -23,10 +23,10 @@ export class ThreadPool<P extends Operations<P>, Info = unknown> {
   }
 
   /** A thread for the caller alone, first come first served. Pair with `release`. */
-  async acquire(): Promise<EngineThread<P, Info>> {
+  async acquire(): Promise<EngineThread<T>> {
     if (this.#closed) throw closedError();
     if (this.available === 0) {
-      const waiter = Promise.withResolvers<EngineThread<P, Info>>();
+      const waiter = Promise.withResolvers<EngineThread<T>>();
       this.#waiting.push(waiter);
       return waiter.promise;
     }
@@ -42,14 +42,14 @@ export class ThreadPool<P extends Operations<P>, Info = unknown> {
     }
   }
 
-  release(thread: EngineThread<P, Info>): void {
+  release(thread: EngineThread<T>): void {
     if (!this.#held.delete(thread)) return;
     if (thread.alive) this.#idle.push(thread);
     const next = this.#waiting.shift();
     if (next) next.resolve(this.acquire());
   }
 
-  async use<T>(work: (thread: EngineThread<P, Info>) => Promise<T>): Promise<T> {
+  async use<R>(work: (thread: EngineThread<T>) => Promise<R>): Promise<R> {
     const thread = await this.acquire();
     try {
       return await work(thread);
@@ -68,7 +68,7 @@ export class ThreadPool<P extends Operations<P>, Info = unknown> {
     await Promise.all([...this.#idle, ...this.#held].map(thread => thread.close()));
   }
 
-  #takeIdle(): EngineThread<P, Info> | undefined {
+  #takeIdle(): EngineThread<T> | undefined {
     for (;;) {
       const thread = this.#idle.pop();
       if (thread === undefined || thread.alive) return thread;
