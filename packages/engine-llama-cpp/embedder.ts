@@ -26,20 +26,21 @@ const POOL_THREADS = 4;
 /** Longer texts are refused before they are cut into tokens. */
 const LONGEST_TOKEN_BYTES = 256;
 
-/** One text of a group: whose it is, and which of its. */
-interface TextPiece {
-  readonly item: number;
-  readonly input: number;
-  readonly tokens: Int32Array;
-}
-
 /** A request of the group while it is computed. */
 interface Work {
   readonly item: EmbedItem;
   readonly dimensions: number;
   readonly vectors: Float32Array;
-  readonly pieces: readonly TextPiece[];
-  error: Error | undefined;
+  /** Of each of its texts. */
+  readonly tokens: readonly Int32Array[];
+  error?: Error;
+}
+
+/** One text of a group: whose it is, and which of its. */
+interface TextPiece {
+  readonly work: Work;
+  readonly input: number;
+  readonly tokens: Int32Array;
 }
 
 /**
@@ -99,29 +100,23 @@ export class LlamaEmbedder implements TextEmbedder {
   }
 
   async embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]> {
-    const works = await Promise.all(batch.map((item, index) => this.#work(item, index)));
-    const pieces = works.flatMap(work => ('ok' in work ? [] : work.pieces));
-    const alive = (piece: TextPiece): Work | undefined => aliveIn(works[piece.item]!);
-    for (const run of embeddingRuns(pieces, this.options))
-      await this.#compute(run, alive);
+    const works = await Promise.all(batch.map(item => this.#work(item)));
+    const pieces = works.flatMap((work): TextPiece[] =>
+      'ok' in work ? [] : work.tokens.map((tokens, input) => ({ work, input, tokens })),
+    );
+    for (const run of embeddingRuns(pieces, this.options)) await this.#compute(run);
     return works.map(work => ('ok' in work ? work : outcomeOf(work)));
   }
 
   /** A request with its tokens, or its outcome already. */
-  async #work(item: EmbedItem, index: number): Promise<Work | ItemOutcome<Embedding>> {
+  async #work(item: EmbedItem): Promise<Work | ItemOutcome<Embedding>> {
     try {
       if (item.signal.aborted) throw cancelledError(item.requestId);
       const { tokens, dimensions } = await (item.form === 'rerank'
         ? this.#pairs(item)
         : this.#texts(item));
-      const pieces = tokens.map((own, input) => ({ item: index, input, tokens: own }));
-      return {
-        item,
-        dimensions,
-        pieces,
-        vectors: new Float32Array(tokens.length * dimensions),
-        error: undefined,
-      };
+      const vectors = new Float32Array(tokens.length * dimensions);
+      return { item, dimensions, tokens, vectors };
     } catch (error) {
       return failed(error);
     }
@@ -199,27 +194,22 @@ export class LlamaEmbedder implements TextEmbedder {
    * One native run. Where it fails, each of its texts has one of its own, so that a bad
    * one fails alone.
    */
-  async #compute(
-    run: readonly TextPiece[],
-    alive: (piece: TextPiece) => Work | undefined,
-    losses = 0,
-  ): Promise<void> {
-    const pieces = run.filter(piece => alive(piece) !== undefined);
+  async #compute(run: readonly TextPiece[], losses = 0): Promise<void> {
+    const pieces = run.filter(({ work }) => !work.error && !work.item.signal.aborted);
     if (pieces.length === 0) return;
     try {
       await this.#child.reopen();
       const vectors = await this.#vectors(pieces);
       const { dimensions: full } = this.#use();
       pieces.forEach((piece, at) =>
-        keep(alive(piece), piece, vectors.subarray(at * full, (at + 1) * full)),
+        keep(piece, vectors.subarray(at * full, (at + 1) * full)),
       );
     } catch (error) {
       const died = error instanceof LlamaProcessGone ? 1 : 0;
-      if (pieces.length > 1)
-        for (const piece of pieces) await this.#compute([piece], alive);
+      if (pieces.length > 1) for (const piece of pieces) await this.#compute([piece]);
       // The process may have died of something else, once.
-      else if (losses < died) await this.#compute(pieces, alive, losses + 1);
-      else for (const piece of pieces) blame(alive(piece), error as Error);
+      else if (losses < died) await this.#compute(pieces, losses + 1);
+      else for (const { work } of pieces) work.error ??= error as Error;
     }
   }
 
@@ -246,20 +236,14 @@ export class LlamaEmbedder implements TextEmbedder {
   }
 }
 
-const aliveIn = (work: Work | ItemOutcome<Embedding>): Work | undefined =>
-  'ok' in work || work.error || work.item.signal.aborted ? undefined : work;
-
-function blame(work: Work | undefined, error: Error): void {
-  if (work) work.error = error;
-}
-
 /**
  * The beginning of a vector has not its length: a shortened one is brought to
  * length 1 again.
  */
-function keep(work: Work | undefined, { input }: TextPiece, vector: Float32Array): void {
-  if (work === undefined) return;
-  const { dimensions, vectors } = work;
+function keep(
+  { work: { dimensions, vectors }, input }: TextPiece,
+  vector: Float32Array,
+): void {
   const part = vector.subarray(0, dimensions);
   const length = Math.sqrt(part.reduce((sum, number) => sum + number * number, 0));
   vectors.set(
@@ -275,11 +259,11 @@ function outcomeOf({
   error,
   dimensions,
   vectors,
-  pieces,
+  tokens,
 }: Work): ItemOutcome<Embedding> {
   if (item.signal.aborted) return failed(cancelledError(item.requestId));
   if (error) return failed(error);
-  const promptTokens = pieces.reduce((sum, { tokens }) => sum + tokens.length, 0);
+  const promptTokens = tokens.reduce((sum, { length }) => sum + length, 0);
   return succeeded({
     vectors,
     dimensions,

@@ -74,7 +74,7 @@ export class LlamaChild<O extends Operations<O>, Info> {
   ): Promise<Awaited<ReturnType<O[K]>>> {
     if (this.#process === undefined || this.#reopening || this.#closed)
       throw new LlamaProcessGone('The llama.cpp process is not open.');
-    return this.#process.call(operation, request, limitMs);
+    return this.#process.within(limitMs, operation, request);
   }
 
   /**
@@ -125,8 +125,7 @@ export class LlamaChild<O extends Operations<O>, Info> {
  * with it: a crash rejects its calls, one that hangs is killed, and it ends itself when
  * its parent is gone.
  */
-export class LlamaProcess<O extends Operations<O>, Info> {
-  readonly #calls: RemoteCalls<O, Info>;
+export class LlamaProcess<O extends Operations<O>, Info> extends RemoteCalls<O, Info> {
   readonly #exited = Promise.withResolvers<void>();
   readonly exited = this.#exited.promise;
   readonly #process: SupervisedProcess;
@@ -142,8 +141,8 @@ export class LlamaProcess<O extends Operations<O>, Info> {
     readonly settings: Pick<LlamaOptions, 'loadTimeoutMs'>;
     readonly env: NodeJS.ProcessEnv;
   }) {
+    super('llama.cpp', call => this.#process.send(call));
     const { loadTimeoutMs } = settings;
-    this.#calls = new RemoteCalls('llama.cpp', call => this.#process.send(call));
     const timer = setTimeout(
       () => this.kill(`it was not loaded within ${loadTimeoutMs} ms`),
       loadTimeoutMs,
@@ -159,9 +158,9 @@ export class LlamaProcess<O extends Operations<O>, Info> {
       // after the gateway.
       orphanLimitMs: 0,
       // One that cannot load says so with its exit.
-      onMessage: message => message.type === 'failed' || this.#calls.receive(message),
+      onMessage: message => message.type === 'failed' || this.receive(message),
       onExit: exit => {
-        this.#calls.end(goneBy(exit));
+        this.end(goneBy(exit));
         this.#exited.resolve();
       },
       onLine: (_, line) => void process.stderr.write(`llama.cpp: ${line}\n`),
@@ -172,31 +171,24 @@ export class LlamaProcess<O extends Operations<O>, Info> {
     return this.#process.pid;
   }
 
-  get ready(): Promise<Info> {
-    return this.#calls.ready;
-  }
-
-  get alive(): boolean {
-    return this.#calls.alive;
-  }
-
   /**
+   * A call.
    * @param limitMs after which a process that has not answered is taken as hung and
    *   killed; absent: waits
    */
-  async call<K extends keyof O & string>(
+  async within<K extends keyof O & string>(
+    limitMs: number | undefined,
     operation: K,
     request: Parameters<O[K]>[0],
-    limitMs?: number,
   ): Promise<Awaited<ReturnType<O[K]>>> {
-    if (limitMs === undefined) return this.#calls.call(operation, request);
+    if (limitMs === undefined) return this.call(operation, request);
     let isOverdue = false;
     const timer = setTimeout(() => {
       isOverdue = true;
       this.kill(`${operation} took more than ${limitMs} ms`);
     }, limitMs);
     try {
-      return await this.#calls.call(operation, request);
+      return await this.call(operation, request);
     } catch (error) {
       if (isOverdue && error instanceof LlamaProcessGone)
         throw new LlamaProcessGone(error.message, true);

@@ -267,9 +267,7 @@ function demandKnown(schema: Schema, path: string): void {
 function typesOf(schema: Schema, path: string): readonly JsonType[] {
   const { type } = schema;
   if (type === undefined) {
-    const about = Object.keys(schema).flatMap(name =>
-      isAnnotation(name) ? [] : (keywordOf(name).of ?? []).slice(0, 1),
-    );
+    const about = Object.keys(schema).flatMap(name => keywordOf(name).of?.[0] ?? []);
     return about.length === 0 && typeof schema.format === 'string'
       ? ['string']
       : [...new Set(about)];
