@@ -4,7 +4,6 @@ import type { ModelKind, RemoteSpec } from '../../platform/config/model-spec.js'
 import {
   type CallEnd,
   type CheckedCall,
-  endText,
   type Samples,
   type WorkerClient,
 } from './worker-client.js';
@@ -36,6 +35,20 @@ export interface CheckContext {
   readonly report: WorkerHealthReport;
   readonly samples: Samples;
   readonly options: CheckOptions;
+}
+
+/** One thing that the protocol asks for. */
+export interface Check {
+  readonly name: string;
+  /** The paragraph to read, by its anchor in the guide. */
+  readonly anchor: string;
+  /** What a worker does that passes it. */
+  readonly about: string;
+  /** Judged only if that one did not fail, which this one would do as well. */
+  readonly needs?: string;
+  readonly kinds?: readonly ModelKind[];
+  /** @returns what was seen @throws Verdict */
+  run(context: CheckContext): string | Promise<string>;
 }
 
 /**
@@ -100,6 +113,6 @@ export async function checkedAnswer<M>(
   late?: CheckVerdict['state'],
 ): Promise<CallEnd<M>> {
   const end = await endOf(call, what, late && { late });
-  demand(end.code === status.OK, `${what} failed with ${endText(end)}`);
+  demand(end.code === status.OK, `${what} failed with ${end.text}`);
   return end;
 }
