@@ -183,7 +183,7 @@ function urlHost(host) {
 
 /** The steps are those of `switchyard init`. */
 async function noModel(base, { cwd, modelsFile }) {
-  const { firstModelSteps } = await import(inRoot('dist/cli/first-model.js'));
+  const { firstModelSteps } = await import(inRoot('dist/cli/init.js'));
   return `Switchyard runs on ${base}, but no model is configured in ${resolve(cwd, modelsFile)}.
 Add one, in another terminal and in this folder:
 ${firstModelSteps().join('\n')}`;

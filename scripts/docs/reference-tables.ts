@@ -10,7 +10,7 @@ import {
 import { byteText } from '../../src/cli/hub/disk-space.js';
 import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 import { exitRows, program } from '../../src/cli/program.js';
-import { helpOf, leafCommands } from '../../src/cli/shared/command-tree.js';
+import { helpOf, leafCommands } from './command-tree.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import {
   ERROR_REGISTRY,

@@ -10,7 +10,7 @@ import { CATALOGUE_ENTRY } from './catalogue/catalogue.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
 import { environmentName, settingDefinition } from '../platform/config/settings.js';
 import { problemText } from '../platform/config/yaml-file.js';
-import { command, commandGroup, ONE_DOCUMENT } from './shared/command.js';
+import { command, commandGroup } from './shared/command.js';
 import { table, MARKS, print, printJson } from './shared/terminal.js';
 
 /** In place of a key, or of an address that may hold a password. */
@@ -51,7 +51,7 @@ const check = command({
     'settings file, variables and models.yaml: every mistake, those in the options of engines included',
   examples: ['config check', 'config check --json | jq .warnings'],
   notes: CHECK_HELP.trim(),
-  json: ONE_DOCUMENT,
+  json: true,
   run({ engines, options }) {
     const { settings, models, warnings } = loadConfig({ askEngine: engines.objections });
     const ids = models.map(({ id }) => id);

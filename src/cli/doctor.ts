@@ -20,7 +20,7 @@ import { byteText } from './hub/disk-space.js';
 import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
 import { KEY_TEXTS, type Status } from './operate/status.js';
-import { command, ONE_DOCUMENT, type EngineChecks } from './shared/command.js';
+import { command, type EngineChecks } from './shared/command.js';
 import { type Diagnosis, diagnosisText, failing, passing } from './shared/diagnosis.js';
 import { type GatewayAnswer } from './shared/gateway-client.js';
 
@@ -310,7 +310,6 @@ export const doctorCommand = command({
   examples: ['doctor', 'doctor --json | jq \'.checks[] | select(.state == "fail")\''],
   notes:
     'Exit code 1: something that is configured will not work. ! marks what is optional.',
-  json: ONE_DOCUMENT,
   async run({ engines }) {
     const checks = await diagnose(engines);
     return { ok: checks.every(({ state }) => state !== 'fail'), checks };

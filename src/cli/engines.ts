@@ -2,7 +2,7 @@ import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_TABLE } from './engines/engine-table.js';
 import { usageError } from './shared/cli-error.js';
-import { command, commandGroup, ONE_DOCUMENT } from './shared/command.js';
+import { command, commandGroup } from './shared/command.js';
 import {
   EMBEDDED_LIBRARIES,
   engineVersion,
@@ -40,7 +40,6 @@ const list = command({
   name: 'list',
   about: 'every engine: version, what it serves, devices',
   examples: ['engines list', "engines list --json | jq -r '.engines[].engine'"],
-  json: ONE_DOCUMENT,
   run: async () => ({ engines: await listedEngines(environment()) }),
   text: ({ engines }) =>
     table(

@@ -1,7 +1,7 @@
 import { delimiter, basename, dirname, join } from 'node:path';
 import { loadConfig } from '../platform/config/load-config.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
-import { command, commandGroup, ONE_DOCUMENT } from './shared/command.js';
+import { command, commandGroup } from './shared/command.js';
 import { diagnosisText, type Diagnosis, failing, passing } from './shared/diagnosis.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import { say } from './shared/terminal.js';
@@ -15,7 +15,7 @@ import {
   type Installing,
   NPM_INSTALL,
   demandSuccess,
-} from './engines/command.js';
+} from './shared/run-command.js';
 import { engineModules, installedVersion } from './engines/engine-packages.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { CliError } from './shared/cli-error.js';
@@ -272,7 +272,6 @@ const check = command({
     'driver, CUDA, cuDNN and the engines that compute on a GPU; each problem comes with its repair',
   examples: ['gpu check', 'gpu check --json'],
   notes: CHECK_HELP.trim(),
-  json: ONE_DOCUMENT,
   run: () => gpuReport(),
   text: ({ checks }) => checks.map(diagnosisText).join('\n'),
 });

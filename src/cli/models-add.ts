@@ -14,7 +14,7 @@ import {
   previewModels,
 } from './catalogue/models-document.js';
 import { usageError } from './shared/cli-error.js';
-import { command, type Invocation, ONE_DOCUMENT } from './shared/command.js';
+import { command, type Invocation } from './shared/command.js';
 import { MARKS, print, printJson, say, confirm } from './shared/terminal.js';
 import { hubHttp, pullSource, sourceLine } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
@@ -48,7 +48,7 @@ export const modelsAddCommand = command({
   help: HELP,
   gateway: true,
   options: OPTIONS,
-  json: ONE_DOCUMENT,
+  json: true,
   async run(invocation) {
     const { options, signal } = invocation;
     const { settings, plans } = await planned(invocation);

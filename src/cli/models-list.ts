@@ -1,10 +1,10 @@
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { command, ONE_DOCUMENT } from './shared/command.js';
+import { command } from './shared/command.js';
 import { byteText } from './hub/disk-space.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
 import { type GatewayClient } from './shared/gateway-client.js';
-import { usedPaths, usersOf } from './shared/used-paths.js';
+import { usedPaths, usersOf } from './hub/used-paths.js';
 import { table, dim } from './shared/terminal.js';
 
 interface Health {
@@ -23,7 +23,7 @@ export const modelsListCommand = command({
   about: 'models in models.yaml and on disk, with their state if a gateway runs',
   examples: ['models list', 'models list --url http://gpu-1:8000'],
   gateway: true,
-  json: ONE_DOCUMENT,
+  json: true,
   async run(invocation) {
     const { settings, models } = loadConfig();
     const store = new ModelStore(settings.hub.modelsDir);

@@ -6,7 +6,7 @@ import { loadConfig } from '../platform/config/load-config.js';
 import { hubToken, launchDirectory } from '../platform/config/process-environment.js';
 import { type Settings } from '../platform/config/settings.js';
 import { type PlannedSource } from './catalogue/add-plan.js';
-import { runCommand } from './engines/command.js';
+import { runCommand } from './shared/run-command.js';
 import { PythonEnvironment, findPython } from './engines/python-environment.js';
 import { byteText } from './hub/disk-space.js';
 import type { PullEvent, PullObserver } from './hub/file-download.js';

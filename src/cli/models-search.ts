@@ -11,7 +11,7 @@ import {
   languagesOf,
 } from './catalogue/catalogue.js';
 import { byteText } from './hub/disk-space.js';
-import { command, ONE_DOCUMENT, type OptionValues } from './shared/command.js';
+import { command, type OptionValues } from './shared/command.js';
 import { table, print, say } from './shared/terminal.js';
 
 const DEVICES = ['cpu', 'cuda', 'vulkan'];
@@ -28,7 +28,7 @@ export const modelsSearchCommand = command({
   arg: ['[words...]', 'all of them occur in name, summary or aliases'],
   examples: ['models search whisper', 'models search --kind tts --language de'],
   options: OPTIONS,
-  json: ONE_DOCUMENT,
+  json: true,
   run({ arg: words, options }) {
     const { settings } = loadConfig();
     const catalogue = Catalogue.load(settings.hub.catalogueFile);

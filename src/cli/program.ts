@@ -5,13 +5,7 @@ import { productVersion } from '../platform/process/product-version.js';
 import { batchCommand } from './batch.js';
 import { benchCommand } from './bench.js';
 import { chatCommand } from './chat.js';
-import {
-  CliError,
-  EXIT,
-  EXIT_MEANINGS,
-  type ExitCode,
-  InterruptedError,
-} from './shared/cli-error.js';
+import { CliError, EXIT, type ExitCode, InterruptedError } from './shared/cli-error.js';
 import { commandGroup, type EngineChecks } from './shared/command.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
@@ -41,6 +35,17 @@ import { supportBundleCommand } from './support-bundle.js';
 import { upCommand } from './up.js';
 import { workerCheckCommand } from './worker-check.js';
 import { workerRunCommand } from './worker-run.js';
+
+const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+  ok: 'done',
+  failed: 'tried and failed, or a check found a problem',
+  usage: 'wrong usage or configuration; nothing was tried',
+  unreachable: 'the gateway, the hub or the worker cannot be reached',
+  denied: 'not allowed: the API key is missing, wrong, or lacks the scope (401, 403)',
+  notFound: 'the gateway has no such request, worker, batch, key or model (404)',
+  busy: 'overloaded, rate-limited or not ready; trying again later may help (429, 503)',
+  interrupted: 'Ctrl-C or SIGTERM',
+};
 
 const HELP = `
 Examples:

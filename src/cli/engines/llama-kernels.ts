@@ -7,7 +7,7 @@ import {
   runCommand,
   type RunCommand,
   demandSuccess,
-} from './command.js';
+} from '../shared/run-command.js';
 import { engineModules } from './engine-packages.js';
 
 const MODULES = engineModules();
