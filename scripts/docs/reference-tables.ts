@@ -3,11 +3,9 @@ import {
   Catalogue,
   type CatalogueEntry,
   devicesOf,
-  engineOf,
   knownBytes,
-  languagesOf,
 } from '../../src/cli/catalogue/catalogue.js';
-import { byteText } from '../../src/cli/hub/disk-space.js';
+import { byteText } from '../../src/cli/shared/terminal.js';
 import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 import { exitRows, program } from '../../src/cli/program.js';
 import { helpOf, leafCommands } from './command-tree.js';
@@ -136,13 +134,13 @@ function catalogueRow(entry: CatalogueEntry): readonly string[] {
   const memory = [cpu && `CPU ${cpu} MB`, cuda && `CUDA ${cuda} MB`]
     .filter(Boolean)
     .join(', ');
-  const languages = languagesOf(entry);
+  const { engine, languages = [] } = entry.entry;
   const runs = readFileSync(CATALOGUE_PAGE, 'utf8').split('## Runs')[1] ?? '';
   return [
     ...[
       code(entry.name),
       entry.summary,
-      engineOf(entry),
+      engine,
       devicesOf(entry).join(', ') || '-',
       sizeText(entry),
     ],

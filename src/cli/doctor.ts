@@ -16,13 +16,13 @@ import { EMBEDDED_LIBRARIES } from './engines/engine-packages.js';
 import { ENGINE_TABLE } from './engines/engine-table.js';
 import { lackingBuildTools, llamaKernels } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
-import { byteText } from './hub/disk-space.js';
 import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
 import { KEY_TEXTS, type Status } from './operate/status.js';
 import { command, type EngineChecks } from './shared/command.js';
 import { type Diagnosis, diagnosisText, failing, passing } from './shared/diagnosis.js';
 import { type GatewayAnswer } from './shared/gateway-client.js';
+import { byteText } from './shared/terminal.js';
 
 const NODE_MIN = [22, 12] as const;
 const LOW_DISK_BYTES = 2 * 1024 ** 3;

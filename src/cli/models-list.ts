@@ -1,11 +1,10 @@
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { command } from './shared/command.js';
-import { byteText } from './hub/disk-space.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { usedPaths, usersOf } from './hub/used-paths.js';
-import { table, dim } from './shared/terminal.js';
+import { table, dim, byteText } from './shared/terminal.js';
 
 interface Health {
   /** Absent if the key may not see them. */

@@ -8,8 +8,7 @@ import { type Settings } from '../platform/config/settings.js';
 import { type PlannedSource } from './catalogue/add-plan.js';
 import { runCommand } from './shared/run-command.js';
 import { PythonEnvironment, findPython } from './engines/python-environment.js';
-import { byteText } from './hub/disk-space.js';
-import type { PullEvent, PullObserver } from './hub/file-download.js';
+import type { PullEvent } from './hub/file-download.js';
 import { listFiles } from './hub/file-listing.js';
 import { HubError } from './hub/hub-error.js';
 import { HubHttp } from './hub/hub-http.js';
@@ -26,11 +25,10 @@ import {
   sourceText,
   suggestedName,
 } from './hub/model-source.js';
-import { packagesText } from './hub/package-mirror.js';
 import { repeatable } from './shared/arguments.js';
 import { CliError, EXIT, usageError } from './shared/cli-error.js';
 import { command, type OptionValues } from './shared/command.js';
-import { MARKS, print, printJson, say, dim } from './shared/terminal.js';
+import { MARKS, print, printJson, say, dim, byteText } from './shared/terminal.js';
 
 /** A log file does not need more than a line per tenth of a file. */
 const PLAIN_STEPS = 10;
@@ -61,7 +59,7 @@ class PullProgress {
 
   constructor(private readonly quiet: boolean) {}
 
-  readonly observe: PullObserver = event => {
+  readonly observe = (event: PullEvent): void => {
     if (this.quiet) return;
     switch (event.type) {
       case 'planned':
@@ -161,7 +159,8 @@ export async function sourceLine(planned: PlannedSource, pull: SourcePull) {
     const bytes = listed.files.reduce((sum, { size = 0 }) => sum + size, 0);
     return line(listed.files.length, sourceText(source), bytes);
   }
-  const from = `the Python packages ${packagesText(packages!)}`;
+  const names = packages!.map(({ name, version }) => `${name} ${version}`);
+  const from = `the Python packages ${names.join(', ')}`;
   const bytes = packages!.reduce((sum, one) => sum + one.bytes, 0);
   return line(Object.keys(files).length, from, bytes);
 }
@@ -178,7 +177,7 @@ export async function pullSource(planned: PlannedSource, pull: SourcePull) {
   if (manifest) return;
   const own = new PythonEnvironment(settings.data.dir).python;
   const python = existsSync(own) ? own : await findPython(runCommand);
-  const mirror = { packages, python, run: runCommand };
+  const mirror = { packages, python };
   await pullWithProgress({ ...order, mirror }, http, quiet, signal);
 }
 

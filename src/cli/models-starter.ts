@@ -5,11 +5,10 @@ import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig, startersFile } from '../platform/config/load-config.js';
 import { STAND_INS } from '../platform/config/model-spec.js';
 import { type AddPlan, missingEngine, planAdd } from './catalogue/add-plan.js';
-import { Catalogue, type CatalogueEntry, engineOf } from './catalogue/catalogue.js';
+import { Catalogue, type CatalogueEntry } from './catalogue/catalogue.js';
 import { editModels } from './catalogue/models-document.js';
 import { installEnginePackages } from './engines/engine-packages.js';
 import { PythonEnvironment } from './engines/python-environment.js';
-import { HubError } from './hub/hub-error.js';
 import { hubHttp, pullSource, sourceLine } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
 import { CliError } from './shared/cli-error.js';
@@ -131,7 +130,7 @@ async function fetchAll(
       await arrivals.end('added', line);
     } catch (thrown) {
       const error: unknown = stop.aborted ? stop.reason : thrown;
-      if (!(error instanceof CliError || error instanceof HubError)) throw error;
+      if (!(error instanceof CliError)) throw error;
       failed++;
       const again = `${ownName()} models starter`;
       const why = error.message.replace(/\.$/, '');
@@ -188,7 +187,7 @@ async function installEngine(
 ) {
   if (entry.engine !== 'ctranslate2') {
     const report = (text: string) => say(`  ${text}`);
-    return installEnginePackages(engineOf(entry), { report, signal });
+    return installEnginePackages(entry.entry.engine, { report, signal });
   }
   const python = new PythonEnvironment(dataDir);
   if (python.state().state === 'absent')

