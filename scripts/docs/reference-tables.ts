@@ -21,7 +21,7 @@ import {
   settingDefinition,
 } from '../../src/platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
-import { ENGINE_TABLE, type EngineRow } from '../../src/cli/engines/engine-table.js';
+import { ENGINE_TABLE } from '../../src/cli/engines/engine-table.js';
 import { KEYWORDS } from '@switchyard/json-schema-gbnf/schema-keywords.js';
 import {
   OPEN_RESPONSES_CASES,
@@ -174,7 +174,7 @@ const ENGINE_TABLES: Tables = {
 
 const engineTable = (
   head: readonly string[],
-  cells: (row: EngineRow) => readonly string[],
+  cells: (row: (typeof ENGINE_TABLE)[string]) => readonly string[],
 ): string =>
   table(
     ['engine', ...head],

@@ -11,7 +11,7 @@ import {
 import { usageError } from './shared/cli-error.js';
 import { command, type Invocation } from './shared/command.js';
 import { MARKS, say, confirm } from './shared/terminal.js';
-import { hubHttp, pullSource, sourceLine } from './models-pull.js';
+import { SourcePuller } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
 
 const HELP = `
@@ -59,12 +59,11 @@ export const modelsAddCommand = command({
     const edit = editOf(plans);
     // What models.yaml would refuse is found before the first byte is downloaded.
     await previewModels(file, edit);
-    const http = hubHttp(options.tokenFile, settings);
-    const pull = { http, settings, signal, quiet: options.quiet };
-    for (const plan of plans) say(await planText(plan, pull));
+    const puller = new SourcePuller(settings, signal, options);
+    for (const plan of plans) say(await planText(plan, puller));
     if (!options.yes) await confirm('Add?', 'nothing was added');
     for (const { sources } of plans)
-      for (const source of sources) await pullSource(source, pull);
+      for (const source of sources) await puller.pull(source);
     // They are there whatever becomes of the entry: the next attempt downloads nothing.
     await editModels(file, edit).catch((error: unknown) => {
       say(
@@ -118,9 +117,9 @@ const editOf =
 
 async function planText(
   { entry, id, sources, model, moved, kept }: AddPlan,
-  pull: Parameters<typeof sourceLine>[1],
+  puller: SourcePuller,
 ) {
-  const files = await Promise.all(sources.map(source => sourceLine(source, pull)));
+  const files = await Promise.all(sources.map(source => puller.describe(source)));
   const names = (text: string, map: Readonly<Record<string, string>>) =>
     Object.entries(map).map(([alias, holder]) => `  alias    ${alias} ${text} ${holder}`);
   const written = model

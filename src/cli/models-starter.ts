@@ -9,7 +9,7 @@ import { Catalogue, type CatalogueEntry } from './catalogue/catalogue.js';
 import { editModels } from './catalogue/models-document.js';
 import { installEnginePackages } from './engines/engine-packages.js';
 import { PythonEnvironment } from './engines/python-environment.js';
-import { hubHttp, pullSource, sourceLine } from './models-pull.js';
+import { SourcePuller } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
 import { CliError } from './shared/cli-error.js';
 import { command, type Invocation } from './shared/command.js';
@@ -168,10 +168,10 @@ async function arrive(
   if (entry.engine === 'ctranslate2' || missingEngine(entry, settings) !== undefined)
     await installEngine(entry, settings.data.dir, signal);
   const plan = await planAdd(entry, {}, { settings, models: config.models, signal });
-  const pull = { http: hubHttp(undefined, settings), settings, signal };
+  const puller = new SourcePuller(settings, signal);
   for (const source of plan.sources) {
-    say(`${entry.name}: ${await sourceLine(source, pull)}`);
-    await pullSource(source, pull);
+    say(`${entry.name}: ${await puller.describe(source)}`);
+    await puller.pull(source);
   }
   await serve(plan, startersFile(settings), invocation, signal);
   const [first, ...others] = plan.aliases;

@@ -44,7 +44,7 @@ print(json.dumps({"version": list(sys.version_info[:2]), "venv": usable}))
  * @returns a Python command that can make environments. @throws CliError with what the
  *   best one lacks
  */
-export async function findPython(run: RunCommand, named?: string): Promise<string> {
+async function findPython(run: RunCommand, named?: string): Promise<string> {
   const problems: string[] = [];
   for (const command of named === undefined ? CANDIDATES : [named]) {
     const problem = problemOf(
@@ -136,6 +136,11 @@ export class PythonEnvironment {
   /** The command of a worker starts with it. */
   get python(): string {
     return join(this.folder, 'bin', 'python');
+  }
+
+  /** A Python with pip: its own, else the best of this machine. */
+  async pythonWithPip(): Promise<string> {
+    return existsSync(this.python) ? this.python : findPython(this.run);
   }
 
   /**

@@ -1,12 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import type { ModelKind, RemoteSpec } from '../../platform/config/model-spec.js';
-import {
-  type CallEnd,
-  type CheckedCall,
-  type Samples,
-  type WorkerClient,
-} from './worker-client.js';
+import { type CheckedCall, type Samples, type WorkerClient } from './worker-client.js';
 
 export interface CheckOptions {
   /** host:port */
@@ -94,7 +89,7 @@ export async function endOf<M>(
     limitMs = 15_000,
     late = 'not_judged',
   }: { limitMs?: number; late?: CheckVerdict['state'] } = {},
-): Promise<CallEnd<M>> {
+): CheckedCall<M>['ended'] {
   const end = await within(limitMs, call.ended);
   if (!end) call.reset();
   if (!end)
@@ -111,7 +106,7 @@ export async function checkedAnswer<M>(
   call: CheckedCall<M>,
   what: string,
   late?: CheckVerdict['state'],
-): Promise<CallEnd<M>> {
+): CheckedCall<M>['ended'] {
   const end = await endOf(call, what, late && { late });
   demand(end.code === status.OK, `${what} failed with ${end.text}`);
   return end;

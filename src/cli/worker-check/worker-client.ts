@@ -28,7 +28,7 @@ export const PROBE_LIMIT_MS = 2000;
 const MAX_MESSAGES = 20_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-export interface CallEnd<M> {
+interface CallEnd<M> {
   readonly code: status;
   /** The status message. */
   readonly details: string;
