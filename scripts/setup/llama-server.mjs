@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { command, inRoot, toolEnvironment } from './command.mjs';
+import { command, inRoot, lastLines, toolEnvironment } from './command.mjs';
 import { doing, done, warn } from './report.mjs';
 
 const FLAGS = [
@@ -65,8 +65,7 @@ async function make(folder, { bundle, release, env: buildEnvironment }) {
     ],
   ]) {
     const made = await command(tool, args, { env });
-    if (made.code !== 0)
-      return `${tool}: ${made.output.trim().split('\n').slice(-5).join('\n')}`;
+    if (made.code !== 0) return `${tool}: ${lastLines(made.output)}`;
   }
   rmSync(source, { recursive: true });
   return undefined;

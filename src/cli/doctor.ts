@@ -14,7 +14,7 @@ import { listenProblem, portHolder } from '../platform/process/listen-check.js';
 import { freeBytes } from '../platform/storage/storage-problems.js';
 import { EMBEDDED_LIBRARIES } from './engines/engine-packages.js';
 import { ENGINE_TABLE } from './engines/engine-table.js';
-import { lackingBuildTools, llamaKernels } from './engines/llama-kernels.js';
+import { isCompiledHere, lackingBuildTools } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
@@ -277,8 +277,7 @@ async function checkLlamaKernels(
     return [];
   if ((await lackingBuildTools()) !== undefined) return [];
   const what = 'llama.cpp';
-  if ((await llamaKernels()) === 'localBuild')
-    return [passing(what, 'compiled for this CPU')];
+  if (await isCompiledHere()) return [passing(what, 'compiled for this CPU')];
   const detail =
     'prebuilt kernels, which reach 0.65 to 0.8 of kernels compiled for this CPU with several requests';
   return [

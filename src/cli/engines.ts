@@ -11,7 +11,7 @@ import {
 } from './engines/engine-packages.js';
 import {
   buildLlamaKernels,
-  llamaKernels,
+  isCompiledHere,
   removeLlamaKernels,
 } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
@@ -24,8 +24,7 @@ interface InstallOptions {
   readonly prebuilt?: boolean | undefined;
 }
 
-const INSTALL_HELP = `
-ctranslate2  Whisper through CTranslate2, a worker in Python: 0.5 GB in data.dir/engines, from wheels only. Installing
+const INSTALL_HELP = `ctranslate2  Whisper through CTranslate2, a worker in Python: 0.5 GB in data.dir/engines, from wheels only. Installing
              again changes nothing, or brings the versions of this release. pip's own settings apply (PIP_NO_INDEX,
              PIP_FIND_LINKS, PIP_INDEX_URL, …).
 sherpa-onnx, llama-cpp
@@ -59,7 +58,7 @@ const install = command({
   about: 'install what an engine needs beside the npm packages',
   arg: ['<engine>', 'the engine', ['ctranslate2', ...PACKAGED_ENGINES]],
   examples: ['engines install ctranslate2', 'engines install llama-cpp --native'],
-  notes: INSTALL_HELP.trim(),
+  notes: INSTALL_HELP,
   options: {
     '--cuda': 'ctranslate2: with the CUDA libraries that it loads (1 GB more)',
     '--python <command>': 'ctranslate2: the Python to use',
@@ -88,7 +87,7 @@ const WORKER =
 const environment = () => new PythonEnvironment(loadConfig().settings.data.dir);
 
 async function listedEngines(python: PythonEnvironment) {
-  const isCompiled = (await llamaKernels()) === 'localBuild';
+  const isCompiled = await isCompiledHere();
   return Object.entries(ENGINE_TABLE).map(
     ([engine, { kinds, capabilities, devices }]) => {
       const version = versionOf(engine, python);

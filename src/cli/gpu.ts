@@ -249,12 +249,10 @@ async function ctranslate2(
 
 const DEFAULT_PARTS: readonly GpuPart[] = ['llama-cpp'];
 
-const CHECK_HELP = `
-Exit code 0: everything that is listed works on the GPU of this machine. Exit code 1: something is missing, the GPU
+const CHECK_HELP = `Exit code 0: everything that is listed works on the GPU of this machine. Exit code 1: something is missing, the GPU
 itself included; each line names its repair. Libraries are looked up as an engine does, LD_LIBRARY_PATH included.`;
 
-const INSTALL_HELP = `
-${Object.entries(GPU_PARTS)
+const INSTALL_HELP = `${Object.entries(GPU_PARTS)
   .map(([name, { megabytes }]) => `${name.padEnd(17)} ${megabytes} MB of downloads`)
   .join('\n')}
 
@@ -266,7 +264,7 @@ const check = command({
   about:
     'driver, CUDA, cuDNN and the engines that compute on a GPU; each problem comes with its repair',
   examples: ['gpu check', 'gpu check --json'],
-  notes: CHECK_HELP.trim(),
+  notes: CHECK_HELP,
   run: () => checkGpu(),
   text: ({ checks }) => checks.map(diagnosisText).join('\n'),
 });
@@ -276,7 +274,7 @@ const install = command({
   about: 'the GPU libraries of llama.cpp',
   arg: ['[parts...]', 'what to install', Object.keys(GPU_PARTS)],
   examples: ['gpu install', 'gpu install llama-cpp --dry-run'],
-  notes: INSTALL_HELP.trim(),
+  notes: INSTALL_HELP,
   options: { '--dry-run': 'only list what would be done' },
   json: 'the steps of each part as one JSON document',
   async run({ arg, options: { dryRun = false }, signal }) {

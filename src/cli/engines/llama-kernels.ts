@@ -64,11 +64,11 @@ const KERNELS = `
   process.exit(0);
 `;
 
-/** `localBuild`: compiled on this machine. Undefined: llama.cpp does not load. */
-export const llamaKernels = async (
-  run: RunCommand = runCommand,
-): Promise<string | undefined> =>
-  (await askNode<{ buildType: string }>(run, KERNELS, dirname(MODULES)))?.buildType;
+/** False, too, where llama.cpp does not load. */
+export async function isCompiledHere(run: RunCommand = runCommand): Promise<boolean> {
+  const found = await askNode<{ buildType: string }>(run, KERNELS, dirname(MODULES));
+  return found?.buildType === 'localBuild';
+}
 
 /**
  * Compiles llama.cpp for this machine's CPU, with node-llama-cpp's own command and into
@@ -80,7 +80,7 @@ export async function buildLlamaKernels({
   report,
   signal,
 }: Installing): Promise<void> {
-  if ((await llamaKernels(run)) === 'localBuild')
+  if (await isCompiledHere(run))
     return report('llama.cpp was compiled for this CPU before');
   const lacking = await lackingBuildTools(run);
   if (lacking !== undefined) throw new CliError(lacking);
@@ -92,7 +92,7 @@ export async function buildLlamaKernels({
   await source('build', '--gpu', 'false', quiet);
   // 200 MB that nothing needs any more.
   await source('clear', 'source');
-  if ((await llamaKernels(run)) !== 'localBuild')
+  if (!(await isCompiledHere(run)))
     throw new CliError(
       'node-llama-cpp does not load what it has built; run again with --prebuilt, then with --native',
     );

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
-import { runCommand } from '../shared/run-command.js';
+import { lastLines, runCommand } from '../shared/run-command.js';
 import { writing } from './disk-space.js';
 import { bytesBelow } from './model-store.js';
 import type { PullContext } from './file-download.js';
@@ -26,8 +26,6 @@ export const PIP_UNREACHABLE =
   /NewConnectionError|NameResolutionError|ConnectTimeoutError|Max retries exceeded|ProxyError/;
 export const PIP_OFFLINE =
   'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
-
-const lastLine = (output: string) => output.trim().split('\n').at(-1) ?? '';
 
 /**
  * pip downloads, and neither installs nor builds: a source package would run its
@@ -170,7 +168,7 @@ export class PackageMirror {
     }
     signal.throwIfAborted();
     if (child.exitCode === 0) return;
-    const why = lastLine(said);
+    const why = lastLines(said, 1);
     throw new HubError(
       'refused',
       `${member} cannot be read from ${name} ${version}: ${why}`,
@@ -179,38 +177,42 @@ export class PackageMirror {
 
   #failure({ name, version, bytes }: MirrorPackage, output: string): HubError {
     const what = `the package ${name} ${version}`;
-    if (/No module named '?pip/.test(output))
-      return new HubError(
+    const known: readonly (readonly [RegExp, HubError['kind'], string])[] = [
+      [
+        /No module named '?pip/,
         'order',
         `${this.mirror.python} has no pip: apt-get install -y python3-pip, or ${ownName()} engines install ` +
           'ctranslate2, whose environment has one',
-      );
-    if (output.includes('No space left on device'))
-      return new HubError(
+      ],
+      [
+        /No space left on device/,
         'disk_full',
         `the disk is full at ${this.#folder}; make room and repeat`,
-      );
-    if (output.includes('File too large'))
-      return new HubError(
+      ],
+      [
+        /File too large/,
         'checksum',
         `${what} has more than the ${bytes} bytes of the catalogue`,
-      );
-    if (output.includes('DO NOT MATCH THE HASHES'))
-      return new HubError(
+      ],
+      [
+        /DO NOT MATCH THE HASHES/,
         'checksum',
         `${what} is damaged or another one than the catalogue names`,
-      );
-    if (PIP_UNREACHABLE.test(output))
-      return new HubError(
+      ],
+      [
+        PIP_UNREACHABLE,
         'unreachable',
         `the package index cannot be reached for ${what}. ${PIP_OFFLINE}`,
-      );
-    if (output.includes('No matching distribution'))
-      return new HubError(
+      ],
+      [
+        /No matching distribution/,
         'not_found',
         `pip finds no wheel of ${what}. Its settings name the index. ${PIP_OFFLINE}`,
-      );
-    return new HubError('refused', `pip cannot download ${what}: ${lastLine(output)}`);
+      ],
+      [/^/, 'refused', `pip cannot download ${what}: ${lastLines(output, 1)}`],
+    ];
+    const [, kind, message] = known.find(([pattern]) => pattern.test(output))!;
+    return new HubError(kind, message);
   }
 }
 

@@ -195,10 +195,9 @@ function declared<Options, Arg extends ArgumentSpec>({
   if (spec.arg) made.addArgument(argumentOf(spec.arg));
   const own = Object.entries<OptionSpec>({ ...(gateway && GATEWAY_OPTIONS), ...options });
   for (const [flags, option] of own) made.addOption(declaredOption(flags, option));
-  const answer = gateway ? 'the answer of the gateway as one JSON document' : true;
-  const json = spec.json ?? (spec.text && answer);
-  if (json !== undefined)
-    made.option('--json', json === true ? 'one JSON document' : json);
+  const ofGateway = gateway ? 'the answer of the gateway as one JSON document' : true;
+  const { json = spec.text && ofGateway } = spec;
+  if (json) made.option('--json', json === true ? 'one JSON document' : json);
   return made.addHelpText('after', spec.help ?? examples(spec));
 }
 

@@ -95,7 +95,7 @@ export async function demandSuccess(
 export async function askNode<T>(
   run: RunCommand,
   script: string,
-  cwd = PRODUCT_FOLDER,
+  cwd: string,
 ): Promise<T | undefined> {
   // A process that a package forks would get the flags of this one, `--eval` among them.
   const text = `process.execArgv.length = 0;\n${script}`;
