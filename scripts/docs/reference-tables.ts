@@ -137,19 +137,16 @@ function catalogueRow(entry: CatalogueEntry): readonly string[] {
   const { engine, languages = [] } = entry.entry;
   const runs = readFileSync(CATALOGUE_PAGE, 'utf8').split('## Runs')[1] ?? '';
   return [
-    ...[
-      code(entry.name),
-      entry.summary,
-      engine,
-      devicesOf(entry).join(', ') || '-',
-      sizeText(entry),
-    ],
-    ...[
-      memory || 'unknown',
-      languages.length > 5 ? String(languages.length) : languages.join(', ') || 'many',
-    ],
+    code(entry.name),
+    entry.summary,
+    engine,
+    devicesOf(entry).join(', ') || '-',
+    sizeText(entry),
+    memory || 'unknown',
+    languages.length > 5 ? String(languages.length) : languages.join(', ') || 'many',
     String(Object.keys((entry.entry.voices as object | undefined) ?? {}).length || '-'),
-    ...[entry.licence ?? '-', sources.join(', ') || 'a server elsewhere'],
+    entry.licence ?? '-',
+    sources.join(', ') || 'a server elsewhere',
     runs.includes(`| \`${entry.name}\` |`) ? 'yes' : 'never',
   ];
 }

@@ -100,10 +100,8 @@ export async function ensureDebianPackages(set, { install = true } = {}) {
 }
 
 async function missingOf(packages) {
-  const checked = await Promise.all(
-    packages.map(async entry => ({ ...entry, there: await entry.proof() })),
-  );
-  return checked.filter(({ there }) => !there);
+  const there = await Promise.all(packages.map(({ proof }) => proof()));
+  return packages.filter((_, at) => !there[at]);
 }
 
 const onPath = name =>
@@ -127,20 +125,12 @@ async function rootPrefix() {
 
 async function aptInstall(root, names, what) {
   doing(`apt-get install ${names.join(' ')}`, what);
-  const apt = args => {
-    const [file, ...rest] = [
-      ...root,
-      'env',
-      'DEBIAN_FRONTEND=noninteractive',
-      'apt-get',
-      ...args,
-    ];
-    return command(file, rest);
-  };
-  const install = () => apt(['install', '-y', '--no-install-recommends', ...names]);
+  const [file, ...before] = [...root, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get'];
+  const apt = (...args) => command(file, [...before, ...args]);
+  const install = () => apt('install', '-y', '--no-install-recommends', ...names);
   if ((await install()).code === 0) return true;
   // A machine that never ran it has no package lists yet.
-  await apt(['update']);
+  await apt('update');
   const { code, output } = await install();
   if (code !== 0) warn(lastLines(output));
   return code === 0;

@@ -1,7 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { command, inRoot, lastLines, toolEnvironment } from './command.mjs';
 import { doing, done, warn } from './report.mjs';
 
@@ -24,9 +23,7 @@ const FLAGS = [
  */
 export async function ensureLlamaServer() {
   // The build of the product comes before.
-  const kernels = await import(
-    pathToFileURL(inRoot('dist/cli/engines/llama-kernels.js')).href
-  );
+  const kernels = await import(inRoot('dist/cli/engines/llama-kernels.js'));
   const source = kernels.LLAMA_SOURCE;
   const folder = inRoot('node_modules/.cache', `llama-server-${source.release}`);
   const binary = join(folder, 'build', 'bin', 'llama-server');
