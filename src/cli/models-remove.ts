@@ -5,7 +5,7 @@ import { type Settings } from '../platform/config/settings.js';
 import { editModels } from './catalogue/models-document.js';
 import { CliError } from './shared/cli-error.js';
 import { command } from './shared/command.js';
-import { printJson, say, confirm, byteText } from './shared/terminal.js';
+import { say, confirm, byteText } from './shared/terminal.js';
 import { HubError } from './hub/hub-error.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
 import { reloadGateway } from './models-served.js';
@@ -49,15 +49,14 @@ export const modelsRemoveCommand = command({
       await reloadGateway(invocation.client);
     }
     for (const folder of folders) await store.remove(folder.name);
-    if (options.json) {
-      const places = folders.map(({ folder, bytes }) => ({ folder, bytes }));
-      printJson({ model: model?.id, folders: places });
-    } else
+    if (!options.json)
       for (const text of [...(model ? [`${name} from models.yaml`] : []), ...what])
         say(`removed ${text}`);
     const others = loadConfig().models.flatMap(({ aliases }) => aliases);
     const names = model?.aliases.filter(alias => !others.includes(alias)).join(', ');
     if (names) say(`no model has these names now: ${names}`);
+    const places = folders.map(({ folder, bytes }) => ({ folder, bytes }));
+    return { model: model?.id, folders: places };
   },
 });
 
