@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureBenchBuild, ensureBuild } from './setup/build.mjs';
 import { command, inRoot, ROOT } from './setup/command.mjs';
-import { ensureClusterPackages, ensureEnginePackages } from './setup/engine-packages.mjs';
+import { ensureDebianPackages } from './setup/engine-packages.mjs';
 import { ensureLlamaServer } from './setup/llama-server.mjs';
 import { machineLoad } from './setup/machine-load.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
@@ -64,7 +64,7 @@ function benchNames() {
 
 async function runBenches(names, { peer, kernels, save }) {
   await ensurePackages();
-  await ensureEnginePackages();
+  await ensureDebianPackages('engine');
   await ensureServers(names);
   await ensureBuild();
   const folder = await ensureBenchBuild();
@@ -107,7 +107,7 @@ async function compileKernels() {
 async function ensureServers(names) {
   const needing = names.filter(name => name in SERVERS);
   if (needing.length === 0) return;
-  const missing = await ensureClusterPackages();
+  const missing = await ensureDebianPackages('cluster');
   const lacking = needing.filter(name => missing.includes(SERVERS[name]));
   if (lacking.length > 0)
     throw new SetupError(

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { waitUntilReady } from './gateway-probe.mjs';
+import { freePorts } from './topology/free-port.mjs';
 import { ensureBuild } from './setup/build.mjs';
 import { command, inRoot, toolEnvironment } from './setup/command.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
@@ -67,6 +67,12 @@ await runMain(async () => {
   }
 });
 
+/** @throws SetupError `problem` with what the command printed */
+async function demandSuccess(problem, running) {
+  const { code, output } = await running;
+  if (code !== 0) throw new SetupError(`${problem}:\n${output}`);
+}
+
 /** What one module alone needs is installed if that is the one to run. */
 async function virtualEnvironment(folder, only) {
   const venv = join(folder, 'venv');
@@ -93,9 +99,7 @@ async function virtualEnvironment(folder, only) {
       `${workers}[ctranslate2]`,
     ],
   ]) {
-    const { code, output } = await command(file, args);
-    if (code !== 0)
-      throw new SetupError(`${[file, ...args].join(' ')} failed:\n${output}`);
+    await demandSuccess(`${[file, ...args].join(' ')} failed`, command(file, args));
   }
   done('Python SDK', 'installed');
   return python;
@@ -105,7 +109,7 @@ async function virtualEnvironment(folder, only) {
 async function installClients(folder) {
   const node = join(folder, 'node');
   await cp(suite('node'), node, { recursive: true });
-  const { code, output } = await command('npm', [
+  const npm = command('npm', [
     'install',
     '--prefix',
     node,
@@ -114,8 +118,7 @@ async function installClients(folder) {
     // Agents put their programs in place by a script.
     '--ignore-scripts=false',
   ]);
-  if (code !== 0)
-    throw new SetupError(`The clients for Node cannot be installed:\n${output}`);
+  await demandSuccess('The clients for Node cannot be installed', npm);
   done('Node clients', 'installed');
   return join(node, 'run.mjs');
 }
@@ -126,26 +129,20 @@ async function installClients(folder) {
 async function installEngine(folder) {
   const env = toolEnvironment({ SWITCHYARD_DATA_DIR: join(folder, 'data') });
   const args = [inRoot('dist/main.cli.js'), 'engines', 'install', 'ctranslate2'];
-  const { code, output } = await command(nodeBinary(), args, { env });
-  if (code !== 0)
-    throw new SetupError(`switchyard engines install ctranslate2 failed:\n${output}`);
+  const installing = command(nodeBinary(), args, { env });
+  await demandSuccess('switchyard engines install ctranslate2 failed', installing);
   done('ctranslate2', 'installed');
 }
 
 async function generateModels(folder) {
   const loader = inRoot('test/support/typescript-loader.mjs');
-  const { code, output } = await command(nodeBinary(), [
-    '--import',
-    loader,
-    suite('generate-models.ts'),
-    folder,
-  ]);
-  if (code !== 0) throw new SetupError(`The models cannot be written:\n${output}`);
+  const args = ['--import', loader, suite('generate-models.ts'), folder];
+  await demandSuccess('The models cannot be written', command(nodeBinary(), args));
   done('models', 'written, with small GGUF files of random weights');
 }
 
 async function withProduct(folder, use) {
-  const port = await freePort();
+  const [port] = await freePorts(1);
   const env = {
     ...process.env,
     SWITCHYARD_SERVER_PORT: String(port),
@@ -180,12 +177,4 @@ async function withProduct(folder, use) {
 async function run(file, ...args) {
   const [code] = await once(spawn(file, args, { stdio: 'inherit' }), 'exit');
   return code ?? 1;
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  return port;
 }

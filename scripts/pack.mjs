@@ -8,7 +8,6 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { pathToFileURL } from 'node:url';
 import { ensureBuild, ensureConsole } from './setup/build.mjs';
 import { command, inRoot } from './setup/command.mjs';
 import { done, runMain, SetupError } from './setup/report.mjs';
@@ -116,9 +115,7 @@ const withoutTests = source =>
   !/\.spec\.js$|\.tsbuildinfo$/.test(source) && !LEFT_OUT.test(source);
 
 async function enginePackages() {
-  const { ENGINE_TABLE } = await import(
-    pathToFileURL(inRoot('dist/cli/engines/engine-table.js')).href
-  );
+  const { ENGINE_TABLE } = await import(inRoot('dist/cli/engines/engine-table.js'));
   return Object.values(ENGINE_TABLE).flatMap(({ npm = [] }) => npm);
 }
 

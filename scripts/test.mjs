@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { ensureEnginePackages, ensureTestPackages } from './setup/engine-packages.mjs';
+import { ensureDebianPackages } from './setup/engine-packages.mjs';
 import { ensurePackages } from './setup/packages.mjs';
 import {
   bold,
@@ -38,8 +38,8 @@ await runMain(async () => {
   if (values.help) return void console.log(HELP);
   const steps = chosen(values);
   await ensurePackages({ install: !values['no-install'] });
-  await ensureEnginePackages({ install: !values['no-install'] });
-  await ensureTestPackages({ install: !values['no-install'] });
+  await ensureDebianPackages('engine', { install: !values['no-install'] });
+  await ensureDebianPackages('test', { install: !values['no-install'] });
   // Settings of the person's shell must not decide whether tests pass.
   for (const name of Object.keys(process.env))
     if (name.startsWith('SWITCHYARD_')) delete process.env[name];

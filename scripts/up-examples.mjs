@@ -32,12 +32,9 @@ function rows(base, { models, keyed }) {
     const recording = models.some(other => other.kind === 'tts')
       ? 'hello.mp3'
       : 'recording.mp3';
-    return [
-      [
-        name,
-        `curl ${base}${call({ model: called, voices: Object.keys(model.voices), key, recording })}`,
-      ],
-    ];
+    const voices = Object.keys(model.voices);
+    const path = call({ model: called, voices, key, recording });
+    return [[name, `curl ${base}${path}`]];
   });
 }
 

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureBuild, ensureConsole } from './setup/build.mjs';
 import { command, inRoot } from './setup/command.mjs';
-import { ensureClusterPackages, ensureEnginePackages } from './setup/engine-packages.mjs';
+import { ensureDebianPackages } from './setup/engine-packages.mjs';
 import { ensurePackages, nodeBinary } from './setup/packages.mjs';
 import { bold, dim, doing, runMain, say, SetupError, warn } from './setup/report.mjs';
 import { GatewayProcess } from './gateway-process.mjs';
@@ -40,7 +40,7 @@ await runMain(async () => {
   await refuseTakenPort(settings, options.run ? 'switchyard up' : 'npm run up --');
   stopWithNpm();
   if (!options.cluster) return serve(settings, options.models);
-  const lacking = await ensureClusterPackages(options);
+  const lacking = await ensureDebianPackages('cluster', options);
   if (lacking.length > 0)
     throw new SetupError(`A cluster needs ${lacking.join(' and ')}.`);
   return serveCluster(settings, options.cluster, READY_LIMIT_MS);
@@ -48,7 +48,7 @@ await runMain(async () => {
 
 async function prepare(options) {
   await ensurePackages(options);
-  await ensureEnginePackages(options);
+  await ensureDebianPackages('engine', options);
   await ensureBuild();
   await ensureConsole(options);
 }
@@ -183,7 +183,7 @@ function urlHost(host) {
 
 /** The steps are those of `switchyard init`. */
 async function noModel(base, { cwd, modelsFile }) {
-  const { firstModelSteps } = await import(inRoot('dist/cli/first-model.js'));
+  const { firstModelSteps } = await import(inRoot('dist/cli/init.js'));
   return `Switchyard runs on ${base}, but no model is configured in ${resolve(cwd, modelsFile)}.
 Add one, in another terminal and in this folder:
 ${firstModelSteps().join('\n')}`;

@@ -3,14 +3,12 @@ import {
   Catalogue,
   type CatalogueEntry,
   devicesOf,
-  engineOf,
   knownBytes,
-  languagesOf,
 } from '../../src/cli/catalogue/catalogue.js';
-import { byteText } from '../../src/cli/hub/disk-space.js';
+import { byteText } from '../../src/cli/shared/terminal.js';
 import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 import { exitRows, program } from '../../src/cli/program.js';
-import { helpOf, leafCommands } from '../../src/cli/shared/command-tree.js';
+import { helpOf, leafCommands } from './command-tree.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import {
   ERROR_REGISTRY,
@@ -23,7 +21,7 @@ import {
   settingDefinition,
 } from '../../src/platform/config/settings.js';
 import { type MetricDefinition, METRICS } from '../../src/platform/metrics/registry.js';
-import { ENGINE_TABLE, type EngineRow } from '../../src/cli/engines/engine-table.js';
+import { ENGINE_TABLE } from '../../src/cli/engines/engine-table.js';
 import { KEYWORDS } from '@switchyard/json-schema-gbnf/schema-keywords.js';
 import {
   OPEN_RESPONSES_CASES,
@@ -136,22 +134,19 @@ function catalogueRow(entry: CatalogueEntry): readonly string[] {
   const memory = [cpu && `CPU ${cpu} MB`, cuda && `CUDA ${cuda} MB`]
     .filter(Boolean)
     .join(', ');
-  const languages = languagesOf(entry);
+  const { engine, languages = [] } = entry.entry;
   const runs = readFileSync(CATALOGUE_PAGE, 'utf8').split('## Runs')[1] ?? '';
   return [
-    ...[
-      code(entry.name),
-      entry.summary,
-      engineOf(entry),
-      devicesOf(entry).join(', ') || '-',
-      sizeText(entry),
-    ],
-    ...[
-      memory || 'unknown',
-      languages.length > 5 ? String(languages.length) : languages.join(', ') || 'many',
-    ],
+    code(entry.name),
+    entry.summary,
+    engine,
+    devicesOf(entry).join(', ') || '-',
+    sizeText(entry),
+    memory || 'unknown',
+    languages.length > 5 ? String(languages.length) : languages.join(', ') || 'many',
     String(Object.keys((entry.entry.voices as object | undefined) ?? {}).length || '-'),
-    ...[entry.licence ?? '-', sources.join(', ') || 'a server elsewhere'],
+    entry.licence ?? '-',
+    sources.join(', ') || 'a server elsewhere',
     runs.includes(`| \`${entry.name}\` |`) ? 'yes' : 'never',
   ];
 }
@@ -176,7 +171,7 @@ const ENGINE_TABLES: Tables = {
 
 const engineTable = (
   head: readonly string[],
-  cells: (row: EngineRow) => readonly string[],
+  cells: (row: (typeof ENGINE_TABLE)[string]) => readonly string[],
 ): string =>
   table(
     ['engine', ...head],

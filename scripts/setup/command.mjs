@@ -62,3 +62,5 @@ export function command(
     );
   });
 }
+
+export const lastLines = output => output.trim().split('\n').slice(-5).join('\n');

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { command } from './command.mjs';
+import { command, lastLines } from './command.mjs';
 import { doing, done, warn } from './report.mjs';
 
 /** Debian's name of this machine's own library folder. */
@@ -62,39 +62,22 @@ const TEST_PACKAGES = [
 ];
 
 /**
+ * What engines, a cluster and tests stand on. Tests apart, so that a failure there leaves
+ * the engines alone.
+ */
+const SETS = {
+  engine: { packages: ENGINE_PACKAGES, present: 'ffmpeg, pocketsphinx, flite' },
+  cluster: { packages: CLUSTER_PACKAGES, present: 'redis-server, postgresql' },
+  test: { packages: TEST_PACKAGES, present: 'redis-server, postgresql, chromium' },
+};
+
+/**
  * Installs missing Debian packages where it may; elsewhere prints the command and
  * continues. @returns names still missing
  */
-export async function ensureEnginePackages({ install = true } = {}) {
-  return ensure(ENGINE_PACKAGES, {
-    install,
-    what: 'engine packages',
-    present: 'ffmpeg, pocketsphinx, flite',
-  });
-}
-
-/** The same for what a cluster needs besides. */
-export async function ensureClusterPackages({ install = true } = {}) {
-  return ensure(CLUSTER_PACKAGES, {
-    install,
-    what: 'cluster packages',
-    present: 'redis-server, postgresql',
-  });
-}
-
-/**
- * The same for what only tests need; apart, so that a failure here leaves
- * the engines alone.
- */
-export async function ensureTestPackages({ install = true } = {}) {
-  return ensure(TEST_PACKAGES, {
-    install,
-    what: 'test packages',
-    present: 'redis-server, postgresql, chromium',
-  });
-}
-
-async function ensure(packages, { install, what, present }) {
+export async function ensureDebianPackages(set, { install = true } = {}) {
+  const { packages, present } = SETS[set];
+  const what = `${set} packages`;
   const missing = await missingOf(packages);
   if (missing.length === 0) {
     done(what, present);
@@ -117,10 +100,8 @@ async function ensure(packages, { install, what, present }) {
 }
 
 async function missingOf(packages) {
-  const checked = await Promise.all(
-    packages.map(async entry => ({ ...entry, there: await entry.proof() })),
-  );
-  return checked.filter(({ there }) => !there);
+  const there = await Promise.all(packages.map(({ proof }) => proof()));
+  return packages.filter((_, at) => !there[at]);
 }
 
 const onPath = name =>
@@ -144,21 +125,13 @@ async function rootPrefix() {
 
 async function aptInstall(root, names, what) {
   doing(`apt-get install ${names.join(' ')}`, what);
-  const apt = args => {
-    const [file, ...rest] = [
-      ...root,
-      'env',
-      'DEBIAN_FRONTEND=noninteractive',
-      'apt-get',
-      ...args,
-    ];
-    return command(file, rest);
-  };
-  const install = () => apt(['install', '-y', '--no-install-recommends', ...names]);
+  const [file, ...before] = [...root, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get'];
+  const apt = (...args) => command(file, [...before, ...args]);
+  const install = () => apt('install', '-y', '--no-install-recommends', ...names);
   if ((await install()).code === 0) return true;
   // A machine that never ran it has no package lists yet.
-  await apt(['update']);
+  await apt('update');
   const { code, output } = await install();
-  if (code !== 0) warn(output.trim().split('\n').slice(-5).join('\n'));
+  if (code !== 0) warn(lastLines(output));
   return code === 0;
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HOME, inRoot, IS_PACKAGE } from './command.mjs';
-import { ensureEnginePackages } from './engine-packages.mjs';
+import { ensureDebianPackages } from './engine-packages.mjs';
 import { done } from './report.mjs';
 
 const ENTRIES = /^models:\n[^]*/m;
@@ -20,7 +20,7 @@ export async function ensureHome() {
     const text = readFileSync(inRoot('config', name), 'utf8');
     const bare =
       name === 'models.yaml' &&
-      (await ensureEnginePackages({ install: false })).length > 0;
+      (await ensureDebianPackages('engine', { install: false })).length > 0;
     writeFileSync(file, bare ? text.replace(ENTRIES, 'models: []\n') : text);
     done('configuration', bare ? `${file}: no models yet` : file);
   }

@@ -1,8 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { command, inRoot, toolEnvironment } from './command.mjs';
+import { command, inRoot, lastLines, toolEnvironment } from './command.mjs';
 import { doing, done, warn } from './report.mjs';
 
 const FLAGS = [
@@ -24,16 +23,15 @@ const FLAGS = [
  */
 export async function ensureLlamaServer() {
   // The build of the product comes before.
-  const kernels = await import(
-    pathToFileURL(inRoot('dist/cli/engines/llama-kernels.js')).href
-  );
-  const folder = inRoot('node_modules/.cache', `llama-server-${kernels.llamaRelease()}`);
+  const kernels = await import(inRoot('dist/cli/engines/llama-kernels.js'));
+  const source = kernels.LLAMA_SOURCE;
+  const folder = inRoot('node_modules/.cache', `llama-server-${source.release}`);
   const binary = join(folder, 'build', 'bin', 'llama-server');
   if (existsSync(binary)) {
     done('llama-server', 'built before');
     return binary;
   }
-  const problem = (await kernels.lackingBuildTools()) ?? (await make(folder, kernels));
+  const problem = (await kernels.lackingBuildTools()) ?? (await make(folder, source));
   if (problem === undefined) {
     done('llama-server', 'built');
     return binary;
@@ -43,15 +41,15 @@ export async function ensureLlamaServer() {
 }
 
 /** @returns what went wrong */
-async function make(folder, { BUILD_ENVIRONMENT, LLAMA_SOURCE, llamaRelease }) {
+async function make(folder, { bundle, release, env: buildEnvironment }) {
   rmSync(folder, { recursive: true, force: true });
-  doing('llama-server', `release ${llamaRelease()}, cmake: a few minutes`);
+  doing('llama-server', `release ${release}, cmake: a few minutes`);
   const source = join(folder, 'source');
   const build = join(folder, 'build');
   const ninja = (await command('ninja', ['--version'])).code === 0 ? ['-G', 'Ninja'] : [];
-  const env = toolEnvironment(BUILD_ENVIRONMENT);
+  const env = toolEnvironment(buildEnvironment);
   for (const [tool, ...args] of [
-    ['git', 'clone', '--quiet', LLAMA_SOURCE, source],
+    ['git', 'clone', '--quiet', bundle, source],
     ['cmake', '-S', source, '-B', build, ...ninja, ...FLAGS.map(flag => `-D${flag}`)],
     [
       'cmake',
@@ -64,8 +62,7 @@ async function make(folder, { BUILD_ENVIRONMENT, LLAMA_SOURCE, llamaRelease }) {
     ],
   ]) {
     const made = await command(tool, args, { env });
-    if (made.code !== 0)
-      return `${tool}: ${made.output.trim().split('\n').slice(-5).join('\n')}`;
+    if (made.code !== 0) return `${tool}: ${lastLines(made.output)}`;
   }
   rmSync(source, { recursive: true });
   return undefined;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { command, inRoot } from './command.mjs';
+import { command, inRoot, lastLines } from './command.mjs';
 import { doing, done, SetupError, warn } from './report.mjs';
 
 /**
@@ -30,8 +30,6 @@ const PEERS = [
   },
 ];
 
-const lastLines = ({ output }) => output.trim().split('\n').slice(-5).join('\n');
-
 /**
  * A Python with CTranslate2, and with the peers that can be installed, kept for
  * the next run.
@@ -53,16 +51,16 @@ export async function ensureWhisperPython() {
     doing('Python', 'a virtual environment with CTranslate2');
     const made = await command('python3', ['-m', 'venv', folder]);
     if (made.code !== 0)
-      throw new SetupError(`python3 -m venv failed: ${lastLines(made)}`);
+      throw new SetupError(`python3 -m venv failed: ${lastLines(made.output)}`);
   }
   const needed = await install(NEEDED);
   if (needed.code !== 0)
-    throw new SetupError(`CTranslate2 cannot be installed: ${lastLines(needed)}`);
+    throw new SetupError(`CTranslate2 cannot be installed: ${lastLines(needed.output)}`);
   for (const { name, imports, packages } of PEERS) {
     if ((await command(python, ['-c', `import ${imports}`])).code === 0) continue;
     doing('Python', `${name}, once`);
     const peer = await install(packages);
-    if (peer.code !== 0) warn(`No comparison with ${name}: ${lastLines(peer)}`);
+    if (peer.code !== 0) warn(`No comparison with ${name}: ${lastLines(peer.output)}`);
   }
   done('Python', 'installed');
   return python;

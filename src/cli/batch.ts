@@ -106,7 +106,7 @@ async function watch(
   first: Batch,
   signal: AbortSignal,
 ): Promise<Batch> {
-  const progress = new BatchProgress();
+  const progress = startProgress();
   try {
     let batch = first;
     for (; ; batch = await client.call('get', '/v1/batches/{id}', { id: batch.id })) {
@@ -123,41 +123,35 @@ async function watch(
 const rateText = (rate: number | null) =>
   rate === null ? '-' : `${Number(rate.toPrecision(3))} lines/s`;
 
-class BatchProgress {
-  readonly #line = new ProgressLine();
-  #bar: SingleBar | undefined;
-
-  show({ request_counts: counts, status, rate_per_s, eta_s }: Batch): void {
+function startProgress() {
+  const line = new ProgressLine();
+  const options = {
+    format: BAR,
+    hideCursor: true,
+    clearOnComplete: true,
+    stream: stderr,
+  };
+  const bar = new SingleBar(options);
+  const show = ({ request_counts: counts, status, rate_per_s, eta_s }: Batch) => {
     const { total, failed } = counts;
     const done = counts.completed + failed;
     const [rate, remaining] = [rateText(rate_per_s), durationText(eta_s)];
     if (!stderr.isTTY) {
       const pace = status === 'in_progress' ? `, ${rate}, ETA ${remaining}` : '';
-      this.#line.show(`${status}: ${done}/${total} lines, ${failed} failed${pace}`);
+      line.show(`${status}: ${done}/${total} lines, ${failed} failed${pace}`);
     } else if (total > 0) {
       // While the number of lines is not known, an empty bar would be full.
       const words = { failed, status, rate, remaining };
-      this.#bar ??= startedBar(total, words);
-      this.#bar.setTotal(total);
-      this.#bar.update(done, words);
+      if (!bar.isActive) bar.start(total, 0, words);
+      bar.setTotal(total);
+      bar.update(done, words);
     }
-  }
-
-  stop(): void {
-    this.#bar?.stop();
-    this.#line.clear();
-  }
-}
-
-function startedBar(total: number, words: object): SingleBar {
-  const bar = new SingleBar({
-    format: BAR,
-    hideCursor: true,
-    clearOnComplete: true,
-    stream: stderr,
-  });
-  bar.start(total, 0, words);
-  return bar;
+  };
+  const stop = () => {
+    bar.stop();
+    line.clear();
+  };
+  return { show, stop };
 }
 
 const HELP = `

@@ -1,6 +1,6 @@
 import { parseWholeNumber } from './shared/arguments.js';
 import { CliError } from './shared/cli-error.js';
-import { command, ONE_DOCUMENT, type OptionValues } from './shared/command.js';
+import { command, type OptionValues } from './shared/command.js';
 import { columns, print, printJson, ProgressLine, msText } from './shared/terminal.js';
 import { type GatewayClient } from './shared/gateway-client.js';
 import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
@@ -50,7 +50,7 @@ export const benchCommand = command({
     'It loads the gateway for real, beside the requests of others. Exit code 1: a request failed.',
   gateway: true,
   options: OPTIONS,
-  json: ONE_DOCUMENT,
+  json: true,
   async run({ client, signal, arg, options }) {
     const { callers, requests, json } = options;
     const served = await client.call('get', '/v1/models/{id}', { id: arg });

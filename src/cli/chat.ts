@@ -5,7 +5,7 @@ import { parseNumber, parseWholeNumber } from './shared/arguments.js';
 import { CliError, usageError } from './shared/cli-error.js';
 import { command, type OptionValues } from './shared/command.js';
 import { type GatewayClient, serverEvents } from './shared/gateway-client.js';
-import { type RequestWatch, watched } from './request-watch.js';
+import { watched } from './request-watch.js';
 import { MARKS, say } from './shared/terminal.js';
 
 const HELP = `
@@ -112,25 +112,9 @@ function report(error: unknown) {
   if (!stdin.isTTY) process.exitCode = error.exitCode;
 }
 
-interface Message {
-  readonly role: 'system' | 'user' | 'assistant';
-  readonly content: string;
-}
-
-interface Chunk {
-  readonly choices?: readonly { readonly delta?: { readonly content?: string } }[];
-  readonly usage?: {
-    readonly prompt_tokens: number;
-    readonly completion_tokens: number;
-  } | null;
-}
-
-/**
- * What was said so far, and the next answer of the model, written to stdout
- * while it comes.
- */
+/** What was said so far, and the next answer of the model. */
 class Conversation {
-  #messages: Message[] = [];
+  #messages: readonly { readonly role: string; readonly content: string }[] = [];
 
   /** @param fields what each request has besides its messages */
   constructor(
@@ -149,36 +133,40 @@ class Conversation {
 
   /** @throws CliError with what the gateway said; the question is then as never asked */
   async ask(question: string): Promise<void> {
-    const messages: Message[] = [...this.#messages, { role: 'user', content: question }];
+    const messages = [...this.#messages, { role: 'user', content: question }];
     const stream_options = { include_usage: true };
     const body = { messages, ...this.fields, stream: true, stream_options };
-    const { priority } = this.options;
+    const { priority, timings } = this.options;
     const order = { body, priority };
     await watched(this.client, '/v1/chat/completions', order, async (response, watch) => {
-      const content = await this.#written(response, watch);
+      const { content, tokens } = await written(response, watch.stop);
+      if (timings) {
+        const first = response.headers.get('x-switchyard-ttft-ms');
+        const ttft = first === null ? '' : `first token ${first} ms, `;
+        say(`${ttft}${await watch.timings()}${tokens}`);
+      }
       this.#messages = [...messages, { role: 'assistant', content }];
     });
   }
+}
 
-  async #written(response: Response, watch: RequestWatch): Promise<string> {
-    let text = '';
-    let usage: Chunk['usage'];
-    for await (const chunk of serverEvents<Chunk>(response)) {
-      watch.stop();
-      const said = chunk.choices?.[0]?.delta?.content ?? '';
-      stdout.write(said);
-      text += said;
-      usage ??= chunk.usage;
-    }
-    stdout.write('\n');
-    if (this.options.timings) {
-      const first = response.headers.get('x-switchyard-ttft-ms');
-      const ttft = first === null ? '' : `first token ${first} ms, `;
-      const tokens = usage
-        ? `, ${usage.prompt_tokens} + ${usage.completion_tokens} tokens`
-        : '';
-      say(`${ttft}${await watch.timings()}${tokens}`);
-    }
-    return text;
+/** Writes an answer to stdout while it comes. @param onChunk called with each part */
+async function written(response: Response, onChunk: () => void) {
+  let [content, tokens] = ['', ''];
+  const events = serverEvents<{
+    readonly choices?: readonly { readonly delta?: { readonly content?: string } }[];
+    readonly usage?: {
+      readonly prompt_tokens: number;
+      readonly completion_tokens: number;
+    } | null;
+  }>(response);
+  for await (const { choices, usage } of events) {
+    onChunk();
+    const said = choices?.[0]?.delta?.content ?? '';
+    stdout.write(said);
+    content += said;
+    if (usage) tokens ||= `, ${usage.prompt_tokens} + ${usage.completion_tokens} tokens`;
   }
+  stdout.write('\n');
+  return { content, tokens };
 }

@@ -5,44 +5,21 @@ import {
   modelsSchema,
   settingsSchema,
 } from '../platform/config/file-schemas.js';
-import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
+import { loadConfig } from '../platform/config/load-config.js';
 import { CATALOGUE_ENTRY } from './catalogue/catalogue.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
 import { environmentName, settingDefinition } from '../platform/config/settings.js';
 import { problemText } from '../platform/config/yaml-file.js';
-import { command, commandGroup, ONE_DOCUMENT } from './shared/command.js';
+import { command, commandGroup } from './shared/command.js';
 import { table, MARKS, print, printJson } from './shared/terminal.js';
 
 /** In place of a key, or of an address that may hold a password. */
 const HIDDEN = '(hidden)';
 
-/** Every setting in the order of the table, as `config:print` shows it. */
-function configRows({ sources }: LoadedConfig) {
-  return [...sources].map(([path, { value, origin }]) => ({
-    path,
-    value: isSecretSetting(path) && value !== '' ? HIDDEN : value,
-    origin,
-    default: settingDefinition(path).default,
-    allowed: settingDefinition(path).allowed,
-    env: environmentName(path),
-  }));
-}
-
-/** Settings that differ from their default are marked with `*`. */
-const configTable = (rows: ReturnType<typeof configRows>) =>
-  table(['  setting', 'value', 'origin', 'allowed'], rows, row => [
-    `${row.value === row.default ? ' ' : '*'} ${row.path}`,
-    row.value,
-    row.origin,
-    row.allowed,
-  ]);
-
-const HELP = `
-Every setting with its effective value and where it came from: default, file:line:column or environment variable.
+const HELP = `Every setting with its effective value and where it came from: default, file:line:column or environment variable.
 A * marks a value that differs from its default.`;
 
-const CHECK_HELP = `
-Exit code 2: there are mistakes, and a gateway would not start; each with file, line and column, or its variable.
+const CHECK_HELP = `Exit code 2: there are mistakes, and a gateway would not start; each with file, line and column, or its variable.
 Warnings (!) start. Files of models: switchyard models check. This machine: switchyard doctor.`;
 
 const check = command({
@@ -50,8 +27,8 @@ const check = command({
   about:
     'settings file, variables and models.yaml: every mistake, those in the options of engines included',
   examples: ['config check', 'config check --json | jq .warnings'],
-  notes: CHECK_HELP.trim(),
-  json: ONE_DOCUMENT,
+  notes: CHECK_HELP,
+  json: true,
   run({ engines, options }) {
     const { settings, models, warnings } = loadConfig({ askEngine: engines.objections });
     const ids = models.map(({ id }) => id);
@@ -69,17 +46,31 @@ const show = command({
   name: 'print',
   about: 'every setting, its value and its origin',
   examples: ['config print', "config print --json | jq -r '.settings[].path'"],
-  notes: HELP.trim(),
+  notes: HELP,
   json: 'settings and models as one JSON document',
   run({ options }) {
     const config = loadConfig();
-    const settings = configRows(config);
+    const settings = [...config.sources].map(([path, { value, origin }]) => ({
+      path,
+      value: isSecretSetting(path) && value !== '' ? HIDDEN : value,
+      origin,
+      default: settingDefinition(path).default,
+      allowed: settingDefinition(path).allowed,
+      env: environmentName(path),
+    }));
     if (options.json) return { settings, models: config.models };
     const models = config.models.map(
       model =>
         `  ${model.id}  ${model.kind}, ${model.engine}, ${replicaSpecs(model).length} local`,
     );
-    print(configTable(settings));
+    print(
+      table(['  setting', 'value', 'origin', 'allowed'], settings, row => [
+        `${row.value === row.default ? ' ' : '*'} ${row.path}`,
+        row.value,
+        row.origin,
+        row.allowed,
+      ]),
+    );
     print(
       `\nmodels (${config.settings.workers.modelsFile})\n${models.join('\n') || '  none'}`,
     );
@@ -98,8 +89,7 @@ export const FILE_SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
     listSchema('Catalogue of models', 'catalogue', jsonSchema(CATALOGUE_ENTRY)),
 };
 
-const SCHEMA_HELP = `
-Editors with a YAML language server check and complete a file that begins with
+const SCHEMA_HELP = `Editors with a YAML language server check and complete a file that begins with
 # yaml-language-server: $schema=FILE`;
 
 const schema = command({
@@ -107,7 +97,7 @@ const schema = command({
   about: 'JSON Schema of a configuration file, for editors',
   arg: ['[file]', 'which', Object.keys(FILE_SCHEMAS), 'switchyard'],
   examples: ['config schema', 'config schema models > models.schema.json'],
-  notes: SCHEMA_HELP.trim(),
+  notes: SCHEMA_HELP,
   run: ({ arg: file }) => printJson(FILE_SCHEMAS[file]?.()),
 });
 

@@ -14,15 +14,15 @@ import { listenProblem, portHolder } from '../platform/process/listen-check.js';
 import { freeBytes } from '../platform/storage/storage-problems.js';
 import { EMBEDDED_LIBRARIES } from './engines/engine-packages.js';
 import { ENGINE_TABLE } from './engines/engine-table.js';
-import { lackingBuildTools, llamaKernels } from './engines/llama-kernels.js';
+import { isCompiledHere, lackingBuildTools } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
-import { byteText } from './hub/disk-space.js';
 import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
-import { KEY_TEXTS, type Status } from './operate/status.js';
-import { command, ONE_DOCUMENT, type EngineChecks } from './shared/command.js';
+import { KEY_TEXTS } from './operate/status.js';
+import { command, type EngineChecks } from './shared/command.js';
 import { type Diagnosis, diagnosisText, failing, passing } from './shared/diagnosis.js';
 import { type GatewayAnswer } from './shared/gateway-client.js';
+import { byteText } from './shared/terminal.js';
 
 const NODE_MIN = [22, 12] as const;
 const LOW_DISK_BYTES = 2 * 1024 ** 3;
@@ -42,16 +42,11 @@ function checkNode(): Diagnosis {
  * The npm packages of engines that models use: what is absent shows only when
  * an engine starts.
  */
-async function checkPackages(
-  models: readonly ModelSpec[],
-): Promise<readonly Diagnosis[]> {
-  const local = models.filter(({ replicas }) => replicas !== 0);
-  const checks = [...new Set(local.map(({ engine }) => engine))].flatMap(engine => {
+const checkPackages = (local: readonly ModelSpec[]) =>
+  [...new Set(local.map(({ engine }) => engine))].flatMap(engine => {
     const [name] = ENGINE_TABLE[engine]?.npm ?? [];
     return name === undefined ? [] : [checkPackage(name, engine)];
   });
-  return Promise.all(checks);
-}
 
 async function checkPackage(name: string, engine: string): Promise<Diagnosis> {
   try {
@@ -77,21 +72,17 @@ async function checkFfmpeg(): Promise<Diagnosis> {
 }
 
 /** The Debian libraries of the engines that models.yaml uses. */
-function checkEngineLibraries(models: readonly ModelSpec[]): readonly Diagnosis[] {
-  const local = models.filter(({ replicas }) => replicas !== 0);
-  return Object.entries(EMBEDDED_LIBRARIES).flatMap(
-    ([engine, { load, fix }]): Diagnosis[] => {
-      const users = local.filter(model => model.engine === engine).map(({ id }) => id);
-      if (users.length === 0) return [];
-      try {
-        return [passing(engine, `${load()} loads, for ${users.join(', ')}`)];
-      } catch (error) {
-        const detail = `needed by ${users.join(', ')}: ${(error as Error).message}`;
-        return [failing(engine, detail, fix)];
-      }
-    },
-  );
-}
+const checkEngineLibraries = (local: readonly ModelSpec[]) =>
+  Object.entries(EMBEDDED_LIBRARIES).flatMap(([engine, { load, fix }]): Diagnosis[] => {
+    const users = local.filter(model => model.engine === engine).map(({ id }) => id);
+    if (users.length === 0) return [];
+    try {
+      return [passing(engine, `${load()} loads, for ${users.join(', ')}`)];
+    } catch (error) {
+      const detail = `needed by ${users.join(', ')}: ${(error as Error).message}`;
+      return [failing(engine, detail, fix)];
+    }
+  });
 
 /** Free, or taken by a Switchyard that runs: both are well. */
 async function checkPort({ host, port }: Settings['server']): Promise<Diagnosis> {
@@ -185,28 +176,18 @@ async function checkServer(
 }
 
 /** Workers in other languages: the program of each `command`. */
-async function checkCommands(
-  models: readonly ModelSpec[],
-): Promise<readonly Diagnosis[]> {
-  const local = models.filter(({ command, replicas }) => command && replicas !== 0);
-  return Promise.all(
-    local.map(async ({ id, command: [program = ''] = [] }) => {
-      const found = await programFile(program);
-      if (found !== undefined) return passing('command', `${id}: ${found}`);
+const checkCommands = (local: readonly ModelSpec[]) =>
+  local
+    .filter(({ command }) => command)
+    .map(async ({ id, command: [program = ''] = [] }) => {
+      const files = program.includes('/')
+        ? [resolve(program)]
+        : programFolders().map(folder => join(folder, program));
+      for (const file of files)
+        if (await isProgram(file)) return passing('command', `${id}: ${file}`);
       const fix = `install it, or change \`command\` of ${id}`;
       return failing('command', `${id}: there is no program ${program}`, fix);
-    }),
-  );
-}
-
-async function programFile(program: string): Promise<string | undefined> {
-  const folders = program.includes('/') ? [''] : programFolders();
-  for (const folder of folders) {
-    const file = folder === '' ? resolve(program) : join(folder, program);
-    if (await isProgram(file)) return file;
-  }
-  return undefined;
-}
+    });
 
 const isProgram = (file: string) =>
   Promise.all([access(file, constants.X_OK), stat(file)]).then(
@@ -218,14 +199,20 @@ const isProgram = (file: string) =>
  * What a gateway that runs here says of its keys and its workers; nothing of workers
  * where it asks for a key.
  */
-async function checkGateway(server: Settings['server']): Promise<readonly Diagnosis[]> {
+async function checkGateway({
+  host,
+  port,
+}: Settings['server']): Promise<readonly Diagnosis[]> {
+  const ask = (what: string) =>
+    fetch(`http://${host}:${port}/admin/v1/${what}`, {
+      signal: AbortSignal.timeout(DIAL_LIMIT_MS),
+    });
   try {
-    const status = await asked(server, 'status');
+    const status = await ask('status');
     if (status.status === 401) return [passing('keys', 'required')];
-    const { gateway } = (await status.json()) as Status;
-    const { data } = (await (
-      await asked(server, 'workers')
-    ).json()) as GatewayAnswer<'/admin/v1/workers'>;
+    const { gateway } = (await status.json()) as GatewayAnswer<'/admin/v1/status'>;
+    const workers = await ask('workers');
+    const { data } = (await workers.json()) as GatewayAnswer<'/admin/v1/workers'>;
     const state = gateway.keys === 'ignored' ? 'warn' : 'ok';
     return [
       { what: 'keys', state, detail: KEY_TEXTS[gateway.keys] },
@@ -239,11 +226,6 @@ async function checkGateway(server: Settings['server']): Promise<readonly Diagno
     return [];
   }
 }
-
-const asked = ({ host, port }: Settings['server'], what: string) =>
-  fetch(`http://${host}:${port}/admin/v1/${what}`, {
-    signal: AbortSignal.timeout(DIAL_LIMIT_MS),
-  });
 
 const MODULE = 'switchyard_worker.ctranslate2';
 
@@ -295,8 +277,7 @@ async function checkLlamaKernels(
     return [];
   if ((await lackingBuildTools()) !== undefined) return [];
   const what = 'llama.cpp';
-  if ((await llamaKernels()) === 'localBuild')
-    return [passing(what, 'compiled for this CPU')];
+  if (await isCompiledHere()) return [passing(what, 'compiled for this CPU')];
   const detail =
     'prebuilt kernels, which reach 0.65 to 0.8 of kernels compiled for this CPU with several requests';
   return [
@@ -310,7 +291,6 @@ export const doctorCommand = command({
   examples: ['doctor', 'doctor --json | jq \'.checks[] | select(.state == "fail")\''],
   notes:
     'Exit code 1: something that is configured will not work. ! marks what is optional.',
-  json: ONE_DOCUMENT,
   async run({ engines }) {
     const checks = await diagnose(engines);
     return { ok: checks.every(({ state }) => state !== 'fail'), checks };
@@ -325,9 +305,8 @@ export async function diagnose(engines: EngineChecks): Promise<readonly Diagnosi
   try {
     config = loadConfig({ askEngine: engines.objections });
   } catch (error) {
-    const { message: detail } = error as Error;
-    const fix = 'change these lines';
-    return [...machine, { what: 'configuration', state: 'fail', detail, fix }];
+    const { message } = error as Error;
+    return [...machine, failing('configuration', message, 'change these lines')];
   }
   return [...machine, ...(await configured(config, engines))];
 }
@@ -336,17 +315,17 @@ async function configured(
   { settings, models, warnings }: LoadedConfig,
   engines: EngineChecks,
 ): Promise<readonly Diagnosis[]> {
+  const local = models.filter(({ replicas }) => replicas !== 0);
   const valid = `${settings.workers.modelsFile} and every setting are valid`;
   return [
-    { what: 'configuration', state: 'ok', detail: valid },
+    passing('configuration', valid),
     ...warnings.map((warning): Diagnosis => ({
       what: 'configuration',
       state: 'warn',
       detail: problemText(warning),
     })),
-    ...checkEngineLibraries(models),
-    ...(await checkPackages(models)),
-    ...(await checkCommands(models)),
+    ...checkEngineLibraries(local),
+    ...(await Promise.all([...checkPackages(local), ...checkCommands(local)])),
     ...checkPythonWorkers(models, settings.data.dir),
     ...(await checkLlamaKernels(models)),
     await checkModelFiles(models, settings, engines),

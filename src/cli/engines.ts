@@ -2,7 +2,7 @@ import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { ENGINE_TABLE } from './engines/engine-table.js';
 import { usageError } from './shared/cli-error.js';
-import { command, commandGroup, ONE_DOCUMENT } from './shared/command.js';
+import { command, commandGroup, type OptionValues } from './shared/command.js';
 import {
   EMBEDDED_LIBRARIES,
   engineVersion,
@@ -11,21 +11,20 @@ import {
 } from './engines/engine-packages.js';
 import {
   buildLlamaKernels,
-  llamaKernels,
+  isCompiledHere,
   removeLlamaKernels,
 } from './engines/llama-kernels.js';
 import { PythonEnvironment } from './engines/python-environment.js';
-import { table, MARKS, printJson, ProgressLine, say } from './shared/terminal.js';
+import { table, MARKS, ProgressLine, say } from './shared/terminal.js';
 
-interface InstallOptions {
-  readonly cuda?: boolean | undefined;
-  readonly python?: string | undefined;
-  readonly native?: boolean | undefined;
-  readonly prebuilt?: boolean | undefined;
-}
+const INSTALL_OPTIONS = {
+  '--cuda': 'ctranslate2: with the CUDA libraries that it loads (1 GB more)',
+  '--python <command>': 'ctranslate2: the Python to use',
+  '--native': 'llama-cpp: compile it for this CPU',
+  '--prebuilt': 'llama-cpp: restore the kernels of the npm package',
+} as const;
 
-const INSTALL_HELP = `
-ctranslate2  Whisper through CTranslate2, a worker in Python: 0.5 GB in data.dir/engines, from wheels only. Installing
+const INSTALL_HELP = `ctranslate2  Whisper through CTranslate2, a worker in Python: 0.5 GB in data.dir/engines, from wheels only. Installing
              again changes nothing, or brings the versions of this release. pip's own settings apply (PIP_NO_INDEX,
              PIP_FIND_LINKS, PIP_INDEX_URL, …).
 sherpa-onnx, llama-cpp
@@ -40,7 +39,6 @@ const list = command({
   name: 'list',
   about: 'every engine: version, what it serves, devices',
   examples: ['engines list', "engines list --json | jq -r '.engines[].engine'"],
-  json: ONE_DOCUMENT,
   run: async () => ({ engines: await listedEngines(environment()) }),
   text: ({ engines }) =>
     table(
@@ -60,21 +58,15 @@ const install = command({
   about: 'install what an engine needs beside the npm packages',
   arg: ['<engine>', 'the engine', ['ctranslate2', ...PACKAGED_ENGINES]],
   examples: ['engines install ctranslate2', 'engines install llama-cpp --native'],
-  notes: INSTALL_HELP.trim(),
-  options: {
-    '--cuda': 'ctranslate2: with the CUDA libraries that it loads (1 GB more)',
-    '--python <command>': 'ctranslate2: the Python to use',
-    '--native': 'llama-cpp: compile it for this CPU',
-    '--prebuilt': 'llama-cpp: restore the kernels of the npm package',
-  },
+  notes: INSTALL_HELP,
+  options: INSTALL_OPTIONS,
   json: 'the engine as `engines list --json` shows it, as one JSON document',
   async run({ arg: engine, options, signal }) {
     await (engine === 'ctranslate2'
       ? installPython(options, signal)
       : installPackages(engine, options, signal));
-    if (!options.json) return;
-    const engines = await listedEngines(environment());
-    printJson(engines.find(each => each.engine === engine));
+    if (!options.json) return undefined;
+    return (await listedEngines(environment())).find(each => each.engine === engine);
   },
 });
 
@@ -89,7 +81,7 @@ const WORKER =
 const environment = () => new PythonEnvironment(loadConfig().settings.data.dir);
 
 async function listedEngines(python: PythonEnvironment) {
-  const isCompiled = (await llamaKernels()) === 'localBuild';
+  const isCompiled = await isCompiledHere();
   return Object.entries(ENGINE_TABLE).map(
     ([engine, { kinds, capabilities, devices }]) => {
       const version = versionOf(engine, python);
@@ -132,7 +124,7 @@ function pythonVersion(python: PythonEnvironment): string | undefined {
 
 async function installPackages(
   engine: string,
-  { native, prebuilt }: InstallOptions,
+  { native, prebuilt }: OptionValues<typeof INSTALL_OPTIONS>,
   signal: AbortSignal,
 ) {
   if ((native ?? prebuilt) !== undefined && engine !== 'llama-cpp')
@@ -145,7 +137,7 @@ async function installPackages(
 }
 
 async function installPython(
-  { cuda = false, python }: InstallOptions,
+  { cuda = false, python }: OptionValues<typeof INSTALL_OPTIONS>,
   signal: AbortSignal,
 ) {
   const place = environment();

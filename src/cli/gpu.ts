@@ -1,7 +1,7 @@
 import { delimiter, basename, dirname, join } from 'node:path';
 import { loadConfig } from '../platform/config/load-config.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
-import { command, commandGroup, ONE_DOCUMENT } from './shared/command.js';
+import { command, commandGroup } from './shared/command.js';
 import { diagnosisText, type Diagnosis, failing, passing } from './shared/diagnosis.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import { say } from './shared/terminal.js';
@@ -15,7 +15,7 @@ import {
   type Installing,
   NPM_INSTALL,
   demandSuccess,
-} from './engines/command.js';
+} from './shared/run-command.js';
 import { engineModules, installedVersion } from './engines/engine-packages.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { CliError } from './shared/cli-error.js';
@@ -26,20 +26,21 @@ const GPU_PARTS = {
   'llama-cpp-vulkan': { megabytes: 50, packages: ['linux-x64-vulkan'] },
 } as const;
 
-export type GpuPart = keyof typeof GPU_PARTS;
-
-interface GpuInstall extends Installing {
-  /** node_modules */
-  readonly modules?: string;
-  readonly dryRun: boolean;
-}
+type GpuPart = keyof typeof GPU_PARTS;
 
 /**
  * Puts the CUDA halves of native packages where the packages look for them. npm cannot:
  * `.npmrc` ignores install scripts, and package.json replaces llama.cpp's GPU packages,
  * 0.6 GB, by an empty one. `npm ci` removes them again.
  */
-export async function installGpu(part: GpuPart, options: GpuInstall): Promise<void> {
+export async function installGpu(
+  part: GpuPart,
+  options: Installing & {
+    /** node_modules */
+    readonly modules?: string;
+    readonly dryRun: boolean;
+  },
+): Promise<void> {
   if (`${process.platform}-${process.arch}` !== 'linux-x64')
     throw new CliError(
       `GPU packages exist for linux-x64; this machine is ${process.platform}-${process.arch}`,
@@ -51,7 +52,7 @@ export async function installGpu(part: GpuPart, options: GpuInstall): Promise<vo
  * npm verifies the download and installs it in a folder of its own, where the override of
  * package.json does not apply. The result then replaces the empty package.
  */
-async function installPackage(name: string, options: GpuInstall) {
+async function installPackage(name: string, options: Parameters<typeof installGpu>[1]) {
   const { modules = engineModules(), report, dryRun } = options;
   const version = installedVersion('node-llama-cpp', modules);
   if (version === undefined)
@@ -68,10 +69,7 @@ async function installPackage(name: string, options: GpuInstall) {
   await remove(work);
   await mkdir(work, { recursive: true });
   try {
-    const made = await downloaded(`${own}@${version}`, join(work, 'node_modules', own), {
-      ...options,
-      work,
-    });
+    const made = await downloaded(own, version, work, options);
     await remove(target);
     // An empty package that npm nested here would be found first.
     await remove(join(modules, 'node-llama-cpp', 'node_modules', own));
@@ -82,35 +80,22 @@ async function installPackage(name: string, options: GpuInstall) {
   report(`${own} ${version} installed`);
 }
 
-/** @returns `made`, where npm has put it. @throws CliError if it has no binaries */
+/** @returns where npm has put it. @throws CliError if it has no binaries */
 async function downloaded(
-  wanted: string,
-  made: string,
-  { run = runCommand, work, signal }: GpuInstall & { readonly work: string },
+  name: string,
+  version: string,
+  cwd: string,
+  { run = runCommand, signal }: Installing,
 ): Promise<string> {
-  await writeFile(join(work, 'package.json'), '{ "private": true }');
-  const npm = [...NPM_INSTALL, '--no-save', wanted];
-  await demandSuccess('npm install failed', run('npm', npm, { cwd: work, signal }));
+  await writeFile(join(cwd, 'package.json'), '{ "private": true }');
+  const npm = [...NPM_INSTALL, '--no-save', `${name}@${version}`];
+  await demandSuccess('npm install failed', run('npm', npm, { cwd, signal }));
+  const made = join(cwd, 'node_modules', name);
   if (existsSync(join(made, 'bins'))) return made;
-  throw new CliError(`npm brought no binaries of ${wanted.replace(/@[^@]+$/, '')}`);
+  throw new CliError(`npm brought no binaries of ${name}`);
 }
 
 const remove = (path: string) => rm(path, { recursive: true, force: true });
-
-interface GpuProbe {
-  readonly run?: RunCommand;
-  readonly modules?: string;
-  /** Folders of LD_LIBRARY_PATH. */
-  readonly libraryFolders: readonly string[];
-  readonly python: PythonEnvironment;
-}
-
-interface GpuReport {
-  /** Everything that is named works on the GPU of this machine. */
-  readonly ok: boolean;
-  readonly gpus: readonly string[];
-  readonly checks: readonly Diagnosis[];
-}
 
 /** By the version in its file names, such as `libcudart.so.13`. */
 const FAMILIES = [
@@ -142,15 +127,22 @@ print(json.dumps({"devices": ctranslate2.get_cuda_device_count()}))
 `;
 
 /**
- * Every reading is made the way an engine would: by loading the libraries in a process
- * of its own.
+ * What `switchyard gpu check` reads on this machine. Every reading is made the way an
+ * engine would: by loading the libraries in a process of its own.
+ * @returns `ok`: everything that is named works on the GPU of this machine
  */
 export async function checkGpu({
   run = runCommand,
   modules = engineModules(),
-  libraryFolders,
-  python,
-}: GpuProbe): Promise<GpuReport> {
+  libraryFolders = ownLibraryFolders(),
+  python = new PythonEnvironment(loadConfig().settings.data.dir),
+}: {
+  readonly run?: RunCommand;
+  readonly modules?: string;
+  /** Folders of LD_LIBRARY_PATH. */
+  readonly libraryFolders?: readonly string[];
+  readonly python?: PythonEnvironment;
+} = {}) {
   const { code, output } = await run('nvidia-smi', NVIDIA_QUERY);
   const gpus = code === 0 ? output.split('\n').filter(line => line.trim() !== '') : [];
   const cached = await run('/bin/sh', ['-c', 'PATH="$PATH:/sbin" ldconfig -p']);
@@ -168,6 +160,9 @@ export async function checkGpu({
   ];
   return { ok: checks.every(({ state }) => state !== 'fail'), gpus, checks };
 }
+
+const ownLibraryFolders = () =>
+  (foreignEnvironment({}).LD_LIBRARY_PATH ?? '').split(delimiter).filter(Boolean);
 
 const NVIDIA_QUERY = [
   '--query-gpu=name,driver_version,memory.total',
@@ -254,12 +249,10 @@ async function ctranslate2(
 
 const DEFAULT_PARTS: readonly GpuPart[] = ['llama-cpp'];
 
-const CHECK_HELP = `
-Exit code 0: everything that is listed works on the GPU of this machine. Exit code 1: something is missing, the GPU
+const CHECK_HELP = `Exit code 0: everything that is listed works on the GPU of this machine. Exit code 1: something is missing, the GPU
 itself included; each line names its repair. Libraries are looked up as an engine does, LD_LIBRARY_PATH included.`;
 
-const INSTALL_HELP = `
-${Object.entries(GPU_PARTS)
+const INSTALL_HELP = `${Object.entries(GPU_PARTS)
   .map(([name, { megabytes }]) => `${name.padEnd(17)} ${megabytes} MB of downloads`)
   .join('\n')}
 
@@ -271,9 +264,8 @@ const check = command({
   about:
     'driver, CUDA, cuDNN and the engines that compute on a GPU; each problem comes with its repair',
   examples: ['gpu check', 'gpu check --json'],
-  notes: CHECK_HELP.trim(),
-  json: ONE_DOCUMENT,
-  run: () => gpuReport(),
+  notes: CHECK_HELP,
+  run: () => checkGpu(),
   text: ({ checks }) => checks.map(diagnosisText).join('\n'),
 });
 
@@ -282,7 +274,7 @@ const install = command({
   about: 'the GPU libraries of llama.cpp',
   arg: ['[parts...]', 'what to install', Object.keys(GPU_PARTS)],
   examples: ['gpu install', 'gpu install llama-cpp --dry-run'],
-  notes: INSTALL_HELP.trim(),
+  notes: INSTALL_HELP,
   options: { '--dry-run': 'only list what would be done' },
   json: 'the steps of each part as one JSON document',
   async run({ arg, options: { dryRun = false }, signal }) {
@@ -301,14 +293,3 @@ const install = command({
 });
 
 export const gpuCommand = commandGroup('gpu', 'GPU: check, install', [check, install]);
-
-/** What `switchyard gpu check` reads on this machine. */
-export function gpuReport(): Promise<GpuReport> {
-  const libraryFolders = (foreignEnvironment({}).LD_LIBRARY_PATH ?? '')
-    .split(delimiter)
-    .filter(Boolean);
-  return checkGpu({
-    libraryFolders,
-    python: new PythonEnvironment(loadConfig().settings.data.dir),
-  });
-}

@@ -5,8 +5,8 @@ import {
   environmentOf,
   launchDirectory,
 } from '../platform/config/process-environment.js';
-import { firstModelSteps } from './first-model.js';
-import { runProgram } from './product-program.js';
+import { engineVersion } from './engines/engine-packages.js';
+import { runProgram } from './shared/run-command.js';
 import { usageError } from './shared/cli-error.js';
 import { command } from './shared/command.js';
 import { MARKS, print, printJson, say, ask } from './shared/terminal.js';
@@ -77,4 +77,20 @@ function write(target: string): readonly string[] {
   for (const [name, text] of Object.entries(FILES))
     writeFileSync(join(target, name), text, { flag: 'wx' });
   return files;
+}
+
+/** Runs on every machine, with packages from npm alone. */
+const FIRST = { engine: 'sherpa-onnx', model: 'sense-voice-small' } as const;
+
+/** What to type where no model is configured yet, up to the first one. */
+export function firstModelSteps(): readonly string[] {
+  const engine =
+    engineVersion(FIRST.engine) === undefined
+      ? [`  ${ownName()} engines install ${FIRST.engine}`]
+      : [];
+  return [
+    `  ${ownName()} models starter             # Whisper base, SmolLM2 135M and a voice; or one model:`,
+    ...engine,
+    `  ${ownName()} models add ${FIRST.model}       # or another one: ${ownName()} models search`,
+  ];
 }

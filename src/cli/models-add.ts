@@ -1,22 +1,17 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../platform/config/load-config.js';
-import {
-  type AddPlan,
-  planAdd,
-  type PlanContext,
-  PLAN_OPTIONS,
-} from './catalogue/add-plan.js';
+import { type ModelSpec } from '../platform/config/model-spec.js';
+import { type AddPlan, planAdd } from './catalogue/add-plan.js';
 import { Catalogue } from './catalogue/catalogue.js';
 import {
-  type EditedFile,
   editModels,
-  type ModelsEdit,
+  type ModelsDocument,
   previewModels,
 } from './catalogue/models-document.js';
 import { usageError } from './shared/cli-error.js';
-import { command, type Invocation, ONE_DOCUMENT } from './shared/command.js';
-import { MARKS, print, printJson, say, confirm } from './shared/terminal.js';
-import { hubHttp, pullSource, sourceLine } from './models-pull.js';
+import { command, type Invocation } from './shared/command.js';
+import { MARKS, say, confirm } from './shared/terminal.js';
+import { SourcePuller } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
 
 const HELP = `
@@ -31,7 +26,14 @@ pocketsphinx, flite and synthetic; a real model keeps its own unless --aliases n
 is there already stays as it is, unless --replace. The gateway loads the model without a restart.`;
 
 const OPTIONS = {
-  ...PLAN_OPTIONS,
+  '--as <id>': 'id in models.yaml (default: the name)',
+  '--device <device>':
+    'cpu, cuda or vulkan, as far as the model has options for it (default: its first)',
+  '--aliases <names>': 'comma-separated names to take, also from real models',
+  '--no-aliases': 'take no names',
+  '--upstream <url>': 'address of a server that runs elsewhere, up to /v1',
+  '--upstream-model <name>': 'name of the model there',
+  '--replace': 'write the entry of models.yaml anew',
   '--token-file <file>':
     'file with the access token of the hub (default: HF_TOKEN, hub.token_file)',
   '-y, --yes': 'do not ask for confirmation',
@@ -48,7 +50,7 @@ export const modelsAddCommand = command({
   help: HELP,
   gateway: true,
   options: OPTIONS,
-  json: ONE_DOCUMENT,
+  json: true,
   async run(invocation) {
     const { options, signal } = invocation;
     const { settings, plans } = await planned(invocation);
@@ -57,21 +59,28 @@ export const modelsAddCommand = command({
     const edit = editOf(plans);
     // What models.yaml would refuse is found before the first byte is downloaded.
     await previewModels(file, edit);
-    const http = hubHttp(options.tokenFile, settings);
-    const pull = { http, settings, signal, quiet: options.quiet };
-    for (const plan of plans) say(await planText(plan, pull));
+    const puller = new SourcePuller(settings, signal, options);
+    for (const plan of plans) say(await planText(plan, puller));
     if (!options.yes) await confirm('Add?', 'nothing was added');
     for (const { sources } of plans)
-      for (const source of sources) await pullSource(source, pull);
-    await write(file, edit);
-    const models = await served(plans, invocation);
-    if (options.json) return printJson({ models_file: file.path, models });
-    const inFile = `in ${resolve(file.path)}`;
-    for (const { id, aliases, gateway } of models)
-      print(
-        `${MARKS.ok} ${[id, ...aliases].join(', ')}: ${gateway === 'no gateway' ? inFile : gateway}`,
+      for (const source of sources) await puller.pull(source);
+    // They are there whatever becomes of the entry: the next attempt downloads nothing.
+    await editModels(file, edit).catch((error: unknown) => {
+      say(
+        `the files are downloaded, ${file.path} is as it was; mend it and run the command again`,
       );
+      throw error;
+    });
+    const models = await served(plans, invocation);
+    return { models_file: file.path, models };
   },
+  text: ({ models_file: file, models }) =>
+    models
+      .map(({ id, aliases, gateway }) => {
+        const state = gateway === 'no gateway' ? `in ${resolve(file)}` : gateway;
+        return `${MARKS.ok} ${[id, ...aliases].join(', ')}: ${state}`;
+      })
+      .join('\n'),
 });
 
 type Adding = Invocation<typeof OPTIONS, readonly ['<names...>', string]>;
@@ -83,7 +92,7 @@ async function planned({ arg: names, options, engines, signal }: Adding) {
   const catalogue = Catalogue.load(settings.hub.catalogueFile);
   const entries = [...new Set(names)].map(name => catalogue.find(name));
   const plans: AddPlan[] = [];
-  const known: PlanContext['models'][number][] = [...models];
+  const known: Pick<ModelSpec, 'id' | 'engine' | 'aliases'>[] = [...models];
   for (const entry of entries) {
     const plan = await planAdd(entry, options, { settings, models: known, signal });
     plans.push(plan);
@@ -94,8 +103,8 @@ async function planned({ arg: names, options, engines, signal }: Adding) {
 }
 
 const editOf =
-  (plans: readonly AddPlan[]): ModelsEdit =>
-  models => {
+  (plans: readonly AddPlan[]) =>
+  (models: ModelsDocument): void => {
     for (const { entry, id, model, aliases } of plans) {
       if (!model) continue;
       models.freeAliases(aliases, id);
@@ -108,9 +117,9 @@ const editOf =
 
 async function planText(
   { entry, id, sources, model, moved, kept }: AddPlan,
-  pull: Parameters<typeof sourceLine>[1],
+  puller: SourcePuller,
 ) {
-  const files = await Promise.all(sources.map(source => sourceLine(source, pull)));
+  const files = await Promise.all(sources.map(source => puller.describe(source)));
   const names = (text: string, map: Readonly<Record<string, string>>) =>
     Object.entries(map).map(([alias, holder]) => `  alias    ${alias} ${text} ${holder}`);
   const written = model
@@ -124,21 +133,6 @@ async function planText(
     ...names('moves from', moved),
     ...names('stays with', kept),
   ].join('\n');
-}
-
-/**
- * The files are there whatever becomes of the entry, so the next
- * attempt downloads nothing.
- */
-async function write(file: EditedFile, edit: ModelsEdit) {
-  try {
-    await editModels(file, edit);
-  } catch (error) {
-    say(
-      `the files are downloaded, ${file.path} is as it was; mend it and run the command again`,
-    );
-    throw error;
-  }
 }
 
 /** What a running gateway made of the changed file. */

@@ -11,9 +11,9 @@ import {
   type PullManifest,
   readManifest,
 } from './hub/model-store.js';
-import { command, ONE_DOCUMENT, type EngineChecks } from './shared/command.js';
+import { command, type EngineChecks } from './shared/command.js';
 import { MARKS } from './shared/terminal.js';
-import { usedPaths } from './shared/used-paths.js';
+import { usedPaths } from './hub/used-paths.js';
 
 /** Result for one model. */
 interface ModelVerdict {
@@ -38,7 +38,6 @@ export const modelsCheckCommand = command({
   notes:
     'Exit code 2: models.yaml has errors, each with line and column. Exit code 1: files are missing or wrong.',
   options: { '--fast': 'presence and sizes only, no checksums' },
-  json: ONE_DOCUMENT,
   async run({ engines, signal, arg: file, options }) {
     const { settings, models } = loadConfig({
       askEngine: engines.objections,

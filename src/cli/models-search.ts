@@ -5,14 +5,10 @@ import {
   Catalogue,
   type CatalogueEntry,
   devicesOf,
-  engineOf,
-  kindOf,
   knownBytes,
-  languagesOf,
 } from './catalogue/catalogue.js';
-import { byteText } from './hub/disk-space.js';
-import { command, ONE_DOCUMENT, type OptionValues } from './shared/command.js';
-import { table, print, say } from './shared/terminal.js';
+import { command, type OptionValues } from './shared/command.js';
+import { table, print, say, byteText } from './shared/terminal.js';
 
 const DEVICES = ['cpu', 'cuda', 'vulkan'];
 const OPTIONS = {
@@ -28,7 +24,7 @@ export const modelsSearchCommand = command({
   arg: ['[words...]', 'all of them occur in name, summary or aliases'],
   examples: ['models search whisper', 'models search --kind tts --language de'],
   options: OPTIONS,
-  json: ONE_DOCUMENT,
+  json: true,
   run({ arg: words, options }) {
     const { settings } = loadConfig();
     const catalogue = Catalogue.load(settings.hub.catalogueFile);
@@ -54,11 +50,11 @@ function matches(
   { kind, engine, language, device }: OptionValues<typeof OPTIONS>,
 ): boolean {
   const text = [entry.name, entry.summary, ...entry.aliases].join(' ').toLowerCase();
-  const languages = languagesOf(entry);
+  const { kind: own, engine: runner, languages = [] } = entry.entry;
   return (
     words.every(word => text.includes(word.toLowerCase())) &&
-    [undefined, kindOf(entry)].includes(kind) &&
-    [undefined, engineOf(entry)].includes(engine) &&
+    [undefined, own].includes(kind) &&
+    [undefined, runner].includes(engine) &&
     (languages.length === 0 || [undefined, ...languages].includes(language)) &&
     [undefined, ...runsOn(entry)].includes(device)
   );
@@ -67,7 +63,7 @@ function matches(
 /** Without a list of devices, the engine computes on the CPU, or elsewhere. */
 function runsOn(entry: CatalogueEntry) {
   if (devicesOf(entry).length > 0) return devicesOf(entry);
-  return engineOf(entry) === 'openai-http' ? DEVICES : ['cpu'];
+  return entry.entry.engine === 'openai-http' ? DEVICES : ['cpu'];
 }
 
 const sizeOf = (entry: CatalogueEntry) =>
@@ -81,8 +77,8 @@ const entryTable = (models: readonly CatalogueEntry[]) =>
     models,
     entry => [
       entry.name,
-      kindOf(entry),
-      engineOf(entry),
+      entry.entry.kind,
+      entry.entry.engine,
       devicesOf(entry).join(' ') || '-',
       sizeOf(entry),
       entry.licence,

@@ -5,12 +5,11 @@ import { ownName } from '@switchyard/engine-api/own-name.js';
 import { loadConfig, startersFile } from '../platform/config/load-config.js';
 import { STAND_INS } from '../platform/config/model-spec.js';
 import { type AddPlan, missingEngine, planAdd } from './catalogue/add-plan.js';
-import { Catalogue, type CatalogueEntry, engineOf } from './catalogue/catalogue.js';
+import { Catalogue, type CatalogueEntry } from './catalogue/catalogue.js';
 import { editModels } from './catalogue/models-document.js';
 import { installEnginePackages } from './engines/engine-packages.js';
 import { PythonEnvironment } from './engines/python-environment.js';
-import { HubError } from './hub/hub-error.js';
-import { hubHttp, pullSource, sourceLine } from './models-pull.js';
+import { SourcePuller } from './models-pull.js';
 import { reloadGateway, untilLoaded } from './models-served.js';
 import { CliError } from './shared/cli-error.js';
 import { command, type Invocation } from './shared/command.js';
@@ -131,7 +130,7 @@ async function fetchAll(
       await arrivals.end('added', line);
     } catch (thrown) {
       const error: unknown = stop.aborted ? stop.reason : thrown;
-      if (!(error instanceof CliError || error instanceof HubError)) throw error;
+      if (!(error instanceof CliError)) throw error;
       failed++;
       const again = `${ownName()} models starter`;
       const why = error.message.replace(/\.$/, '');
@@ -169,10 +168,10 @@ async function arrive(
   if (entry.engine === 'ctranslate2' || missingEngine(entry, settings) !== undefined)
     await installEngine(entry, settings.data.dir, signal);
   const plan = await planAdd(entry, {}, { settings, models: config.models, signal });
-  const pull = { http: hubHttp(undefined, settings), settings, signal };
+  const puller = new SourcePuller(settings, signal);
   for (const source of plan.sources) {
-    say(`${entry.name}: ${await sourceLine(source, pull)}`);
-    await pullSource(source, pull);
+    say(`${entry.name}: ${await puller.describe(source)}`);
+    await puller.pull(source);
   }
   await serve(plan, startersFile(settings), invocation, signal);
   const [first, ...others] = plan.aliases;
@@ -188,7 +187,7 @@ async function installEngine(
 ) {
   if (entry.engine !== 'ctranslate2') {
     const report = (text: string) => say(`  ${text}`);
-    return installEnginePackages(engineOf(entry), { report, signal });
+    return installEnginePackages(entry.entry.engine, { report, signal });
   }
   const python = new PythonEnvironment(dataDir);
   if (python.state().state === 'absent')

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { editDistance } from '@switchyard/engine-api/nearest-name.js';
 import { usageError } from './shared/cli-error.js';
-import { command, ONE_DOCUMENT } from './shared/command.js';
+import { command } from './shared/command.js';
 import { GatewayClient } from './shared/gateway-client.js';
-import { byteText } from './hub/disk-space.js';
 import { type ServedModel, speechBody, speechForm } from './shared/model-samples.js';
-import { print, say } from './shared/terminal.js';
+import { print, say, byteText } from './shared/terminal.js';
 
 interface Verdict {
   readonly accuracy: string;
@@ -84,7 +83,7 @@ export const modelsVerifyCommand = command({
     '--beside <url>': 'stt, llm: another server with an API like that of OpenAI',
     '--beside-model <name>': 'the name of the model there (default: as here)',
   },
-  json: ONE_DOCUMENT,
+  json: true,
   async run({ client, arg, options }) {
     const { audio, text, json, beside } = options;
     if ((audio === undefined) !== (text === undefined))

@@ -5,13 +5,7 @@ import { productVersion } from '../platform/process/product-version.js';
 import { batchCommand } from './batch.js';
 import { benchCommand } from './bench.js';
 import { chatCommand } from './chat.js';
-import {
-  CliError,
-  EXIT,
-  EXIT_MEANINGS,
-  type ExitCode,
-  InterruptedError,
-} from './shared/cli-error.js';
+import { CliError, EXIT, type ExitCode, InterruptedError } from './shared/cli-error.js';
 import { commandGroup, type EngineChecks } from './shared/command.js';
 import { completionCommand } from './completion.js';
 import { configCommand } from './config.js';
@@ -19,7 +13,6 @@ import { doctorCommand } from './doctor.js';
 import { enginesCommand } from './engines.js';
 import { gpuCommand } from './gpu.js';
 import { initCommand } from './init.js';
-import { HubError, type HubErrorKind } from './hub/hub-error.js';
 import { keysCommand } from './operate/keys.js';
 import { listenCommand } from './listen.js';
 import { modelsAddCommand } from './models-add.js';
@@ -41,6 +34,17 @@ import { supportBundleCommand } from './support-bundle.js';
 import { upCommand } from './up.js';
 import { workerCheckCommand } from './worker-check.js';
 import { workerRunCommand } from './worker-run.js';
+
+const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+  ok: 'done',
+  failed: 'tried and failed, or a check found a problem',
+  usage: 'wrong usage or configuration; nothing was tried',
+  unreachable: 'the gateway, the hub or the worker cannot be reached',
+  denied: 'not allowed: the API key is missing, wrong, or lacks the scope (401, 403)',
+  notFound: 'the gateway has no such request, worker, batch, key or model (404)',
+  busy: 'overloaded, rate-limited or not ready; trying again later may help (429, 503)',
+  interrupted: 'Ctrl-C or SIGTERM',
+};
 
 const HELP = `
 Examples:
@@ -135,11 +139,6 @@ export function program(engines: EngineChecks): Command {
 
 const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
 
-const HUB_EXIT: Readonly<Partial<Record<HubErrorKind, ExitCode>>> = {
-  order: EXIT.usage,
-  unreachable: EXIT.unreachable,
-};
-
 /**
  * Reports an error, unless commander has printed it. @returns the exit code of the
  * process. @throws what is a bug
@@ -151,8 +150,6 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof CliError) return report(error, error.exitCode);
   if (error instanceof ConfigError || error instanceof UsageError)
     return report(error, EXIT.usage);
-  if (error instanceof HubError)
-    return report(error, HUB_EXIT[error.kind] ?? EXIT.failed);
   if (isSystemError(error)) return report(error, EXIT.failed);
   throw error;
 }

@@ -12,9 +12,9 @@ export async function watched<T>(
   client: GatewayClient,
   path: string,
   { body, priority }: { readonly body: object; readonly priority: string | undefined },
-  use: (response: Response, watch: RequestWatch) => Promise<T>,
+  use: (response: Response, watch: ReturnType<typeof startWatch>) => Promise<T>,
 ): Promise<T> {
-  const watch = new RequestWatch(client);
+  const watch = startWatch(client);
   try {
     const headers = {
       'x-request-id': watch.id,
@@ -27,50 +27,36 @@ export async function watched<T>(
 }
 
 /** Asks the gateway where a request is until `stop`, and shows it on stderr. */
-export class RequestWatch {
-  readonly id = `cli-${randomUUID()}`;
-  readonly #line = new ProgressLine();
-  readonly #timer: NodeJS.Timeout;
-  readonly #stopped = new AbortController();
-
-  constructor(private readonly client: GatewayClient) {
-    this.#line.show('sending');
-    this.#timer = setInterval(() => void this.#look(), EVERY_MS);
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-    this.#stopped.abort();
-    this.#line.clear();
-  }
-
-  /**
-   * Where the time went, as the gateway books it; after the end, since a streamed answer
-   * begins before it is known.
-   */
-  async timings(): Promise<string> {
-    const { phases } = await this.#ask();
-    return Object.entries(phases)
-      .map(([name, ms]) => `${name.replace(/_ms$/, '')} ${ms.toFixed(1)} ms`)
-      .join(', ');
-  }
-
-  #ask(signal?: AbortSignal) {
-    return this.client.call('get', '/v1/requests/{id}', { id: this.id, signal });
-  }
-
-  async #look() {
-    try {
-      const { signal } = this.#stopped;
-      const { state, position, model } = await this.#ask(signal);
-      if (signal.aborted) return;
-      const isQueued = state === 'queued' && position !== undefined;
-      this.#line.show(
-        isQueued ? `queued: number ${position} in the queue of ${model}` : state,
-      );
-    } catch {
-      // Not there before the upload is in, and after the end; the request itself reports
-      // a failed answer.
-    }
-  }
+function startWatch(client: GatewayClient) {
+  const id = `cli-${randomUUID()}`;
+  const line = new ProgressLine();
+  const stopped = new AbortController();
+  const ask = (signal?: AbortSignal) =>
+    client.call('get', '/v1/requests/{id}', { id, signal });
+  const look = async () => {
+    const { state, position, model } = await ask(stopped.signal);
+    if (stopped.signal.aborted) return;
+    const isQueued = state === 'queued' && position !== undefined;
+    line.show(isQueued ? `queued: number ${position} in the queue of ${model}` : state);
+  };
+  line.show('sending');
+  // It is not there before the upload is in, and after the end; the request itself
+  // reports a failed answer.
+  const timer = setInterval(() => void look().catch(() => undefined), EVERY_MS);
+  return {
+    id,
+    stop: () => {
+      clearInterval(timer);
+      stopped.abort();
+      line.clear();
+    },
+    /**
+     * Where the time went, as the gateway books it; after the end, since a streamed
+     * answer begins before it is known.
+     */
+    timings: async () =>
+      Object.entries((await ask()).phases)
+        .map(([name, ms]) => `${name.replace(/_ms$/, '')} ${ms.toFixed(1)} ms`)
+        .join(', '),
+  };
 }

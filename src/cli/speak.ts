@@ -8,9 +8,8 @@ import { SPEECH_FORMATS } from '../contracts/formats/speech.js';
 import { parseNumber, writablePath } from './shared/arguments.js';
 import { CliError, EXIT, usageError } from './shared/cli-error.js';
 import { command } from './shared/command.js';
-import { byteText } from './hub/disk-space.js';
 import { watched } from './request-watch.js';
-import { ProgressLine, say } from './shared/terminal.js';
+import { ProgressLine, say, byteText } from './shared/terminal.js';
 
 const HELP = `
 Examples:

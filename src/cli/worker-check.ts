@@ -1,7 +1,7 @@
 import { MODEL_KINDS } from '../platform/config/model-spec.js';
 import { readablePath, parseWholeNumber, repeatable } from './shared/arguments.js';
 import { usageError } from './shared/cli-error.js';
-import { command, ONE_DOCUMENT, type OptionValues } from './shared/command.js';
+import { command, type OptionValues } from './shared/command.js';
 import {
   columns,
   dim,
@@ -48,7 +48,6 @@ export const workerCheckCommand = command({
   arg: ['[address]', 'HOST:PORT of the worker'],
   help: HELP,
   options: OPTIONS,
-  json: ONE_DOCUMENT,
   async run({ arg, options, signal }) {
     const { only, json } = options;
     if (options.list) return listChecks(json);

@@ -4,8 +4,8 @@ import {
   type WorkerOption,
 } from '../platform/config/worker-arguments.js';
 import { readablePath, repeatable } from './shared/arguments.js';
-import { command, declaredOption } from './shared/command.js';
-import { runProgram } from './product-program.js';
+import { command } from './shared/command.js';
+import { runProgram } from './shared/run-command.js';
 
 type Given = string | boolean | readonly string[] | undefined;
 
@@ -20,13 +20,10 @@ models.yaml do, in the folder of the settings. The worker listens before it load
 once it is ready: switchyard workers list, there, shows its state and what is wrong with it. Ctrl-C drains: running
 requests finish. Nothing restarts a worker that was started by hand. Both machines must run the same release.`;
 
-const OPTIONS = Object.entries<WorkerOption>(WORKER_OPTIONS).map(([name, row]) => {
-  const flags = `--${name}${row.value === undefined ? '' : ` <${row.value}>`}`;
-  return {
-    flags,
-    row,
-    option: declaredOption(flags, row.multiple ? repeatable(row.help) : row.help),
-  };
+const ROWS: Readonly<Record<string, WorkerOption>> = WORKER_OPTIONS;
+const OPTIONS = Object.entries(ROWS).map(([name, { value, multiple, help }]) => {
+  const flags = `--${name}${value === undefined ? '' : ` <${value}>`}`;
+  return [flags, multiple ? repeatable(help) : help] as const;
 });
 
 export const workerRunCommand = command({
@@ -39,12 +36,12 @@ export const workerRunCommand = command({
     'worker run --model whisper --source pull',
   ],
   notes: NOTES,
-  options: Object.fromEntries(OPTIONS.map(({ flags, option }) => [flags, option])),
+  options: Object.fromEntries(OPTIONS),
   async run({ command: own }) {
     const args: string[] = [];
-    for (const { option, row } of OPTIONS) {
+    for (const option of own.options) {
       const value = own.getOptionValue(option.attributeName()) as Given;
-      args.push(...(await given(option.long!, row, value)));
+      args.push(...(await given(option.long!, value)));
     }
     // What is wrong is said in the words of this command, before a process is started.
     workerSpecOf(args);
@@ -56,13 +53,10 @@ export const workerRunCommand = command({
  * The option as it was given, or nothing. Names of files start where the
  * command was typed.
  */
-async function given(
-  flag: string,
-  { value: kind }: WorkerOption,
-  value: Given,
-): Promise<readonly string[]> {
+async function given(flag: string, value: Given): Promise<readonly string[]> {
   if (value === undefined) return [];
   if (typeof value === 'boolean') return [flag];
   if (typeof value !== 'string') return value.flatMap(each => [flag, each]);
-  return [flag, kind === 'FILE' ? await readablePath(value) : value];
+  const isFile = ROWS[flag.slice('--'.length)]?.value === 'FILE';
+  return [flag, isFile ? await readablePath(value) : value];
 }

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { gpuReport } from '../../src/cli/gpu.js';
+import { checkGpu } from '../../src/cli/gpu.js';
 import { atMost, type BenchResult, progress } from './support/bench-result.js';
 
 const PAGE = 'data/gpu-bench.md';
@@ -17,7 +17,7 @@ interface Suite {
  * requests gain there?
  */
 export async function run(): Promise<BenchResult> {
-  const { ok, gpus, checks } = await gpuReport();
+  const { ok, gpus, checks } = await checkGpu();
   const found = checks.map(({ what, state, detail }) => `${what}: ${state}, ${detail}`);
   if (gpus.length === 0)
     return finish({

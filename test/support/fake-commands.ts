@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runCommand, type RunCommand } from '../../src/cli/engines/command.js';
+import { runCommand, type RunCommand } from '../../src/cli/shared/run-command.js';
 
 /**
  * Shell scripts in place of the commands of this machine: those named here exist,

@@ -4,7 +4,7 @@ import ts from 'typescript';
 import { openApiDocument } from '../../scripts/console/openapi-document.js';
 import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 import { program } from '../../src/cli/program.js';
-import { helpOf, leafCommands } from '../../src/cli/shared/command-tree.js';
+import { helpOf, leafCommands } from '../../scripts/docs/command-tree.js';
 import { ERROR_REGISTRY } from '../../src/contracts/errors/error-registry.js';
 import {
   environmentName,

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { type ModelSpec, STAND_INS } from '../../platform/config/model-spec.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { type Settings } from '../../platform/config/settings.js';
-import { type OptionValues } from '../shared/command.js';
 import { CliError, usageError } from '../shared/cli-error.js';
 import {
   findingsOf,
@@ -18,19 +17,7 @@ import {
   suggestedName,
 } from '../hub/model-source.js';
 import { engineVersion, PACKAGED_ENGINES } from '../engines/engine-packages.js';
-import { type CatalogueEntry, engineOf, modelEntry } from './catalogue.js';
-
-/** How the entry is made: by `models add`, whose help shows them. */
-export const PLAN_OPTIONS = {
-  '--as <id>': 'id in models.yaml (default: the name)',
-  '--device <device>':
-    'cpu, cuda or vulkan, as far as the model has options for it (default: its first)',
-  '--aliases <names>': 'comma-separated names to take, also from real models',
-  '--no-aliases': 'take no names',
-  '--upstream <url>': 'address of a server that runs elsewhere, up to /v1',
-  '--upstream-model <name>': 'name of the model there',
-  '--replace': 'write the entry of models.yaml anew',
-} as const;
+import { type CatalogueEntry, modelEntry } from './catalogue.js';
 
 export interface PlannedSource {
   readonly source: ModelSource;
@@ -56,7 +43,7 @@ export interface AddPlan {
   readonly kept: Readonly<Record<string, string>>;
 }
 
-export interface PlanContext {
+interface PlanContext {
   readonly settings: Settings;
   readonly models: readonly Pick<ModelSpec, 'id' | 'engine' | 'aliases'>[];
   readonly signal: AbortSignal;
@@ -65,7 +52,15 @@ export interface PlanContext {
 /** @throws CliError for what cannot be added as it is asked for; nothing was done */
 export async function planAdd(
   entry: CatalogueEntry,
-  options: Partial<OptionValues<typeof PLAN_OPTIONS>>,
+  options: {
+    readonly as?: string | undefined;
+    readonly device?: string | undefined;
+    /** Comma-separated, also of real models; false: none (default: those of the entry). */
+    readonly aliases?: string | boolean | undefined;
+    readonly upstream?: string | undefined;
+    readonly upstreamModel?: string | undefined;
+    readonly replace?: boolean | undefined;
+  },
   context: PlanContext,
 ): Promise<AddPlan> {
   const { settings, models } = context;
@@ -101,7 +96,7 @@ export function missingEngine(
   entry: CatalogueEntry,
   { data }: Settings,
 ): string | undefined {
-  const { name, engine = engineOf(entry) } = entry;
+  const { name, engine = entry.entry.engine } = entry;
   const python = entry.engine !== undefined;
   const packaged = PACKAGED_ENGINES.includes(engine);
   if (

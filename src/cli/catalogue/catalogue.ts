@@ -98,13 +98,20 @@ export const CATALOGUE_ENTRY = objectOf(
 
 type WrittenEntry = z.output<typeof CATALOGUE_ENTRY>;
 export type CatalogueEntry = WrittenEntry &
-  Required<Pick<WrittenEntry, 'aliases' | 'sources'>>;
+  Required<Pick<WrittenEntry, 'aliases' | 'sources'>> & {
+    /** Of models.yaml, whose rules it keeps. */
+    readonly entry: {
+      readonly kind: string;
+      readonly engine: string;
+      readonly languages?: readonly string[];
+    };
+  };
 
 /**
  * Neither a commit nor sizes and checksums say which bytes the files have: what
  * `unverified: true` stands for.
  */
-export const isUnverified = ({ sources }: Pick<CatalogueEntry, 'sources'>): boolean =>
+const isUnverified = ({ sources }: Pick<CatalogueEntry, 'sources'>): boolean =>
   Object.values(sources).some(
     ({ from, files }) => !/@[0-9a-f]{40}$/.test(from) && !isChecked(files),
   );
@@ -140,22 +147,8 @@ export const knownBytes = ({ sources }: CatalogueEntry): number =>
 export const devicesOf = ({ devices = {} }: CatalogueEntry): readonly string[] =>
   Object.keys(devices);
 
-export const kindOf = ({ entry }: CatalogueEntry): string => String(entry.kind);
-export const engineOf = ({ entry }: CatalogueEntry): string => String(entry.engine);
-export const languagesOf = ({ entry }: CatalogueEntry): readonly string[] =>
-  (entry.languages as string[]) ?? [];
-
-interface EntryChoices {
-  readonly id: string;
-  readonly aliases: readonly string[];
-  /** Default: the first one of the entry. */
-  readonly device: string | undefined;
-  /**
-   * What the braces of the entry stand for: folders by source, `data`, `upstream`,
-   * `upstream_model`, `model_id`.
-   */
-  readonly values: Readonly<Record<string, string | undefined>>;
-}
+/** By the names in braces of an entry. */
+type Values = Readonly<Record<string, string | undefined>>;
 
 /**
  * The entry of models.yaml that a catalogue entry stands for. @throws CliError for a
@@ -163,7 +156,19 @@ interface EntryChoices {
  */
 export function modelEntry(
   entry: CatalogueEntry,
-  { id, aliases, device, values }: EntryChoices,
+  {
+    id,
+    aliases,
+    device,
+    values,
+  }: {
+    readonly id: string;
+    readonly aliases: readonly string[];
+    /** Default: the first one of the entry. */
+    readonly device: string | undefined;
+    /** Folders by source, `data`, `upstream`, `upstream_model`. */
+    readonly values: Values;
+  },
 ) {
   const [first] = devicesOf(entry);
   const chosen = device ?? first;
@@ -173,10 +178,16 @@ export function modelEntry(
     throw usageError(`${entry.name} has no device ${device}; it has ${known}`);
   }
   const changes = chosen === undefined ? {} : (entry.devices?.[chosen] ?? {});
-  const { kind, engine, ...rest } = filled(merged(entry.entry, changes), {
-    ...values,
-    model_id: id,
-  }) as Entry;
+  const texts: Values = { ...values, model_id: id };
+  // Braces that are no names of ours stay: `{port}` is filled in when the worker starts.
+  const filled = (text: string) =>
+    text.replace(/\{([\w.-]+)\}/g, (braces, name: string) =>
+      Object.hasOwn(texts, name) ? (texts[name] ?? missing(name)) : braces,
+    );
+  const written = JSON.stringify(merged(entry.entry, changes));
+  const { kind, engine, ...rest } = JSON.parse(written, (_, value: unknown) =>
+    typeof value === 'string' ? filled(value) : value,
+  ) as Entry;
   return { id, kind, engine, ...(aliases.length > 0 && { aliases }), ...rest };
 }
 
@@ -192,23 +203,6 @@ function merged(base: Entry, changes: Entry): Entry {
     ] as const;
   });
   return { ...base, ...Object.fromEntries(joined) };
-}
-
-/**
- * Braces that are no names of ours stay: `{port}` is filled in when the worker starts.
- */
-function filled(value: unknown, values: EntryChoices['values']): unknown {
-  if (Array.isArray(value)) return value.map(item => filled(item, values));
-  if (isObject(value)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [name, filled(item, values)]),
-    );
-  }
-  if (typeof value !== 'string') return value;
-  return value.replace(/\{([\w.-]+)\}/g, (braces: string, name: string) => {
-    if (!Object.hasOwn(values, name)) return braces;
-    return values[name] ?? missing(name);
-  });
 }
 
 function missing(name: string): never {
@@ -281,7 +275,8 @@ function* readCatalogue(
     const { data, problems: found } = readFields(CATALOGUE_ENTRY, raw);
     problems.push(...found.map(at));
     if (!data) continue;
-    const entry = { ...data, aliases: data.aliases ?? [], sources: data.sources ?? {} };
+    const { aliases = [], sources = {} } = data;
+    const entry = { ...data, aliases, sources } as CatalogueEntry;
     for (const message of meaningProblems(entry))
       problems.push(at({ path: ['entry'], message }));
     yield entry;
@@ -314,13 +309,13 @@ function* entryProblems(
   device: string | undefined,
 ): Generator<string> {
   const { name: id, aliases } = entry;
-  const values: Record<string, string> = {
+  const folders = Object.keys(entry.sources).map(name => [name, `/models/${name}`]);
+  const values: Values = {
+    ...Object.fromEntries(folders),
     data: 'data',
     upstream: 'http://127.0.0.1:1/v1',
     upstream_model: 'x',
-    model_id: id,
   };
-  for (const name of Object.keys(entry.sources)) values[name] = `/models/${name}`;
   const model = modelEntry(entry, { id, aliases, device, values });
   const file = parseYaml(stringify({ models: [model] }), id);
   for (const { path, message } of modelsFromFile(file).problems)

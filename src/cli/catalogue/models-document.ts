@@ -78,17 +78,13 @@ export class ModelsDocument {
   }
 }
 
-export type ModelsEdit = (models: ModelsDocument) => void;
-
-export interface EditedFile {
-  readonly path: string;
-  readonly askEngine: EngineCheck;
-}
-
 /**
  * The file as it would be. @throws ConfigError, also for what the edit would make of it
  */
-export async function previewModels({ path, askEngine }: EditedFile, edit: ModelsEdit) {
+export async function previewModels(
+  { path, askEngine }: { readonly path: string; readonly askEngine: EngineCheck },
+  edit: (models: ModelsDocument) => void,
+) {
   const before = await readFile(path, 'utf8');
   const models = ModelsDocument.parse(before, path, askEngine);
   edit(models);
@@ -102,7 +98,9 @@ export async function previewModels({ path, askEngine }: EditedFile, edit: Model
  * made again on that.
  * @throws ConfigError for a file with errors; nothing was written
  */
-export async function editModels(file: EditedFile, edit: ModelsEdit): Promise<void> {
+export async function editModels(
+  ...[file, edit]: Parameters<typeof previewModels>
+): Promise<void> {
   const path = await realpath(file.path);
   const partial = `${path}.${process.pid}.partial`;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -11,7 +11,7 @@ import {
   NPM_INSTALL,
   PRODUCT_FOLDER,
   runCommand,
-} from './command.js';
+} from '../shared/run-command.js';
 
 const manifestOf = (product: string) =>
   JSON.parse(readFileSync(join(product, 'package.json'), 'utf8')) as {

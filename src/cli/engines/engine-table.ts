@@ -8,7 +8,7 @@ import {
  * One row of the table of engines: what an engine serves, on which devices, and where
  * it comes from.
  */
-export interface EngineRow {
+interface EngineRow {
   /**
    * The npm packages that only this engine needs, the one whose version is the engine's
    * first; package.json has their versions. Absent: a system library, a Python

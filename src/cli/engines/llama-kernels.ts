@@ -7,7 +7,7 @@ import {
   runCommand,
   type RunCommand,
   demandSuccess,
-} from './command.js';
+} from '../shared/run-command.js';
 import { engineModules } from './engine-packages.js';
 
 const MODULES = engineModules();
@@ -17,18 +17,18 @@ const PACKAGE = join(MODULES, 'node-llama-cpp');
  * llama.cpp's whole source at the release of the prebuilt binaries; it comes with the
  * package, so nothing is downloaded.
  */
-export const LLAMA_SOURCE = join(PACKAGE, 'llama', 'gitRelease.bundle');
-
-export function llamaRelease(): string {
-  const text = readFileSync(join(PACKAGE, 'llama', 'binariesGithubRelease.json'), 'utf8');
-  return (JSON.parse(text) as { release: string }).release;
-}
-
-/**
- * Flags that a person set are for other builds: two builds that are compared must differ
- * in their purpose only.
- */
-export const BUILD_ENVIRONMENT = { CFLAGS: '', CXXFLAGS: '', LDFLAGS: '' } as const;
+export const LLAMA_SOURCE = {
+  bundle: join(PACKAGE, 'llama', 'gitRelease.bundle'),
+  get release(): string {
+    const file = join(PACKAGE, 'llama', 'binariesGithubRelease.json');
+    return (JSON.parse(readFileSync(file, 'utf8')) as { release: string }).release;
+  },
+  /**
+   * Flags that a person set are for other builds: two builds that are compared must differ
+   * in their purpose only.
+   */
+  env: { CFLAGS: '', CXXFLAGS: '', LDFLAGS: '' },
+} as const;
 
 /** Any one of the commands will do. */
 const TOOLS = [
@@ -64,11 +64,11 @@ const KERNELS = `
   process.exit(0);
 `;
 
-/** `localBuild`: compiled on this machine. Undefined: llama.cpp does not load. */
-export const llamaKernels = async (
-  run: RunCommand = runCommand,
-): Promise<string | undefined> =>
-  (await askNode<{ buildType: string }>(run, KERNELS, dirname(MODULES)))?.buildType;
+/** False, too, where llama.cpp does not load. */
+export async function isCompiledHere(run: RunCommand = runCommand): Promise<boolean> {
+  const found = await askNode<{ buildType: string }>(run, KERNELS, dirname(MODULES));
+  return found?.buildType === 'localBuild';
+}
 
 /**
  * Compiles llama.cpp for this machine's CPU, with node-llama-cpp's own command and into
@@ -80,18 +80,19 @@ export async function buildLlamaKernels({
   report,
   signal,
 }: Installing): Promise<void> {
-  if ((await llamaKernels(run)) === 'localBuild')
+  if (await isCompiledHere(run))
     return report('llama.cpp was compiled for this CPU before');
   const lacking = await lackingBuildTools(run);
   if (lacking !== undefined) throw new CliError(lacking);
-  report(`compiling llama.cpp ${llamaRelease()} for this CPU: a few minutes`);
+  const { release } = LLAMA_SOURCE;
+  report(`compiling llama.cpp ${release} for this CPU: a few minutes`);
   const source = packageCommand(run, signal);
   const quiet = '--noUsageExample';
-  await source('download', '--release', llamaRelease(), '--skipBuild', quiet);
+  await source('download', '--release', release, '--skipBuild', quiet);
   await source('build', '--gpu', 'false', quiet);
   // 200 MB that nothing needs any more.
   await source('clear', 'source');
-  if ((await llamaKernels(run)) !== 'localBuild')
+  if (!(await isCompiledHere(run)))
     throw new CliError(
       'node-llama-cpp does not load what it has built; run again with --prebuilt, then with --native',
     );
@@ -112,7 +113,7 @@ const packageCommand =
   (run: RunCommand, signal: AbortSignal | undefined) =>
   (...args: readonly string[]): Promise<string> => {
     const command = [join(PACKAGE, 'dist', 'cli', 'cli.js'), 'source', ...args];
-    const options = { env: BUILD_ENVIRONMENT, signal };
+    const options = { env: LLAMA_SOURCE.env, signal };
     const running = run(process.execPath, command, options);
     return demandSuccess(`node-llama-cpp source ${args[0]}`, running);
   };

@@ -15,14 +15,14 @@ import { isAlive } from '../../platform/process/is-alive.js';
 import { PIP_OFFLINE, PIP_UNREACHABLE } from '../hub/package-mirror.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
 import {
-  type CommandOptions,
+  type Installing,
   lastLines,
   parsed,
   PRODUCT_FOLDER,
   runCommand,
   type RunCommand,
   demandSuccess,
-} from './command.js';
+} from '../shared/run-command.js';
 
 /** The oldest Python of workers/python (its pyproject.toml). */
 export const PYTHON_MIN = [3, 11] as const;
@@ -44,7 +44,7 @@ print(json.dumps({"version": list(sys.version_info[:2]), "venv": usable}))
  * @returns a Python command that can make environments. @throws CliError with what the
  *   best one lacks
  */
-export async function findPython(run: RunCommand, named?: string): Promise<string> {
+async function findPython(run: RunCommand, named?: string): Promise<string> {
   const problems: string[] = [];
   for (const command of named === undefined ? CANDIDATES : [named]) {
     const problem = problemOf(
@@ -96,21 +96,11 @@ interface Manifest {
   readonly versions: { readonly python: string; readonly ctranslate2: string };
 }
 
-interface EnvironmentState {
-  /**
-   * `outdated`: this release pins other versions. `damaged`: the Python it was made
-   * with is gone.
-   */
-  readonly state: 'absent' | 'ready' | 'outdated' | 'damaged';
-  readonly manifest?: Manifest;
-}
-
-interface InstallOptions extends Pick<CommandOptions, 'signal'> {
+interface InstallOptions extends Omit<Installing, 'run'> {
   /** A Python command (default: the first of python3, python3.14, … that fits). */
   readonly python?: string | undefined;
   /** Adds the CUDA libraries that CTranslate2 loads. */
   readonly cuda: boolean;
-  readonly report: (text: string) => void;
 }
 
 /**
@@ -148,7 +138,19 @@ export class PythonEnvironment {
     return join(this.folder, 'bin', 'python');
   }
 
-  state(): EnvironmentState {
+  /** A Python with pip: its own, else the best of this machine. */
+  async pythonWithPip(): Promise<string> {
+    return existsSync(this.python) ? this.python : findPython(this.run);
+  }
+
+  /**
+   * `outdated`: this release pins other versions. `damaged`: the Python it was made
+   * with is gone.
+   */
+  state(): {
+    readonly state: 'absent' | 'ready' | 'outdated' | 'damaged';
+    readonly manifest?: Manifest;
+  } {
     let manifest: Manifest;
     try {
       manifest = JSON.parse(
@@ -167,7 +169,9 @@ export class PythonEnvironment {
    * @throws CliError that says what is missing and how to repair it; what was there
    *   before is left as it is
    */
-  async install(options: InstallOptions): Promise<EnvironmentState> {
+  async install(
+    options: InstallOptions,
+  ): Promise<ReturnType<PythonEnvironment['state']>> {
     const before = this.state();
     const { state, manifest } = before;
     if (manifest && state !== 'damaged' && (manifest.cuda || !options.cuda)) {
@@ -217,7 +221,7 @@ export class PythonEnvironment {
   async #finish(
     folder: string,
     cuda: boolean,
-    { report, signal }: Pick<InstallOptions, 'report' | 'signal'>,
+    { report, signal }: Omit<Installing, 'run'>,
   ) {
     report('importing the worker');
     const own = join(folder, 'bin', 'python');

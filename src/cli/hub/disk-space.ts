@@ -1,4 +1,5 @@
 import { freeBytes } from '../../platform/storage/storage-problems.js';
+import { byteText } from '../shared/terminal.js';
 import { HubError } from './hub-error.js';
 
 /**
@@ -41,13 +42,4 @@ export async function writing<T>(path: string, write: () => Promise<T>): Promise
       { cause: error },
     );
   }
-}
-
-const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-
-/** `1.4 GiB` */
-export function byteText(bytes: number): string {
-  const power =
-    bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
-  return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)} ${UNITS[power]}`;
 }

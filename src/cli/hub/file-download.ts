@@ -1,35 +1,7 @@
-import type { ListedFile } from './file-listing.js';
+import { type RetryTiming } from '../../platform/http/retry-after.js';
 import { HubError } from './hub-error.js';
 import type { HubHttp } from './hub-http.js';
-import { type OpenFile, PartialFile } from './partial-file.js';
-
-/**
- * Aborts what it watches when nothing was heard for a while; the caller says so with
- * `heard`, and ends it with `stop`.
- */
-class StallWatch {
-  readonly #stall = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-  /** Aborts on a stall, and with the signal it was given. */
-  readonly signal: AbortSignal;
-
-  constructor(limitMs: number, outer: AbortSignal) {
-    this.signal = AbortSignal.any([outer, this.#stall.signal]);
-    this.#timer = setTimeout(() => this.#stall.abort(), limitMs);
-  }
-
-  get stalled(): boolean {
-    return this.#stall.signal.aborted;
-  }
-
-  heard(): void {
-    this.#timer.refresh();
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-  }
-}
+import { digestIn, type ListedFile, PartialFile } from './partial-file.js';
 
 const NO_FIT = 'sent a rest that does not fit the beginning; it begins again';
 
@@ -68,15 +40,16 @@ export type PullEvent =
       readonly already: boolean;
     };
 
-export type PullObserver = (event: PullEvent) => void;
-
-export interface DownloadContext {
+/** What a pull works with; what may be left out is that of this machine. */
+export interface PullContext {
   readonly http: HubHttp;
   readonly signal: AbortSignal;
-  readonly observe: PullObserver;
+  readonly observe: (event: PullEvent) => void;
   /** Longest silence of a server that has begun to send. */
   readonly stallMs: number;
-  readonly openFile?: OpenFile;
+  readonly openFile?: ConstructorParameters<typeof PartialFile>[2];
+  readonly timing?: RetryTiming;
+  readonly freeBytes?: (folder: string) => Promise<number>;
 }
 
 /**
@@ -94,7 +67,7 @@ export class FileDownload {
   constructor(
     private readonly file: ListedFile,
     target: string,
-    private readonly context: DownloadContext,
+    private readonly context: PullContext,
   ) {
     this.#partial = new PartialFile(file, target, context.openFile);
   }
@@ -105,15 +78,18 @@ export class FileDownload {
   async attempt(): Promise<{ readonly size: number; readonly sha256: string }> {
     const { stallMs, signal } = this.context;
     this.received = 0;
-    const watch = new StallWatch(stallMs, signal);
+    const stall = new AbortController();
+    const timer = setTimeout(() => stall.abort(), stallMs);
     try {
-      return await this.#take(await this.#request(watch.signal), watch);
+      const response = await this.#request(AbortSignal.any([signal, stall.signal]));
+      return await this.#take(response, () => timer.refresh());
     } catch (error) {
       signal.throwIfAborted();
-      if (watch.stalled) throw this.#cut(`sent nothing for ${stallMs / 1000} s`, error);
+      if (stall.signal.aborted)
+        throw this.#cut(`sent nothing for ${stallMs / 1000} s`, error);
       throw error;
     } finally {
-      watch.stop();
+      clearTimeout(timer);
       await this.#partial.close();
     }
   }
@@ -171,16 +147,16 @@ export class FileDownload {
     await this.#partial.restart(strong(response.headers.get('etag')), unknown);
   }
 
-  async #take(response: Response, watch: StallWatch) {
+  async #take(response: Response, heard: () => void) {
     const { observe } = this.context;
-    const { path, digest } = this.file;
+    const { path } = this.file;
     const partial = this.#partial;
     const have = partial.size;
     const total = this.file.size ?? totalOf(response, have);
     const most = total ?? UNANNOUNCED_BYTES;
     observe({ type: 'started', path, have, size: total });
     for await (const chunk of this.#chunks(response)) {
-      watch.heard();
+      heard();
       if (partial.size + chunk.length > most)
         throw await this.#discarded(
           have,
@@ -197,7 +173,7 @@ export class FileDownload {
     if (matches === false)
       throw await this.#discarded(
         have,
-        `is damaged or another file: expected ${digest?.hex}, got ${sha256} (${size} bytes)`,
+        `is damaged or another file: expected ${digestIn(this.file)}, got ${sha256} (${size} bytes)`,
       );
     await partial.keep();
     return { size, sha256 };

@@ -1,26 +1,11 @@
 import { createHash } from 'node:crypto';
+import { posix } from 'node:path';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import {
-  type ExpectedDigest,
-  sha256Of,
-  isIncluded,
-  MANIFEST_NAME,
-  safeFilePath,
-  type PullManifest,
-} from './model-store.js';
+import { MANIFEST_NAME, safeFilePath, type PullManifest } from './model-store.js';
 import { HubError } from './hub-error.js';
 import { type HubHttp } from './hub-http.js';
 import { type ModelSource, sourceText, urlFileName } from './model-source.js';
-
-/** One file that a source offers. */
-export interface ListedFile {
-  /** Inside the model's folder, with slashes; safe to write. */
-  readonly path: string;
-  readonly url: string;
-  /** Bytes, where the source says. */
-  readonly size: number | undefined;
-  readonly digest: ExpectedDigest | undefined;
-}
+import { type ListedFile } from './partial-file.js';
 
 interface FileListing {
   /** The commit of a repository; `url` for files that have none. */
@@ -40,6 +25,17 @@ export interface ListingRequest {
   >;
   /** Of the one file that is wanted; of a manifest, when the source is one. */
   readonly sha256?: string | undefined;
+}
+
+/**
+ * `*.onnx` means files of any folder, `onnx/*` those of that folder, `onnx/**` all below
+ * it. No pattern: every file.
+ */
+export function isIncluded(path: string, patterns: readonly string[]): boolean {
+  if (patterns.length === 0) return true;
+  return patterns.some(pattern =>
+    posix.matchesGlob(pattern.includes('/') ? path : posix.basename(path), pattern),
+  );
 }
 
 /** What the source offers, less what the patterns leave out. @throws HubError */
@@ -97,15 +93,15 @@ function expectedFiles(
         'refused',
         `${sourceText(source)} has no ${name} at ${revision}; it has ${firstNames(files)}`,
       );
-    const there = sha256Of(file.digest);
-    if (differ(bytes, file.size) || (there && differ(sha256, there))) {
-      const known = `${file.size} bytes ${there ?? ''}, not ${bytes} ${sha256 ?? ''}`;
+    const { size, sha256: there } = file;
+    if (differ(bytes, size) || (there && differ(sha256, there))) {
+      const known = `${size} bytes ${there ?? ''}, not ${bytes} ${sha256 ?? ''}`;
       throw new HubError(
         'checksum',
         `${sourceText(source)} has another ${name} than the catalogue names: ${known}`,
       );
     }
-    return sha256 === undefined ? found : [{ ...file, digest: { hex: sha256 } }];
+    return sha256 === undefined ? found : [{ ...file, sha256 }];
   });
 }
 
@@ -124,11 +120,7 @@ async function offered(
   const name = urlFileName(url);
   if (name === MANIFEST_NAME)
     return manifestListing(await http.text(url, signal), url, sha256);
-  const path = safeFilePath(name);
-  return {
-    revision: 'url',
-    files: [{ path, url, size: undefined, digest: undefined }],
-  };
+  return { revision: 'url', files: [{ path: safeFilePath(name), url }] };
 }
 
 function withSha256(
@@ -138,24 +130,22 @@ function withSha256(
   const isManifest = source.kind === 'url' && source.url.endsWith(MANIFEST_NAME);
   if (sha256 === undefined || isManifest) return files;
   const [file, ...others] = files;
-  if (file && others.length === 0) return [{ ...file, digest: { hex: sha256 } }];
+  if (file && others.length === 0) return [{ ...file, sha256 }];
   throw new HubError(
     'order',
     `--sha256 is for one file, and this source has ${files.length}; choose one with --include`,
   );
 }
 
-/** `siblings` of the hub's model API with `blobs=true`. */
+/** The answer of the hub's model API with `blobs=true`. */
 interface HubModel {
   readonly sha?: string;
-  readonly siblings?: readonly HubFile[];
-}
-
-interface HubFile {
-  readonly rfilename: string;
-  readonly size?: number;
-  readonly blobId?: string;
-  readonly lfs?: { readonly sha256?: string; readonly size?: number };
+  readonly siblings?: readonly {
+    readonly rfilename: string;
+    readonly size?: number;
+    readonly blobId?: string;
+    readonly lfs?: { readonly sha256?: string; readonly size?: number };
+  }[];
 }
 
 async function hubListing(
@@ -174,21 +164,14 @@ async function hubListing(
     .filter(({ rfilename }) => rfilename !== MANIFEST_NAME)
     .map((file): ListedFile => {
       const path = safeFilePath(file.rfilename);
-      const size = file.lfs?.size ?? file.size;
-      const digest = digestOf(file, size);
-      return { path, url: `${place}/${encodedPath(path)}`, size, digest };
+      const { lfs, size, blobId } = file;
+      const url = `${place}/${encodedPath(path)}`;
+      // Large files have a sha256; git names the others.
+      if (lfs) return { path, url, size: lfs.size ?? size, sha256: lfs.sha256 };
+      return { path, url, size, gitId: size === undefined ? undefined : blobId };
     });
   if (files.length > 0) return { revision: sha, files };
   throw new HubError('not_found', `${repository} has no files at revision ${revision}`);
-}
-
-/** Large files have a sha256; git names the others. */
-function digestOf(
-  { lfs, blobId }: HubFile,
-  size: number | undefined,
-): ExpectedDigest | undefined {
-  if (lfs) return lfs.sha256 ? { hex: lfs.sha256 } : undefined;
-  return blobId && size !== undefined ? { hex: blobId, gitSize: size } : undefined;
 }
 
 /**
@@ -203,9 +186,8 @@ function manifestListing(text: string, url: string, sha256?: string): FileListin
   if (files.length === 0) throw new HubError('refused', `${url} names no files`);
   const listed = files.map((file): ListedFile => {
     const path = safeFilePath(file.path);
-    const { size, sha256: hex } = file;
-    const place = fileUrl(file.url ?? encodedPath(path), url);
-    return { path, url: place, size, digest: hex ? { hex } : undefined };
+    const { size, sha256 } = file;
+    return { path, url: fileUrl(file.url ?? encodedPath(path), url), size, sha256 };
   });
   return { revision, files: listed };
 }

@@ -1,4 +1,6 @@
-export type HubErrorKind =
+import { CliError, EXIT, type ExitCode } from '../shared/cli-error.js';
+
+type HubErrorKind =
   /** The host could not be reached, or stopped answering. */
   | 'unreachable'
   /** The hub wants a token, or the token has no access. */
@@ -15,8 +17,13 @@ export type HubErrorKind =
   /** The order itself cannot be carried out as it is. */
   | 'order';
 
+const EXIT_CODES: Readonly<Partial<Record<HubErrorKind, ExitCode>>> = {
+  order: EXIT.usage,
+  unreachable: EXIT.unreachable,
+};
+
 /** Why model files did not come, in a sentence for the person who asked for them. */
-export class HubError extends Error {
+export class HubError extends CliError {
   /** Worth another attempt. */
   readonly transient: boolean;
   /** What the host asked to wait before it. */
@@ -27,7 +34,7 @@ export class HubError extends Error {
     message: string,
     details: { transient?: boolean; retryAfterMs?: number; cause?: unknown } = {},
   ) {
-    super(message, details);
+    super(message, EXIT_CODES[kind], details);
     this.name = 'HubError';
     this.transient = details.transient ?? false;
     this.retryAfterMs = details.retryAfterMs;

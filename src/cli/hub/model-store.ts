@@ -1,43 +1,7 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { lstat, readdir, rm, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { join, relative, resolve, sep, posix } from 'node:path';
-import { isAlive } from '../../platform/process/is-alive.js';
-import { writing } from './disk-space.js';
+import { lstat, readdir, rm } from 'node:fs/promises';
+import { join, relative, resolve, sep } from 'node:path';
 import { HubError } from './hub-error.js';
-
-/**
- * One pull per folder: two would write into the same partial files. A lock whose process
- * is gone is taken over.
- * @throws HubError `order` naming the process that holds it
- */
-export async function lockFolder(folder: string): Promise<AsyncDisposable> {
-  const path = join(folder, LOCK_NAME);
-  const holder = Number(await readFile(path, 'utf8').catch(() => '0'));
-  if (holder > 0 && isAlive(holder)) throw busy(folder, holder);
-  await rm(path, { force: true });
-  await writing(path, () =>
-    writeFile(path, String(process.pid), { flag: 'wx' }).catch((error: unknown) => {
-      throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? busy(folder) : error;
-    }),
-  );
-  return { [Symbol.asyncDispose]: () => rm(path, { force: true }) };
-}
-
-const busy = (folder: string, pid?: number) =>
-  new HubError(
-    'order',
-    `another pull${pid ? ` (process ${pid})` : ''} is filling ${folder}`,
-  );
-
-export interface ManifestFile {
-  readonly path: string;
-  /** Unknown until it came, where the source does not say. */
-  readonly size?: number | undefined;
-  readonly sha256?: string | undefined;
-  /** Where a server that offers the folder has it; absent: beside the manifest. */
-  readonly url?: string;
-}
+import { digestFile, PARTIAL_SUFFIX, readJson, sizeOnDisk } from './partial-file.js';
 
 /**
  * `switchyard-model.json` in the folder of a model: what was pulled, from where. A web
@@ -52,7 +16,14 @@ export interface PullManifest {
   readonly include?: readonly string[];
   /** False from the first byte until all files are there and checked. */
   readonly complete: boolean;
-  readonly files: readonly ManifestFile[];
+  readonly files: readonly {
+    readonly path: string;
+    /** Unknown until it came, where the source does not say. */
+    readonly size?: number | undefined;
+    readonly sha256?: string | undefined;
+    /** Where a server that offers the folder has it; absent: beside the manifest. */
+    readonly url?: string;
+  }[];
 }
 
 /** @returns undefined when there is none, or none that can be read */
@@ -64,21 +35,6 @@ export async function readManifest(folder: string): Promise<PullManifest | undef
   } catch {
     return undefined;
   }
-}
-
-/** @returns undefined when there is none, or one that was cut off while it was written */
-export async function readJson<T>(path: string): Promise<T | undefined> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as T;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Bytes of a file; undefined when there is none. */
-export async function sizeOnDisk(path: string): Promise<number | undefined> {
-  const found = await stat(path).catch(() => undefined);
-  return found?.isFile() ? found.size : undefined;
 }
 
 /** Of all files in a folder; 0 when there is none. */
@@ -94,27 +50,11 @@ export async function bytesBelow(folder: string): Promise<number> {
 }
 
 /**
- * Whole or not at all: a reader finds the one before or this one. @throws HubError naming
- * the path, such as for a full disk
- */
-export async function writeManifest(
-  folder: string,
-  manifest: PullManifest,
-): Promise<void> {
-  const path = join(folder, MANIFEST_NAME);
-  await writing(path, async () => {
-    await writeFile(`${path}.partial`, `${JSON.stringify(manifest, null, 2)}\n`);
-    await rename(`${path}.partial`, path);
-  });
-}
-
-/**
  * Written by us beside the files of a model; the same names from a server are left
  * out or refused.
  */
 export const MANIFEST_NAME = 'switchyard-model.json';
-const LOCK_NAME = '.switchyard-pull.lock';
-export const PARTIAL_SUFFIX = '.partial';
+export const LOCK_NAME = '.switchyard-pull.lock';
 
 /**
  * A file name as a server gave it, when it stays inside the model's folder
@@ -142,17 +82,6 @@ export function safeFilePath(name: unknown): string {
 const BAD_PARTS = ['', '.', '..'];
 
 /**
- * `*.onnx` means files of any folder, `onnx/*` those of that folder, `onnx/**` all below
- * it. No pattern: every file.
- */
-export function isIncluded(path: string, patterns: readonly string[]): boolean {
-  if (patterns.length === 0) return true;
-  return patterns.some(pattern =>
-    posix.matchesGlob(pattern.includes('/') ? path : posix.basename(path), pattern),
-  );
-}
-
-/**
  * Where `path` lies inside `folder`.
  * @throws HubError `refused` when a folder on the way is a link: what it points to
  *   is not ours.
@@ -171,58 +100,6 @@ export async function placeInside(folder: string, path: string): Promise<string>
   return join(folder, ...path.split('/'));
 }
 
-/** What a file must hash to. */
-export interface ExpectedDigest {
-  readonly hex: string;
-  /**
-   * Bytes of the file, where `hex` is what git calls it (`blob SIZE\0` + bytes, SHA-1),
-   * as hubs give for small files. Undefined: `hex` is its sha256.
-   */
-  readonly gitSize?: number;
-}
-
-export const sha256Of = (digest: ExpectedDigest | undefined): string | undefined =>
-  digest?.gitSize === undefined ? digest?.hex : undefined;
-
-/**
- * Hashes bytes as they come: always sha256, for the manifest, and what
- * is expected besides.
- */
-export class FileDigest {
-  readonly #sha256 = createHash('sha256');
-  readonly #git;
-
-  constructor(private readonly expected: ExpectedDigest | undefined) {
-    if (expected?.gitSize !== undefined)
-      this.#git = createHash('sha1').update(`blob ${expected.gitSize}\0`);
-  }
-
-  update(chunk: Uint8Array): void {
-    this.#sha256.update(chunk);
-    this.#git?.update(chunk);
-  }
-
-  /** Once, at the end. `matches` is undefined when nothing is expected. */
-  finish(): { readonly sha256: string; readonly matches: boolean | undefined } {
-    const sha256 = this.#sha256.digest('hex');
-    if (!this.expected) return { sha256, matches: undefined };
-    const found = this.#git?.digest('hex') ?? sha256;
-    return { sha256, matches: found === this.expected.hex.toLowerCase() };
-  }
-}
-
-/** Reads the whole file. @throws the file system's error, such as ENOENT */
-export async function digestFile(
-  path: string,
-  expected: ExpectedDigest | undefined,
-  signal?: AbortSignal,
-): Promise<FileDigest> {
-  const digest = new FileDigest(expected);
-  for await (const chunk of createReadStream(path, { signal }))
-    digest.update(chunk as Buffer);
-  return digest;
-}
-
 /** One folder of models on disk. */
 export interface StoredModel {
   readonly name: string;
@@ -232,12 +109,6 @@ export interface StoredModel {
   /** `by hand`: there is no manifest to check it against. */
   readonly state: 'complete' | 'incomplete' | 'by hand';
   readonly manifest: PullManifest | undefined;
-}
-
-/** A file of a manifest that is not as it was pulled. */
-interface FileFinding {
-  readonly path: string;
-  readonly problem: string;
 }
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,127}$/;
@@ -305,14 +176,14 @@ export class ModelStore {
 
 /**
  * Compares a folder with its manifest: presence and size, and with
- * `checksums` every byte.
+ * `checksums` every byte. @returns the files that are not as they were pulled
  */
 export async function findingsOf(
   folder: string,
   { files }: PullManifest,
   options: { readonly checksums: boolean; readonly signal?: AbortSignal },
-): Promise<readonly FileFinding[]> {
-  const findings: FileFinding[] = [];
+): Promise<readonly { readonly path: string; readonly problem: string }[]> {
+  const findings = [];
   for (const file of files) {
     const problem = await problemOf(await placeInside(folder, file.path), file, options);
     if (problem !== undefined) findings.push({ path: file.path, problem });
@@ -322,7 +193,7 @@ export async function findingsOf(
 
 async function problemOf(
   path: string,
-  { size, sha256 }: ManifestFile,
+  { size, sha256 }: PullManifest['files'][number],
   { checksums, signal }: { readonly checksums: boolean; readonly signal?: AbortSignal },
 ): Promise<string | undefined> {
   const bytes = await sizeOnDisk(path);
@@ -330,7 +201,7 @@ async function problemOf(
   if (size !== undefined && bytes !== size)
     return `has ${bytes} bytes, ${size} were pulled`;
   if (!checksums || sha256 === undefined) return undefined;
-  const digest = await digestFile(path, { hex: sha256 }, signal);
+  const digest = await digestFile(path, { sha256 }, signal);
   if (digest.finish().matches) return undefined;
   return 'has another checksum than when it was pulled';
 }

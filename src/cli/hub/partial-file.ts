@@ -1,14 +1,94 @@
-import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { demandSpace, writing } from './disk-space.js';
-import {
-  digestFile,
-  FileDigest,
-  PARTIAL_SUFFIX,
-  readJson,
-  sizeOnDisk,
-} from './model-store.js';
-import { type ListedFile } from './file-listing.js';
+
+/** One file that a source offers. */
+export interface ListedFile {
+  /** Inside the model's folder, with slashes; safe to write. */
+  readonly path: string;
+  readonly url: string;
+  /** Bytes, where the source says. */
+  readonly size?: number | undefined;
+  readonly sha256?: string | undefined;
+  /**
+   * What git calls a file of `size` bytes (`blob SIZE\0` + bytes, SHA-1), as hubs give for
+   * small files that have no `sha256`.
+   */
+  readonly gitId?: string | undefined;
+}
+
+/** @returns undefined when there is none, or one that was cut off while it was written */
+export async function readJson<T>(path: string): Promise<T | undefined> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as T;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bytes of a file; undefined when there is none. */
+export async function sizeOnDisk(path: string): Promise<number | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() ? found.size : undefined;
+}
+
+/** What the bytes must hash to, in hex. */
+export const digestIn = ({
+  sha256,
+  gitId,
+}: Pick<ListedFile, 'sha256' | 'gitId'>): string | undefined => sha256 ?? gitId;
+
+/**
+ * Hashes bytes as they come: always sha256, for the manifest, and what
+ * is expected besides.
+ */
+function digestOf(expected: Omit<ListedFile, 'path' | 'url'>) {
+  const { size, sha256, gitId } = expected;
+  const hash = createHash('sha256');
+  const isGit = sha256 === undefined && gitId !== undefined;
+  const git = isGit ? createHash('sha1').update(`blob ${size}\0`) : undefined;
+  const wanted = digestIn(expected)?.toLowerCase();
+  return {
+    update(chunk: Uint8Array): void {
+      hash.update(chunk);
+      git?.update(chunk);
+    },
+    /** Once, at the end. `matches` is undefined when nothing is expected. */
+    finish(): { readonly sha256: string; readonly matches: boolean | undefined } {
+      const own = hash.digest('hex');
+      const found = git?.digest('hex') ?? own;
+      return {
+        sha256: own,
+        matches: wanted === undefined ? undefined : found === wanted,
+      };
+    },
+  };
+}
+
+/** Reads the whole file. @throws the file system's error, such as ENOENT */
+export async function digestFile(
+  path: string,
+  expected: Parameters<typeof digestOf>[0],
+  signal?: AbortSignal,
+): Promise<ReturnType<typeof digestOf>> {
+  const digest = digestOf(expected);
+  for await (const chunk of createReadStream(path, { signal }))
+    digest.update(chunk as Buffer);
+  return digest;
+}
+
+export const PARTIAL_SUFFIX = '.partial';
 
 /**
  * Decides whether the rest of a file can be appended to its beginning. Kept beside it as
@@ -22,8 +102,6 @@ interface PartialOrigin {
   readonly digest?: string | undefined;
 }
 
-export type OpenFile = (path: string, flags: 'w' | 'a') => Promise<FileHandle>;
-
 /**
  * The unfinished `NAME.partial`: it survives crashes, and becomes `NAME` by a rename when
  * it is whole and right.
@@ -32,13 +110,16 @@ export class PartialFile {
   readonly #path: string;
   readonly #originPath: string;
   #handle: FileHandle | undefined;
-  #digest = new FileDigest(undefined);
+  #digest = digestOf({});
   #size = 0;
 
   constructor(
     private readonly file: ListedFile,
     private readonly target: string,
-    private readonly openFile: OpenFile = open,
+    private readonly openFile: (
+      path: string,
+      flags: 'w' | 'a',
+    ) => Promise<FileHandle> = open,
   ) {
     this.#path = target + PARTIAL_SUFFIX;
     this.#originPath = `${this.#path}.json`;
@@ -53,9 +134,9 @@ export class PartialFile {
    * Bytes that can be continued; 0 when there are none, or they belong to another file.
    */
   async resumable(): Promise<{ readonly bytes: number; readonly etag?: string }> {
-    const { url, digest } = this.file;
+    const digest = digestIn(this.file);
     const origin = await readJson<PartialOrigin>(this.#originPath);
-    const isSame = digest ? origin?.digest === digest.hex : origin?.url === url;
+    const isSame = digest ? origin?.digest === digest : origin?.url === this.file.url;
     // Without validator and digest it is unknown whether the two halves belong together.
     if (!origin || !isSame || !(origin.etag ?? digest)) return { bytes: 0 };
     const { etag } = origin;
@@ -65,7 +146,7 @@ export class PartialFile {
 
   /** Opens it for the rest of the file, what is there already hashed. */
   async append(): Promise<void> {
-    this.#digest = await digestFile(this.#path, this.file.digest);
+    this.#digest = await digestFile(this.#path, this.file);
     this.#size = (await sizeOnDisk(this.#path)) ?? 0;
     await this.#open('a');
   }
@@ -75,14 +156,14 @@ export class PartialFile {
    * @param bytes that the disk must have room for
    */
   async restart(etag: string | undefined, bytes: number): Promise<void> {
-    const { url, digest } = this.file;
-    const origin: PartialOrigin = { url, etag, digest: digest?.hex };
+    const { url } = this.file;
+    const origin: PartialOrigin = { url, etag, digest: digestIn(this.file) };
     const folder = dirname(this.#path);
     await writing(this.#path, async () => {
       await mkdir(folder, { recursive: true });
       await writeFile(this.#originPath, JSON.stringify(origin));
     });
-    this.#digest = new FileDigest(digest);
+    this.#digest = digestOf(this.file);
     this.#size = 0;
     await this.#open('w');
     await demandSpace(folder, bytes);
@@ -99,7 +180,7 @@ export class PartialFile {
   }
 
   /** Of all bytes in it. */
-  finish(): ReturnType<FileDigest['finish']> {
+  finish(): ReturnType<ReturnType<typeof digestOf>['finish']> {
     return this.#digest.finish();
   }
 

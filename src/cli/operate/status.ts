@@ -6,7 +6,7 @@ import { command } from '../shared/command.js';
 import { table, MARKS, dim, print, durationText, msText } from '../shared/terminal.js';
 import { type GatewayAnswer } from '../shared/gateway-client.js';
 
-export type Status = GatewayAnswer<'/admin/v1/status'>;
+type Status = GatewayAnswer<'/admin/v1/status'>;
 
 export const statusCommand = command({
   name: 'status',
@@ -95,7 +95,7 @@ export const topCommand = command({
       const now = await client.call('get', '/admin/v1/status');
       return json ? JSON.stringify(now) : statusText(now);
     };
-    const screen = json ? undefined : Screen.open();
+    const screen = json ? undefined : openScreen();
     const stop = screen ? AbortSignal.any([signal, screen.quit]) : signal;
     try {
       for (let left = count ?? (screen ? Infinity : 1); left > 0; left--) {
@@ -117,40 +117,29 @@ function unreachable(error: unknown) {
   throw error;
 }
 
-class Screen {
-  readonly #quit = new AbortController();
-
-  /** Undefined without a terminal. */
-  static open(): Screen | undefined {
-    if (!stdout.isTTY || !stdin.isTTY) return undefined;
-    const screen = new Screen();
-    stdout.write(ENTER);
-    stdin.setRawMode(true).on('data', screen.#key).resume();
-    return screen;
-  }
-
-  /** Aborted by q. */
-  get quit(): AbortSignal {
-    return this.#quit.signal;
-  }
-
-  show(text: string): void {
-    const lines = [...text.split('\n').slice(0, stdout.rows - 2), '', dim('q quits')];
-    const cut = lines.map(line =>
-      line.length > stdout.columns ? line.slice(0, stdout.columns) : line,
-    );
-    stdout.write(`\u001b[H${cut.map(line => `${line}\u001b[K`).join('\n')}\u001b[J`);
-  }
-
-  close(): void {
-    stdin.off('data', this.#key).setRawMode(false).pause();
-    stdout.write(LEAVE);
-  }
-
+/** A full screen; undefined without a terminal. @returns `quit`: aborted by q */
+function openScreen() {
+  if (!stdout.isTTY || !stdin.isTTY) return undefined;
+  const quit = new AbortController();
   /** A raw terminal sends Ctrl-C as a character. */
-  readonly #key = (chunk: Buffer) => {
+  const onKey = (chunk: Buffer) => {
     const key = chunk.toString();
-    if (key === 'q') this.#quit.abort();
+    if (key === 'q') quit.abort();
     if (key === '\u0003') process.kill(process.pid, 'SIGINT');
+  };
+  stdout.write(ENTER);
+  stdin.setRawMode(true).on('data', onKey).resume();
+  return {
+    quit: quit.signal,
+    show(text: string): void {
+      const { rows, columns } = stdout;
+      const lines = [...text.split('\n').slice(0, rows - 2), '', dim('q quits')];
+      const cut = lines.map(line => `${line.slice(0, columns)}\u001b[K`);
+      stdout.write(`\u001b[H${cut.join('\n')}\u001b[J`);
+    },
+    close(): void {
+      stdin.off('data', onKey).setRawMode(false).pause();
+      stdout.write(LEAVE);
+    },
   };
 }

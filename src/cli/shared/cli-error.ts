@@ -13,17 +13,6 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
-  ok: 'done',
-  failed: 'tried and failed, or a check found a problem',
-  usage: 'wrong usage or configuration; nothing was tried',
-  unreachable: 'the gateway, the hub or the worker cannot be reached',
-  denied: 'not allowed: the API key is missing, wrong, or lacks the scope (401, 403)',
-  notFound: 'the gateway has no such request, worker, batch, key or model (404)',
-  busy: 'overloaded, rate-limited or not ready; trying again later may help (429, 503)',
-  interrupted: 'Ctrl-C or SIGTERM',
-};
-
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** A failure that is reported in one message, without a stack. */

@@ -2,7 +2,7 @@ import { Argument, Command, Option } from 'commander';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type EngineCheck } from '../../platform/config/models-file.js';
 import { EXIT, InterruptedError } from './cli-error.js';
-import { GatewayClient, GATEWAY_OPTIONS } from './gateway-client.js';
+import { GatewayClient } from './gateway-client.js';
 import { print, printJson } from './terminal.js';
 
 /** What the engines say about models; passed in by the program, which has them. */
@@ -16,7 +16,15 @@ export interface EngineChecks {
   readonly checkFiles: (model: ModelSpec) => string | undefined;
 }
 
-export const ONE_DOCUMENT = 'one JSON document';
+/** The same for every command that talks to a gateway. */
+const GATEWAY_OPTIONS = {
+  '--url <url>':
+    'the gateway (default: SWITCHYARD_URL, else the host and port of these settings)',
+  '--api-key <key>':
+    'its API key, which other users of this machine may see (default: SWITCHYARD_API_KEY)',
+  '--key-file <file>': 'file that holds the API key and nothing else',
+} as const;
+
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** How the words behind an option or argument are read: one of a list, or by a parser. */
@@ -77,8 +85,11 @@ interface CommandSpec<Options, Arg, Answer> {
   /** `--url` and the key come first. */
   readonly gateway?: boolean;
   readonly options?: Options;
-  /** What `--json` prints; without `json` and `text` there is no such option. */
-  readonly json?: string;
+  /**
+   * What `--json` prints (default with `text`: the answer of the gateway, if it has one);
+   * true: one JSON document. Without `json` and `text` there is no such option.
+   */
+  readonly json?: string | true;
   /** Without the program's name; `notes` follow them. */
   readonly examples?: readonly string[];
   readonly notes?: string;
@@ -184,11 +195,9 @@ function declared<Options, Arg extends ArgumentSpec>({
   if (spec.arg) made.addArgument(argumentOf(spec.arg));
   const own = Object.entries<OptionSpec>({ ...(gateway && GATEWAY_OPTIONS), ...options });
   for (const [flags, option] of own) made.addOption(declaredOption(flags, option));
-  const ofText = gateway
-    ? 'the answer of the gateway as one JSON document'
-    : ONE_DOCUMENT;
-  const json = spec.json ?? (spec.text && ofText);
-  if (json !== undefined) made.option('--json', json);
+  const ofGateway = gateway ? 'the answer of the gateway as one JSON document' : true;
+  const { json = spec.text && ofGateway } = spec;
+  if (json) made.option('--json', json === true ? 'one JSON document' : json);
   return made.addHelpText('after', spec.help ?? examples(spec));
 }
 
@@ -198,7 +207,7 @@ function argumentOf([flags, about = '', reading, initial]: ArgumentSpec) {
   return initial === undefined ? argument : argument.default(initial);
 }
 
-export function declaredOption(flags: string, spec: OptionSpec): Option {
+function declaredOption(flags: string, spec: OptionSpec): Option {
   if (spec instanceof Option) return spec;
   if (typeof spec === 'string') return new Option(flags, spec);
   const [about, reading, initial, shown] = spec;

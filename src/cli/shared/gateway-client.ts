@@ -12,15 +12,6 @@ import {
 } from '../../platform/config/process-environment.js';
 import { CliError, EXIT, type ExitCode, usageError } from './cli-error.js';
 
-/** The same for every command that talks to a gateway. */
-export const GATEWAY_OPTIONS = {
-  '--url <url>':
-    'the gateway (default: SWITCHYARD_URL, else the host and port of these settings)',
-  '--api-key <key>':
-    'its API key, which other users of this machine may see (default: SWITCHYARD_API_KEY)',
-  '--key-file <file>': 'file that holds the API key and nothing else',
-} as const;
-
 type Path = keyof paths;
 type Method = 'get' | 'post' | 'delete';
 type Responses<P extends Path, M extends Method> =

@@ -73,6 +73,15 @@ export class ProgressLine {
   }
 }
 
+const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** `1.4 GiB` */
+export function byteText(bytes: number): string {
+  const power =
+    bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
+  return `${power === 0 ? bytes : (bytes / 1024 ** power).toFixed(1)} ${UNITS[power]}`;
+}
+
 /** 45 s, 12 min 5 s, 3 h 20 min; a dash while unknown. */
 export function durationText(seconds: number | null): string {
   if (seconds === null) return '-';

@@ -1,14 +1,124 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
 import { slotCredits, slotOverdraft } from '../../core/dispatch/worker-slots.js';
-import { type CheckContext, demand, endOf, CheckVerdict, notJudged } from './check.js';
-import { type CallEnd, type CheckedCall, endText } from './worker-client.js';
+import {
+  type Check,
+  type CheckContext,
+  CheckVerdict,
+  demand,
+  endOf,
+  notJudged,
+} from './check.js';
+import { type CheckedCall } from './worker-client.js';
 
 /** Of so many Cancels a busy machine answers one in time. */
 const ATTEMPTS = 3;
 /** A Cancel can overtake its own call. */
 const KNOWN_WITHIN_MS = 1000;
 const MAX_HELD = 128;
+const ANCHOR = '5-cancel';
+
+/** Whether what is no longer wanted stops. */
+export const CANCEL_CHECKS: readonly Check[] = [
+  {
+    name: 'unknown-cancel',
+    anchor: ANCHOR,
+    about: 'Cancel of an unknown id',
+    needs: 'busy-health',
+    async run({ client, kind }) {
+      const end = await client.cancel(kind, 'check-never-sent');
+      demand(
+        end.code === status.OK,
+        `Cancel of an unknown request failed with ${end.text}; it must be answered`,
+      );
+      demand(
+        end.messages[0]?.acknowledged === false,
+        'Cancel of an unknown request is answered with acknowledged: true',
+      );
+      return 'acknowledged: false';
+    },
+  },
+  {
+    name: 'cancel',
+    anchor: ANCHOR,
+    about: 'Cancel within 100 ms ends the call',
+    needs: 'busy-health',
+    async run(context) {
+      const { cancelLimitMs = 100 } = context.options;
+      const times: number[] = [];
+      let late = 0;
+      for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+        const call = context.client.start(context.samples.lasting);
+        const tookMs = await cancelCall(context, call);
+        if (tookMs === undefined) continue;
+        times.push(tookMs);
+        if (await judgeEnd(call)) late += 1;
+      }
+      if (times.length === 0)
+        throw notJudged('each request was answered before its Cancel arrived');
+      const bestMs = Math.round(Math.min(...times));
+      demand(
+        bestMs <= cancelLimitMs,
+        `Cancel was answered after ${bestMs} ms; the limit is ${cancelLimitMs} ms`,
+      );
+      return `acknowledged after ${bestMs} ms${late === 0 ? '' : `, ${late} late answers`}`;
+    },
+  },
+  {
+    name: 'slots',
+    anchor: '3-slots-and-groups',
+    about: 'as many requests at once as it reports',
+    needs: 'cancel',
+    /** As many requests as a gateway sends, each within reach of Cancel. */
+    async run(context) {
+      const { report } = context;
+      const count = Math.min(MAX_HELD, slotCredits(report) + slotOverdraft(report));
+      const calls = Array.from({ length: count }, () =>
+        context.client.start(context.samples.lasting),
+      );
+      try {
+        // While all others are held: one that waits outside would come in as soon as those
+        // before it end.
+        await cancelCall(context, calls.at(-1)!);
+        await Promise.all(calls.map(call => cancelCall(context, call)));
+        await Promise.all(calls.map(judgeEnd));
+      } catch (error) {
+        if (!(error instanceof CheckVerdict)) throw error;
+        const { state, message } = error;
+        throw new CheckVerdict(state, `of ${count} requests at once: ${message}`);
+      } finally {
+        for (const call of calls) call.reset();
+      }
+      return `${count} requests at once`;
+    },
+  },
+  {
+    name: 'deadline',
+    anchor: '6-deadlines',
+    about: 'a deadline stops the work',
+    needs: 'busy-health',
+    /** From outside, Health tells whether the work has stopped. */
+    async run({ client, kind, samples }) {
+      const inFlight = async () => (await client.health(kind)).messages[0]?.inFlight ?? 0;
+      const before = await inFlight();
+      const call = client.start(samples.lasting, { deadlineMs: 500 });
+      let most = before;
+      for (; !call.hasEnded; await pause(20)) most = Math.max(most, await inFlight());
+      const { code } = await call.ended;
+      if (code === status.OK)
+        throw notJudged('the request was answered before its deadline');
+      if (most === before)
+        throw notJudged('its Health shows no request in_flight while one runs');
+      const untilMs = performance.now() + 10_000;
+      for (; (await inFlight()) > before; await pause(50))
+        demand(
+          performance.now() < untilMs,
+          'a call is still in_flight 10 s after its deadline has passed',
+        );
+      return 'the work stops';
+    },
+  },
+];
 
 /**
  * Asks until it is acknowledged or the call ends, as a gateway does. @returns how long
@@ -21,14 +131,10 @@ async function cancelCall(
   const startedAtMs = performance.now();
   while (!call.hasEnded) {
     const end = await client.cancel(kind, call.id);
-    demand(
-      end.code === status.OK,
-      `Cancel of a running request failed with ${endText(end)}`,
-    );
+    demand(end.code === status.OK, `Cancel of a running request failed with ${end.text}`);
     if (end.messages[0]?.acknowledged) return end.ms;
-    const isEarly = performance.now() - startedAtMs < KNOWN_WITHIN_MS;
     demand(
-      isEarly,
+      performance.now() - startedAtMs < KNOWN_WITHIN_MS,
       'Cancel does not know a request that runs: acknowledged is false for 1 s',
     );
     await pause(5);
@@ -40,96 +146,15 @@ async function cancelCall(
 async function judgeEnd(call: CheckedCall<unknown>): Promise<boolean> {
   // The rest of an upload is not sent after a cancel.
   call.complete();
-  const end: CallEnd<unknown> = await endOf(call, 'the end of a cancelled call', {
+  const end = await endOf(call, 'the end of a cancelled call', {
     limitMs: 10_000,
     late: 'fail',
   });
   const { code = end.code === status.CANCELLED ? 'request_cancelled' : undefined } =
     end.trailers;
-  const isRight = end.code === status.OK || code === 'request_cancelled';
   demand(
-    isRight,
-    `a cancelled call ended with ${endText(end)}, not with request_cancelled`,
+    end.code === status.OK || code === 'request_cancelled',
+    `a cancelled call ended with ${end.text}, not with request_cancelled`,
   );
   return end.code === status.OK;
-}
-
-export async function cancel(context: CheckContext): Promise<string> {
-  const { cancelLimitMs = 100 } = context.options;
-  const times: number[] = [];
-  let late = 0;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const call = context.client.start(context.samples.lasting);
-    const tookMs = await cancelCall(context, call);
-    if (tookMs === undefined) continue;
-    times.push(tookMs);
-    if (await judgeEnd(call)) late += 1;
-  }
-  if (times.length === 0)
-    throw notJudged('each request was answered before its Cancel arrived');
-  const bestMs = Math.round(Math.min(...times));
-  demand(
-    bestMs <= cancelLimitMs,
-    `Cancel was answered after ${bestMs} ms; the limit is ${cancelLimitMs} ms`,
-  );
-  return `acknowledged after ${bestMs} ms${late === 0 ? '' : `, ${late} late answers`}`;
-}
-
-export async function unknownCancel({ client, kind }: CheckContext): Promise<string> {
-  const end = await client.cancel(kind, 'check-never-sent');
-  demand(
-    end.code === status.OK,
-    `Cancel of an unknown request failed with ${endText(end)}; it must be answered`,
-  );
-  demand(
-    end.messages[0]?.acknowledged === false,
-    'Cancel of an unknown request is answered with acknowledged: true',
-  );
-  return 'acknowledged: false';
-}
-
-/** As many requests as a gateway sends, each within reach of Cancel. */
-export async function slots(context: CheckContext): Promise<string> {
-  const { report } = context;
-  const count = Math.min(MAX_HELD, slotCredits(report) + slotOverdraft(report));
-  const calls = Array.from({ length: count }, () =>
-    context.client.start(context.samples.lasting),
-  );
-  try {
-    // While all others are held: one that waits outside would come in as soon as those
-    // before it end.
-    await cancelCall(context, calls.at(-1)!);
-    await Promise.all(calls.map(call => cancelCall(context, call)));
-    await Promise.all(calls.map(judgeEnd));
-  } catch (error) {
-    if (error instanceof CheckVerdict)
-      throw new CheckVerdict(
-        error.state,
-        `of ${count} requests at once: ${error.message}`,
-      );
-    throw error;
-  } finally {
-    for (const call of calls) call.reset();
-  }
-  return `${count} requests at once`;
-}
-
-/** From outside, Health tells whether the work has stopped. */
-export async function deadline({ client, kind, samples }: CheckContext): Promise<string> {
-  const inFlight = async () => (await client.health(kind)).messages[0]?.inFlight ?? 0;
-  const before = await inFlight();
-  const call = client.start(samples.lasting, { deadlineMs: 500 });
-  let most = before;
-  for (; !call.hasEnded; await pause(20)) most = Math.max(most, await inFlight());
-  const { code } = await call.ended;
-  if (code === status.OK) throw notJudged('the request was answered before its deadline');
-  if (most === before)
-    throw notJudged('its Health shows no request in_flight while one runs');
-  const untilMs = performance.now() + 10_000;
-  for (; (await inFlight()) > before; await pause(50))
-    demand(
-      performance.now() < untilMs,
-      'a call is still in_flight 10 s after its deadline has passed',
-    );
-  return 'the work stops';
 }

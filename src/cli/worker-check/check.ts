@@ -1,13 +1,7 @@
 import { status } from '@grpc/grpc-js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import type { ModelKind, RemoteSpec } from '../../platform/config/model-spec.js';
-import {
-  type CallEnd,
-  type CheckedCall,
-  endText,
-  type Samples,
-  type WorkerClient,
-} from './worker-client.js';
+import { type CheckedCall, type Samples, type WorkerClient } from './worker-client.js';
 
 export interface CheckOptions {
   /** host:port */
@@ -36,6 +30,20 @@ export interface CheckContext {
   readonly report: WorkerHealthReport;
   readonly samples: Samples;
   readonly options: CheckOptions;
+}
+
+/** One thing that the protocol asks for. */
+export interface Check {
+  readonly name: string;
+  /** The paragraph to read, by its anchor in the guide. */
+  readonly anchor: string;
+  /** What a worker does that passes it. */
+  readonly about: string;
+  /** Judged only if that one did not fail, which this one would do as well. */
+  readonly needs?: string;
+  readonly kinds?: readonly ModelKind[];
+  /** @returns what was seen @throws Verdict */
+  run(context: CheckContext): string | Promise<string>;
 }
 
 /**
@@ -81,7 +89,7 @@ export async function endOf<M>(
     limitMs = 15_000,
     late = 'not_judged',
   }: { limitMs?: number; late?: CheckVerdict['state'] } = {},
-): Promise<CallEnd<M>> {
+): CheckedCall<M>['ended'] {
   const end = await within(limitMs, call.ended);
   if (!end) call.reset();
   if (!end)
@@ -98,8 +106,8 @@ export async function checkedAnswer<M>(
   call: CheckedCall<M>,
   what: string,
   late?: CheckVerdict['state'],
-): Promise<CallEnd<M>> {
+): CheckedCall<M>['ended'] {
   const end = await endOf(call, what, late && { late });
-  demand(end.code === status.OK, `${what} failed with ${endText(end)}`);
+  demand(end.code === status.OK, `${what} failed with ${end.text}`);
   return end;
 }

@@ -3,174 +3,30 @@ import { status } from '@grpc/grpc-js';
 import { decodeHealth } from '../../contracts/grpc/health.codec.js';
 import { MODEL_KINDS, type ModelKind } from '../../platform/config/model-spec.js';
 import { CliError, EXIT } from '../shared/cli-error.js';
+import { ANSWER_CHECKS } from './answer-checks.js';
+import { AUDIO_CHECKS } from './audio-checks.js';
+import { CANCEL_CHECKS } from './cancel-checks.js';
 import {
-  largeAudio,
-  messageSize,
-  stream,
-  streamedWav,
-  answer,
-  badItem,
-  group,
-  trailers,
-} from './audio-checks.js';
-import { cancel, deadline, slots, unknownCancel } from './cancel-checks.js';
-import { type CheckContext, type CheckOptions, CheckVerdict, within } from './check.js';
-import {
-  busyHealth,
-  health,
-  identity,
-  standardHealth,
-  drain,
-  pings,
-} from './health-checks.js';
+  type Check,
+  type CheckContext,
+  type CheckOptions,
+  CheckVerdict,
+  within,
+} from './check.js';
+import { CONNECTION_CHECKS } from './connection-checks.js';
+import { HEALTH_CHECKS } from './health-checks.js';
 import { checkSamples } from './samples.js';
 import { WorkerClient } from './worker-client.js';
 
-/** One thing that the protocol asks for. */
-interface Check {
-  readonly name: string;
-  /** The paragraph to read, by its anchor in the guide. */
-  readonly anchor: string;
-  /** What a worker does that passes it. */
-  readonly about: string;
-  /** @returns what was seen @throws Verdict */
-  run(context: CheckContext): string | Promise<string>;
-  /** Judged only if that one did not fail, which this one would do as well. */
-  readonly needs?: string;
-  readonly kinds?: readonly ModelKind[];
-}
-
 export const GUIDE = 'docs/guides/write-a-worker.md';
-const HEALTH = '2-two-health-services';
-const GROUPS = '3-slots-and-groups';
-const CANCEL = '5-cancel';
-const AUDIO = {
-  anchor: '8-long-audio-and-streaming',
-  needs: 'group',
-  kinds: ['stt'],
-} as const;
 
 /** In the order in which they run. */
 export const CHECKS: readonly Check[] = [
-  {
-    name: 'standard-health',
-    anchor: HEALTH,
-    about: 'grpc.health.v1 answers SERVING',
-    run: standardHealth,
-  },
-  {
-    name: 'health',
-    anchor: HEALTH,
-    about: 'its own Health is READY, each field in its range',
-    run: health,
-  },
-  {
-    name: 'identity',
-    anchor: HEALTH,
-    about: 'it is of that model and kind',
-    run: identity,
-    needs: 'health',
-  },
-  {
-    name: 'answer',
-    anchor: '1-generate-code-and-serve-one-service',
-    about: 'it answers',
-    run: answer,
-    needs: 'health',
-  },
-  {
-    name: 'group',
-    anchor: GROUPS,
-    about: 'each member of a group gets its answer',
-    run: group,
-    needs: 'answer',
-  },
-  {
-    name: 'bad-item',
-    anchor: GROUPS,
-    about: 'a bad member of a group fails alone',
-    run: badItem,
-    needs: 'group',
-  },
-  {
-    name: 'trailers',
-    anchor: '7-how-a-call-fails',
-    about: 'a failure has a code',
-    run: trailers,
-    needs: 'answer',
-  },
-  {
-    name: 'busy-health',
-    anchor: HEALTH,
-    about: 'both, while the engine computes',
-    run: busyHealth,
-    needs: 'answer',
-  },
-  {
-    name: 'unknown-cancel',
-    anchor: CANCEL,
-    about: 'Cancel of an unknown id',
-    run: unknownCancel,
-    needs: 'busy-health',
-  },
-  {
-    name: 'cancel',
-    anchor: CANCEL,
-    about: 'Cancel within 100 ms ends the call',
-    run: cancel,
-    needs: 'busy-health',
-  },
-  {
-    name: 'slots',
-    anchor: GROUPS,
-    about: 'as many requests at once as it reports',
-    run: slots,
-    needs: 'cancel',
-  },
-  {
-    name: 'deadline',
-    anchor: '6-deadlines',
-    about: 'a deadline stops the work',
-    run: deadline,
-    needs: 'busy-health',
-  },
-  {
-    ...AUDIO,
-    name: 'message-size',
-    about: 'the largest file that is sent as one message',
-    run: messageSize,
-  },
-  {
-    ...AUDIO,
-    name: 'streamed-wav',
-    about: 'a WAV file whose header does not know its length',
-    run: streamedWav,
-  },
-  {
-    ...AUDIO,
-    name: 'large-audio',
-    about: 'audio beyond 60 s and 32 MiB, in pieces',
-    run: largeAudio,
-  },
-  {
-    ...AUDIO,
-    name: 'stream',
-    about: 'a live stream gives one final for a commit',
-    run: stream,
-  },
-  {
-    name: 'pings',
-    anchor: '9-connections-tokens-tls',
-    about: 'pings as those of a gateway',
-    run: pings,
-  },
-  {
-    name: 'drain',
-    anchor: '10-drain',
-    about: 'SIGTERM loses no request',
-    run: drain,
-    needs: 'cancel',
-  },
+  ...HEALTH_CHECKS,
+  ...ANSWER_CHECKS,
+  ...CANCEL_CHECKS,
+  ...AUDIO_CHECKS,
+  ...CONNECTION_CHECKS,
 ];
 
 export interface CheckResult {
@@ -183,22 +39,20 @@ export interface CheckResult {
   readonly guide?: string;
 }
 
-interface RunOptions {
-  readonly checks: readonly Check[];
-  /** No check goes on longer. */
-  readonly limitMs: number;
-  readonly signal: AbortSignal;
-  onStart(check: Check): void;
-  onResult(result: CheckResult): void;
-}
-
 /**
  * Runs the checks one by one. @throws CliError exit code 3 when nothing answers
  * at the address
  */
 export async function runChecks(
   options: CheckOptions,
-  run: RunOptions,
+  run: {
+    readonly checks: readonly Check[];
+    /** No check goes on longer. */
+    readonly limitMs: number;
+    readonly signal: AbortSignal;
+    onStart(check: Check): void;
+    onResult(result: CheckResult): void;
+  },
 ): Promise<readonly CheckResult[]> {
   const { signal } = run;
   const client = new WorkerClient(options.address, options.remote);
@@ -215,7 +69,7 @@ export async function runChecks(
 async function judgeAll(
   client: WorkerClient,
   options: CheckOptions,
-  run: RunOptions,
+  run: Parameters<typeof runChecks>[1],
 ): Promise<readonly CheckResult[]> {
   const context = await meet(client, options);
   const untilMs = performance.now() + run.limitMs;

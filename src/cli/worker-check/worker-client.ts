@@ -15,13 +15,8 @@ import { RequestPriority } from '../../core/request/request-priority.js';
 import { channelSecurity } from '../../platform/grpc/channel-security.js';
 import { WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import type { ModelKind, RemoteSpec } from '../../platform/config/model-spec.js';
-import { SETTINGS_TABLE } from '../../platform/config/settings.js';
 import { maxMessageBytes } from '../../platform/config/worker-spec.js';
 
-/** What a gateway with the default limit of uploads sends at most. */
-export const NEEDED_MESSAGE_BYTES = maxMessageBytes(
-  SETTINGS_TABLE['server.upload_limit_bytes'].default,
-);
 /** What any gateway sends at most: 41 MiB. */
 const LARGEST_MESSAGE_BYTES = maxMessageBytes(Number.MAX_SAFE_INTEGER);
 /** The gateway's limit of one health probe. */
@@ -33,10 +28,14 @@ export const PROBE_LIMIT_MS = 2000;
 const MAX_MESSAGES = 20_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
-export interface CallEnd<M> {
+interface CallEnd<M> {
   readonly code: status;
   /** The status message. */
   readonly details: string;
+  /** "INTERNAL, switchyard-code engine_failed: out of memory". */
+  readonly text: string;
+  /** False: the worker has no such method. */
+  readonly isServed: boolean;
   /** Trailers, as sent. */
   readonly trailers: {
     readonly code: string | undefined;
@@ -48,8 +47,8 @@ export interface CallEnd<M> {
   readonly flooded: boolean;
 }
 
-/** Any grpc-js call. */
-type RawCall = EventEmitter & { cancel(): void };
+/** Any grpc-js call; `end` half-closes a stream of messages to the worker. */
+type RawCall = EventEmitter & { cancel(): void; end?(): void };
 type Reply<M> = (error: Error | null, message?: M) => void;
 
 /**
@@ -67,7 +66,6 @@ export class CheckedCall<M> {
   constructor(
     readonly id: string,
     start: (reply: Reply<M>) => RawCall,
-    private readonly rest?: (call: RawCall) => void,
   ) {
     this.#raw = start((_, message) => message !== undefined && this.#take(message));
     this.#raw.on('data', (message: M) => this.#take(message));
@@ -77,9 +75,9 @@ export class CheckedCall<M> {
     ).then(ended => this.#end(ended));
   }
 
-  /** Sends what is left of the request. */
+  /** Half-closes a request that was held open. */
   complete(): void {
-    if (!this.hasEnded) this.rest?.(this.#raw);
+    if (!this.hasEnded) this.#raw.end?.();
   }
 
   /** Ends the call from this side, unless it has ended. */
@@ -97,13 +95,16 @@ export class CheckedCall<M> {
     await new Promise(resolve => setImmediate(resolve));
     this.hasEnded = true;
     const { code, details } = ended;
-    const ms = performance.now() - this.#startedAtMs;
+    const trailers = failureTrailers(ended);
+    const own = trailers.code === undefined ? '' : `, switchyard-code ${trailers.code}`;
     return {
       code,
       details,
-      trailers: failureTrailers(ended),
+      text: `${status[code]}${own}${details === '' ? '' : `: ${details.slice(0, 200)}`}`,
+      isServed: code !== status.UNIMPLEMENTED && code !== status.NOT_FOUND,
+      trailers,
       messages: this.messages,
-      ms,
+      ms: performance.now() - this.#startedAtMs,
       flooded: this.#flooded,
     };
   }
@@ -123,23 +124,13 @@ function bytesOf(value: unknown): number {
   return Object.values(value).reduce<number>((sum, part) => sum + bytesOf(part), 0);
 }
 
-/** "INTERNAL, switchyard-code engine_failed: out of memory". */
-export function endText({ code, details, trailers }: CallEnd<unknown>): string {
-  const own = trailers.code === undefined ? '' : `, switchyard-code ${trailers.code}`;
-  return `${status[code]}${own}${details === '' ? '' : `: ${details.slice(0, 200)}`}`;
-}
-
 /** One request, ready to be sent. */
-export interface Sample<M = unknown> {
-  start(
-    channel: WorkerChannel,
-    call: CallEnvelope,
-    options: CallOptions,
-    reply: Reply<M>,
-  ): RawCall;
-  /** Sends what `start` held back. */
-  complete?(call: RawCall): void;
-}
+export type Sample<M = unknown> = (
+  channel: WorkerChannel,
+  call: CallEnvelope,
+  options: CallOptions,
+  reply: Reply<M>,
+) => RawCall;
 
 /** Requests of one kind, and what a right answer to them is. */
 export interface Samples<M = unknown> {
@@ -199,6 +190,12 @@ export class WorkerClient {
     );
   }
 
+  /** Sent together, as one group. */
+  startGroup(samples: readonly Sample[]): readonly CheckedCall<unknown>[] {
+    const group = { id: randomUUID(), size: samples.length };
+    return samples.map(sample => this.start(sample, { group }));
+  }
+
   start<M>(
     sample: Sample<M>,
     { group, deadlineMs }: { group?: CallGroup; deadlineMs?: number } = {},
@@ -210,9 +207,9 @@ export class WorkerClient {
       group: group ?? { id: requestId, size: 1 },
     };
     const options = deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs };
-    const begin = (reply: Reply<M>) =>
-      this.#channel.track(() => sample.start(this.#channel, envelope, options, reply));
-    return new CheckedCall(requestId, begin, sample.complete?.bind(sample));
+    return new CheckedCall<M>(requestId, reply =>
+      this.#channel.track(() => sample(this.#channel, envelope, options, reply)),
+    );
   }
 
   close(): void {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ENGINE_CHECKS } from '../../../src/worker/engine-factory.js';
 import { program } from '../../../src/cli/program.js';
-import { helpOf, leafCommands } from '../../../src/cli/shared/command-tree.js';
+import { helpOf, leafCommands } from '../../../scripts/docs/command-tree.js';
 import { freePort } from '../../support/free-port.js';
 import { CommandRun, runHere } from './command-run.js';
 

@@ -9,7 +9,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { checkGpu, installGpu, type GpuPart } from '../../../src/cli/gpu.js';
+import { checkGpu, installGpu } from '../../../src/cli/gpu.js';
 import { PythonEnvironment } from '../../../src/cli/engines/python-environment.js';
 import { fakeCommands } from '../../support/fake-commands.js';
 
@@ -149,7 +149,7 @@ describe('gpu install', () => {
     mkdir -p node_modules/$name/bins; echo "{ \\"version\\": \\"$version\\" }" > node_modules/$name/package.json`;
 
   async function install(
-    part: GpuPart,
+    part: Parameters<typeof installGpu>[0],
     scripts: Readonly<Record<string, string>>,
     dryRun = false,
   ) {

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type RunCommand } from '../../../src/cli/engines/command.js';
+import { type RunCommand } from '../../../src/cli/shared/run-command.js';
 import {
   PythonEnvironment,
   PYTHON_MIN,

@@ -2,13 +2,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PullEvent } from '../../../src/cli/hub/file-download.js';
+import type { PullContext, PullEvent } from '../../../src/cli/hub/file-download.js';
 import { HubHttp } from '../../../src/cli/hub/hub-http.js';
-import {
-  type PullContext,
-  pullModel,
-  type PullRequest,
-} from '../../../src/cli/hub/model-pull.js';
+import { pullModel, type PullRequest } from '../../../src/cli/hub/model-pull.js';
 import { parseSource } from '../../../src/cli/hub/model-source.js';
 import { HubServer, type HubServerOptions } from '../../support/hub-server.js';
 

@@ -1,53 +1,35 @@
-import { spawn } from 'node:child_process';
+import { spawn, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
-import { CliError } from '../shared/cli-error.js';
+import { CliError } from './cli-error.js';
 
 /** The folder with package.json, for sources and for the build. */
 export const PRODUCT_FOLDER = fileURLToPath(new URL('../../../', import.meta.url));
 
-interface CommandResult {
-  /** 127: there is no such command. */
-  readonly code: number;
-  /** Both streams, in the order of arrival. */
-  readonly output: string;
-}
-
-export interface CommandOptions {
-  /**
-   * Added to the environment of this process, which keeps its settings to itself; PIP_…
-   * and npm's pass through.
-   */
-  readonly env?: Readonly<Record<string, string>>;
-  readonly cwd?: string;
-  readonly onLine?: (line: string) => void;
-  readonly signal?: AbortSignal | undefined;
-  readonly limitMs?: number;
-}
-
-/** How an installation runs commands, says what it does, and is broken off. */
-export interface Installing extends Pick<CommandOptions, 'signal'> {
-  readonly run?: RunCommand;
-  readonly report: (text: string) => void;
-}
-
-export type RunCommand = (
-  file: string,
-  args: readonly string[],
-  options?: CommandOptions,
-) => Promise<CommandResult>;
-
 /**
  * Never rejects: a command that is missing, killed or too slow has a code other than 0
  * and says why.
+ * @param options `env` is added to the environment of this process, which keeps its
+ *   settings to itself; PIP_… and npm's pass through
+ * @returns code 127 if there is no such command; both streams, in the order of arrival
  */
-export const runCommand: RunCommand = (
-  file,
-  args,
-  { env = {}, cwd = PRODUCT_FOLDER, onLine, signal, limitMs } = {},
-) =>
+export const runCommand = (
+  file: string,
+  args: readonly string[],
+  options: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly cwd?: string;
+    readonly onLine?: (line: string) => void;
+    readonly signal?: AbortSignal | undefined;
+    readonly limitMs?: number;
+  } = {},
+): Promise<{ readonly code: number; readonly output: string }> =>
   new Promise(resolve => {
+    const { env = {}, cwd = PRODUCT_FOLDER, onLine, signal, limitMs } = options;
     const child = spawn(file, args, {
       cwd,
       env: foreignEnvironment(env),
@@ -76,6 +58,15 @@ export const runCommand: RunCommand = (
     );
   });
 
+export type RunCommand = typeof runCommand;
+
+/** How an installation runs commands, says what it does, and is broken off. */
+export interface Installing {
+  readonly run?: RunCommand;
+  readonly report: (text: string) => void;
+  readonly signal?: AbortSignal | undefined;
+}
+
 export const NPM_INSTALL = [
   'install',
   '--ignore-scripts',
@@ -90,7 +81,7 @@ export const lastLines = (output: string, count = 5): string =>
 /** @returns what it printed. @throws CliError `problem` with its last lines */
 export async function demandSuccess(
   problem: string,
-  running: Promise<CommandResult>,
+  running: ReturnType<RunCommand>,
 ): Promise<string> {
   const { code, output } = await running;
   if (code === 0) return output;
@@ -104,7 +95,7 @@ export async function demandSuccess(
 export async function askNode<T>(
   run: RunCommand,
   script: string,
-  cwd = PRODUCT_FOLDER,
+  cwd: string,
 ): Promise<T | undefined> {
   // A process that a package forks would get the flags of this one, `--eval` among them.
   const text = `process.execArgv.length = 0;\n${script}`;
@@ -124,4 +115,29 @@ export function parsed<T>(output: string): T | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Runs a program of this product on this terminal. Ctrl-C reaches the whole group by the
+ * terminal; the child drains, so this process has to outlive it.
+ * @param file relative to the folder of the product
+ * @returns its exit code
+ */
+export async function runProgram(
+  file: string,
+  args: readonly string[],
+  options: Pick<SpawnOptions, 'cwd' | 'env'> = {},
+): Promise<number> {
+  const child = spawn(process.execPath, [join(PRODUCT_FOLDER, file), ...args], {
+    ...options,
+    stdio: 'inherit',
+  });
+  process.on('SIGINT', () => undefined);
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => child.kill(signal));
+  const [code, signal] = (await once(child, 'exit')) as [
+    number | null,
+    NodeJS.Signals | null,
+  ];
+  return code ?? 128 + constants.signals[signal!];
 }
