@@ -2,11 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type INestApplication, Logger } from '@nestjs/common';
 import 'reflect-metadata';
 import { createGateway } from './gateway/bootstrap.js';
-import {
-  KeyIssuer,
-  makeFirstKey,
-  makeFirstStoredKey,
-} from './platform/auth/key-issuer.js';
+import { KeyIssuer, makeFirstKey } from './platform/auth/key-issuer.js';
 import { assertDataWritable } from './platform/config/cross-checks.js';
 import {
   FIRST_KEYS_ORIGIN,
@@ -76,7 +72,7 @@ async function bootstrap(): Promise<void> {
 async function printFirstKey(app: INestApplication, settings: Settings): Promise<void> {
   // The schema is up to date once the application is initialized.
   await app.init();
-  process.stderr.write((await makeFirstStoredKey(settings, app.get(KeyIssuer))) ?? '');
+  process.stderr.write((await app.get(KeyIssuer).createFirst(settings)) ?? '');
 }
 
 /** At once: the channel to a parent would keep this process. */

@@ -1,7 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type OnApplicationShutdown } from '@nestjs/common';
 import { probePauses } from '../../core/jobs/reachability.js';
-import { internalTokens } from '../../platform/auth/short-lived-tokens.js';
+import {
+  internalTokens,
+  ShortLivedTokens,
+  tokenSecret,
+} from '../../platform/auth/short-lived-tokens.js';
 import { type ProcessorLink } from '../../platform/config/processor-link.js';
 import { requiresKeys, type Settings } from '../../platform/config/settings.js';
 import { ConfigError, placed, readYamlFile } from '../../platform/config/yaml-file.js';
@@ -182,12 +186,13 @@ export function gatewayTarget(
   link: ProcessorLink | undefined,
 ): TargetSpec {
   const { auth, batch } = settings;
-  const tokens = internalTokens(auth, link?.tokenSecret);
-  if (!tokens && requiresKeys(settings)) {
+  const secret = tokenSecret(auth.tokenSecretFile, link?.tokenSecret);
+  if (!secret && requiresKeys(settings)) {
     const message =
       'a separately run batch processor needs the secret that the gateway signs tokens with';
     throw new ConfigError([{ origin: 'auth.token_secret_file', message }]);
   }
+  const tokenFor = secret && internalTokens(new ShortLivedTokens(secret));
   return {
     urls: addressesOf(batch.gatewayUrl || (link?.gatewayUrl ?? ownAddress(settings))),
     requestTimeoutMs: batch.requestTimeoutMs,
@@ -201,8 +206,7 @@ export function gatewayTarget(
     fetchesFileUrl: true,
     // Also where no keys are required: the first key of the database may come at
     // any time.
-    authorization: ({ tenant, terms }) =>
-      tokens && `Bearer ${tokens.tokenFor(tenant, terms)}`,
+    authorization: ({ tenant, terms }) => tokenFor && `Bearer ${tokenFor(tenant, terms)}`,
   };
 }
 
