@@ -11,7 +11,6 @@ import {
   takeProcessorLink,
 } from './platform/config/processor-link.js';
 import {
-  PROCESSOR_USAGE,
   shallRun,
   UsageError,
   WRONG_USAGE,
@@ -23,12 +22,17 @@ import { finishStart } from './platform/process/v8-flags.js';
 import { startErrorText } from './platform/config/start-error.js';
 import { startTracing } from './platform/tracing/tracing.module.js';
 
+const ABOUT = `node dist/main.batch.js
+
+Runs one more batch processor, on the database and blob store of the gateways: database.url and blobs.driver, or
+data.dir for processes of one machine. Lines go to batch.gateway_url.`;
+
 const metrics = new MetricsServer();
 const tellGateway = (message: ProcessorMessage): Promise<void> =>
   sendToParent(process, message);
 
 async function bootstrap(): Promise<void> {
-  if (!shallRun(PROCESSOR_USAGE)) return;
+  if (!shallRun(ABOUT)) return;
   const link = takeProcessorLink();
   if (link) giveWay();
   const { settings, models, sources } = loadConfig();

@@ -9,6 +9,7 @@ import {
 import { type ProcessorLink } from '../../platform/config/processor-link.js';
 import { requiresKeys, type Settings } from '../../platform/config/settings.js';
 import { ConfigError, placed, readYamlFile } from '../../platform/config/yaml-file.js';
+import { callableUrl } from '../../platform/http/connections.js';
 import { LineTarget, type TargetSpec } from './line-target.js';
 import { TargetGate } from './line-dispatcher.js';
 import { readFileSync } from 'node:fs';
@@ -185,7 +186,7 @@ export function gatewayTarget(
   settings: Settings,
   link: ProcessorLink | undefined,
 ): TargetSpec {
-  const { auth, batch } = settings;
+  const { auth, batch, server } = settings;
   const secret = tokenSecret(auth.tokenSecretFile, link?.tokenSecret);
   if (!secret && requiresKeys(settings)) {
     const message =
@@ -194,7 +195,9 @@ export function gatewayTarget(
   }
   const tokenFor = secret && internalTokens(new ShortLivedTokens(secret));
   return {
-    urls: addressesOf(batch.gatewayUrl || (link?.gatewayUrl ?? ownAddress(settings))),
+    urls: addressesOf(
+      batch.gatewayUrl || (link?.gatewayUrl ?? callableUrl(server.host, server.port)),
+    ),
     requestTimeoutMs: batch.requestTimeoutMs,
     retries: {
       attempts: batch.attempts,
@@ -208,11 +211,6 @@ export function gatewayTarget(
     // any time.
     authorization: ({ tenant, terms }) => tokenFor && `Bearer ${tokenFor(tenant, terms)}`,
   };
-}
-
-function ownAddress({ server: { host, port } }: Settings): string {
-  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }
 
 /** For a model without a target, whose lines are never sent. */

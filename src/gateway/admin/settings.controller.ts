@@ -1,4 +1,4 @@
-import { Controller, Get, Inject } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
   anyField,
@@ -13,10 +13,9 @@ import {
 } from '../http/openapi/view.js';
 import {
   isSecretSetting,
-  SETTING_SOURCES,
-  SOURCE_KINDS,
+  SettingSources,
   settingSourceOf,
-  type SettingSources,
+  SOURCE_KINDS,
 } from '../../platform/config/setting-source.js';
 import { type SettingValue } from '../../platform/config/setting-definition.js';
 import {
@@ -52,7 +51,7 @@ export const SettingListDto = listView('SettingListDto', SettingDto);
 /** The settings in effect. */
 @Controller('admin/v1/settings')
 export class AdminSettingsController {
-  constructor(@Inject(SETTING_SOURCES) private readonly sources: SettingSources) {}
+  constructor(private readonly sources: SettingSources) {}
 
   @Get()
   @Answers(SettingListDto)

@@ -8,7 +8,7 @@ import {
 import { KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { ENGINE_KINDS, MODEL } from './model-fields.js';
 import {
-  camelKeys,
+  camelCase,
   isPattern,
   modelOn,
   type ModelSpec,
@@ -132,6 +132,21 @@ function withDefaults(written: Record<string, unknown>): ModelSpec {
   };
 }
 
+/**
+ * The keys of a map, and of the maps under `nested`, as code spells them. Other values
+ * are left as they are.
+ */
+function camelKeys(map: object, nested: readonly string[] = []): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]: [string, unknown]) => [
+      camelCase(name),
+      nested.includes(name) && typeof value === 'object' && value !== null
+        ? camelKeys(value)
+        : value,
+    ]),
+  );
+}
+
 /** YAML writes `0` and `true`; a process gets text. */
 const compileReplicas = (
   written: NonNullable<ModelSpec['replicas']>,
@@ -179,21 +194,15 @@ function isReadable(file: string): boolean {
 }
 
 /**
- * What an engine says against a model: the field it is about (`options.threads`) and what
- * is wrong with it.
- */
-export interface EngineObjection {
-  readonly path: string;
-  readonly message: string;
-}
-
-/**
  * Asks the engine of a model about its options; passed in by the programs, since
  * configuration knows no engines.
+ * @returns the field that each objection is about (`options.threads`) and what is wrong
  */
-export type EngineCheck = (model: ModelSpec) => readonly EngineObjection[];
+export type EngineCheck = (
+  model: ModelSpec,
+) => readonly { readonly path: string; readonly message: string }[];
 
-export interface ModelsFile {
+interface ModelsFile {
   readonly models: readonly ModelSpec[];
   readonly problems: readonly ConfigProblem[];
   /** What starts but probably is not meant. */

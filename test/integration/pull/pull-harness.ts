@@ -14,7 +14,7 @@ import {
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import {
   type PullRules,
-  pullRules,
+  pulledWork,
   type SharedQueueAccess,
 } from '../../../src/platform/config/worker-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
@@ -81,7 +81,11 @@ export class PullQueue implements AsyncDisposable {
   }
 
   spawn(change: WorkerChange = {}): WorkerProcess {
-    const settings = settingsFrom({ 'batching.policy': 'none' });
+    const settings = settingsFrom({
+      'batching.policy': 'none',
+      'queue.driver': 'redis',
+      'redis.url': this.redis.url,
+    });
     const sharedQueue: SharedQueueAccess = {
       ...{
         url: this.redis.url,
@@ -98,13 +102,13 @@ export class PullQueue implements AsyncDisposable {
       },
       ...this.options.sharedQueue,
     };
-    const pull: PullRules = { ...pullRules(settings), ...this.options.pull };
+    const { pull } = pulledWork(this.model, settings);
     const workerId = `worker-${this.workers.length + 1}`;
     const worker = new WorkerProcess({
       workerId,
       model: this.model,
       sharedQueue,
-      pull,
+      pull: { ...pull!, ...this.options.pull },
       ...change,
     });
     this.workers.push(worker);
