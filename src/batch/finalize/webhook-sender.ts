@@ -76,7 +76,7 @@ export class WebhookSender {
     if (problem === undefined) {
       this.metrics.webhook('sent');
       this.#logger.log({ batch, type, attempts }, 'webhook sent');
-      return this.outbox.sent(id);
+      return this.outbox.remove(id);
     }
     if (problem.final || attempts >= this.settings.batch.webhookAttempts) {
       this.metrics.webhook('given_up');
@@ -84,7 +84,7 @@ export class WebhookSender {
         { batch, type, attempts, reason: problem.reason },
         'webhook given up',
       );
-      return this.outbox.giveUp(id);
+      return this.outbox.remove(id);
     }
     this.metrics.webhook('retry');
     this.#logger.warn(
