@@ -284,10 +284,9 @@ describe('a name that changes its mind (DNS rebinding)', () => {
       family: isIP(address),
     }));
     const exceptions = new HostExceptions('');
-    const target = await fetchTarget(new URL('https://mixed.test/'), {
-      exceptions,
-      resolve: () => Promise.resolve(addresses),
-    });
+    const target = await fetchTarget(new URL('https://mixed.test/'), exceptions, () =>
+      Promise.resolve(addresses),
+    );
     expect(target.addresses.map(({ address }) => address)).toEqual([
       '1.1.1.1',
       '2606:4700::1',

@@ -20,7 +20,7 @@ import {
 import { TOKEN_SECRET } from '../../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { callableUrl } from '../../../platform/http/connections.js';
-import { ProcessLog } from '../../../platform/process/process-log.js';
+import { ProcessLog } from '../../../platform/logging/log-ring.js';
 import { ProcessSupervisor } from '../../../platform/process/process-supervisor.js';
 import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 
