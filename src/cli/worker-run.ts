@@ -1,8 +1,4 @@
-import {
-  workerSpecOf,
-  WORKER_OPTIONS,
-  type WorkerOption,
-} from '../platform/config/worker-arguments.js';
+import { workerSpecOf, WORKER_OPTIONS } from '../platform/config/worker-arguments.js';
 import { readablePath, repeatable } from './shared/arguments.js';
 import { command, declaredOption } from './shared/command.js';
 import { runProgram } from './product-program.js';
@@ -20,7 +16,7 @@ models.yaml do, in the folder of the settings. The worker listens before it load
 once it is ready: switchyard workers list, there, shows its state and what is wrong with it. Ctrl-C drains: running
 requests finish. Nothing restarts a worker that was started by hand. Both machines must run the same release.`;
 
-const OPTIONS = Object.entries<WorkerOption>(WORKER_OPTIONS).map(([name, row]) => {
+const OPTIONS = WORKER_OPTIONS.map(([name, row]) => {
   const flags = `--${name}${row.value === undefined ? '' : ` <${row.value}>`}`;
   return {
     flags,
@@ -44,7 +40,7 @@ export const workerRunCommand = command({
     const args: string[] = [];
     for (const { option, row } of OPTIONS) {
       const value = own.getOptionValue(option.attributeName()) as Given;
-      args.push(...(await given(option.long!, row, value)));
+      args.push(...(await given(option.long!, row.value, value)));
     }
     // What is wrong is said in the words of this command, before a process is started.
     workerSpecOf(args);
@@ -58,7 +54,7 @@ export const workerRunCommand = command({
  */
 async function given(
   flag: string,
-  { value: kind }: WorkerOption,
+  kind: string | undefined,
   value: Given,
 ): Promise<readonly string[]> {
   if (value === undefined) return [];

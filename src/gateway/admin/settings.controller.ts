@@ -11,18 +11,16 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import {
-  isSecretSetting,
-  SettingSources,
-  settingSourceOf,
-  SOURCE_KINDS,
-} from '../../platform/config/setting-source.js';
+import { isSecretSetting, SettingSources } from '../../platform/config/setting-source.js';
 import { type SettingValue } from '../../platform/config/setting-definition.js';
 import {
   environmentName,
   settingDefinition,
   type SettingPath,
 } from '../../platform/config/settings.js';
+
+/** `argument`: given by the program that started this one. */
+const SOURCES = ['default', 'file', 'environment', 'argument'] as const;
 
 const SCALAR = { oneOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] };
 
@@ -31,7 +29,7 @@ const SettingDto = view('SettingDto', {
   value: nullableField(
     anyField<SettingValue>({ ...SCALAR, description: 'Null for a secret.' }),
   ),
-  source: choiceField(SOURCE_KINDS),
+  source: choiceField(SOURCES),
   origin: optionalField(
     textField({
       example: 'config/switchyard.yaml:12:3',
@@ -72,7 +70,7 @@ function settingDto(
 ): ViewOf<typeof SettingDto> {
   const { default: fallback, allowed, help } = settingDefinition(name);
   const secret = isSecretSetting(name);
-  const source = settingSourceOf(origin);
+  const source = sourceOf(origin);
   return {
     name,
     value: secret ? null : value,
@@ -85,4 +83,11 @@ function settingDto(
     secret,
     set: value !== '',
   };
+}
+
+/** What kind of origin `default`, `FILE:LINE:COLUMN` or the name of a variable is. */
+function sourceOf(origin: string): (typeof SOURCES)[number] {
+  if (origin === 'argument') return origin;
+  if (/:\d+:\d+$/.test(origin)) return 'file';
+  return /^[A-Z][A-Z0-9_]*$/.test(origin) ? 'environment' : 'default';
 }

@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders } from 'node:http';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { RecentMap } from '../../core/request/recent-map.js';
 import { ConfigError, readNamedFile } from '../config/yaml-file.js';
-import type { Principal, Scope } from './principal.js';
+import { permits, type Principal, type Scope } from './principal.js';
 
 /** What every such token begins with, and no API key does. */
 export const TOKEN_PREFIX = 'ek_';
@@ -55,9 +55,7 @@ export class ShortLivedTokens {
     const expiresAt = Math.floor(
       Math.min(this.nowMs() + ttlS * 1000, expiresAtMs) / 1000,
     );
-    const granted = scopes.filter(
-      scope => principal.scopes.has(scope) || coveredByInference(principal, scope),
-    );
+    const granted = scopes.filter(scope => permits(principal, scope));
     const nonce = randomBytes(9).toString('base64url');
     const claims: Claims = {
       tenant,
@@ -115,9 +113,6 @@ export class ShortLivedTokens {
     return createHmac('sha256', this.secret).update(body).digest('base64url');
   }
 }
-
-const coveredByInference = ({ scopes }: Principal, scope: Scope) =>
-  scope === 'realtime' && scopes.has('inference');
 
 const NAME = 'switchyard_session';
 const SESSION = new RegExp(`(?:^|; *)${NAME}=([^;]*)`);

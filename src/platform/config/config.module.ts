@@ -8,7 +8,7 @@ import { type SettingValue } from './setting-definition.js';
 import { Settings } from './settings.js';
 
 /** Ids of the models that differ from the ones before. */
-export interface ModelChanges {
+interface ModelChanges {
   readonly added: readonly string[];
   /** Any field but `aliases`: such a model is computed by other workers from now on. */
   readonly changed: readonly string[];

@@ -109,7 +109,7 @@ const problem = (path: FieldPath, message: string, value?: unknown): FieldProble
 });
 
 function withDefaults(written: Record<string, unknown>): ModelSpec {
-  const given = camelKeys(written) as Partial<ModelSpec> &
+  const given = camelKeys(written, ['remote', 'tls']) as Partial<ModelSpec> &
     Pick<ModelSpec, 'id' | 'kind' | 'engine' | 'capabilities'>;
   const {
     aliases = [],
@@ -117,19 +117,10 @@ function withDefaults(written: Record<string, unknown>): ModelSpec {
     voices = {},
     options = {},
     addresses = [],
-    remote,
   } = given;
-  const replicas = given.replicas ?? (addresses.length > 0 && !given.command ? 0 : 1);
-  return {
-    ...given,
-    aliases,
-    languages,
-    voices,
-    options,
-    replicas: compileReplicas(replicas),
-    addresses,
-    ...(remote && { remote: compileRemote(remote) }),
-  };
+  const local = given.replicas ?? (addresses.length > 0 && !given.command ? 0 : 1);
+  const replicas = typeof local === 'number' ? local : local.map(compileReplica);
+  return { ...given, aliases, languages, voices, options, replicas, addresses };
 }
 
 /**
@@ -141,18 +132,13 @@ function camelKeys(map: object, nested: readonly string[] = []): Record<string, 
     Object.entries(map).map(([name, value]: [string, unknown]) => [
       camelCase(name),
       nested.includes(name) && typeof value === 'object' && value !== null
-        ? camelKeys(value)
+        ? camelKeys(value, nested)
         : value,
     ]),
   );
 }
 
 /** YAML writes `0` and `true`; a process gets text. */
-const compileReplicas = (
-  written: NonNullable<ModelSpec['replicas']>,
-): ModelSpec['replicas'] =>
-  typeof written === 'number' ? written : written.map(compileReplica);
-
 const compileReplica = ({ env, ...replica }: ReplicaSpec): ReplicaSpec => {
   if (!env) return replica;
   return {
@@ -162,8 +148,6 @@ const compileReplica = ({ env, ...replica }: ReplicaSpec): ReplicaSpec => {
     ),
   };
 };
-
-const compileRemote = (written: object): RemoteSpec => camelKeys(written, ['tls']);
 
 /**
  * Files that cannot be read, by their field: reported at boot instead of at

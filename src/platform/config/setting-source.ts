@@ -39,16 +39,6 @@ export class SettingSources extends Map<
   }
 }
 
-/** `argument`: given by the program that started this one. */
-export const SOURCE_KINDS = ['default', 'file', 'environment', 'argument'] as const;
-
-/** What kind of origin `default`, `FILE:LINE:COLUMN` or the name of a variable is. */
-export function settingSourceOf(origin: string): (typeof SOURCE_KINDS)[number] {
-  if (origin === 'argument') return 'argument';
-  if (/:\d+:\d+$/.test(origin)) return 'file';
-  return /^[A-Z][A-Z0-9_]*$/.test(origin) ? 'environment' : 'default';
-}
-
 /** A key, and addresses that usually hold a password. */
 const SECRETS: readonly SettingPath[] = ['auth.key', 'database.url', 'redis.url'];
 

@@ -36,10 +36,6 @@ export function sharedQueueAccess({
   return { ...redis, agingMs, agingShare, blobs, data };
 }
 
-/** How a worker pulls: its settings, and those of groups. */
-export type PullRules = Settings['pull'] &
-  Pick<Settings['batching'], 'policy' | 'quietGapMs'>;
-
 /**
  * The worker behind a bridge: one of engine `external`, which knows the
  * gRPC protocol only.
@@ -123,8 +119,8 @@ export abstract class WorkerSpec {
    * absent: it only takes calls.
    */
   readonly sharedQueue?: SharedQueueAccess;
-  /** How it pulls; only with `sharedQueue`. */
-  readonly pull?: PullRules;
+  /** How it pulls, and how groups are made; only with `sharedQueue`. */
+  readonly pull?: Settings['pull'] & Pick<Settings['batching'], 'policy' | 'quietGapMs'>;
   /**
    * It recognises nothing: it is the bridge to that worker. There with
    * engine `external` only.

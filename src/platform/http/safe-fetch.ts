@@ -62,11 +62,8 @@ interface FetchTarget {
   readonly addresses: readonly LookupAddress[];
 }
 
-/** All addresses of a host name. */
-export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
-
-/** As the operating system does, its hosts file included. */
-const resolveBySystem: ResolveHost = hostname =>
+/** All addresses of a host name, as the operating system knows them, its hosts file included. */
+const resolveBySystem = (hostname: string): Promise<readonly LookupAddress[]> =>
   lookup(hostname, { all: true, verbatim: true });
 
 /**
@@ -104,7 +101,7 @@ export async function fetchTarget(
 
 async function addressesOf(
   hostname: string,
-  resolve: ResolveHost,
+  resolve: typeof resolveBySystem,
 ): Promise<readonly LookupAddress[]> {
   const literal = bareHost(hostname);
   const family = isIP(literal);

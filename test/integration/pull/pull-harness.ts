@@ -13,7 +13,7 @@ import {
 } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import {
-  type PullRules,
+  type WorkerSpec,
   pulledWork,
   type SharedQueueAccess,
 } from '../../../src/platform/config/worker-spec.js';
@@ -26,7 +26,7 @@ import { sttModel, type WorkerChange, WorkerProcess } from '../worker/worker-pro
 export interface PullQueueOptions {
   readonly model?: ModelSpec;
   readonly sharedQueue?: Partial<SharedQueueAccess>;
-  readonly pull?: Partial<PullRules>;
+  readonly pull?: Partial<WorkerSpec['pull']>;
 }
 
 const PREFIX = 'test';
