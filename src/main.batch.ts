@@ -11,24 +11,27 @@ import {
   takeProcessorLink,
 } from './platform/config/processor-link.js';
 import {
-  PROCESSOR_USAGE,
   shallRun,
   UsageError,
   WRONG_USAGE,
 } from './platform/config/program-arguments.js';
-import { MetricsServer, ownMetricsText } from './platform/metrics/metrics-server.js';
+import { ownMetricsText, serveMetrics } from './platform/metrics/metrics-server.js';
 import { sendToParent } from './platform/process/is-alive.js';
 import { redactCrashes } from './platform/process/crash-output.js';
 import { finishStart } from './platform/process/v8-flags.js';
 import { startErrorText } from './platform/config/start-error.js';
 import { startTracing } from './platform/tracing/tracing.module.js';
 
-const metrics = new MetricsServer();
+const ABOUT = `node dist/main.batch.js
+
+Runs one more batch processor, on the database and blob store of the gateways: database.url and blobs.driver, or
+data.dir for processes of one machine. Lines go to batch.gateway_url.`;
+
 const tellGateway = (message: ProcessorMessage): Promise<void> =>
   sendToParent(process, message);
 
 async function bootstrap(): Promise<void> {
-  if (!shallRun(PROCESSOR_USAGE)) return;
+  if (!shallRun(ABOUT)) return;
   const link = takeProcessorLink();
   if (link) giveWay();
   const { settings, models, sources } = loadConfig();
@@ -40,10 +43,13 @@ async function bootstrap(): Promise<void> {
   );
   app.useLogger(app.get(Logger));
   const processor = app.get(BatchProcessor);
+  const { metricsPort, metricsHost } = settings.batch;
+  const closeMetrics =
+    metricsPort > 0 ? await serveMetrics(metricsPort, metricsHost) : undefined;
 
   const stop = async (hurry: boolean): Promise<void> => {
     await processor.stop(hurry);
-    await metrics.close();
+    await closeMetrics?.();
     await tracing.close();
     await app.close();
     process.exit(0);
@@ -59,8 +65,6 @@ async function bootstrap(): Promise<void> {
         : void ownMetricsText().then(text => tellGateway({ type, text })),
     () => void stop(true),
   );
-  const { metricsPort, metricsHost } = settings.batch;
-  if (metricsPort > 0) await metrics.listen(metricsPort, metricsHost);
   await processor.start(link !== undefined);
   finishStart();
   await tellGateway({ type: 'ready' });

@@ -2,11 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type INestApplication, Logger } from '@nestjs/common';
 import 'reflect-metadata';
 import { createGateway } from './gateway/bootstrap.js';
-import {
-  KeyIssuer,
-  makeFirstKey,
-  makeFirstStoredKey,
-} from './platform/auth/key-issuer.js';
+import { KeyIssuer, makeFirstKey } from './platform/auth/key-issuer.js';
 import { assertDataWritable } from './platform/config/cross-checks.js';
 import {
   FIRST_KEYS_ORIGIN,
@@ -14,7 +10,6 @@ import {
   readModels,
 } from './platform/config/load-config.js';
 import {
-  GATEWAY_USAGE,
   shallRun,
   UsageError,
   WRONG_USAGE,
@@ -29,6 +24,11 @@ import { onParentLost } from './platform/process/is-alive.js';
 import { startErrorText } from './platform/config/start-error.js';
 import { engineObjections } from './worker/engine-factory.js';
 import { inProcessWorker } from './worker/in-process-worker.js';
+
+const ABOUT = `node dist/main.gateway.js
+
+Runs the gateway: the HTTP API, the local workers of config/models.yaml and, unless batch.embedded is false, one batch
+processor. npm run up does the same after installing and building what is missing.`;
 
 /** A start that failed waits no longer for its workers. */
 const CLOSE_MS = 2000;
@@ -76,7 +76,7 @@ async function bootstrap(): Promise<void> {
 async function printFirstKey(app: INestApplication, settings: Settings): Promise<void> {
   // The schema is up to date once the application is initialized.
   await app.init();
-  process.stderr.write((await makeFirstStoredKey(settings, app.get(KeyIssuer))) ?? '');
+  process.stderr.write((await app.get(KeyIssuer).createFirst(settings)) ?? '');
 }
 
 /** At once: the channel to a parent would keep this process. */
@@ -87,7 +87,7 @@ function fail(text: string, code = 1): never {
 
 redactCrashes();
 try {
-  if (shallRun(GATEWAY_USAGE)) await bootstrap();
+  if (shallRun(ABOUT)) await bootstrap();
 } catch (error) {
   if (error instanceof UsageError) fail(error.text, WRONG_USAGE);
   fail(startErrorText(error));

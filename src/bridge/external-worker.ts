@@ -12,7 +12,7 @@ import {
   SupervisedProcess,
 } from '@switchyard/engine-api/process/child-process.js';
 import { freePort } from '../platform/process/listen-check.js';
-import { ProcessLog } from '../platform/process/process-log.js';
+import { ProcessLog } from '../platform/logging/log-ring.js';
 import { channelSecurity, knownAs } from '../platform/grpc/channel-security.js';
 import {
   neededMessageBytes,

@@ -1,15 +1,9 @@
-import { type JsonSchema, jsonSchema } from '../contracts/schema/rules.js';
 import { isSecretSetting } from '../platform/config/setting-source.js';
-import {
-  listSchema,
-  modelsSchema,
-  settingsSchema,
-} from '../platform/config/file-schemas.js';
 import { loadConfig } from '../platform/config/load-config.js';
-import { CATALOGUE_ENTRY } from './catalogue/catalogue.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';
 import { environmentName, settingDefinition } from '../platform/config/settings.js';
 import { problemText } from '../platform/config/yaml-file.js';
+import { FILE_SCHEMAS } from './file-schemas.js';
 import { command, commandGroup } from './shared/command.js';
 import { table, MARKS, print, printJson } from './shared/terminal.js';
 
@@ -77,17 +71,6 @@ const show = command({
     return undefined;
   },
 });
-
-/**
- * Of the files below `config/`, by name. The committed ones in `config/schema` are
- * made of these.
- */
-export const FILE_SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
-  switchyard: settingsSchema,
-  models: modelsSchema,
-  catalogue: () =>
-    listSchema('Catalogue of models', 'catalogue', jsonSchema(CATALOGUE_ENTRY)),
-};
 
 const SCHEMA_HELP = `Editors with a YAML language server check and complete a file that begins with
 # yaml-language-server: $schema=FILE`;

@@ -1,8 +1,4 @@
-import {
-  workerSpecOf,
-  WORKER_OPTIONS,
-  type WorkerOption,
-} from '../platform/config/worker-arguments.js';
+import { workerSpecOf, WORKER_OPTIONS } from '../platform/config/worker-arguments.js';
 import { readablePath, repeatable } from './shared/arguments.js';
 import { command } from './shared/command.js';
 import { runProgram } from './shared/run-command.js';
@@ -20,8 +16,7 @@ models.yaml do, in the folder of the settings. The worker listens before it load
 once it is ready: switchyard workers list, there, shows its state and what is wrong with it. Ctrl-C drains: running
 requests finish. Nothing restarts a worker that was started by hand. Both machines must run the same release.`;
 
-const ROWS: Readonly<Record<string, WorkerOption>> = WORKER_OPTIONS;
-const OPTIONS = Object.entries(ROWS).map(([name, { value, multiple, help }]) => {
+const OPTIONS = WORKER_OPTIONS.map(([name, { value, multiple, help }]) => {
   const flags = `--${name}${value === undefined ? '' : ` <${value}>`}`;
   return [flags, multiple ? repeatable(help) : help] as const;
 });
@@ -57,6 +52,6 @@ async function given(flag: string, value: Given): Promise<readonly string[]> {
   if (value === undefined) return [];
   if (typeof value === 'boolean') return [flag];
   if (typeof value !== 'string') return value.flatMap(each => [flag, each]);
-  const isFile = ROWS[flag.slice('--'.length)]?.value === 'FILE';
+  const isFile = new Map(WORKER_OPTIONS).get(flag.slice('--'.length))?.value === 'FILE';
   return [flag, isFile ? await readablePath(value) : value];
 }

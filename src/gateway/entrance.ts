@@ -4,9 +4,8 @@ import { AccessGuard } from '../platform/auth/access-hooks.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { KeyRing } from '../platform/auth/key-ring.js';
 import { Authenticator } from '../platform/auth/authenticator.js';
-import { ForwardedUsers } from '../platform/auth/forwarded-users.js';
 import { type Settings } from '../platform/config/settings.js';
-import { answersPreflight, CrossOrigins } from '../platform/http/allowed-hosts.js';
+import { CrossOrigins } from '../platform/http/cross-origins.js';
 import { unroutable } from './http/http-error.js';
 import { IntakeGate } from './http/intake-gate.js';
 import { Reception } from './http/reception.js';
@@ -29,14 +28,12 @@ export class Entrance {
 
   constructor(app: NestFastifyApplication, { server, auth }: Settings) {
     const bodyRate = { windowMs: server.bodyTimeoutMs, minRate: server.bodyMinRate };
-    const users = new ForwardedUsers(auth.forwardedUsersFrom);
     this.#reception = new Reception(app.get(IntakeGate), bodyRate);
-    this.#crossOrigins = app.get(CrossOrigins);
+    this.#crossOrigins = new CrossOrigins(server.corsOrigins);
     this.#access = new AccessGuard(
       app.get(Authenticator),
       app.get(KeyRing),
       app.get(OriginGuard),
-      users,
       auth,
     );
     this.#inner = app.get(InnerRequests);
@@ -53,7 +50,7 @@ export class Entrance {
         const { origin } = request.headers;
         if (
           origin !== undefined &&
-          answersPreflight(this.#crossOrigins, origin, request, reply)
+          this.#crossOrigins.answersPreflight(origin, request, reply)
         )
           return;
         const admission = this.#access.admit(request, reply);

@@ -1,7 +1,7 @@
 import { type SherpaDiarizer } from '@switchyard/engine-sherpa/diarizer.js';
 import { ENGINE_KINDS } from '../platform/config/model-fields.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
-import { type EngineObjection } from '../platform/config/models-file.js';
+import { type EngineCheck } from '../platform/config/models-file.js';
 import { ContinuousGenerator } from './generation/continuous-generator.js';
 import { EngineOptionsError } from '@switchyard/engine-api/engine-options.js';
 import { OpenAiHttpEmbedder } from './engines/openai-http/embedder.js';
@@ -26,7 +26,7 @@ import { type WorkerEngine } from './engines/worker-engine.js';
  * then name file and line. A model of ours that only runs elsewhere is left alone: its
  * options are those of its own worker.
  */
-export function engineObjections(model: ModelSpec): readonly EngineObjection[] {
+export function engineObjections(model: ModelSpec): ReturnType<EngineCheck> {
   try {
     if (model.engine === 'external') {
       externalDiarizer(model);
@@ -65,7 +65,7 @@ export const ENGINE_CHECKS = {
 const loudnessObjections = (
   { engine, loudness }: ModelSpec,
   created?: WorkerEngine,
-): readonly EngineObjection[] =>
+): ReturnType<EngineCheck> =>
   loudness === 'normalise' && !(created?.kind === 'stt' && created.input === 'pcm')
     ? [
         {
@@ -76,7 +76,7 @@ const loudnessObjections = (
     : [];
 
 /** `options.threads is 0; allowed: …` → path and the rest. */
-function objection(problem: string): EngineObjection {
+function objection(problem: string) {
   const [path = ''] = problem.split(' ', 1);
   return { path, message: problem.slice(path.length + 1) };
 }

@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { parse } from 'yaml';
-import { FILE_SCHEMAS } from '../../src/cli/config.js';
+import { FILE_SCHEMAS } from '../../src/cli/file-schemas.js';
 import { ModelsDocument } from '../../src/cli/catalogue/models-document.js';
 import { modelsFromFile } from '../../src/platform/config/models-file.js';
-import { settingsFromFile } from '../../src/platform/config/setting-source.js';
+import { takeSettingsFile } from '../../src/platform/config/load-config.js';
+import { SettingSources } from '../../src/platform/config/setting-source.js';
 import { parseYaml } from '../../src/platform/config/yaml-file.js';
 
 const NAMES = Object.keys(FILE_SCHEMAS);
@@ -31,7 +32,11 @@ describe('the JSON Schemas of the configuration', () => {
   const schemaAccepts = (name: string, text: string): boolean =>
     validators.get(name)!(parse(text, { merge: true }));
   const readerAccepts: Record<string, (text: string) => boolean> = {
-    switchyard: text => settingsFromFile(parseYaml(text, 'x')).problems.length === 0,
+    switchyard: text => {
+      const sources = new SettingSources();
+      takeSettingsFile(parseYaml(text, 'x'), sources);
+      return sources.problems.length === 0;
+    },
     models: text => modelsFromFile(parseYaml(text, 'x')).problems.length === 0,
   };
 

@@ -8,11 +8,7 @@ import { type BlobStore } from '../../src/core/jobs/job.ports.js';
 import { timeOrderedId } from '../../src/platform/clock/time-ordered-id.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
 import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
-import {
-  connectDatabase,
-  migrate,
-  type OpenDatabase,
-} from '../../src/platform/database/open-database.js';
+import { OpenDatabase } from '../../src/platform/database/open-database.js';
 import { fileBlobKey } from '../../src/platform/storage/blob-keys.js';
 import { FsBlobStore } from '../../src/platform/storage/fs-blob-store.js';
 import { S3BlobStore } from '../../src/platform/storage/s3-blob-store.js';
@@ -75,8 +71,8 @@ export class BatchHarness implements AsyncDisposable {
   static async open(options: HarnessOptions = {}): Promise<BatchHarness> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-batch-'));
     const data = options.dataDir ?? join(folder, 'data');
-    const database = connectDatabase(options.databaseUrl ?? join(data, 'switchyard.db'));
-    await migrate(database);
+    const database = new OpenDatabase(options.databaseUrl ?? join(data, 'switchyard.db'));
+    await database.migrate();
     const blobs = options.blobs ?? new FsBlobStore(join(data, 'blobs'));
     return new BatchHarness(
       folder,

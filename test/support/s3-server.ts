@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import S3rver from 's3rver';
-import { type S3Options } from '../../src/platform/storage/s3-blob-store.js';
+import { type S3BlobStore } from '../../src/platform/storage/s3-blob-store.js';
 
 const BUCKET = 'switchyard-test';
 
@@ -14,7 +14,7 @@ export class S3Server implements AsyncDisposable {
   private constructor(
     private server: S3rver,
     private readonly folder: string,
-    readonly options: S3Options,
+    readonly options: ConstructorParameters<typeof S3BlobStore>[0],
   ) {}
 
   static async start(): Promise<S3Server> {

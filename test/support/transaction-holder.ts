@@ -1,12 +1,12 @@
-import { connectDatabase } from '../../src/platform/database/open-database.js';
+import { OpenDatabase } from '../../src/platform/database/open-database.js';
 
 /**
  * Locks a batch as a processor does amid a change, says so, and goes no further: to be
  * stopped by a signal.
  */
 const [url = '', id = ''] = process.argv.slice(2);
-await connectDatabase(url)
-  .db.transaction()
+await new OpenDatabase(url).db
+  .transaction()
   .execute(async transaction => {
     await transaction
       .selectFrom('batches')

@@ -1,10 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type OnApplicationShutdown } from '@nestjs/common';
 import { probePauses } from '../../core/jobs/reachability.js';
-import { internalTokens } from '../../platform/auth/short-lived-tokens.js';
+import {
+  internalTokens,
+  ShortLivedTokens,
+  tokenSecret,
+} from '../../platform/auth/short-lived-tokens.js';
 import { type ProcessorLink } from '../../platform/config/processor-link.js';
 import { requiresKeys, type Settings } from '../../platform/config/settings.js';
 import { ConfigError, placed, readYamlFile } from '../../platform/config/yaml-file.js';
+import { callableUrl } from '../../platform/http/connections.js';
 import { LineTarget, type TargetSpec } from './line-target.js';
 import { TargetGate } from './line-dispatcher.js';
 import { readFileSync } from 'node:fs';
@@ -181,15 +186,18 @@ export function gatewayTarget(
   settings: Settings,
   link: ProcessorLink | undefined,
 ): TargetSpec {
-  const { auth, batch } = settings;
-  const tokens = internalTokens(auth, link?.tokenSecret);
-  if (!tokens && requiresKeys(settings)) {
+  const { auth, batch, server } = settings;
+  const secret = tokenSecret(auth.tokenSecretFile, link?.tokenSecret);
+  if (!secret && requiresKeys(settings)) {
     const message =
       'a separately run batch processor needs the secret that the gateway signs tokens with';
     throw new ConfigError([{ origin: 'auth.token_secret_file', message }]);
   }
+  const tokenFor = secret && internalTokens(new ShortLivedTokens(secret));
   return {
-    urls: addressesOf(batch.gatewayUrl || (link?.gatewayUrl ?? ownAddress(settings))),
+    urls: addressesOf(
+      batch.gatewayUrl || (link?.gatewayUrl ?? callableUrl(server.host, server.port)),
+    ),
     requestTimeoutMs: batch.requestTimeoutMs,
     retries: {
       attempts: batch.attempts,
@@ -201,14 +209,8 @@ export function gatewayTarget(
     fetchesFileUrl: true,
     // Also where no keys are required: the first key of the database may come at
     // any time.
-    authorization: ({ tenant, terms }) =>
-      tokens && `Bearer ${tokens.tokenFor(tenant, terms)}`,
+    authorization: ({ tenant, terms }) => tokenFor && `Bearer ${tokenFor(tenant, terms)}`,
   };
-}
-
-function ownAddress({ server: { host, port } }: Settings): string {
-  const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }
 
 /** For a model without a target, whose lines are never sent. */

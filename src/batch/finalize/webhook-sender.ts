@@ -4,7 +4,7 @@ import { type OutboxEntry } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { HostExceptions } from '../../platform/http/networks.js';
-import { postWebhook, WebhookSignature } from '../../platform/webhooks/webhook-post.js';
+import { postWebhook, webhookSecret } from '../../platform/webhooks/webhook-post.js';
 import { StoreMetrics } from '../observe/job.metrics.js';
 import { WebhookOutbox } from '../../platform/database/webhook-outbox.js';
 
@@ -27,7 +27,7 @@ const PAUSES_S = [5, 30, 300, 1800, 7200, 18_000, 36_000];
 export class WebhookSender {
   readonly #logger = new Logger('BatchWebhooks');
   readonly #stop = new AbortController();
-  readonly #signature: WebhookSignature | undefined;
+  readonly #secret: Buffer | undefined;
   readonly #exceptions: HostExceptions;
   #running: Promise<void> | undefined;
 
@@ -38,13 +38,13 @@ export class WebhookSender {
     private readonly metrics: StoreMetrics,
   ) {
     const { batch } = settings;
-    this.#signature = WebhookSignature.fromFile(batch.webhookSecretFile);
+    this.#secret = webhookSecret(batch.webhookSecretFile);
     this.#exceptions = new HostExceptions(batch.webhookAllowHosts);
   }
 
   /** Nothing is sent unsigned: without a secret, other processors send. */
   start(): void {
-    if (this.#signature) this.#running ??= this.#run(this.#signature);
+    if (this.#secret) this.#running ??= this.#run(this.#secret);
   }
 
   /** An aborted attempt is repeated by the next processor that looks. */
@@ -53,30 +53,30 @@ export class WebhookSender {
     await this.#running;
   }
 
-  async #run(signature: WebhookSignature): Promise<void> {
+  async #run(secret: Buffer): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      await this.#round(signature).catch((error: unknown) =>
+      await this.#round(secret).catch((error: unknown) =>
         this.#logger.warn({ err: error }, 'the webhook outbox does not respond'),
       );
       await pause(this.settings.batch.pollMs, signal);
     }
   }
 
-  async #round(signature: WebhookSignature): Promise<void> {
+  async #round(secret: Buffer): Promise<void> {
     const due = await this.outbox.claim(Date.now(), HIDE_MS, MAX_PER_ROUND);
-    await Promise.all(due.map(entry => this.#send(entry, signature)));
+    await Promise.all(due.map(entry => this.#send(entry, secret)));
   }
 
-  async #send(entry: OutboxEntry, signature: WebhookSignature): Promise<void> {
-    const problem = await this.#attempt(entry, signature);
+  async #send(entry: OutboxEntry, secret: Buffer): Promise<void> {
+    const problem = await this.#attempt(entry, secret);
     if (this.#stop.signal.aborted && problem !== undefined)
       return this.outbox.retry(entry.id, Date.now());
     const { id, jobId: batch, type, attempts } = entry;
     if (problem === undefined) {
       this.metrics.webhook('sent');
       this.#logger.log({ batch, type, attempts }, 'webhook sent');
-      return this.outbox.sent(id);
+      return this.outbox.remove(id);
     }
     if (problem.final || attempts >= this.settings.batch.webhookAttempts) {
       this.metrics.webhook('given_up');
@@ -84,7 +84,7 @@ export class WebhookSender {
         { batch, type, attempts, reason: problem.reason },
         'webhook given up',
       );
-      return this.outbox.giveUp(id);
+      return this.outbox.remove(id);
     }
     this.metrics.webhook('retry');
     this.#logger.warn(
@@ -97,16 +97,16 @@ export class WebhookSender {
   /** @returns undefined on success. `final`: a retry would fail as well */
   async #attempt(
     entry: OutboxEntry,
-    signature: WebhookSignature,
+    secret: Buffer,
   ): Promise<{ reason: string; final: boolean } | undefined> {
     const body = bodyOf(entry);
-    const headers = signature.headers(entry.id, Math.floor(Date.now() / 1000), body);
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(ATTEMPT_MS)]);
     try {
       const status = await postWebhook({
         url: entry.url,
-        headers,
+        id: entry.id,
         body,
+        secret,
         exceptions: this.#exceptions,
         signal,
       });

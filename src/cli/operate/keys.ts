@@ -3,8 +3,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import {
   addApiKey,
   KEY_LIMIT_NAMES,
-  keyLimit,
-  type KeyLimits,
+  LIMITS_RULE,
 } from '../../platform/auth/keys-file.js';
 import { KEY_SCOPES } from '../../platform/auth/principal.js';
 import { loadConfig } from '../../platform/config/load-config.js';
@@ -110,9 +109,12 @@ function createInFile(options: OptionValues<typeof OPTIONS>) {
   if (configured === '') say(`To require keys, set auth.keys_file: ${path}`);
 }
 
-function addLimit(text: string, before: KeyLimits = {}): KeyLimits {
-  const limit = keyLimit(text);
-  if (limit) return { ...before, ...limit };
+/** `requests_per_minute=60` */
+function addLimit(text: string, before: Record<string, number> = {}) {
+  const [name = '', digits = ''] = text.split('=', 2);
+  const limit = { [name]: Number(digits) };
+  if (/^\d+$/.test(digits) && LIMITS_RULE.safeParse(limit).success)
+    return { ...before, ...limit };
   throw new InvalidArgumentError(
     `Such as ${KEY_LIMIT_NAMES[1]}=60; names: ${KEY_LIMIT_NAMES.join(', ')}.`,
   );

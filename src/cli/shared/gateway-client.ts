@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { ownName } from '@switchyard/engine-api/own-name.js';
 import { type paths } from '../../../console/src/api/schema.js';
 import { loadConfig } from '../../platform/config/load-config.js';
+import { callableUrl } from '../../platform/http/connections.js';
 import {
   gatewayFromEnvironment,
   GATEWAY_VARIABLES,
@@ -144,8 +145,7 @@ function httpUrl(url: string, name: string): string {
 
 function configuredUrl() {
   const { host, port } = loadConfig().settings.server;
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+  return callableUrl(host, port);
 }
 
 function readKey(file: string): string {

@@ -65,11 +65,7 @@ export class AdminAuditController {
   @Answers(AuditListDto)
   @DescribesErrors('invalid_value', 'storage_unavailable')
   async list(@Query() { limit, after }: AuditQueryDto) {
-    const entries = await this.store.list({ limit: limit + 1, after });
-    return {
-      object: 'list',
-      data: entries.slice(0, limit).map(auditEntryDto),
-      has_more: entries.length > limit,
-    };
+    const { data, hasMore } = await this.store.list({ limit, after });
+    return { object: 'list', data: data.map(auditEntryDto), has_more: hasMore };
   }
 }

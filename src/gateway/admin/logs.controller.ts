@@ -1,4 +1,4 @@
-import { Controller, Get, Inject, Param, Query, Res, Headers } from '@nestjs/common';
+import { Controller, Get, Param, Query, Res, Headers } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { Field } from '../../contracts/openai/field.decorators.js';
@@ -20,7 +20,6 @@ import {
   LogRing,
   LogFollower,
 } from '../../platform/logging/log-ring.js';
-import { GATEWAY_LOG } from '../../platform/logging/logging.module.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 
@@ -68,7 +67,7 @@ export class AdminLogsController {
   #followers = 0;
 
   constructor(
-    @Inject(GATEWAY_LOG) private readonly log: LogRing,
+    private readonly log: LogRing,
     private readonly pool: WorkerPoolService,
   ) {}
 

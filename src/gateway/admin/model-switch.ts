@@ -1,6 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type ModelChanges, ModelList } from '../../platform/config/config.module.js';
+import { ModelList } from '../../platform/config/config.module.js';
 import { ConfigError } from '../../platform/config/yaml-file.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -57,7 +57,7 @@ export class ModelSwitch {
    * workers they have; those that wait for a model that is gone end as `model_unloaded`.
    * @throws DomainError `models_file_invalid`: nothing changed
    */
-  async reload(): Promise<ModelChanges> {
+  async reload(): Promise<ReturnType<ModelList['reload']>> {
     const changes = this.#read();
     for (const model of changes.removed)
       await this.scheduler.cancelMany({ model, state: 'queued' }, 'unload');
@@ -65,7 +65,7 @@ export class ModelSwitch {
     return changes;
   }
 
-  #read(): ModelChanges {
+  #read() {
     try {
       return this.list.reload();
     } catch (error) {

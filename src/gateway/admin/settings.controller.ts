@@ -1,4 +1,4 @@
-import { Controller, Get, Inject } from '@nestjs/common';
+import { Controller, Get } from '@nestjs/common';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
   anyField,
@@ -11,19 +11,16 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import {
-  isSecretSetting,
-  SETTING_SOURCES,
-  SOURCE_KINDS,
-  settingSourceOf,
-  type SettingSources,
-} from '../../platform/config/setting-source.js';
+import { isSecretSetting, SettingSources } from '../../platform/config/setting-source.js';
 import { type SettingValue } from '../../platform/config/setting-definition.js';
 import {
   environmentName,
   settingDefinition,
   type SettingPath,
 } from '../../platform/config/settings.js';
+
+/** `argument`: given by the program that started this one. */
+const SOURCES = ['default', 'file', 'environment', 'argument'] as const;
 
 const SCALAR = { oneOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] };
 
@@ -32,7 +29,7 @@ const SettingDto = view('SettingDto', {
   value: nullableField(
     anyField<SettingValue>({ ...SCALAR, description: 'Null for a secret.' }),
   ),
-  source: choiceField(SOURCE_KINDS),
+  source: choiceField(SOURCES),
   origin: optionalField(
     textField({
       example: 'config/switchyard.yaml:12:3',
@@ -52,7 +49,7 @@ export const SettingListDto = listView('SettingListDto', SettingDto);
 /** The settings in effect. */
 @Controller('admin/v1/settings')
 export class AdminSettingsController {
-  constructor(@Inject(SETTING_SOURCES) private readonly sources: SettingSources) {}
+  constructor(private readonly sources: SettingSources) {}
 
   @Get()
   @Answers(SettingListDto)
@@ -73,7 +70,7 @@ function settingDto(
 ): ViewOf<typeof SettingDto> {
   const { default: fallback, allowed, help } = settingDefinition(name);
   const secret = isSecretSetting(name);
-  const source = settingSourceOf(origin);
+  const source = sourceOf(origin);
   return {
     name,
     value: secret ? null : value,
@@ -86,4 +83,11 @@ function settingDto(
     secret,
     set: value !== '',
   };
+}
+
+/** What kind of origin `default`, `FILE:LINE:COLUMN` or the name of a variable is. */
+function sourceOf(origin: string): (typeof SOURCES)[number] {
+  if (origin === 'argument') return origin;
+  if (/:\d+:\d+$/.test(origin)) return 'file';
+  return /^[A-Z][A-Z0-9_]*$/.test(origin) ? 'environment' : 'default';
 }

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { StorageModule } from '../../platform/storage/spool.js';
+import { Spool } from '../../platform/storage/spool.js';
 import { InferenceModule } from '../inference/inference.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SpeechService } from './speech.service.js';
@@ -15,14 +15,14 @@ import {
 
 /** `/v1/audio`: transcription, translation and speech. */
 @Module({
-  imports: [InferenceModule, ModelsModule, StorageModule, WrittenFormModule],
+  imports: [InferenceModule, ModelsModule, WrittenFormModule],
   controllers: [
     TranscriptionsController,
     TranslationsController,
     SpeechController,
     VoicesController,
   ],
-  providers: [SpeechService, TranscriptionService, UploadReader],
+  providers: [Spool, SpeechService, TranscriptionService, UploadReader],
   exports: [TranscriptionService],
 })
 export class AudioModule {}

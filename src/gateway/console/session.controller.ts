@@ -23,7 +23,6 @@ import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { KEY_SCOPES, type Principal } from '../../platform/auth/principal.js';
 import {
   TOKEN_PREFIX,
-  noSessionCookie,
   SESSION_LIFE_S,
   sessionCookie,
   sessionToken,
@@ -121,7 +120,7 @@ export class ConsoleSessionController {
   ): Promise<void> {
     this.#demandOwnPage(request);
     await this.authenticator.endSession(sessionToken(request.headers) ?? '');
-    void reply.header('set-cookie', noSessionCookie(isSecure(request)));
+    void reply.header('set-cookie', sessionCookie('', isSecure(request)));
   }
 
   /**

@@ -1,6 +1,6 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { BlobStore } from '../../core/jobs/job.ports.js';
-import { DATABASE_PING } from '../../platform/database/database-store.js';
+import { OpenDatabase } from '../../platform/database/open-database.js';
 import {
   DependencyMonitor,
   type DependencyName,
@@ -34,12 +34,15 @@ const NO_BLOB = 'probe/none';
 export class StoreProbes implements OnModuleInit {
   constructor(
     private readonly monitor: DependencyMonitor,
-    @Inject(DATABASE_PING) private readonly ping: () => Promise<unknown>,
+    private readonly database: OpenDatabase,
     private readonly blobs: BlobStore,
   ) {}
 
   onModuleInit(): void {
-    this.monitor.watch('database', { probe: this.ping, everyMs: EVERY_MS });
+    this.monitor.watch('database', {
+      probe: () => this.database.ping(),
+      everyMs: EVERY_MS,
+    });
     this.monitor.watch('blobs', {
       probe: () => this.blobs.size(NO_BLOB),
       everyMs: EVERY_MS,

@@ -17,7 +17,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fa
 import { Subscription } from 'rxjs';
 import { type DispatchEvent, type EventOf } from '../../core/dispatch/dispatch-event.js';
 import { type RequestKey } from '../../core/request/request-key.js';
-import { tracingWanted } from '../../platform/config/process-environment.js';
+import { tracedShare } from '../../platform/config/process-environment.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { QUIET_URL } from '../../platform/logging/request-lines.js';
 import {
@@ -53,7 +53,7 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    if (tracingWanted())
+    if (tracedShare() !== undefined)
       this.#events = this.bus.events$.subscribe(event => this.#follow(event));
   }
 
@@ -63,7 +63,7 @@ export class RequestTraces implements OnModuleInit, OnApplicationShutdown {
 
   /** What later hooks and routes read as `traceparent` is the span of the exchange. */
   watch(fastify: FastifyInstance): void {
-    if (!tracingWanted()) return;
+    if (tracedShare() === undefined) return;
     fastify.addHook('onRequest', (request, reply, done) => {
       if (!QUIET_URL.test(request.url)) this.#exchange(request, reply);
       done();

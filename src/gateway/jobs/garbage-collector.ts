@@ -13,9 +13,7 @@ import { Settings } from '../../platform/config/settings.js';
 import {
   FILE_BLOBS,
   JOB_LOG_BLOBS,
-  jobOfLogKey,
   STORED_REQUEST_BLOBS,
-  storedRequestBlobOf,
 } from '../../platform/storage/blob-keys.js';
 import { GARBAGE_BLOBS } from './shared/counted-blobs.js';
 import { FileStore, UploadStore } from '../../platform/database/file-store.js';
@@ -70,11 +68,18 @@ export class GarbageCollector
     const files = await this.#expireFiles(nowMs);
     const uploads = await this.#expireUploads(nowMs);
     const beforeMs = nowMs - this.settings.files.orphanAgeMs;
-    const unreferenced =
-      (await this.#removeOrphans(beforeMs)) + (await this.#removeStored(beforeMs));
-    const orphans = unreferenced + (await this.blobs.removeDrafts(beforeMs));
-    const logs = await this.#removeLogs(beforeMs);
-    return { files, uploads, orphans, logs };
+    const ofFiles = await this.#sweep(FILE_BLOBS, beforeMs, keys =>
+      this.files.referenced(keys),
+    );
+    const ofRequests = await this.#sweep(STORED_REQUEST_BLOBS, beforeMs, keys =>
+      this.storedRequests.referenced(keys),
+    );
+    const drafts = await this.blobs.removeDrafts(beforeMs);
+    // Logs that a processor could not remove because it died at the end of a batch.
+    const logs = await this.#sweep(JOB_LOG_BLOBS, beforeMs, jobs =>
+      this.jobs.unfinishedAmong(jobs),
+    );
+    return { files, uploads, orphans: ofFiles + ofRequests + drafts, logs };
   }
 
   async #run(): Promise<void> {
@@ -118,42 +123,16 @@ export class GarbageCollector
     return expired.length;
   }
 
-  #removeOrphans(beforeMs: number): Promise<number> {
-    return this.#sweep(FILE_BLOBS, beforeMs, {
-      idOf: key => key,
-      namedAmong: keys => this.files.referenced(keys),
-    });
-  }
-
-  /** Blobs of stored requests whose rows were removed. */
-  #removeStored(beforeMs: number): Promise<number> {
-    return this.#sweep(STORED_REQUEST_BLOBS, beforeMs, {
-      idOf: storedRequestBlobOf,
-      namedAmong: keys => this.storedRequests.referenced(keys),
-    });
-  }
-
-  /** Logs that a processor could not remove because it died at the end of a batch. */
-  #removeLogs(beforeMs: number): Promise<number> {
-    return this.#sweep(JOB_LOG_BLOBS, beforeMs, {
-      idOf: jobOfLogKey,
-      namedAmong: jobs => this.jobs.unfinishedAmong(jobs),
-    });
-  }
-
+  /** @param neededAmong those of the ids whose blobs are still needed */
   async #sweep(
-    prefix: string,
+    { prefix, idOf }: typeof FILE_BLOBS,
     beforeMs: number,
-    rows: {
-      readonly idOf: (key: string) => string;
-      /** Those of the ids whose blobs are still needed. */
-      namedAmong(ids: readonly string[]): Promise<ReadonlySet<string>>;
-    },
+    neededAmong: (ids: readonly string[]) => Promise<ReadonlySet<string>>,
   ): Promise<number> {
     let removed = 0;
     for await (const keys of portions(this.#keysBefore(prefix, beforeMs), PORTION)) {
-      const named = await rows.namedAmong([...new Set(keys.map(rows.idOf))]);
-      const garbage = keys.filter(key => !named.has(rows.idOf(key)));
+      const needed = await neededAmong([...new Set(keys.map(idOf))]);
+      const garbage = keys.filter(key => !needed.has(idOf(key)));
       for (const key of garbage) await this.blobs.remove(key);
       removed += garbage.length;
       if (this.#stop.signal.aborted) break;

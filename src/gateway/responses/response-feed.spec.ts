@@ -5,11 +5,7 @@ import {
 } from '../../core/request/response-record.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { ResponseRecordStore } from '../../platform/database/response-store.js';
-import {
-  connectDatabase,
-  migrate,
-  type OpenDatabase,
-} from '../../platform/database/open-database.js';
+import { OpenDatabase } from '../../platform/database/open-database.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { StorageRetries } from '../requests/storage-retries.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
@@ -62,8 +58,8 @@ describe('the feed of a background response', () => {
   let run: ResponseRun;
 
   beforeEach(async () => {
-    database = connectDatabase(':memory:');
-    await migrate(database);
+    database = new OpenDatabase(':memory:');
+    await database.migrate();
     store = new CountedStore(database);
     const settings = settingsFrom({});
     const retries = new StorageRetries(new ShutdownGrace(new ProcessClock(), settings));

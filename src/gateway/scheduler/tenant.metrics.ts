@@ -10,7 +10,7 @@ import {
   histogramMetric,
   metricProvider,
 } from '../../platform/metrics/metric-provider.js';
-import { OTHER_TENANTS, TenantLabels } from '../../platform/metrics/tenant-labels.js';
+import { TenantLabels } from '../../platform/metrics/tenant-labels.js';
 import { RequestRegistry } from './request-registry.js';
 
 /**
@@ -57,7 +57,7 @@ export class TenantMetrics {
 
   readDepth(depth: Gauge, registry: RequestRegistry): void {
     if (!this.#labels.enabled) return;
-    for (const tenant of [...this.#labels.named, OTHER_TENANTS]) depth.set({ tenant }, 0);
+    for (const tenant of this.#labels.values) depth.set({ tenant }, 0);
     for (const { state, tenant = DEFAULT_TENANT } of registry.live())
       if (state === 'queued') depth.inc({ tenant: this.#labels.labelOf(tenant) });
   }

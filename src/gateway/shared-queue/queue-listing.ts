@@ -21,10 +21,7 @@ import { Entry } from '../../core/order/account.js';
 import { FairLane } from '../../core/order/fair-lane.js';
 import { FairOrder } from '../../core/order/fair-order.js';
 import { type AgingOptions } from '../../core/queue/priority-queue.js';
-import {
-  type QueueAccounts,
-  type WaitingTenant,
-} from '../../platform/redis/redis-order.js';
+import { type QueueAccounts } from '../../platform/redis/redis-order.js';
 
 /**
  * Ids of waiting jobs in the order in which workers take them if none comes, ages
@@ -55,7 +52,7 @@ function dispatchOrder(
 
 function fill(
   lane: FairLane<string>,
-  tenants: readonly WaitingTenant[],
+  tenants: QueueAccounts['tenants'],
   agingMs: number,
 ): void {
   const from = Math.min(...tenants.map(({ startTag }) => startTag));

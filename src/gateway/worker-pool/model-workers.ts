@@ -14,7 +14,6 @@ import {
 import {
   type ChannelSecurity,
   channelSecurity,
-  UNPROTECTED,
 } from '../../platform/grpc/channel-security.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
@@ -59,7 +58,7 @@ export class ModelWorkers {
   readonly #roster: WorkerRosterOptions;
   readonly #addresses: AddressWatch;
   #endpoints: readonly RemoteEndpoint[] = [];
-  #security: ChannelSecurity = UNPROTECTED;
+  #security: ChannelSecurity = channelSecurity();
   #life: Life = 'unloaded';
   #unloading: Promise<void> | undefined;
   /**

@@ -16,7 +16,7 @@ import { type ModelSpec, type ReplicaRole } from '../../platform/config/model-sp
 import { type Settings } from '../../platform/config/settings.js';
 import { maxMessageBytes, workerCare } from '../../platform/config/worker-spec.js';
 import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
-import { type ProcessLog } from '../../platform/process/process-log.js';
+import { type ProcessLog } from '../../platform/logging/log-ring.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { ServiceRecord } from './service-record.js';

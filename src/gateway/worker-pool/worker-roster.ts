@@ -21,12 +21,12 @@ import {
   type WorkerSpec,
 } from '../../platform/config/worker-spec.js';
 import { freePort } from '../../platform/process/listen-check.js';
-import { ProcessLog } from '../../platform/process/process-log.js';
+import { ProcessLog } from '../../platform/logging/log-ring.js';
 import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 import { type RemoteEndpoint } from './address-watch.js';
 import {
   type ChannelSecurity,
-  UNPROTECTED,
+  channelSecurity,
   knownAs,
 } from '../../platform/grpc/channel-security.js';
 import { PooledWorker, type WorkerOwner } from './pooled-worker.js';
@@ -338,7 +338,7 @@ function pooledWorker(
     pulls: pulledWork(model, options.settings, replica).sharedQueue !== undefined,
     location: locate(place, log, options),
     log,
-    security: place.security ?? (() => UNPROTECTED),
+    security: place.security ?? (() => channelSecurity()),
   });
 }
 

@@ -1,5 +1,5 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { type Autostart } from '../../platform/config/model-spec.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type ProcessExit } from '@switchyard/engine-api/process/child-process.js';
 
 /**
@@ -22,7 +22,7 @@ export interface ModelView {
   readonly state: ModelState;
   /** Why it has failed. */
   readonly reason?: string;
-  readonly autostart: Autostart;
+  readonly autostart: NonNullable<ModelSpec['autostart']>;
   /** While it is unloaded, the next request brings it back. */
   readonly startsOnRequest: boolean;
   readonly idleUnloadS?: number;

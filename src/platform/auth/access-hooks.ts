@@ -1,11 +1,7 @@
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import {
-  type Authenticator,
-  basicToken,
-  bearerToken,
-  type SignedIn,
-} from './authenticator.js';
-import { type ForwardedUsers } from './forwarded-users.js';
+import { type Settings } from '../config/settings.js';
+import { type Authenticator, bearerToken, type SignedIn } from './authenticator.js';
+import { forwardedUsers } from './forwarded-users.js';
 import { type KeyRing } from './key-ring.js';
 import { type OriginGuard } from './origin-guard.js';
 import { ANYBODY, demandScope, type KeyScope, type Principal } from './principal.js';
@@ -83,18 +79,33 @@ export const knownPrincipalOf = (request: FastifyRequest): Principal | undefined
 export const tenantOf = (request: FastifyRequest): string => principalOf(request).tenant;
 
 /**
+ * `Authorization: Basic base64(anything:KEY)` → KEY: what a browser sends after asking
+ * for a password. Taken for pages only, because a browser repeats it by itself, also when
+ * another site makes it send a form.
+ */
+function basicToken({ authorization }: FastifyRequest['headers']): string | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/=]+)\s*$/i.exec(authorization ?? '')?.[1];
+  const [, password] =
+    /:(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];
+  return password || undefined;
+}
+
+/**
  * The guard of every route, Swagger and unknown ones included. A step of Fastify's and
  * not a Nest guard, because those see Nest's own routes only, and run when the body
  * has been read.
  */
 export class AccessGuard {
+  readonly #userOf: ReturnType<typeof forwardedUsers>;
+
   constructor(
     private readonly authenticator: Authenticator,
     private readonly keys: KeyRing,
     private readonly origins: OriginGuard,
-    private readonly users: ForwardedUsers,
-    private readonly rules: { readonly publicMetrics: boolean },
-  ) {}
+    private readonly rules: Settings['auth'],
+  ) {
+    this.#userOf = forwardedUsers(rules.forwardedUsersFrom);
+  }
 
   /**
    * Admits the request, or throws a DomainError that says why not. A promise only where
@@ -145,11 +156,8 @@ export class AccessGuard {
       );
       if (shown === undefined && this.keys.enabled)
         this.origins.demandSession(request.method, headers);
-      if (!(principal instanceof Promise))
-        return this.users.principalOf(principal, request);
-      return principal
-        .then(found => this.users.principalOf(found, request))
-        .catch(refuse);
+      if (!(principal instanceof Promise)) return this.#userOf(principal, request);
+      return principal.then(found => this.#userOf(found, request)).catch(refuse);
     } catch (error) {
       return refuse(error);
     }

@@ -1,15 +1,16 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Injectable, Optional } from '@nestjs/common';
+import { type FastifyRequest } from 'fastify';
 import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { RecentMap } from '../../core/request/recent-map.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { TrustedProxies, listed } from '../http/networks.js';
+import { Settings } from '../config/settings.js';
 import { keyDigest } from './keys-file.js';
 import { ShortLivedTokens, INTERNAL_KEY_ID, sessionToken } from './short-lived-tokens.js';
-import { KeyRing } from './key-ring.js';
+import { KeyRing, StoredKeys } from './key-ring.js';
 import { IssuerTokens } from './issuer-tokens.js';
 import { ANYBODY, type Principal } from './principal.js';
-import { StoredKeys } from './stored-keys.js';
 
 /**
  * Browsers cannot set headers on a WebSocket; OpenAI's way out is a subprotocol
@@ -24,18 +25,6 @@ const KEY_SUBPROTOCOL = 'openai-insecure-api-key.';
 export function bearerToken(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1];
   return bearer ?? (headers['api-key'] || headers['x-api-key'] || undefined)?.toString();
-}
-
-/**
- * `Authorization: Basic base64(anything:KEY)` → KEY: what a browser sends after asking
- * for a password. Taken for pages only, because a browser repeats it by itself, also when
- * another site makes it send a form.
- */
-export function basicToken({ authorization }: IncomingHttpHeaders): string | undefined {
-  const encoded = /^Basic +([A-Za-z0-9+/=]+)\s*$/i.exec(authorization ?? '')?.[1];
-  const [, password] =
-    /:(.*)$/s.exec(Buffer.from(encoded ?? '', 'base64').toString()) ?? [];
-  return password || undefined;
 }
 
 /** The key among the offered WebSocket subprotocols. */
@@ -63,49 +52,28 @@ const MAX_ADDRESSES = 10_000;
  * Wrong keys by address. It never rejects a valid key: keys are 256 random bits and
  * cannot be guessed, but whoever could lock an address out could lock out all clients
  * behind the same proxy. Addresses are bounded; the eldest are forgotten first.
+ * @param perMinute 0 = unlimited
+ * @returns what a failure is answered with: itself, or `rate_limit_exceeded` once there
+ *   were too many
  */
-export class FailedAttempts {
-  readonly #paidMs = new RecentMap<number>(MAX_ADDRESSES);
-
-  /** @param perMinute 0 = unlimited */
-  constructor(private readonly perMinute: number) {}
-
-  /**
-   * What this failure is answered with: itself, or `rate_limit_exceeded` once there
-   * were too many.
-   */
-  answerTo(error: unknown, address: string): unknown {
-    if (
-      this.perMinute === 0 ||
-      !(error instanceof DomainError) ||
-      error.code !== 'invalid_api_key'
-    )
-      return error;
-    const rate: CellRate = { limit: this.perMinute, periodMs: MINUTE_MS };
+function limitFailures(perMinute: number): (error: unknown, address: string) => unknown {
+  const rate: CellRate = { limit: perMinute, periodMs: MINUTE_MS };
+  const paidMs = new RecentMap<number>(MAX_ADDRESSES);
+  return (error, address) => {
+    const isCounted = error instanceof DomainError && error.code === 'invalid_api_key';
+    if (perMinute === 0 || !isCounted) return error;
     const nowMs = performance.now();
-    const paidMs = this.#paidMs.get(address) ?? 0;
-    const retryAfterMs = waitMs(rate, paidMs, 1, nowMs);
-    if (retryAfterMs > 0) return tooMany(retryAfterMs);
-    this.#paidMs.add(address, take(rate, paidMs, 1, nowMs));
+    const paidBeforeMs = paidMs.get(address) ?? 0;
+    const retryAfterMs = waitMs(rate, paidBeforeMs, 1, nowMs);
+    if (retryAfterMs > 0)
+      return new DomainError(
+        'rate_limit_exceeded',
+        'Too many wrong API keys came from this address.',
+        { retryAfterMs },
+      );
+    paidMs.add(address, take(rate, paidBeforeMs, 1, nowMs));
     return error;
-  }
-}
-
-const tooMany = (retryAfterMs: number): DomainError =>
-  new DomainError(
-    'rate_limit_exceeded',
-    'Too many wrong API keys came from this address.',
-    { retryAfterMs },
-  );
-
-/** What is asked of a request over HTTP. */
-export interface Caller {
-  readonly headers: IncomingMessage['headers'];
-  /**
-   * Address of the peer, which costs something behind proxies: it is read after
-   * a failure only.
-   */
-  readonly ip: string;
+  };
 }
 
 /**
@@ -119,14 +87,20 @@ const OWN_PROCESS: Principal = { ...ANYBODY, keyId: INTERNAL_KEY_ID };
 /** Who is calling? The same answer for HTTP, WebSockets and Socket.IO. */
 @Injectable()
 export class Authenticator {
+  readonly #answerTo: ReturnType<typeof limitFailures>;
+  readonly #issued: IssuerTokens | undefined;
+  readonly #proxies: TrustedProxies;
+
   constructor(
     private readonly keys: KeyRing,
     private readonly tokens: ShortLivedTokens,
-    private readonly failures: FailedAttempts = new FailedAttempts(0),
-    @Optional() @Inject(IssuerTokens) private readonly issued?: IssuerTokens,
-    private readonly proxies: TrustedProxies = new TrustedProxies(''),
+    { auth, server }: Settings,
     @Optional() private readonly stored?: StoredKeys,
-  ) {}
+  ) {
+    this.#answerTo = limitFailures(auth.failuresPerMinute);
+    this.#issued = auth.oidcIssuer === '' ? undefined : new IssuerTokens(auth);
+    this.#proxies = new TrustedProxies(server.trustedProxies);
+  }
 
   /**
    * While no keys are required, every client is `ANYBODY`, whatever it presents. Only our
@@ -142,22 +116,23 @@ export class Authenticator {
       throw refusal('No API key was given; send `Authorization: Bearer KEY`.');
     const principal = this.keys.find(token) ?? this.#shortLived(token);
     if (principal) return principal;
-    if (this.issued?.recognises(token)) return this.issued.principalOf(token);
+    if (this.#issued?.recognises(token)) return this.#issued.principalOf(token);
     throw refusal('The API key is not valid: unknown, withdrawn or expired.');
   }
 
   /**
    * A request over HTTP. Failures count by address, where something was tried.
    * @param token from its headers
+   * @param caller its `ip` costs something behind proxies: it is read after a failure only
    * @throws DomainError `invalid_api_key`, `rate_limit_exceeded` after too many
    */
   authenticateRequest(
     token: string | undefined,
-    caller: Caller,
+    caller: Pick<FastifyRequest, 'headers' | 'ip'>,
     tried = (caller.headers.authorization ?? bearerToken(caller.headers)) !== undefined,
   ): SignedIn {
     const refuse = (error: unknown): never => {
-      throw tried ? this.failures.answerTo(error, caller.ip) : error;
+      throw tried ? this.#answerTo(error, caller.ip) : error;
     };
     try {
       const principal = this.authenticate(token);
@@ -177,7 +152,7 @@ export class Authenticator {
   }: Pick<IncomingMessage, 'headers' | 'socket'>): SignedIn {
     const token =
       bearerToken(headers) ?? subprotocolToken(headers) ?? sessionToken(headers);
-    const ip = this.proxies.clientOf(headers, socket.remoteAddress);
+    const ip = this.#proxies.clientOf(headers, socket.remoteAddress);
     return this.authenticateRequest(token, { headers, ip }, token !== undefined);
   }
 
@@ -195,7 +170,7 @@ export class Authenticator {
     readonly address?: string | undefined;
   }): SignedIn {
     const token = handshakeToken(auth, headers);
-    const ip = this.proxies.clientOf(headers, address);
+    const ip = this.#proxies.clientOf(headers, address);
     return this.authenticateRequest(token, { headers, ip }, token !== undefined);
   }
 
@@ -205,7 +180,7 @@ export class Authenticator {
    */
   isCurrent({ keyId = '' }: Principal): boolean {
     if (!this.keys.enabled || keyId === INTERNAL_KEY_ID) return true;
-    return this.keys.has(keyId) || (this.issued?.hasId(keyId) ?? false);
+    return this.keys.has(keyId) || (this.#issued?.hasId(keyId) ?? false);
   }
 
   /**

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type Networks, networksAndNames } from '../http/networks.js';
-import { type Caller } from './authenticator.js';
+import { networksAndNames } from '../http/networks.js';
 import { INTERNAL_KEY_ID } from './short-lived-tokens.js';
 import { type Principal } from './principal.js';
 
@@ -15,46 +15,29 @@ const LONGEST = 64;
  * Where its key or its address is trusted, each of its users is a tenant: `TENANT~USER`,
  * with files, batches, limits and a fair share of its own. No key and no claim can have a
  * tenant of such a name.
+ * @param trusted ids of keys, addresses and networks such as 10.0.0.0/8, separated by
+ *   commas; empty: none
+ * @returns who asks: the key's tenant, or the user of it that a trusted caller names, with
+ *   the scopes of the key. It throws DomainError `invalid_value` for a name that is none.
  */
-export class ForwardedUsers {
-  readonly #keys: ReadonlySet<string>;
-  readonly #networks: Networks;
-
-  /**
-   * @param trusted ids of keys, addresses and networks such as 10.0.0.0/8, separated by
-   *   commas; empty: none
-   */
-  constructor(trusted: string) {
-    ({ names: this.#keys, networks: this.#networks } = networksAndNames(trusted));
-  }
-
-  /**
-   * Who asks: the key's tenant, or the user of it that a trusted caller names. Scopes
-   * stay those of the key.
-   * @throws DomainError `invalid_value` for a name that is none
-   */
-  principalOf(principal: Principal, caller: Caller): Principal {
-    const user = caller.headers[USER_HEADER];
-    if (user === undefined || !this.#trusts(principal, caller.ip)) return principal;
+export function forwardedUsers(
+  trusted: string,
+): (principal: Principal, caller: Pick<FastifyRequest, 'headers' | 'ip'>) => Principal {
+  const { names: keys, networks } = networksAndNames(trusted);
+  // The gateway's requests to itself carry their tenant; without keys there are no tenants.
+  const isTrusted = ({ keyId = INTERNAL_KEY_ID }: Principal, address: string) =>
+    keyId !== INTERNAL_KEY_ID && (keys.has(keyId) || networks.hasPeer(address));
+  return (principal, { headers, ip }) => {
+    const user = headers[USER_HEADER];
+    if (user === undefined || !isTrusted(principal, ip)) return principal;
     if (typeof user !== 'string' || !USER.test(user))
       throw new DomainError(
         'invalid_value',
         `\`${USER_HEADER}\` must be 1 to 64 letters, digits and . _ -`,
-        {
-          param: USER_HEADER,
-        },
+        { param: USER_HEADER },
       );
     return { ...principal, tenant: tenantOf(principal.tenant, user) };
-  }
-
-  /**
-   * The gateway's requests to itself carry their tenant; without keys there
-   * are no tenants.
-   */
-  #trusts({ keyId }: Principal, address: string) {
-    if (keyId === undefined || keyId === INTERNAL_KEY_ID) return false;
-    return this.#keys.has(keyId) || this.#networks.hasPeer(address);
-  }
+  };
 }
 
 /** A name that would be too long ends in a digest, so that two users never share one. */

@@ -14,6 +14,7 @@ import { KEY_SCOPES, type Principal } from './principal.js';
 import { Logger } from '@nestjs/common';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { issuerUnavailable } from '../http/passing-errors.js';
+import { listed } from '../http/networks.js';
 import { SafeFetch } from '../http/safe-fetch.js';
 
 /**
@@ -37,10 +38,9 @@ const MAX_KEYS = 100;
  * they are old, and when a token names a key that is not among them; never twice at once,
  * and never within the cool-down.
  */
-export class IssuerKeys {
+class IssuerKeys {
   readonly #logger = new Logger(IssuerKeys.name);
   readonly #fetch: SafeFetch;
-  readonly #nowMs: () => number;
   #known:
     | { readonly keys: ReturnType<typeof createLocalJWKSet>; readonly atMs: number }
     | undefined;
@@ -48,20 +48,15 @@ export class IssuerKeys {
   #fetching: Promise<void> | undefined;
 
   constructor(
-    private readonly options: {
-      readonly issuer: string;
-      /** '' for the one that the issuer's discovery document names. */
-      readonly jwksUrl: string;
-      readonly nowMs?: () => number;
-    },
+    private readonly auth: Settings['auth'],
+    private readonly nowMs: () => number,
   ) {
     // Hosts that the settings name may be in the operator's network; what a discovery
     // document names may not.
-    const trusted = [options.issuer, options.jwksUrl]
+    const trusted = [auth.oidcIssuer, auth.oidcJwksUrl]
       .filter(url => url !== '')
       .map(hostOf);
     this.#fetch = new SafeFetch({ ...FETCH, allowHosts: trusted.join(',') });
-    this.#nowMs = options.nowMs ?? (() => performance.now());
   }
 
   /**
@@ -80,11 +75,11 @@ export class IssuerKeys {
   };
 
   get #ageMs() {
-    return this.#nowMs() - (this.#known?.atMs ?? -Infinity);
+    return this.nowMs() - (this.#known?.atMs ?? -Infinity);
   }
 
   get #coolsDown() {
-    return this.#nowMs() - this.#triedAtMs < COOL_DOWN_MS;
+    return this.nowMs() - this.#triedAtMs < COOL_DOWN_MS;
   }
 
   #keys() {
@@ -100,16 +95,15 @@ export class IssuerKeys {
   }
 
   async #load() {
-    this.#triedAtMs = this.#nowMs();
+    this.#triedAtMs = this.nowMs();
     try {
-      const url =
-        this.options.jwksUrl === '' ? await this.#discover() : this.options.jwksUrl;
+      const url = this.auth.oidcJwksUrl || (await this.#discover());
       this.#known = {
         keys: createLocalJWKSet(keySet(await this.#json(url))),
         atMs: this.#triedAtMs,
       };
     } catch (error) {
-      const { issuer } = this.options;
+      const { oidcIssuer: issuer } = this.auth;
       this.#logger.warn(
         { issuer, reason: (error as Error).message },
         'the keys of the issuer could not be fetched',
@@ -119,7 +113,7 @@ export class IssuerKeys {
 
   /** OpenID Connect Discovery 1.0, 4. */
   async #discover(): Promise<string> {
-    const { issuer } = this.options;
+    const { oidcIssuer: issuer } = this.auth;
     const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
     const document = await this.#json(url);
     const { issuer: named, jwks_uri: keys } = isObject(document) ? document : {};
@@ -164,13 +158,14 @@ const KEY_ID_PREFIX = 'oidc:';
 
 /** JWTs of the issuer of `auth.oidc_issuer`: who they are for, and what they allow. */
 export class IssuerTokens {
+  readonly #keys: IssuerKeys;
+
   constructor(
     private readonly auth: Settings['auth'],
-    private readonly keys = new IssuerKeys({
-      issuer: auth.oidcIssuer,
-      jwksUrl: auth.oidcJwksUrl,
-    }),
-  ) {}
+    nowMs = () => performance.now(),
+  ) {
+    this.#keys = new IssuerKeys(auth, nowMs);
+  }
 
   /** No API key and no short-lived token looks like it. */
   recognises(token: string): boolean {
@@ -193,10 +188,10 @@ export class IssuerTokens {
       oidcClockToleranceS: clockTolerance,
     } = this.auth;
     try {
-      const { payload } = await jwtVerify(token, this.keys.find, {
+      const { payload } = await jwtVerify(token, this.#keys.find, {
         issuer,
-        audience: listed(oidcAudience),
-        algorithms: listed(oidcAlgorithms),
+        audience: [...listed(oidcAudience)],
+        algorithms: [...listed(oidcAlgorithms)],
         clockTolerance,
         requiredClaims: ['exp', 'sub'],
       });
@@ -254,8 +249,6 @@ function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unkno
 function words(claim: unknown): readonly unknown[] {
   return Array.isArray(claim) ? claim : typeof claim === 'string' ? claim.split(' ') : [];
 }
-
-const listed = (text: string) => text.split(',').map(part => part.trim());
 
 const rejected = (why: string): DomainError =>
   new DomainError('invalid_api_key', `The token of the issuer is not accepted: ${why}.`);

@@ -7,17 +7,14 @@ import { timeOrderedId } from '../clock/time-ordered-id.js';
 import { type Settings } from '../config/settings.js';
 import { ConfigError } from '../config/yaml-file.js';
 import { KeyStore } from '../database/key-store.js';
-import { KeyRing } from './key-ring.js';
-import { createApiKey, addApiKey } from './keys-file.js';
+import { KeyRing, StoredKeys } from './key-ring.js';
+import { addApiKey, newSecret } from './keys-file.js';
 import { KEY_SCOPES } from './principal.js';
-import { StoredKeys } from './stored-keys.js';
 
 /** Every gateway holds all live keys in memory. */
 const MAX_LIVE_KEYS = 10_000;
 /** Of the secret, for display: its fixed start and 24 of 256 bits. */
 const PREFIX_LENGTH = 18;
-
-type NewKey = Omit<StoredKey, 'id' | 'sha256' | 'prefix' | 'createdAtMs'>;
 
 export interface IssuedKey {
   readonly key: StoredKey;
@@ -43,7 +40,10 @@ export class KeyIssuer {
    * @throws DomainError `too_many_keys`, or `invalid_value` for a first key that would
    *   have no effect or lock out
    */
-  async create(wanted: NewKey, nowMs = Date.now()): Promise<IssuedKey> {
+  async create(
+    wanted: Omit<StoredKey, 'id' | 'sha256' | 'prefix' | 'createdAtMs'>,
+    nowMs = Date.now(),
+  ): Promise<IssuedKey> {
     const first = !this.ring.enabled;
     if (this.ring.state === 'ignored') throw new DomainError('invalid_value', NO_EFFECT);
     if (first && !wanted.scopes.includes('admin'))
@@ -53,12 +53,12 @@ export class KeyIssuer {
         'too_many_keys',
         `There are ${MAX_LIVE_KEYS} keys; revoke those that are not used.`,
       );
-    const { secret, sha256, prefix } = newSecret();
+    const { secret, sha256 } = newSecret();
     const key = {
       ...wanted,
       id: timeOrderedId('key_', nowMs),
       sha256,
-      prefix,
+      prefix: prefixOf(secret),
       createdAtMs: nowMs,
     };
     await this.store.create(key);
@@ -69,10 +69,13 @@ export class KeyIssuer {
   /**
    * One that may do everything, unless there are keys. Gateways that start at the same
    * time may make one each.
+   * @returns as `makeFirstKey`
    */
-  async createFirst(): Promise<IssuedKey | undefined> {
+  async createFirst({ server }: Settings): Promise<string | undefined> {
     if ((await this.store.countLive()) > 0) return undefined;
-    return this.create({ name: 'first key', tenant: DEFAULT_TENANT, scopes: KEY_SCOPES });
+    const owner = { name: 'first key', tenant: DEFAULT_TENANT, scopes: KEY_SCOPES };
+    const { secret } = await this.create(owner);
+    return announcement(server.host, secret, 'the database');
   }
 
   /**
@@ -83,7 +86,8 @@ export class KeyIssuer {
   async rotate(id: string, graceMs: number): Promise<IssuedKey> {
     const nowMs = Date.now();
     const before = await this.#active(id, nowMs);
-    const { secret, sha256, prefix } = newSecret();
+    const { secret, sha256 } = newSecret();
+    const prefix = prefixOf(secret);
     const replacedUntilMs = graceMs === 0 ? undefined : nowMs + graceMs;
     const rotated = await this.store.rotate(id, { sha256, prefix, replacedUntilMs });
     if (!rotated) throw notFound(id);
@@ -126,10 +130,7 @@ const ADMIN_FIRST =
   '`scopes` must have `admin`: the first key makes keys required, and without an admin key nobody could make another. ' +
   'Make one for yourself first: `switchyard keys create --tenant ops --scope admin inference`.';
 
-function newSecret() {
-  const { key: secret, entry } = createApiKey({ tenant: '', scopes: [] });
-  return { secret, sha256: entry.sha256, prefix: secret.slice(0, PREFIX_LENGTH) };
-}
+const prefixOf = (secret: string) => secret.slice(0, PREFIX_LENGTH);
 
 const notFound = (id: string, why = 'does not exist'): DomainError =>
   new DomainError('key_not_found', `The key ${id} ${why}.`);
@@ -143,18 +144,6 @@ const notFound = (id: string, why = 'does not exist'): DomainError =>
 export function makeFirstKey({ server, auth }: Settings): string | undefined {
   if (existsSync(auth.keysFile)) return undefined;
   return announcement(server.host, newKey(auth.keysFile).key, auth.keysFile);
-}
-
-/**
- * The same in a database that gateways share and that has no keys. @throws what
- * the database throws
- */
-export async function makeFirstStoredKey(
-  { server }: Settings,
-  issuer: KeyIssuer,
-): Promise<string | undefined> {
-  const made = await issuer.createFirst();
-  return made && announcement(server.host, made.secret, 'the database');
 }
 
 const announcement = (host: string, key: string, place: string) =>

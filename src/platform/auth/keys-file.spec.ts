@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ConfigError } from '../config/yaml-file.js';
-import { addApiKey, parseKeys, readKeysFile, keyDigest } from './keys-file.js';
+import { addApiKey, readKeysFile, keyDigest } from './keys-file.js';
 import { KeyRing } from './key-ring.js';
 
 const HASH = keyDigest('sk-any');
@@ -18,8 +18,9 @@ describe('the keys file', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const problems = (text: string) => {
+    writeFileSync(path, text);
     try {
-      return parseKeys(text, 'keys.yaml') && [];
+      return readKeysFile(path) && [];
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       return error.problems.map(
@@ -126,6 +127,7 @@ describe('the keys file', () => {
       expect.stringContaining('"a" is there twice'),
     ]);
     expect(problems('')).toEqual([expect.stringContaining('must hold `keys:`')]);
+    rmSync(path);
     expect(() => readKeysFile(path)).toThrow(
       /cannot be read \(ENOENT\); `auth.keys_file` names it/,
     );

@@ -13,7 +13,6 @@ import {
   wholeNumberFrom,
 } from '../../contracts/schema/rules.js';
 import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
-import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { snakeCase } from '../config/model-spec.js';
 import {
   ConfigError,
@@ -38,23 +37,11 @@ export const KEY_LIMIT_NAMES: readonly string[] = [
   'max_deadline_ms',
 ];
 
-/** `limits` of one key, 1 or more each; absent: what `limits.*` says. */
-export type KeyLimits = Readonly<Record<string, number>>;
-
 export const LIMITS_RULE = mapOf(
   wholeNumberFrom(1, 1e9),
   `pairs out of ${KEY_LIMIT_NAMES.join(', ')} and whole numbers from 1 to 1e9; leave out what is not limited`,
   oneOf(KEY_LIMIT_NAMES),
 );
-
-/** `requests_per_minute=60`, from a command line. Undefined: not of that form. */
-export function keyLimit(text: string): KeyLimits | undefined {
-  const [name = '', digits = ''] = text.split('=', 2);
-  const limits = { [name]: Number(digits) };
-  return /^\d+$/.test(digits) && LIMITS_RULE.safeParse(limits).success
-    ? limits
-    : undefined;
-}
 
 const PREFIX = 'sk-switchyard-';
 
@@ -66,30 +53,20 @@ export interface ApiKeyEntry {
   readonly scopes: readonly KeyScope[];
   /** SHA-256 of the key, 64 hexadecimal digits. */
   readonly sha256: string;
-  /** Its own, in place of `limits.*`; the key is then counted apart from its tenant. */
-  readonly limits?: KeyLimits;
-}
-
-/** What is decided when a key is made. */
-type KeyOwner = Pick<ApiKeyEntry, 'tenant' | 'scopes' | 'limits'>;
-
-interface NewApiKey {
-  /** Shown once, stored nowhere. */
-  readonly key: string;
-  readonly entry: ApiKeyEntry;
+  /**
+   * Its own, in place of `limits.*`, 1 or more each; the key is then counted apart from its
+   * tenant.
+   */
+  readonly limits?: Readonly<Record<string, number>>;
 }
 
 /**
  * A key is 256 random bits, so its plain SHA-256 cannot be turned back. A slow hash
  * protects guessable secrets only, and would cost every request tens of milliseconds.
  */
-export function createApiKey({ tenant, scopes, limits }: KeyOwner): NewApiKey {
-  const key = PREFIX + randomBytes(32).toString('base64url');
-  const id = `key_${randomBytes(6).toString('hex')}`;
-  return {
-    key,
-    entry: { id, tenant, scopes, sha256: keyDigest(key), limits },
-  };
+export function newSecret(): { readonly secret: string; readonly sha256: string } {
+  const secret = PREFIX + randomBytes(32).toString('base64url');
+  return { secret, sha256: keyDigest(secret) };
 }
 
 export const keyDigest = (key: string): string =>
@@ -97,13 +74,6 @@ export const keyDigest = (key: string): string =>
 
 /** Id of the key of the setting `auth.key`. */
 export const SETTING_KEY_ID = 'auth.key';
-
-export const settingKey = (key: string): ApiKeyEntry => ({
-  id: SETTING_KEY_ID,
-  tenant: DEFAULT_TENANT,
-  scopes: KEY_SCOPES,
-  sha256: keyDigest(key),
-});
 
 const NAME = matching(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits and . _ -');
 
@@ -119,15 +89,10 @@ const KEY = objectOf(
 );
 
 /** @throws ConfigError naming everything wrong with its line; never quoting a hash. */
-export function readKeysFile(path: string): ApiKeyEntry[] {
-  return parseKeys(readText(path), path);
-}
+export const readKeysFile = (path: string): ApiKeyEntry[] =>
+  parseKeys(readText(path), path);
 
-/**
- * @param name of the file, for messages. @throws ConfigError with every problem of it, by
- *   line and column
- */
-export function parseKeys(text: string, name: string): ApiKeyEntry[] {
+function parseKeys(text: string, name: string): ApiKeyEntry[] {
   const file = parseYaml(text, name);
   const problems: ConfigProblem[] = [...file.problems];
   const entries = problems.length > 0 ? [] : readEntries(file, problems);
@@ -138,19 +103,22 @@ export function parseKeys(text: string, name: string): ApiKeyEntry[] {
 /**
  * Makes a key and adds its entry to the file, which is made when missing (mode 0600) and
  * keeps its comments. A running gateway takes it in within seconds.
+ * @returns the key, which is shown once and stored nowhere, and its entry
  * @throws ConfigError when the file is not a keys file.
  */
-export function addApiKey(path: string, owner: KeyOwner): NewApiKey {
+export function addApiKey(
+  path: string,
+  { tenant, scopes, limits }: Omit<ApiKeyEntry, 'id' | 'sha256'>,
+): { readonly key: string; readonly entry: ApiKeyEntry } {
   const before = existsSync(path) ? readText(path) : 'keys: []\n';
   parseKeys(before, path);
-  const made = createApiKey(owner);
+  const { secret: key, sha256 } = newSecret();
+  const id = `key_${randomBytes(6).toString('hex')}`;
+  const entry = { id, tenant, scopes, sha256, limits };
   const document = parseDocument(before);
   const list: unknown = document.get('keys');
   if (isSeq(list)) list.flow = false;
-  document.addIn(
-    ['keys'],
-    document.createNode({ ...made.entry, scopes: [...made.entry.scopes] }),
-  );
+  document.addIn(['keys'], document.createNode({ ...entry, scopes: [...scopes] }));
   const text = document.toString();
   parseKeys(text, path);
   const draft = `${path}.new`;
@@ -158,7 +126,7 @@ export function addApiKey(path: string, owner: KeyOwner): NewApiKey {
   writeFileSync(draft, text, { mode: 0o600 });
   chmodSync(draft, 0o600);
   renameSync(draft, path);
-  return made;
+  return { key, entry };
 }
 
 const readText = (path: string) => readNamedFile(path, 'auth.keys_file').toString();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type SettingPath, settingsFrom } from '../config/settings.js';
-import { AllowedHosts, CrossOrigins } from '../http/allowed-hosts.js';
+import { KeyRing } from './key-ring.js';
 import { OriginGuard } from './origin-guard.js';
 
 type Headers = Record<string, string>;
@@ -12,9 +12,8 @@ const guard = (
   keyless = true,
 ) =>
   new OriginGuard(
-    { enabled: !keyless },
-    new CrossOrigins(cors),
-    new AllowedHosts(settingsFrom(values)),
+    new KeyRing('', { required: !keyless }),
+    settingsFrom({ 'server.cors_origins': cors, ...values }),
   );
 
 /** `ok`, or the code of the refusal. */

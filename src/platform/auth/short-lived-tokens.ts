@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders } from 'node:http';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { RecentMap } from '../../core/request/recent-map.js';
 import { ConfigError, readNamedFile } from '../config/yaml-file.js';
-import type { Principal, Scope } from './principal.js';
+import { permits, type Principal, type Scope } from './principal.js';
 
 /** What every such token begins with, and no API key does. */
 export const TOKEN_PREFIX = 'ek_';
@@ -55,9 +55,7 @@ export class ShortLivedTokens {
     const expiresAt = Math.floor(
       Math.min(this.nowMs() + ttlS * 1000, expiresAtMs) / 1000,
     );
-    const granted = scopes.filter(
-      scope => principal.scopes.has(scope) || coveredByInference(principal, scope),
-    );
+    const granted = scopes.filter(scope => permits(principal, scope));
     const nonce = randomBytes(9).toString('base64url');
     const claims: Claims = {
       tenant,
@@ -116,9 +114,6 @@ export class ShortLivedTokens {
   }
 }
 
-const coveredByInference = ({ scopes }: Principal, scope: Scope) =>
-  scope === 'realtime' && scopes.has('inference');
-
 const NAME = 'switchyard_session';
 const SESSION = new RegExp(`(?:^|; *)${NAME}=([^;]*)`);
 
@@ -137,23 +132,25 @@ export function sessionToken({ cookie = '' }: IncomingHttpHeaders): string | und
 /**
  * `Set-Cookie` that signs in. Scripts never see it and no other site's
  * request carries it.
+ * @param token empty: sign out
  */
-export const sessionCookie = (token: string, secure: boolean): string =>
-  setCookie(token, SESSION_LIFE_S, secure);
-
-/** `Set-Cookie` that signs out. */
-export const noSessionCookie = (secure: boolean): string => setCookie('', 0, secure);
-
-const setCookie = (value: string, lifeS: number, secure: boolean) =>
-  `${NAME}=${value}; Path=/; Max-Age=${lifeS}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
+export function sessionCookie(token: string, secure: boolean): string {
+  const lifeS = token === '' ? 0 : SESSION_LIFE_S;
+  return `${NAME}=${token}; Path=/; Max-Age=${lifeS}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
+}
 
 /** Injection token of the secret (`Buffer`) that this process signs tokens with. */
 export const TOKEN_SECRET = Symbol('TOKEN_SECRET');
 
 const MIN_SECRET_BYTES = 32;
 
-/** Undefined: no file is named. @throws ConfigError */
-export function tokenSecret(path: string): Buffer | undefined {
+/**
+ * @param path of a file; empty: undefined
+ * @param handed by the gateway that started this process, base64; it comes before the file
+ * @throws ConfigError
+ */
+export function tokenSecret(path: string, handed?: string): Buffer | undefined {
+  if (handed !== undefined) return Buffer.from(handed, 'base64');
   if (path === '') return undefined;
   const secret = readNamedFile(path, 'auth.token_secret_file');
   if (secret.length >= MIN_SECRET_BYTES) return secret;
@@ -179,42 +176,21 @@ const MAX_TOKENS = 1000;
  * Tokens that a batch processor shows its gateway on behalf of a tenant: inference and
  * nothing else, for an hour, on the terms of the key that made the batch.
  */
-export class InternalTokens {
-  readonly #made = new RecentMap<{ readonly token: string; readonly renewAtMs: number }>(
+export function internalTokens(
+  tokens: ShortLivedTokens,
+  nowMs: () => number = () => Date.now(),
+): (tenant: string, terms?: KeyTerms) => string {
+  const made = new RecentMap<{ readonly token: string; readonly renewAtMs: number }>(
     MAX_TOKENS,
   );
-
-  constructor(
-    private readonly tokens: ShortLivedTokens,
-    private readonly nowMs: () => number = () => Date.now(),
-  ) {}
-
-  tokenFor(tenant: string, terms?: KeyTerms): string {
+  const scopes = ['inference'] as const;
+  return (tenant, terms) => {
     const name = JSON.stringify([tenant, terms]);
-    const known = this.#made.get(name);
-    if (known && this.nowMs() < known.renewAtMs) return known.token;
-    const scopes = ['inference'] as const;
-    const principal: Principal = {
-      tenant,
-      keyId: INTERNAL_KEY_ID,
-      scopes: new Set(scopes),
-      terms,
-    };
-    const { token } = this.tokens.mint({ principal, scopes, ttlS: LIFE_S });
-    this.#made.add(name, { token, renewAtMs: this.nowMs() + LIFE_S * 1000 - RENEW_MS });
+    const known = made.get(name);
+    if (known && nowMs() < known.renewAtMs) return known.token;
+    const principal = { tenant, keyId: INTERNAL_KEY_ID, scopes: new Set(scopes), terms };
+    const { token } = tokens.mint({ principal, scopes, ttlS: LIFE_S });
+    made.add(name, { token, renewAtMs: nowMs() + LIFE_S * 1000 - RENEW_MS });
     return token;
-  }
-}
-
-/**
- * @param handed secret from the gateway that started this process, base64. Undefined: no
- *   secret is known.
- */
-export function internalTokens(
-  { tokenSecretFile }: { readonly tokenSecretFile: string },
-  handed: string | undefined,
-): InternalTokens | undefined {
-  const secret =
-    handed === undefined ? tokenSecret(tokenSecretFile) : Buffer.from(handed, 'base64');
-  return secret && new InternalTokens(new ShortLivedTokens(secret));
+  };
 }

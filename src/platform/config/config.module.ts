@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import { SETTING_SOURCES, type SettingSources, sourcesOf } from './setting-source.js';
+import { SettingSources } from './setting-source.js';
 import { readModels } from './load-config.js';
-import { type ModelSpec } from './model-spec.js';
+import { camelCase, type ModelSpec } from './model-spec.js';
+import { type SettingValue } from './setting-definition.js';
 import { Settings } from './settings.js';
 
 /** Ids of the models that differ from the ones before. */
-export interface ModelChanges {
+interface ModelChanges {
   readonly added: readonly string[];
   /** Any field but `aliases`: such a model is computed by other workers from now on. */
   readonly changed: readonly string[];
@@ -82,7 +83,7 @@ export class ConfigModule {
     settings: Settings,
     models: readonly ModelSpec[],
     read = () => readModels(settings),
-    sources: SettingSources = sourcesOf(settings),
+    sources = sourcesOf(settings),
   ): DynamicModule {
     const list = new ModelList(models, read);
     return {
@@ -90,11 +91,23 @@ export class ConfigModule {
       global: true,
       providers: [
         { provide: Settings, useValue: settings },
-        { provide: SETTING_SOURCES, useValue: sources },
+        { provide: SettingSources, useValue: sources },
         { provide: MODELS, useValue: list.current },
         { provide: ModelList, useValue: list },
       ],
-      exports: [Settings, SETTING_SOURCES, MODELS, ModelList],
+      exports: [Settings, SettingSources, MODELS, ModelList],
     };
   }
+}
+
+/** Sources of settings that were not read from file and environment. */
+function sourcesOf(settings: Settings): SettingSources {
+  const sections = settings as unknown as Record<string, Record<string, SettingValue>>;
+  const sources = new SettingSources();
+  for (const [path, { value: fallback }] of sources) {
+    const [section, name] = path.split('.') as [string, string];
+    const value = sections[section]?.[camelCase(name)] ?? fallback;
+    if (value !== fallback) sources.set(path, { value, origin: 'argument' });
+  }
+  return sources;
 }

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { CrossOrigins } from '../http/allowed-hosts.js';
+import { CrossOrigins } from '../http/cross-origins.js';
 import {
   networksAndNames,
   isLoopback,

@@ -1,33 +1,29 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
+import { isMap, isScalar, type Pair } from 'yaml';
 import { isLoopback } from '../http/networks.js';
 import { crossProblems } from './cross-checks.js';
-import {
-  CONFIG_FILE_VARIABLE,
-  DEFAULT_ORIGIN,
-  settingsFromEnvironment,
-  settingsFromFile,
-  SettingSource,
-  type SettingSources,
-  type SourcedValue,
-  isSecretSetting,
-} from './setting-source.js';
+import { isSecretSetting, SettingSources } from './setting-source.js';
 import { type ModelSpec } from './model-spec.js';
-import {
-  type EngineCheck,
-  type ModelsFile,
-  modelsFromFile,
-  withStarters,
-} from './models-file.js';
+import { type EngineCheck, modelsFromFile, withStarters } from './models-file.js';
+import { GATEWAY_VARIABLES } from './process-environment.js';
+import { PROCESSOR_LINK_VARIABLE } from './processor-link.js';
 import { protectSecrets } from './redaction.js';
 import {
+  environmentName,
   SETTING_PATHS,
-  settingDefinition,
   type SettingPath,
   type Settings,
   settingsFrom,
 } from './settings.js';
-import { ConfigError, type ConfigProblem, readYamlFile } from './yaml-file.js';
+import { WORKER_SPEC_VARIABLE } from './worker-spec.js';
+import {
+  ConfigError,
+  type ConfigProblem,
+  readYamlFile,
+  type YamlFile,
+} from './yaml-file.js';
 
 export interface LoadedConfig {
   readonly settings: Settings;
@@ -62,19 +58,20 @@ export function loadConfig(
   } = {},
 ): LoadedConfig {
   const { environment = process.env, directory = process.cwd(), askEngine } = options;
-  const file = readSettings(directory, environment[CONFIG_FILE_VARIABLE]);
-  const overrides = settingsFromEnvironment(environment);
-  const sources = merge(file, overrides);
+  const sources = new SettingSources();
+  readSettings(directory, environment[CONFIG_FILE_VARIABLE], sources);
+  takeEnvironment(environment, sources);
   const settings = effective(sources);
-  const models = modelsIn(directory, options.modelsFile ?? settings, askEngine);
+  const models = options.modelsFile
+    ? modelsIn(directory, options.modelsFile, askEngine)
+    : configuredModels(directory, settings, askEngine);
   protectSecrets(
     [...sources].flatMap(([path, { value }]) =>
       isSecretSetting(path) ? [String(value)] : [],
     ),
   );
   const problems = [
-    ...file.problems,
-    ...overrides.problems,
+    ...sources.problems,
     ...crossProblems(settings, sources, directory),
     ...models.problems,
   ];
@@ -83,7 +80,7 @@ export function loadConfig(
     settings,
     models: models.models,
     sources,
-    warnings: [...overrides.warnings, ...models.warnings],
+    warnings: [...sources.warnings, ...models.warnings],
   };
 }
 
@@ -107,7 +104,7 @@ export function firstKeysFile({ server, auth, data }: Settings): string | undefi
  * Values of `sources`; one that was not given may follow from others, and
  * is entered there.
  */
-function effective(sources: Map<SettingPath, SourcedValue>): Settings {
+function effective(sources: SettingSources): Settings {
   const values = () =>
     settingsFrom(
       Object.fromEntries([...sources].map(([path, { value }]) => [path, value])),
@@ -123,19 +120,18 @@ function effective(sources: Map<SettingPath, SourcedValue>): Settings {
   return values();
 }
 
-function readSettings(directory: string, named: string | undefined): SettingSource {
+function readSettings(
+  directory: string,
+  named: string | undefined,
+  sources: SettingSources,
+) {
   const name = named ?? DEFAULT_CONFIG_FILE;
   const file = readYamlFile(resolve(directory, name), name);
-  if (file) return settingsFromFile(file);
-  const source = new SettingSource();
+  if (file) return takeSettingsFile(file, sources);
   // The default file may be absent: all settings have defaults. A named one was meant
   // to be there.
-  if (named)
-    source.problems.push({
-      origin: CONFIG_FILE_VARIABLE,
-      message: `there is no file ${name}`,
-    });
-  return source;
+  const message = `there is no file ${name}`;
+  if (named) sources.problems.push({ origin: CONFIG_FILE_VARIABLE, message });
 }
 
 /** The models as the files are now. @throws ConfigError naming every problem of them */
@@ -143,7 +139,7 @@ export function readModels(
   settings: Settings,
   askEngine?: EngineCheck,
 ): readonly ModelSpec[] {
-  const { models, problems } = modelsIn(process.cwd(), settings, askEngine);
+  const { models, problems } = configuredModels(process.cwd(), settings, askEngine);
   if (problems.length > 0) throw new ConfigError(problems);
   return models;
 }
@@ -151,37 +147,138 @@ export function readModels(
 /** Of `models starter`: never a file that the user's project tracks. */
 export const startersFile = ({ data }: Settings): string => join(data.dir, 'models.yaml');
 
-function modelsIn(
+/** The file of the settings, and the starters of this machine. */
+function configuredModels(
   directory: string,
-  from: Settings | string,
+  settings: Settings,
   askEngine: EngineCheck | undefined,
-): ModelsFile {
-  if (typeof from !== 'string') {
-    const configured = modelsIn(directory, from.workers.modelsFile, askEngine);
-    const path = startersFile(from);
-    const starters = readYamlFile(resolve(directory, path), path);
-    return starters
-      ? withStarters(configured, modelsFromFile(starters, askEngine))
-      : configured;
-  }
-  const name = from;
-  const file = readYamlFile(resolve(directory, name), name);
-  if (file) return modelsFromFile(file, askEngine);
-  const problem = {
-    origin: name,
-    message: 'no such file; `workers.models_file` names it',
-  };
-  return { models: [], problems: [problem], warnings: [] };
+) {
+  const configured = modelsIn(directory, settings.workers.modelsFile, askEngine);
+  const path = startersFile(settings);
+  const starters = readYamlFile(resolve(directory, path), path);
+  return starters
+    ? withStarters(configured, modelsFromFile(starters, askEngine))
+    : configured;
 }
 
-function merge(
-  file: SettingSource,
-  overrides: SettingSource,
-): Map<SettingPath, SourcedValue> {
-  const merged = new Map<SettingPath, SourcedValue>();
-  for (const path of SETTING_PATHS) {
-    const fallback = { value: settingDefinition(path).default, origin: DEFAULT_ORIGIN };
-    merged.set(path, overrides.values.get(path) ?? file.values.get(path) ?? fallback);
-  }
-  return merged;
+function modelsIn(directory: string, name: string, askEngine: EngineCheck | undefined) {
+  const file = readYamlFile(resolve(directory, name), name);
+  if (file) return modelsFromFile(file, askEngine);
+  const message = 'no such file; `workers.models_file` names it';
+  return { models: [], problems: [{ origin: name, message }], warnings: [] };
 }
+
+/** Names the settings file, when it is not `config/switchyard.yaml`. */
+const CONFIG_FILE_VARIABLE = 'SWITCHYARD_CONFIG';
+
+const RESERVED: readonly string[] = [
+  CONFIG_FILE_VARIABLE,
+  WORKER_SPEC_VARIABLE,
+  PROCESSOR_LINK_VARIABLE,
+  ...Object.values(GATEWAY_VARIABLES),
+];
+
+/**
+ * Variables of other programs that mean one of our settings; the `SWITCHYARD_…` name
+ * of it wins.
+ */
+const BORROWED: Readonly<Record<string, SettingPath>> = {
+  MAX_BATCH_SIZE: 'pull.max_batch_size',
+  MAX_CONCURRENCY: 'pull.max_concurrency',
+  HF_ENDPOINT: 'hub.endpoint',
+  DATABASE_URL: 'database.url',
+  REDIS_URL: 'redis.url',
+  PORT: 'server.port',
+  QUEUE_DRIVER: 'queue.driver',
+  BATCH_TIMEOUT: 'pull.batch_timeout_ms',
+  QUEUE_BRPOP_TIMEOUT: 'pull.block_ms',
+};
+
+const IN_SECONDS = ['BATCH_TIMEOUT', 'QUEUE_BRPOP_TIMEOUT'];
+
+/** Reads `SWITCHYARD_…`; a misspelt variable is a problem, not a silent default. */
+function takeEnvironment(environment: NodeJS.ProcessEnv, sources: SettingSources) {
+  for (const [name, path] of Object.entries(BORROWED)) {
+    const raw = environment[name];
+    if (!raw) continue;
+    const own = environment[environmentName(path)];
+    const value = IN_SECONDS.includes(name) ? millisecondsOf(raw) : raw;
+    if (!own) sources.take(path, value, name);
+    else if (own !== String(value)) sources.warnings.push(overruled(name, path));
+  }
+  const byName = new Map(SETTING_PATHS.map(path => [environmentName(path), path]));
+  for (const [name, raw] of Object.entries(environment)) {
+    if (!name.startsWith('SWITCHYARD_') || RESERVED.includes(name)) continue;
+    const path = byName.get(name);
+    if (path) sources.take(path, raw, name);
+    else {
+      const message = `no such setting${didYouMean(name, [...byName.keys()])}`;
+      sources.problems.push({ origin: name, message });
+    }
+  }
+}
+
+/** Two variables of one setting differ. Without their values, which may be secrets. */
+const overruled = (name: string, path: SettingPath): ConfigProblem => ({
+  origin: name,
+  path,
+  message: `is ignored: ${environmentName(path)} says something else, and wins`,
+});
+
+/** What is no number stays as it is, and is refused with its own words. */
+function millisecondsOf(seconds: string) {
+  const ms = Math.round(Number(seconds) * 1000);
+  return Number.isFinite(ms) ? ms : seconds;
+}
+
+const SECTIONS = [...new Set(SETTING_PATHS.map(path => path.split('.', 1)[0] ?? path))];
+
+/**
+ * Reads `section: { name: value }`; keys that are not settings are problems
+ * with a suggestion.
+ */
+export function takeSettingsFile(file: YamlFile, sources: SettingSources): void {
+  sources.problems.push(...file.problems);
+  const root = file.document.contents;
+  if (file.problems.length > 0 || root === null) return;
+  if (!isMap(root))
+    sources.problems.push({
+      origin: file.originOf(root),
+      message: 'must hold sections, such as `queue:`',
+    });
+  else for (const section of root.items) readSection(file, section, sources);
+}
+
+function readSection(file: YamlFile, { key, value }: Pair, sources: SettingSources) {
+  const origin = file.originOf(key);
+  const section = String(key);
+  if (!SECTIONS.includes(section)) {
+    const message = `no such section${didYouMean(section, SECTIONS)}`;
+    sources.problems.push({ origin, path: section, message });
+  } else if (isMap(value)) {
+    for (const item of value.items) readSetting(file, section, item, sources);
+  } else if (!(isScalar(value) && value.value === null)) {
+    // A section whose every line is commented out reads as null and is fine.
+    const message = 'must hold settings, one per line';
+    sources.problems.push({ origin, path: section, message });
+  }
+}
+
+function readSetting(
+  file: YamlFile,
+  section: string,
+  { key, value }: Pair,
+  sources: SettingSources,
+) {
+  const path = `${section}.${String(key)}`;
+  const origin = file.originOf(key);
+  if (isSettingPath(path))
+    sources.take(path, isScalar(value) ? value.value : String(value), origin);
+  else {
+    const message = `no such setting${didYouMean(path, SETTING_PATHS)}`;
+    sources.problems.push({ origin, path, message });
+  }
+}
+
+const isSettingPath = (path: string): path is SettingPath =>
+  (SETTING_PATHS as readonly string[]).includes(path);

@@ -19,12 +19,10 @@ import {
   AUTOSTARTS,
   ENGINE_NAMES,
   type EngineName,
-  LOUDNESS,
   MODEL_KINDS,
   type ModelKind,
   type ModelSpec,
-  type SnakeCase,
-  REPLICA_ROLES,
+  type ReplicaRole,
 } from './model-spec.js';
 
 /** The fields of a model that say where its workers run; as written, so in snake case. */
@@ -47,6 +45,8 @@ const CORES = matching(
   /^\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*$/,
   "CPU numbers such as '0-3,6'",
 );
+
+const REPLICA_ROLES: readonly ReplicaRole[] = ['any', 'stream', 'file'];
 
 const REPLICA = objectOf(
   {
@@ -165,15 +165,19 @@ const MAX_IDLE_S = 604_800;
 
 const ENGINE = oneOf(ENGINE_NAMES, { 'whisper-onnx': WHISPER_ONNX_REMOVED });
 
-/** As written in the file: `idle_unload_s`. */
-export type ModelFieldName = SnakeCase<keyof ModelSpec>;
+/** How fields are spelt: `idle_unload_s` in files, `idleUnloadS` in code. */
+type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
+  ? Head extends Lowercase<Head>
+    ? `${Head}${SnakeCase<Tail>}`
+    : `_${Lowercase<Head>}${SnakeCase<Tail>}`
+  : S;
 
 /**
  * The fields of one entry of `config/models.yaml`. A spec checks that the comments of
  * that file name these fields; `scripts/docs.mjs` writes the table of
  * docs/reference/models-yaml.md from them.
  */
-export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
+export const MODEL_FIELDS: Readonly<Record<SnakeCase<keyof ModelSpec>, ModelField>> = {
   id: field(
     NAME,
     'Canonical name: used in requests, as the `model` label of metrics and as the name of its queue.',
@@ -245,7 +249,7 @@ export const MODEL_FIELDS: Readonly<Record<ModelFieldName, ModelField>> = {
     'false',
   ),
   loudness: field(
-    oneOf(LOUDNESS),
+    oneOf(['off', 'normalise']),
     'stt: normalise raises quiet speech to the usual loudness with one gain per file, for engines that miss it.',
     'off',
   ),

@@ -1,34 +1,10 @@
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-/** How fields are spelt: `idle_unload_s` in files, `idleUnloadS` in code. */
-export type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
-  ? Head extends Lowercase<Head>
-    ? `${Head}${SnakeCase<Tail>}`
-    : `_${Lowercase<Head>}${SnakeCase<Tail>}`
-  : S;
 
 export const camelCase = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 export const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
-
-/**
- * The keys of a map, and of the maps under `nested`, as code spells them. Other values
- * are left as they are.
- */
-export function camelKeys(
-  map: object,
-  nested: readonly string[] = [],
-): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(map).map(([name, value]: [string, unknown]) => [
-      camelCase(name),
-      nested.includes(name) && typeof value === 'object' && value !== null
-        ? camelKeys(value)
-        : value,
-    ]),
-  );
-}
 
 /** One entry of `config/models.yaml`, validated. */
 export interface ModelSpec {
@@ -63,7 +39,7 @@ export interface ModelSpec {
    * `on_request`: the first request starts its workers and waits for them. Absent:
    * `always`, from boot on.
    */
-  readonly autostart?: Autostart;
+  readonly autostart?: (typeof AUTOSTARTS)[number];
   /**
    * Seconds without any work after which its workers are stopped, until the next
    * request; absent: never.
@@ -83,7 +59,7 @@ export interface ModelSpec {
    * `normalise`: one gain per file toward the usual loudness of speech, before the engine
    * hears it (default off).
    */
-  readonly loudness?: (typeof LOUDNESS)[number];
+  readonly loudness?: 'off' | 'normalise';
   /** Client voice name → engine voice id (TTS). */
   readonly voices: Readonly<Record<string, string>>;
   /** Engine settings, checked by the engine. */
@@ -91,8 +67,7 @@ export interface ModelSpec {
 }
 
 /** stream: live streams only. file: everything else. any: both. */
-export const REPLICA_ROLES = ['any', 'stream', 'file'] as const;
-export type ReplicaRole = (typeof REPLICA_ROLES)[number];
+export type ReplicaRole = 'any' | 'stream' | 'file';
 
 /** What sets one local worker apart from its siblings. */
 export interface ReplicaSpec {
@@ -132,7 +107,6 @@ export interface RemoteTls {
 export const STAND_INS: readonly string[] = ['pocketsphinx', 'flite', 'synthetic'];
 
 export const AUTOSTARTS = ['always', 'on_request'] as const;
-export type Autostart = (typeof AUTOSTARTS)[number];
 
 /** One entry per local worker, however `replicas` was written. */
 export const replicaSpecs = ({
@@ -164,5 +138,3 @@ export const ENGINE_NAMES = [
   'synthetic',
 ] as const;
 export type EngineName = (typeof ENGINE_NAMES)[number];
-
-export const LOUDNESS = ['off', 'normalise'] as const;

@@ -8,7 +8,7 @@ import {
 import { KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { ENGINE_KINDS, MODEL } from './model-fields.js';
 import {
-  camelKeys,
+  camelCase,
   isPattern,
   modelOn,
   type ModelSpec,
@@ -109,7 +109,7 @@ const problem = (path: FieldPath, message: string, value?: unknown): FieldProble
 });
 
 function withDefaults(written: Record<string, unknown>): ModelSpec {
-  const given = camelKeys(written) as Partial<ModelSpec> &
+  const given = camelKeys(written, ['remote', 'tls']) as Partial<ModelSpec> &
     Pick<ModelSpec, 'id' | 'kind' | 'engine' | 'capabilities'>;
   const {
     aliases = [],
@@ -117,27 +117,28 @@ function withDefaults(written: Record<string, unknown>): ModelSpec {
     voices = {},
     options = {},
     addresses = [],
-    remote,
   } = given;
-  const replicas = given.replicas ?? (addresses.length > 0 && !given.command ? 0 : 1);
-  return {
-    ...given,
-    aliases,
-    languages,
-    voices,
-    options,
-    replicas: compileReplicas(replicas),
-    addresses,
-    ...(remote && { remote: compileRemote(remote) }),
-  };
+  const local = given.replicas ?? (addresses.length > 0 && !given.command ? 0 : 1);
+  const replicas = typeof local === 'number' ? local : local.map(compileReplica);
+  return { ...given, aliases, languages, voices, options, replicas, addresses };
+}
+
+/**
+ * The keys of a map, and of the maps under `nested`, as code spells them. Other values
+ * are left as they are.
+ */
+function camelKeys(map: object, nested: readonly string[] = []): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(map).map(([name, value]: [string, unknown]) => [
+      camelCase(name),
+      nested.includes(name) && typeof value === 'object' && value !== null
+        ? camelKeys(value, nested)
+        : value,
+    ]),
+  );
 }
 
 /** YAML writes `0` and `true`; a process gets text. */
-const compileReplicas = (
-  written: NonNullable<ModelSpec['replicas']>,
-): ModelSpec['replicas'] =>
-  typeof written === 'number' ? written : written.map(compileReplica);
-
 const compileReplica = ({ env, ...replica }: ReplicaSpec): ReplicaSpec => {
   if (!env) return replica;
   return {
@@ -147,8 +148,6 @@ const compileReplica = ({ env, ...replica }: ReplicaSpec): ReplicaSpec => {
     ),
   };
 };
-
-const compileRemote = (written: object): RemoteSpec => camelKeys(written, ['tls']);
 
 /**
  * Files that cannot be read, by their field: reported at boot instead of at
@@ -179,21 +178,15 @@ function isReadable(file: string): boolean {
 }
 
 /**
- * What an engine says against a model: the field it is about (`options.threads`) and what
- * is wrong with it.
- */
-export interface EngineObjection {
-  readonly path: string;
-  readonly message: string;
-}
-
-/**
  * Asks the engine of a model about its options; passed in by the programs, since
  * configuration knows no engines.
+ * @returns the field that each objection is about (`options.threads`) and what is wrong
  */
-export type EngineCheck = (model: ModelSpec) => readonly EngineObjection[];
+export type EngineCheck = (
+  model: ModelSpec,
+) => readonly { readonly path: string; readonly message: string }[];
 
-export interface ModelsFile {
+interface ModelsFile {
   readonly models: readonly ModelSpec[];
   readonly problems: readonly ConfigProblem[];
   /** What starts but probably is not meant. */

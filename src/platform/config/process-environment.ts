@@ -1,5 +1,4 @@
 import { delimiter } from 'node:path';
-import { SECRET_VARIABLES } from '@switchyard/engine-api/process/foreign-environment.js';
 
 /**
  * What a worker process inherits of the gateway's environment: what programs need to find
@@ -34,15 +33,16 @@ export const programFolders = (): readonly string[] =>
   (process.env.PATH ?? '').split(delimiter);
 
 /**
- * OpenTelemetry is configured by its own variables; without this one nothing is traced.
+ * The part of the traces that begin here which is recorded, 0 to 1 (1). OpenTelemetry is
+ * configured by its own variables. Undefined without an endpoint: nothing is traced.
  */
-export const tracingWanted = (): boolean =>
-  (process.env.OTEL_EXPORTER_OTLP_ENDPOINT ??
-    process.env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ??
-    '') !== '';
-
-/** The part of the traces that begin here which is recorded, 0 to 1 (1). */
-export const tracedShare = (): number => Number(process.env.OTEL_TRACES_SAMPLER_ARG || 1);
+export function tracedShare(): number | undefined {
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } =
+    process.env;
+  return (all ?? traces ?? '') === ''
+    ? undefined
+    : Number(process.env.OTEL_TRACES_SAMPLER_ARG || 1);
+}
 
 /**
  * Where the person stood who typed the command: names of files on the command line start
@@ -74,12 +74,3 @@ export const gatewayFromEnvironment = () => ({
 
 /** Access token of the hub, under the name that its own programs use. */
 export const hubToken = (): string | undefined => process.env.HF_TOKEN || undefined;
-
-/** Values of variables that hold secrets, to be removed from what leaves this machine. */
-export const secretValues = (): readonly string[] =>
-  Object.entries(process.env).flatMap(([name, value = '']) =>
-    value.length >= 6 &&
-    (SECRET_VARIABLES.has(name) || /(KEY|TOKEN|SECRET|PASSWORD)$/.test(name))
-      ? [value]
-      : [],
-  );

@@ -28,23 +28,12 @@ const SETTINGS_HELP = `It takes no options. Settings come from config/switchyard
 
 SIGTERM or Ctrl-C drains and stops.`;
 
-export const GATEWAY_USAGE = `node dist/main.gateway.js
-
-Runs the gateway: the HTTP API, the local workers of config/models.yaml and, unless batch.embedded is false, one batch
-processor. npm run up does the same after installing and building what is missing.
-${SETTINGS_HELP}`;
-
-export const PROCESSOR_USAGE = `node dist/main.batch.js
-
-Runs one more batch processor, on the database and blob store of the gateways: database.url and blobs.driver, or
-data.dir for processes of one machine. Lines go to batch.gateway_url.
-${SETTINGS_HELP}`;
-
 /**
  * Whether a program without options shall run: `--help` prints its usage instead. @throws
  * UsageError for any other word
  */
-export function shallRun(usage: string): boolean {
+export function shallRun(about: string): boolean {
+  const usage = `${about}\n${SETTINGS_HELP}`;
   try {
     const { help } = parseArgs({
       options: { help: { type: 'boolean', short: 'h' } },

@@ -1,4 +1,4 @@
-import { secretValues } from './process-environment.js';
+import { SECRET_VARIABLES } from '@switchyard/engine-api/process/foreign-environment.js';
 
 const MASK = '[redacted]';
 const STEMS =
@@ -65,9 +65,13 @@ function passwordsIn(text: string): readonly string[] {
   );
 }
 
-protectSecrets(secretValues());
-// A worker gets its queue's address in a variable of another form.
-protectSecrets(Object.values(process.env).flatMap((value = '') => passwordsIn(value)));
+for (const [name, value = ''] of Object.entries(process.env)) {
+  const isSecret =
+    SECRET_VARIABLES.has(name) || /(KEY|TOKEN|SECRET|PASSWORD)$/.test(name);
+  if (isSecret && value.length >= 6) protectSecrets([value]);
+  // A worker gets its queue's address in a variable of another form.
+  protectSecrets(passwordsIn(value));
+}
 
 /**
  * The only redactor: for log lines, for what a crash prints, and for the support bundle.

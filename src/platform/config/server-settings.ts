@@ -1,16 +1,16 @@
 import {
   bytes,
+  choice,
   count,
   DAY_MS,
   flag,
   GIB,
   MIB,
   ms,
-  type SettingDefinition,
   text,
 } from './setting-definition.js';
 
-/** How the gateway listens, and who may call it. */
+/** How the gateway listens, who may call it, how much, and what it stores of requests. */
 export const SERVER_SETTINGS = {
   'server.host': text('127.0.0.1', 'Address the gateway listens on.'),
   'server.port': count(
@@ -157,4 +157,130 @@ export const SERVER_SETTINGS = {
   ),
   'usage.keep_days': count(400, 1, 3650, 'Days for which usage is kept.'),
   'audit.keep_days': count(90, 1, 3650, 'Days for which the audit log is kept.'),
-} as const satisfies Record<string, SettingDefinition>;
+  'limits.requests_per_minute': count(
+    0,
+    0,
+    1e9,
+    'Requests of one tenant per minute; 0 = unlimited.',
+  ),
+  'limits.tokens_per_minute': count(
+    0,
+    0,
+    1e9,
+    'Tokens of one tenant per minute, prompts and answers; 0 = unlimited.',
+  ),
+  'limits.audio_seconds_per_minute': count(
+    0,
+    0,
+    1e9,
+    'Seconds of audio of one tenant per minute, input and output; 0 = unlimited.',
+  ),
+  'limits.concurrent_requests': count(
+    0,
+    0,
+    1e9,
+    'Concurrent requests and live sessions of one tenant; 0 = unlimited.',
+  ),
+  'limits.requests_per_day': count(
+    0,
+    0,
+    1e9,
+    'Requests of one tenant per UTC day; 0 = unlimited.',
+  ),
+  'requests.idempotency': choice(
+    ['auto', 'key', 'request_id', 'off'],
+    'auto',
+    'key: a retry with the same Idempotency-Key gets the stored answer; request_id: also by ' +
+      'X-Request-Id; auto: request_id with a database.url, else key.',
+  ),
+  'requests.keep_ms': ms(
+    DAY_MS,
+    1000,
+    30 * DAY_MS,
+    'How long answers are stored for retries and for respond-async.',
+  ),
+  'requests.join_ms': ms(
+    60_000,
+    0,
+    DAY_MS,
+    'How long a retry waits for the first attempt before it gets 409.',
+  ),
+  'requests.lease_ms': ms(
+    15_000,
+    500,
+    DAY_MS,
+    'When a gateway is silent for this long, its async requests move to another gateway.',
+  ),
+  'responses.store': flag(
+    true,
+    'Store responses unless a request says `store: false`; false: none is stored, continued or run in the background.',
+  ),
+  'responses.keep_ms': ms(
+    30 * DAY_MS,
+    1000,
+    3650 * DAY_MS,
+    'How long responses are stored after their creation.',
+  ),
+  'responses.keep_events_ms': ms(
+    DAY_MS,
+    1000,
+    3650 * DAY_MS,
+    'How long the events of a background response can be streamed again after its end.',
+  ),
+  'responses.tenant_quota_bytes': bytes(
+    0,
+    0,
+    1024 * 1024 * GIB,
+    'Maximum total size of the inputs and outputs of the stored responses of one tenant, as JSON; 0 = unlimited.',
+  ),
+  'responses.conversation_length': count(
+    1000,
+    1,
+    100_000,
+    'Maximum responses in one conversation.',
+  ),
+  'responses.conversation_bytes': bytes(
+    16 * MIB,
+    1024,
+    GIB,
+    'Maximum size of the inputs and outputs of one conversation, as JSON.',
+  ),
+  'responses.flush_ms': ms(
+    50,
+    0,
+    10_000,
+    'How long events of background responses are collected for one transaction.',
+  ),
+  'responses.flush_bytes': bytes(
+    65_536,
+    1024,
+    64 * MIB,
+    'Size of the collected events of one response at which they are written immediately.',
+  ),
+  'responses.background_ms': ms(
+    DAY_MS,
+    1000,
+    30 * DAY_MS,
+    'How long a background response waits for a worker before it fails.',
+  ),
+  'data.dir': text(
+    './data',
+    'Folder for spooled uploads, files, batches and their database; created if missing.',
+  ),
+  'spool.memory_bytes': bytes(
+    262_144,
+    0,
+    64 * MIB,
+    'Uploads up to this size stay in memory; larger ones are written to data.dir.',
+  ),
+  'fetch.timeout_ms': ms(
+    30_000,
+    1,
+    DAY_MS,
+    'Time limit for a worker to download a `file_url`, redirects included.',
+  ),
+  'fetch.allow_hosts': text(
+    '',
+    'Private addresses that `file_url` may name: comma-separated host, host:port or network/prefix.',
+  ),
+};

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import {
   allowedBy,
   checked,
@@ -26,9 +26,6 @@ export interface SettingDefinition<V extends SettingValue = SettingValue> {
   readonly fromText: (text: string) => unknown;
 }
 
-/** The type of a definition's value. */
-export type ValueOf<D> = D extends SettingDefinition<infer V> ? V : never;
-
 export const MIB = 1_048_576;
 export const GIB = 1024 * MIB;
 export const DAY_MS = 86_400_000;
@@ -44,7 +41,6 @@ function row<V extends SettingValue>(
 
 const asText = (raw: string) => raw;
 const asNumber = (raw: string) => (raw === '' ? NaN : Number(raw));
-export const TRUTH: Readonly<Record<string, boolean>> = { true: true, false: false };
 const ANY_TEXT = checked<string>(value => typeof value === 'string', 'text', {
   type: 'string',
 });
@@ -65,25 +61,15 @@ export const text = (value: string, help: string) =>
   row<string>(value === '' ? ANY_TEXT : TEXT, value, help, asText);
 
 export const flag = (value: boolean, help: string) =>
-  row<boolean>(FLAG, value, help, raw => TRUTH[raw]);
+  row<boolean>(
+    FLAG,
+    value,
+    help,
+    raw => raw === 'true' || (raw === 'false' ? false : undefined),
+  );
 
 export const choice = <const V extends readonly string[]>(
   values: V,
   value: V[number],
   help: string,
 ) => row<V[number]>(oneOf(values), value, help, asText);
-
-/**
- * The value of a YAML scalar or of an environment variable; undefined if it
- * is not allowed.
- */
-export function settingValue(
-  { rule, fromText }: SettingDefinition,
-  raw: unknown,
-): SettingValue | undefined {
-  // YAML reads a bare `true` as a boolean although the choice is the word.
-  const written =
-    rule instanceof z.ZodLiteral && typeof raw === 'boolean' ? String(raw) : raw;
-  return rule.safeParse(typeof written === 'string' ? fromText(written.trim()) : written)
-    .data as SettingValue;
-}

@@ -19,7 +19,7 @@ import {
 import { parseYaml, problemText } from './yaml-file.js';
 
 /** An option of a worker that is started by hand. */
-export interface WorkerOption {
+interface WorkerOption {
   readonly type: 'string' | 'boolean';
   /** What stands behind it. */
   readonly value?: string;
@@ -27,8 +27,7 @@ export interface WorkerOption {
   readonly help: string;
 }
 
-/** `node dist/main.worker.js` and `switchyard worker run` both take these. */
-export const WORKER_OPTIONS = {
+const OPTIONS = {
   model: {
     type: 'string',
     value: 'ID',
@@ -90,6 +89,10 @@ export const WORKER_OPTIONS = {
   },
 } as const satisfies Readonly<Record<string, WorkerOption>>;
 
+/** `node dist/main.worker.js` and `switchyard worker run` both take these. */
+export const WORKER_OPTIONS: readonly (readonly [name: string, option: WorkerOption])[] =
+  Object.entries(OPTIONS);
+
 const INDENT = 24;
 const WIDTH = 118;
 
@@ -98,10 +101,7 @@ export const WORKER_USAGE = `node dist/main.worker.js --model ID [options]
 Runs one worker by hand, for a gateway elsewhere: its models.yaml names this one under \`addresses\`. The model's engine
 and options come from models.yaml here, or from the command line; limits from config/switchyard.yaml here.
 
-${Object.entries<WorkerOption>({
-  ...WORKER_OPTIONS,
-  help: { type: 'boolean', help: 'this text' },
-})
+${[...WORKER_OPTIONS, ['help', { type: 'boolean', help: 'this text' }] as const]
   .map(([name, { value, multiple, help }]) =>
     row(
       `  --${name}${value === undefined ? '' : ` ${value}`}`,
@@ -124,9 +124,9 @@ function row(option: string, text: string): string {
   return `${option.padEnd(INDENT - 1)}${lines.join(`\n${' '.repeat(INDENT - 1)}`)}`;
 }
 
-const OPTIONS = { ...WORKER_OPTIONS, help: { type: 'boolean', short: 'h' } } as const;
+const GRAMMAR = { ...OPTIONS, help: { type: 'boolean', short: 'h' } } as const;
 
-type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
+type Values = ReturnType<typeof parseArgs<{ options: typeof GRAMMAR }>>['values'];
 
 const LISTEN = '127.0.0.1:9000';
 
@@ -146,7 +146,7 @@ export function workerSpecOf(
 
 function parsed(args: readonly string[]): Values {
   try {
-    return parseArgs({ args: [...args], options: OPTIONS }).values;
+    return parseArgs({ args: [...args], options: GRAMMAR }).values;
   } catch (error) {
     throw wrong((error as Error).message);
   }

@@ -36,16 +36,6 @@ export function sharedQueueAccess({
   return { ...redis, agingMs, agingShare, blobs, data };
 }
 
-/** How a worker pulls: its settings, and those of groups. */
-export type PullRules = Settings['pull'] &
-  Pick<Settings['batching'], 'policy' | 'quietGapMs'>;
-
-export const pullRules = ({ pull, batching }: Settings): PullRules => ({
-  ...pull,
-  policy: batching.policy,
-  quietGapMs: batching.quietGapMs,
-});
-
 /**
  * The worker behind a bridge: one of engine `external`, which knows the
  * gRPC protocol only.
@@ -61,24 +51,14 @@ export interface BridgedWorker {
   readonly remote?: RemoteSpec;
   /** Added to the environment of the command. */
   readonly env?: NodeJS.ProcessEnv;
-  readonly care: WorkerCare;
-}
-
-/** How a worker is probed, and how its calls are stopped. */
-interface WorkerCare {
-  readonly health: {
-    readonly intervalMs: number;
-    readonly timeoutMs: number;
-    readonly failures: number;
-  };
-  /** See `StopLimits`. */
-  readonly stop: { readonly timeoutMs: number; readonly resetAfterMs: number };
+  readonly care: ReturnType<typeof workerCare>;
 }
 
 /**
- * The one place where the settings become the care for workers, in gateways and bridges.
+ * How a worker is probed, and how its calls are stopped (`StopLimits`): the one place where
+ * the settings become the care for workers, in gateways and bridges.
  */
-export const workerCare = ({ workers, cancellation }: Settings): WorkerCare => ({
+export const workerCare = ({ workers, cancellation }: Settings) => ({
   health: {
     intervalMs: workers.healthIntervalMs,
     timeoutMs: workers.healthTimeoutMs,
@@ -125,8 +105,13 @@ export abstract class WorkerSpec {
   abstract readonly logLevel: Settings['logging']['level'];
   /** How audio by URL is fetched; without it every URL is refused. */
   readonly fetch?: FetchRules;
-  /** It speaks TLS; absent: no TLS. */
-  readonly tls?: WorkerTls;
+  /** It speaks TLS, with PEM files that are read when it starts to listen; absent: no TLS. */
+  readonly tls?: {
+    readonly certFile: string;
+    readonly keyFile: string;
+    /** Only clients with a certificate that one of these authorities signed are let in. */
+    readonly clientCaFile?: string;
+  };
   /** Holds the bearer token that every call must carry; absent: none is asked for. */
   readonly tokenFile?: string;
   /**
@@ -134,21 +119,13 @@ export abstract class WorkerSpec {
    * absent: it only takes calls.
    */
   readonly sharedQueue?: SharedQueueAccess;
-  /** How it pulls; only with `sharedQueue`. */
-  readonly pull?: PullRules;
+  /** How it pulls, and how groups are made; only with `sharedQueue`. */
+  readonly pull?: Settings['pull'] & Pick<Settings['batching'], 'policy' | 'quietGapMs'>;
   /**
    * It recognises nothing: it is the bridge to that worker. There with
    * engine `external` only.
    */
   readonly bridged?: BridgedWorker;
-}
-
-/** PEM files, read when the worker starts to listen. */
-export interface WorkerTls {
-  readonly certFile: string;
-  readonly keyFile: string;
-  /** Only clients with a certificate that one of these authorities signed are let in. */
-  readonly clientCaFile?: string;
 }
 
 /**
@@ -185,7 +162,9 @@ export function pulledWork(
 ): Pick<WorkerSpec, 'sharedQueue' | 'pull'> {
   const sharedQueue =
     kind === 'llm' || role === 'stream' ? undefined : sharedQueueAccess(settings);
-  return sharedQueue ? { sharedQueue, pull: pullRules(settings) } : {};
+  if (!sharedQueue) return {};
+  const { policy, quietGapMs } = settings.batching;
+  return { sharedQueue, pull: { ...settings.pull, policy, quietGapMs } };
 }
 
 export const WORKER_SPEC_VARIABLE = 'SWITCHYARD_WORKER_SPEC';

@@ -1,21 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import type {
-  DeleteResult,
-  ExpressionBuilder,
-  FilterObject,
-  Kysely,
+import {
+  type DeleteResult,
+  type ExpressionBuilder,
+  type FilterObject,
+  type Insertable,
+  InsertResult,
+  type Kysely,
   UpdateResult,
-  Insertable,
 } from 'kysely';
 import type { Page, PageRequest } from '../../core/jobs/job.ports.js';
 import { OpenDatabase } from './open-database.js';
 import { type Database, type ColumnType, type TableName, TABLES } from './schema.js';
 import { camelCase } from '../config/model-spec.js';
-
-/**
- * Injection token of `() => Promise<void>`, which resolves when the database answers.
- */
-export const DATABASE_PING = Symbol('DATABASE_PING');
 
 /**
  * The row of a record, whose fields are named as the columns in camel case. An absent
@@ -95,20 +91,15 @@ export const equals =
   (row: ExpressionBuilder<Database, T>) =>
     row.and(values);
 
-/** Whether an update found its row. */
-export async function hasUpdated(update: {
-  executeTakeFirst(): Promise<UpdateResult>;
+/** Executes an insertion, an update or a removal. False: it changed no row. */
+export async function changesRows(query: {
+  executeTakeFirst(): Promise<InsertResult | UpdateResult | DeleteResult>;
 }): Promise<boolean> {
-  const { numUpdatedRows } = await update.executeTakeFirst();
-  return numUpdatedRows > 0n;
-}
-
-/** Whether a removal found its row. */
-export async function hasDeleted(removal: {
-  executeTakeFirst(): Promise<DeleteResult>;
-}): Promise<boolean> {
-  const { numDeletedRows } = await removal.executeTakeFirst();
-  return numDeletedRows > 0n;
+  const result = await query.executeTakeFirst();
+  if (result instanceof InsertResult) return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+  return (
+    (result instanceof UpdateResult ? result.numUpdatedRows : result.numDeletedRows) > 0n
+  );
 }
 
 /** Rows with ids that grow with time. */

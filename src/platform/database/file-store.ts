@@ -12,11 +12,10 @@ import type {
 import {
   DatabaseStore,
   equals,
-  hasDeleted,
+  changesRows,
   pageOf,
   recordOf,
   rowOf,
-  hasUpdated,
 } from './database-store.js';
 import { type Database } from './schema.js';
 
@@ -33,17 +32,17 @@ export class FileStore extends DatabaseStore {
   async createFor(holder: JobHolder, file: StoredFile): Promise<boolean> {
     const row = rowOf('files', { ...file, batchId: holder.jobId });
     const columns = Object.keys(row) as (keyof typeof row)[];
-    const { numInsertedOrUpdatedRows: made = 0n } = await this.db
-      .insertInto('files')
-      .columns(columns)
-      .expression(eb =>
-        eb
-          .selectFrom('batches')
-          .select(columns.map(column => eb.val(row[column]).as(column)))
-          .where(held(holder)),
-      )
-      .executeTakeFirst();
-    return made > 0n;
+    return changesRows(
+      this.db
+        .insertInto('files')
+        .columns(columns)
+        .expression(eb =>
+          eb
+            .selectFrom('batches')
+            .select(columns.map(column => eb.val(row[column]).as(column)))
+            .where(held(holder)),
+        ),
+    );
   }
 
   /** Ids of the files that a batch made, oldest first. @param after id of the last one of the page before */
@@ -97,7 +96,7 @@ export class FileStore extends DatabaseStore {
 
   /** Removes the row; the blob goes by garbage collection, so that a crash in between leaves an orphan and never a dangling row. */
   async remove(tenant: string, id: string): Promise<boolean> {
-    return hasDeleted(this.db.deleteFrom('files').where(equals({ tenant, id })));
+    return changesRows(this.db.deleteFrom('files').where(equals({ tenant, id })));
   }
 
   /** Removes rows past their expiry that no unfinished batch uses. */
@@ -227,7 +226,7 @@ const setPending = (
   id: string,
   values: Partial<Database['uploads']>,
 ) =>
-  hasUpdated(
+  changesRows(
     db
       .updateTable('uploads')
       .set(values)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { sql } from 'kysely';
-import { connectDatabase, migrate, type OpenDatabase } from './open-database.js';
+import { OpenDatabase } from './open-database.js';
 import { FileStore } from './file-store.js';
 
 let folder: string;
@@ -15,8 +15,8 @@ let outsider: DatabaseSync;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'switchyard-guarded-'));
   const path = join(folder, 'switchyard.db');
-  database = connectDatabase(path);
-  await migrate(database);
+  database = new OpenDatabase(path);
+  await database.migrate();
   files = new FileStore(database);
   outsider = new DatabaseSync(path);
 });

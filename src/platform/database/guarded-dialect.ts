@@ -9,7 +9,7 @@ import type {
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { storageUnavailable } from '../http/passing-errors.js';
-import { isFullDatabase, isLockedSqlite, isOutage } from '../storage/storage-problems.js';
+import { isOutage } from '../storage/storage-problems.js';
 
 /** How long writers together wait for another process's lock on SQLite. */
 const LOCKED_MS = 5000;
@@ -28,12 +28,12 @@ export function guarded(dialect: Dialect): Dialect {
 
 /** Drivers run everything, the steps of transactions included, as queries. */
 function guardDriver(driver: Driver): Driver {
-  const guard = new Guard();
+  const guard = lockGuard();
   const known = new WeakSet<DatabaseConnection>();
   const acquire = driver.acquireConnection.bind(driver);
   const begin = driver.beginTransaction.bind(driver);
   driver.acquireConnection = async options => {
-    const connection = await guard.run(() => acquire(options));
+    const connection = await guard(() => acquire(options));
     if (!known.has(connection)) guardConnection(connection, guard);
     known.add(connection);
     return connection;
@@ -52,43 +52,54 @@ function guardDriver(driver: Driver): Driver {
   return driver;
 }
 
-function guardConnection(connection: DatabaseConnection, guard: Guard) {
+function guardConnection(
+  connection: DatabaseConnection,
+  guard: ReturnType<typeof lockGuard>,
+) {
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = async <R>(
     query: CompiledQuery,
     options?: AbortableOperationOptions,
   ) => {
     assertStorable(query.parameters);
-    return guard.run(() => execute<R>(query, options));
+    return guard(() => execute<R>(query, options));
   };
 }
 
-class Guard {
-  /**
-   * Since when SQLite has been locked by another process; those that come later do
-   * not wait anew.
-   */
-  #lockedSinceMs: number | undefined;
-
-  async run<T>(act: () => Promise<T>): Promise<T> {
+/** Tries again while another process has the lock of the SQLite file. */
+function lockGuard() {
+  // Since when it has been locked; those that come later do not wait anew.
+  let lockedSinceMs: number | undefined;
+  return async <T>(act: () => Promise<T>): Promise<T> => {
     for (let failures = 1; ; failures++) {
       try {
         const result = await act();
-        this.#lockedSinceMs = undefined;
+        lockedSinceMs = undefined;
         return result;
       } catch (error) {
-        if (!this.#mayRetry(error)) throw worded(error);
+        if (sqliteCode(error) !== SQLITE_BUSY) throw worded(error);
+        lockedSinceMs ??= performance.now();
+        if (performance.now() - lockedSinceMs >= LOCKED_MS) throw worded(error);
       }
       // Off the event loop: the rest of the process continues.
       await pause(backoffMs(failures, PAUSES));
     }
-  }
+  };
+}
 
-  #mayRetry(error: unknown) {
-    if (!isLockedSqlite(error)) return false;
-    this.#lockedSinceMs ??= performance.now();
-    return performance.now() - this.#lockedSinceMs < LOCKED_MS;
-  }
+const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
+const SQLSTATE_FULL = '53100';
+
+/** The database says that its disk has no room. */
+const isFullDatabase = (error: unknown) =>
+  sqliteCode(error) === SQLITE_FULL ||
+  (error as { code?: unknown } | null)?.code === SQLSTATE_FULL;
+
+/** Extended codes carry the plain one in their low byte. */
+function sqliteCode(error: unknown) {
+  const { errcode } = (error ?? {}) as { errcode?: unknown };
+  return typeof errcode === 'number' ? errcode & 0xff : undefined;
 }
 
 /**

@@ -20,7 +20,7 @@ import { type TenantShare } from '../../core/jobs/tenant-share.js';
 import {
   DatabaseStore,
   equals,
-  hasDeleted,
+  changesRows,
   pageOf,
   recordOf,
   rowOf,
@@ -82,7 +82,7 @@ async function announce(
     .execute();
 }
 
-export const rowOfJob = (job: BatchJob, idempotencyKey?: string) =>
+const rowOfJob = (job: BatchJob, idempotencyKey?: string) =>
   rowOf('batches', {
     ...job,
     ...job.counts,
@@ -171,7 +171,7 @@ export class JobStore extends DatabaseStore {
 
   /** Only ended jobs; the files stay. */
   async remove(tenant: string, id: string): Promise<'removed' | 'running' | 'unknown'> {
-    const isRemoved = await hasDeleted(
+    const isRemoved = await changesRows(
       this.db
         .deleteFrom('batches')
         .where(equals({ tenant, id }))

@@ -1,6 +1,6 @@
 import { type Kysely } from 'kysely';
 import type { EndedSession, NewSecret, StoredKey } from '../../core/access/stored-key.js';
-import { DatabaseStore, hasUpdated, recordOf, rowOf } from './database-store.js';
+import { DatabaseStore, changesRows, recordOf, rowOf } from './database-store.js';
 import { type Database } from './schema.js';
 
 /**
@@ -10,20 +10,20 @@ import { type Database } from './schema.js';
 export class KeyStore extends DatabaseStore {
   /** False: a key of that id exists. */
   create(key: StoredKey): Promise<boolean> {
-    return this.#change(async db => {
-      const { numInsertedOrUpdatedRows: made = 0n } = await db
-        .insertInto('api_keys')
-        .values(
-          rowOf('api_keys', {
-            ...key,
-            replacedSha256: key.replaced?.sha256,
-            replacedUntilMs: key.replaced?.untilMs,
-          }),
-        )
-        .onConflict(conflict => conflict.column('id').doNothing())
-        .executeTakeFirst();
-      return made > 0n;
+    const { replaced } = key;
+    const row = rowOf('api_keys', {
+      ...key,
+      replacedSha256: replaced?.sha256,
+      replacedUntilMs: replaced?.untilMs,
     });
+    return this.#change(db =>
+      changesRows(
+        db
+          .insertInto('api_keys')
+          .values(row)
+          .onConflict(conflict => conflict.column('id').doNothing()),
+      ),
+    );
   }
 
   async find(id: string): Promise<StoredKey | undefined> {
@@ -77,8 +77,8 @@ export class KeyStore extends DatabaseStore {
   /** False: no such key, or it is revoked. */
   rotate(id: string, { sha256, prefix, replacedUntilMs }: NewSecret): Promise<boolean> {
     const keep = replacedUntilMs !== undefined;
-    return this.#change(async db => {
-      return hasUpdated(
+    return this.#change(db =>
+      changesRows(
         db
           .updateTable('api_keys')
           .set(eb => ({
@@ -89,21 +89,21 @@ export class KeyStore extends DatabaseStore {
           }))
           .where('id', '=', id)
           .where('revoked_at_ms', 'is', null),
-      );
-    });
+      ),
+    );
   }
 
   /** False: no such key, or it is revoked already. */
   revoke(id: string, atMs: number): Promise<boolean> {
-    return this.#change(async db => {
-      return hasUpdated(
+    return this.#change(db =>
+      changesRows(
         db
           .updateTable('api_keys')
           .set({ revoked_at_ms: atMs, replaced_sha256: null, replaced_until_ms: null })
           .where('id', '=', id)
           .where('revoked_at_ms', 'is', null),
-      );
-    });
+      ),
+    );
   }
 
   /** Does not raise the version. */

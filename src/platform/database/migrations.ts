@@ -10,28 +10,26 @@ const migration = (...steps: readonly Step[]): Migration => ({
   },
 });
 
-/** Files, uploads, batches and the webhook outbox. */
-export const jobsAndFiles = migration(
-  created('files', ['batch_id']),
-  indexed('files', 'files_by_tenant', ['tenant', 'id']),
-  indexed('files', 'files_by_expiry', ['expires_at_ms']),
-  indexed('files', 'files_by_blob', ['blob_key']),
-  created('uploads'),
-  created('upload_parts'),
-  indexed('upload_parts', 'upload_parts_by_upload', ['upload_id']),
-  created('batches', ['traceparent', 'terms'], table =>
-    table.addUniqueConstraint('batches_idempotency', ['tenant', 'idempotency_key']),
-  ),
-  indexed('batches', 'batches_by_tenant', ['tenant', 'id']),
-  indexed('batches', 'batches_to_claim', ['status', 'lease_until_ms']),
-  indexed('batches', 'batches_by_input', ['input_file_id']),
-  created('webhook_outbox'),
-  indexed('webhook_outbox', 'webhook_outbox_due', ['due_at_ms']),
-);
-
 /** In the order they run. The names are stored in the database. */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
-  '001-jobs-and-files': jobsAndFiles,
+  /** Files, uploads, batches and the webhook outbox. */
+  '001-jobs-and-files': migration(
+    created('files', ['batch_id']),
+    indexed('files', 'files_by_tenant', ['tenant', 'id']),
+    indexed('files', 'files_by_expiry', ['expires_at_ms']),
+    indexed('files', 'files_by_blob', ['blob_key']),
+    created('uploads'),
+    created('upload_parts'),
+    indexed('upload_parts', 'upload_parts_by_upload', ['upload_id']),
+    created('batches', ['traceparent', 'terms'], table =>
+      table.addUniqueConstraint('batches_idempotency', ['tenant', 'idempotency_key']),
+    ),
+    indexed('batches', 'batches_by_tenant', ['tenant', 'id']),
+    indexed('batches', 'batches_to_claim', ['status', 'lease_until_ms']),
+    indexed('batches', 'batches_by_input', ['input_file_id']),
+    created('webhook_outbox'),
+    indexed('webhook_outbox', 'webhook_outbox_due', ['due_at_ms']),
+  ),
   /** The trace that made a batch. */
   '002-batch-traceparent': migration(added('batches', 'traceparent', 'text')),
   /** Requests whose answers outlive their connections. */

@@ -4,10 +4,12 @@ import {
   Kysely,
   CompiledQuery,
   type DatabaseConnection,
-  type Driver,
   PostgresDialect,
+  sql,
+  type SqliteDatabase,
   SqliteDialect,
   SqliteDriver,
+  type SqliteStatement,
 } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
@@ -41,17 +43,9 @@ const QUERY_LIMITS = {
 const IDLE_IN_TRANSACTION_MS = 5000;
 
 /**
- * Postgres by URL; a lost connection is replaced by the pool, and a query that cannot get
- * one fails after 5 s.
- */
-export const postgresDialect = (
-  url: string,
-  limits: Partial<typeof QUERY_LIMITS> = {},
-): PostgresDialect => new PostgresDialect({ pool: () => postgresPool(url, limits) });
-
-/**
- * SQLite, the default, does without the client of Postgres: it is loaded with
- * the first query.
+ * A lost connection is replaced by the pool, and a query that cannot get one fails after
+ * 5 s. SQLite, the default, does without the client of Postgres: it is loaded with the
+ * first query.
  */
 async function postgresPool(
   url: string,
@@ -92,24 +86,6 @@ const BUSY_MS = 20;
 const OPENING_MS = 10_000;
 
 /**
- * Node's own SQLite in the data folder, shared by the gateway and local batch processors
- * (D-13). WAL: readers never wait. FULL: what was answered survives a power cut.
- */
-class NodeSqliteDialect extends SqliteDialect {
-  readonly #open: () => Promise<NodeSqlite>;
-
-  constructor(file: string) {
-    const open = () => Promise.resolve(new NodeSqlite(file));
-    super({ database: open });
-    this.#open = open;
-  }
-
-  override createDriver(): Driver {
-    return new ImmediateDriver({ database: this.#open });
-  }
-}
-
-/**
  * Takes the write lock at once: a transaction that reads first and writes later could be
  * locked out halfway.
  */
@@ -129,105 +105,113 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
-class NodeSqlite {
-  readonly #database: DatabaseSync;
-  /** Queries are few and fixed: each is compiled once. */
-  readonly #statements = new Map<string, Statement>();
-
-  constructor(file: string) {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    this.#database = new DatabaseSync(file);
-    this.#database.exec(
-      `PRAGMA busy_timeout = ${OPENING_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`,
-    );
-    this.#database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-  }
-
-  prepare(sql: string): Statement {
-    const known = this.#statements.get(sql);
-    if (known) return known;
-    const statement = new Statement(this.#database.prepare(sql));
-    this.#statements.set(sql, statement);
-    return statement;
-  }
-
-  close(): void {
-    this.#statements.clear();
-    this.#database.close();
-  }
+/**
+ * Node's own SQLite in the data folder, shared by the gateway and local batch processors
+ * (D-13). WAL: readers never wait. FULL: what was answered survives a power cut.
+ */
+function openSqlite(file: string): SqliteDatabase {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const database = new DatabaseSync(file);
+  database.exec(
+    `PRAGMA busy_timeout = ${OPENING_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;`,
+  );
+  database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+  // Queries are few and fixed: each is compiled once.
+  const statements = new Map<string, SqliteStatement>();
+  return {
+    prepare: sql => {
+      const statement = statements.get(sql) ?? statementOf(database.prepare(sql));
+      statements.set(sql, statement);
+      return statement;
+    },
+    close: () => {
+      statements.clear();
+      database.close();
+    },
+  };
 }
 
 /** What Kysely expects of a statement. */
-class Statement {
-  readonly reader: boolean;
-
-  constructor(private readonly statement: StatementSync) {
-    this.reader = statement.columns().length > 0;
-  }
-
-  all(parameters: readonly unknown[]): unknown[] {
-    return this.statement.all(...(parameters as SQLInputValue[]));
-  }
-
-  run(parameters: readonly unknown[]): {
-    changes: number | bigint;
-    lastInsertRowid: number | bigint;
-  } {
-    return this.statement.run(...(parameters as SQLInputValue[]));
-  }
-
-  iterate(parameters: readonly unknown[]): IterableIterator<unknown> {
-    return this.statement.iterate(...(parameters as SQLInputValue[]));
-  }
+function statementOf(statement: StatementSync): SqliteStatement {
+  const values = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
+  return {
+    reader: statement.columns().length > 0,
+    all: parameters => statement.all(...values(parameters)),
+    run: parameters => statement.run(...values(parameters)),
+    iterate: parameters => statement.iterate(...values(parameters)),
+  };
 }
 
-/** The connection of this process; Nest injects it by this type. */
-export abstract class OpenDatabase {
-  abstract readonly db: Kysely<Database>;
-  abstract readonly dialect: 'sqlite' | 'postgres';
-  abstract readonly url: string;
+function sqliteDialect(file: string): Dialect {
+  const config = { database: () => Promise.resolve(openSqlite(file)) };
+  return Object.assign(new SqliteDialect(config), {
+    createDriver: () => new ImmediateDriver(config),
+  });
 }
 
 /** Two processes that migrate at the same time get in each other's way for so long. */
 const RETRIES_MS = 1000;
 
-/** @param url `postgres://…`, or the path of a SQLite file */
-export function connectDatabase(url: string): OpenDatabase {
-  const dialect: 'sqlite' | 'postgres' = /^postgres(ql)?:\/\//.test(url)
-    ? 'postgres'
-    : 'sqlite';
-  const db = open(
-    dialect === 'postgres'
-      ? postgresDialect(url, QUERY_LIMITS)
-      : new NodeSqliteDialect(url),
-  );
-  return { db, dialect, url };
-}
-
-const open = (dialect: Dialect) => new Kysely<Database>({ dialect: guarded(dialect) });
-
 /**
- * Brings the schema up to date. Two processes may do so at the same time: the later one
- * waits, or tries again, and finds it done. PostgreSQL: on a connection of its own
- * without time limits, since an index over millions of rows takes minutes.
- * @throws StartError with the cause and the repair
+ * A read-only server, such as a standby after a failover, answers, but nothing can be
+ * stored in it.
  */
-export async function migrate(
-  { db, dialect, url }: OpenDatabase,
-  migrations = MIGRATIONS,
-): Promise<void> {
-  const migrating = dialect === 'sqlite' ? db : open(postgresDialect(url));
-  try {
-    await migrateWith(migrating, migrations);
-  } catch (cause) {
-    const repair =
-      dialect === 'sqlite' ? `${url}: ${MOVE_AWAY}` : `database.url: ${CORRECT}`;
-    throw new StartError(
-      `The database cannot be used: ${fullErrorMessage(cause)}.\n${repair}`,
-      { cause },
-    );
-  } finally {
-    if (migrating !== db) await migrating.destroy();
+const WRITABLE = `do $$ begin
+  if current_setting('transaction_read_only')::boolean then
+    raise read_only_sql_transaction using message = 'the database is read-only';
+  end if;
+end $$`;
+
+/** The connection of this process. */
+export class OpenDatabase {
+  readonly db: Kysely<Database>;
+  readonly dialect: 'sqlite' | 'postgres';
+
+  /** @param url `postgres://…`, or the path of a SQLite file */
+  constructor(
+    private readonly url: string,
+    limits: Partial<typeof QUERY_LIMITS> = QUERY_LIMITS,
+  ) {
+    this.dialect = /^postgres(ql)?:\/\//.test(url) ? 'postgres' : 'sqlite';
+    this.db = this.#open(limits);
+  }
+
+  #open(limits: Partial<typeof QUERY_LIMITS>): Kysely<Database> {
+    const dialect =
+      this.dialect === 'postgres'
+        ? new PostgresDialect({ pool: () => postgresPool(this.url, limits) })
+        : sqliteDialect(this.url);
+    return new Kysely<Database>({ dialect: guarded(dialect) });
+  }
+
+  /** Resolves when the database answers and can store. */
+  async ping(): Promise<void> {
+    const query = this.dialect === 'postgres' ? sql.raw(WRITABLE) : sql`select 1`;
+    await query.execute(this.db);
+  }
+
+  /**
+   * Brings the schema up to date. Two processes may do so at the same time: the later one
+   * waits, or tries again, and finds it done. PostgreSQL: on a connection of its own
+   * without time limits, since an index over millions of rows takes minutes.
+   * @throws StartError with the cause and the repair
+   */
+  async migrate(migrations = MIGRATIONS): Promise<void> {
+    const migrating = this.dialect === 'sqlite' ? this.db : this.#open({});
+    try {
+      await migrateWith(migrating, migrations);
+    } catch (cause) {
+      const repair =
+        this.dialect === 'sqlite'
+          ? `${this.url}: ${MOVE_AWAY}`
+          : `database.url: ${CORRECT}`;
+      throw new StartError(
+        `The database cannot be used: ${fullErrorMessage(cause)}.\n${repair}`,
+        { cause },
+      );
+    } finally {
+      if (migrating !== this.db) await migrating.destroy();
+    }
   }
 }
 

@@ -9,14 +9,7 @@ import type {
   ResponseRun,
   StoredResponseStatus,
 } from '../../core/request/response-record.js';
-import {
-  DatabaseStore,
-  equals,
-  hasDeleted,
-  hasUpdated,
-  recordOf,
-  rowOf,
-} from './database-store.js';
+import { DatabaseStore, equals, changesRows, recordOf, rowOf } from './database-store.js';
 import { type Database } from './schema.js';
 
 const OPEN = ['queued', 'in_progress'] as const;
@@ -164,7 +157,7 @@ export class ResponseRecordStore extends DatabaseStore {
   remove({ tenant, id }: ResponseRef): Promise<boolean> {
     return this.db.transaction().execute(async db => {
       const row = db.deleteFrom('responses').where(equals({ tenant, id }));
-      const isRemoved = await hasDeleted(row);
+      const isRemoved = await changesRows(row);
       await removeEvents(db, { tenant, id });
       return isRemoved;
     });
@@ -261,7 +254,7 @@ async function appendOne(
     .where(equals({ tenant: run.tenant, id: run.id, epoch: run.epoch }))
     .where('status', 'in', OPEN)
     .where('next_sequence', '=', first);
-  if (!(await hasUpdated(update))) return isWritten(db, run, first + events.length);
+  if (!(await changesRows(update))) return isWritten(db, run, first + events.length);
   if (events.length > 0)
     await db
       .insertInto('response_events')

@@ -16,7 +16,7 @@ import type {
   NewStoredRequest,
   Opened,
 } from '../../core/request/stored-request.js';
-import { DatabaseStore, equals, hasUpdated, recordOf, rowOf } from './database-store.js';
+import { DatabaseStore, equals, changesRows, recordOf, rowOf } from './database-store.js';
 import { type Database } from './schema.js';
 
 const ENDED: readonly StoredEnd[] = ['completed', 'failed', 'cancelled'];
@@ -90,7 +90,7 @@ export class StoredRequestStore extends DatabaseStore {
 
   /** Its body is stored. False: the lease was lost. */
   async markReceived(attempt: StoredAttempt, fingerprint: string): Promise<boolean> {
-    return hasUpdated(
+    return changesRows(
       this.#open(attempt)
         .where('attempts', '=', attempt.attempts)
         .set({ status: 'running', fingerprint }),
@@ -109,7 +109,7 @@ export class StoredRequestStore extends DatabaseStore {
   /** May be repeated when its outcome is unknown. */
   async end(attempt: StoredAttempt, ending: StoredEnding): Promise<EndOutcome> {
     const { status, answer, keepMs, fingerprint } = ending;
-    const isEnded = await hasUpdated(
+    const isEnded = await changesRows(
       this.#open(attempt)
         .$if(status === 'failed', query => query.where('attempts', '=', attempt.attempts))
         .$if(status === 'completed', query => query.where('cancelling', '=', 0))
@@ -185,7 +185,7 @@ export class StoredRequestStore extends DatabaseStore {
 
   /** True when it runs, wherever: from then on it cannot complete. */
   async requestCancel(tenant: string, requestId: string): Promise<boolean> {
-    return hasUpdated(
+    return changesRows(
       this.db
         .updateTable('kept_requests')
         .set({ cancelling: 1 })

@@ -8,8 +8,9 @@ import {
   type UsageRow,
   type UsageSums,
 } from '../../core/access/usage-row.js';
+import { type Page, type PageRequest } from '../../core/jobs/job.ports.js';
 import { snakeCase } from '../config/model-spec.js';
-import { DatabaseStore, recordOf, rowOf } from './database-store.js';
+import { DatabaseStore, pageOf, recordOf, rowOf } from './database-store.js';
 import { type Database } from './schema.js';
 
 const columnOf = (name: keyof UsageSums | keyof UsageGroup) =>
@@ -116,22 +117,8 @@ export class AuditStore extends DatabaseStore {
       .execute();
   }
 
-  /** Newest first. @param after id of the entry before the first */
-  async list({
-    limit,
-    after,
-  }: {
-    limit: number;
-    after?: string;
-  }): Promise<readonly AuditEntry[]> {
-    const rows = await this.db
-      .selectFrom('audit')
-      .selectAll()
-      .$if(after !== undefined, query => query.where('id', '<', after!))
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .execute();
-    return rows.map(row => {
+  list(page: PageRequest): Promise<Page<AuditEntry>> {
+    return pageOf(this.db.selectFrom('audit').selectAll(), page, row => {
       const { keyId: key, ...entry } = recordOf<AuditEntry & { readonly keyId: string }>(
         'audit',
         row,

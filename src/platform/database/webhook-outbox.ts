@@ -29,14 +29,6 @@ export class WebhookOutbox extends DatabaseStore {
     return rows.map(row => recordOf('webhook_outbox', row, ['due_at_ms']));
   }
 
-  sent(id: string): Promise<void> {
-    return this.#remove(id);
-  }
-
-  giveUp(id: string): Promise<void> {
-    return this.#remove(id);
-  }
-
   async retry(id: string, atMs: number): Promise<void> {
     await this.db
       .updateTable('webhook_outbox')
@@ -45,7 +37,8 @@ export class WebhookOutbox extends DatabaseStore {
       .execute();
   }
 
-  async #remove(id: string) {
+  /** It was sent, or given up. */
+  async remove(id: string): Promise<void> {
     await this.db.deleteFrom('webhook_outbox').where('id', '=', id).execute();
   }
 }

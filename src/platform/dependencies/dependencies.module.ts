@@ -1,5 +1,5 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { RedisModule, RedisProbe } from '../redis/redis.module.js';
+import { RedisLink, RedisModule } from '../redis/redis.module.js';
 import { DependencyMonitor } from './dependency-monitor.js';
 import { dependencyMetricProviders } from './dependency.metrics.js';
 
@@ -9,16 +9,17 @@ import { dependencyMetricProviders } from './dependency.metrics.js';
  */
 @Module({
   imports: [RedisModule],
-  providers: [DependencyMonitor, RedisProbe, ...dependencyMetricProviders],
+  providers: [DependencyMonitor, ...dependencyMetricProviders],
   exports: [DependencyMonitor],
 })
 export class DependenciesModule implements OnModuleInit {
   constructor(
     private readonly monitor: DependencyMonitor,
-    private readonly redis: RedisProbe,
+    private readonly redis: RedisLink,
   ) {}
 
   onModuleInit(): void {
-    if (this.redis.enabled) this.monitor.watch('redis', this.redis);
+    const probe = this.redis.probe();
+    if (probe) this.monitor.watch('redis', probe);
   }
 }

@@ -20,17 +20,14 @@ export interface ChannelSecurity {
   readonly serverName?: string;
 }
 
-/** Local workers listen on the loopback interface of this machine only. */
-export const UNPROTECTED: ChannelSecurity = {
-  credentials: credentials.createInsecure(),
-  interceptors: [],
-  usesTls: false,
-};
-
-/** @throws Error when a file cannot be read or holds no certificate. */
-export function channelSecurity({ tls, tokenFile }: RemoteSpec = {}): ChannelSecurity {
+/**
+ * @param remote absent: a local worker, which listens on the loopback interface only
+ * @throws Error when a file cannot be read or holds no certificate.
+ */
+export function channelSecurity(remote: RemoteSpec = {}): ChannelSecurity {
+  const { tls, tokenFile } = remote;
   return {
-    credentials: tls ? tlsCredentials(tls) : UNPROTECTED.credentials,
+    credentials: tls ? tlsCredentials(tls) : credentials.createInsecure(),
     interceptors: tokenFile === undefined ? [] : [bearer(readSecret(tokenFile))],
     usesTls: tls !== undefined,
     serverName: tls?.serverName,

@@ -11,6 +11,12 @@ import { type Duplex } from 'node:stream';
 export const listenHost = (host: string): string =>
   host.toLowerCase() === 'localhost' ? '127.0.0.1' : host;
 
+/** The URL by which this machine calls a server that listens there, on all addresses or one. */
+export function callableUrl(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
 /** Time for the peer to read the last bytes and to close its own side. */
 const LINGER_MS = 1000;
 

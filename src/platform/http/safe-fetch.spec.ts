@@ -8,12 +8,7 @@ import { type AddressInfo, isIP, createServer as createTcpServer } from 'node:ne
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DomainError } from '../../core/errors/domain-error.js';
-import {
-  type FetchRules,
-  SafeFetch,
-  fetchTarget,
-  type ResolveHost,
-} from './safe-fetch.js';
+import { type FetchRules, SafeFetch, fetchTarget } from './safe-fetch.js';
 import { HostExceptions } from './networks.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -52,7 +47,7 @@ const rules = (change: Partial<FetchRules> = {}): FetchRules => ({
   allowHosts: `audio.test:${port}`,
   ...change,
 });
-const resolveAll: ResolveHost = () => Promise.resolve(LOOPBACK);
+const resolveAll = () => Promise.resolve(LOOPBACK);
 const url = (path: string): string => `http://audio.test:${port}${path}`;
 
 function get(
@@ -261,7 +256,7 @@ describe('a name that changes its mind (DNS rebinding)', () => {
   it('is checked again at a redirect: public first, then loopback', async () => {
     // 127.0.0.1 plays the public server, 127.0.0.2 this machine.
     const names: string[] = [];
-    const resolve: ResolveHost = name => {
+    const resolve = (name: string) => {
       names.push(name);
       return Promise.resolve(
         names.length === 1 ? LOOPBACK : [{ address: '127.0.0.2', family: 4 }],
@@ -284,10 +279,9 @@ describe('a name that changes its mind (DNS rebinding)', () => {
       family: isIP(address),
     }));
     const exceptions = new HostExceptions('');
-    const target = await fetchTarget(new URL('https://mixed.test/'), {
-      exceptions,
-      resolve: () => Promise.resolve(addresses),
-    });
+    const target = await fetchTarget(new URL('https://mixed.test/'), exceptions, () =>
+      Promise.resolve(addresses),
+    );
     expect(target.addresses.map(({ address }) => address)).toEqual([
       '1.1.1.1',
       '2606:4700::1',
@@ -368,7 +362,7 @@ describe('an abort', () => {
     const controller = new AbortController();
     const fetch = new SafeFetch(rules(), () => {
       controller.abort(new Error('gone'));
-      return resolveAll('');
+      return resolveAll();
     });
     await expect(fetch.bytes(url('/'), controller.signal)).rejects.toThrow('gone');
     expect(requests).toHaveLength(0);

@@ -62,11 +62,8 @@ interface FetchTarget {
   readonly addresses: readonly LookupAddress[];
 }
 
-/** All addresses of a host name. */
-export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>;
-
-/** As the operating system does, its hosts file included. */
-export const resolveBySystem: ResolveHost = hostname =>
+/** All addresses of a host name, as the operating system knows them, its hosts file included. */
+const resolveBySystem = (hostname: string): Promise<readonly LookupAddress[]> =>
   lookup(hostname, { all: true, verbatim: true });
 
 /**
@@ -79,10 +76,8 @@ export const resolveBySystem: ResolveHost = hostname =>
  */
 export async function fetchTarget(
   url: URL,
-  {
-    exceptions,
-    resolve,
-  }: { readonly exceptions: HostExceptions; readonly resolve: ResolveHost },
+  exceptions: HostExceptions,
+  resolve = resolveBySystem,
 ): Promise<FetchTarget> {
   const { protocol, hostname } = url;
   if (protocol !== 'http:' && protocol !== 'https:')
@@ -106,7 +101,7 @@ export async function fetchTarget(
 
 async function addressesOf(
   hostname: string,
-  resolve: ResolveHost,
+  resolve: typeof resolveBySystem,
 ): Promise<readonly LookupAddress[]> {
   const literal = bareHost(hostname);
   const family = isIP(literal);
@@ -166,7 +161,7 @@ export class SafeFetch {
   /** @throws Error when `allowHosts` is malformed. */
   constructor(
     private readonly rules: FetchRules,
-    private readonly resolve: ResolveHost = resolveBySystem,
+    private readonly resolve = resolveBySystem,
   ) {
     this.#exceptions = new HostExceptions(rules.allowHosts);
   }
@@ -205,17 +200,14 @@ export class SafeFetch {
   async #follow(first: URL, stop: AbortSignal): Promise<http.IncomingMessage> {
     let url = first;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-      const rules = { exceptions: this.#exceptions, resolve: this.resolve };
-      const answer = await this.#get(
-        await orAborted(fetchTarget(url, rules), stop),
-        stop,
-      );
+      const target = fetchTarget(url, this.#exceptions, this.resolve);
+      const answer = await this.#get(await orAborted(target, stop), stop);
       const next = redirectOf(answer);
       if (next === undefined) return answer;
       answer.destroy();
-      const target = URL.parse(next, url.href);
-      if (target === null) throw refusedUrl('it redirects to something that is no URL');
-      url = target;
+      const followed = URL.parse(next, url.href);
+      if (followed === null) throw refusedUrl('it redirects to something that is no URL');
+      url = followed;
     }
     throw refusedUrl(`it redirects more than ${MAX_REDIRECTS} times`);
   }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { LogOutput, type LogFile } from './log-output.js';
+import { LogOutput } from './log-output.js';
+
+type LogFile = ConstructorParameters<typeof LogOutput>[0];
 
 const failure = (code: string): NodeJS.ErrnoException =>
   Object.assign(new Error(code), { code });

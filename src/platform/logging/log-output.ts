@@ -8,15 +8,6 @@ const RETRY_MS = 100;
 /** Of an exit, spent on a reader that is slow. */
 const EXIT_LIMIT_MS = 500;
 
-/** The part of `node:fs` that is used here. */
-export interface LogFile {
-  write(
-    data: Buffer,
-    done: (error: NodeJS.ErrnoException | null, written: number) => void,
-  ): void;
-  writeSync(data: Buffer): number;
-}
-
 /**
  * Where log lines go. They are written asynchronously: a reader that does not read costs
  * lines, never the process, and one that is gone (EPIPE) ends logging. At exit the rest
@@ -32,7 +23,16 @@ export class LogOutput implements DestinationStream {
   #isWriting = false;
   #isBroken = false;
 
-  constructor(private readonly file: LogFile) {}
+  constructor(
+    /** The part of `node:fs` that is used here. */
+    private readonly file: {
+      write(
+        data: Buffer,
+        done: (error: NodeJS.ErrnoException | null, written: number) => void,
+      ): void;
+      writeSync(data: Buffer): number;
+    },
+  ) {}
 
   write(line: string): void {
     if (this.#isBroken) return;

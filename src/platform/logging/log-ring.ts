@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { type Logger } from '@nestjs/common';
 import { type Observable, Subject, type Subscription } from 'rxjs';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
@@ -12,11 +13,7 @@ interface LogLine {
 }
 
 /** Of one line; the rest is cut off. */
-export const MAX_LINE_CHARS = 2048;
-
-/** pino's numbers are ten apart, beginning at 10. */
-export const levelOf = (level: unknown): LogLevel =>
-  LOG_LEVELS[Number(level) / 10 - 1] ?? 'info';
+const MAX_LINE_CHARS = 2048;
 
 const isAtLeast = (line: LogLine, level: LogLevel) =>
   LOG_LEVELS.indexOf(line.level) >= LOG_LEVELS.indexOf(level);
@@ -24,33 +21,40 @@ const isAtLeast = (line: LogLine, level: LogLevel) =>
 /** Every pino line has these; they are shown apart or say nothing here. */
 const APART = new Set(['level', 'time', 'pid', 'hostname', 'v', 'role', 'msg']);
 
-export const furtherFields = (record: object): object =>
-  Object.fromEntries(Object.entries(record).filter(([name]) => !APART.has(name)));
+/** A record that pino wrote, here or in another process. Undefined: it is other text. */
+function readRecord(line: string) {
+  if (!line.startsWith('{')) return undefined;
+  try {
+    const record = JSON.parse(line) as Record<string, unknown>;
+    const { level, time, msg } = record;
+    const further = Object.entries(record).filter(([name]) => !APART.has(name));
+    return {
+      at: (typeof time === 'number' ? time : Date.now()) / 1000,
+      // pino's numbers are ten apart, beginning at 10.
+      level: LOG_LEVELS[Number(level) / 10 - 1] ?? 'info',
+      message: typeof msg === 'string' ? msg : '',
+      fields: Object.fromEntries(further),
+    };
+  } catch {
+    return undefined;
+  }
+}
 
 /** Message and further fields of a log record as one text. */
-export function logText(message: string, fields: object): string {
+function logText(message: string, fields: object): string {
   const detail = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
   return (message + detail).trimStart().slice(0, MAX_LINE_CHARS);
 }
 
 /** A line that pino wrote. */
-export function pinoLine(line: string): LogLine {
-  try {
-    const record = JSON.parse(line) as Record<string, unknown>;
-    const { level, time, msg } = record;
-    const at = (typeof time === 'number' ? time : Date.now()) / 1000;
-    return {
-      at,
-      level: levelOf(level),
-      text: logText(typeof msg === 'string' ? msg : '', furtherFields(record)),
-    };
-  } catch {
-    return {
-      at: Date.now() / 1000,
-      level: 'info',
-      text: line.trimEnd().slice(0, MAX_LINE_CHARS),
-    };
+function pinoLine(line: string): LogLine {
+  const record = readRecord(line);
+  if (record) {
+    const { at, level, message, fields } = record;
+    return { at, level, text: logText(message, fields) };
   }
+  const text = line.trimEnd().slice(0, MAX_LINE_CHARS);
+  return { at: Date.now() / 1000, level: 'info', text };
 }
 
 /** The newest lines of a log, in bounded memory, and those that follow. */
@@ -89,6 +93,55 @@ export class LogRing {
     }
     return found.reverse();
   }
+}
+
+const METHOD = {
+  trace: 'verbose',
+  debug: 'debug',
+  info: 'log',
+  warn: 'warn',
+  error: 'error',
+  fatal: 'fatal',
+} as const satisfies Record<LogLevel, keyof Logger>;
+
+const KEPT_LINES = 500;
+
+/**
+ * Writes the lines of a child process into this process's log, each with the child's
+ * name under `key`.
+ */
+export class ProcessLog {
+  /** The last ones, whatever this process's own log lets pass. */
+  readonly recent = new LogRing(KEPT_LINES);
+
+  constructor(
+    private readonly target: Logger,
+    private readonly name: string,
+    private readonly key = 'worker',
+  ) {}
+
+  /**
+   * A line that is no JSON object, such as a crash report or a native library's message,
+   * is logged as text.
+   */
+  line(stream: 'stdout' | 'stderr', line: string): void {
+    const record = readRecord(line);
+    if (!record) return this.say(levelIn(line), line, { stream });
+    this.say(record.level, record.message, record.fields);
+  }
+
+  /** Also what the supervisor itself reports about the process. */
+  say(level: LogLevel, message: string, fields: object = {}): void {
+    this.recent.add({ at: Date.now() / 1000, level, text: logText(message, fields) });
+    this.target[METHOD[level]]({ ...fields, [this.key]: this.name }, message);
+  }
+}
+
+/** By what a line says: many programs write all of their log to stderr. */
+function levelIn(line: string): LogLevel {
+  if (/error\b|\b(fatal|critical|panic|traceback|exception|fault)\b/i.test(line))
+    return 'error';
+  return /\bwarn(ing)?\b/i.test(line) ? 'warn' : 'info';
 }
 
 /** Lines that wait for a reader; further ones are dropped and counted. */

@@ -74,8 +74,7 @@ const quietFramework: NonNullable<LoggerOptions['hooks']>['logMethod'] = functio
   else method.apply(this, args);
 };
 
-/** Injection token of the `LogRing` with the last lines of this process. */
-export const GATEWAY_LOG = Symbol('GATEWAY_LOG');
+/** Of this process, in the `LogRing` that Nest injects. */
 const KEPT_LINES = 2000;
 
 const isPretty = (pretty: LogOptions['pretty']) =>
@@ -104,8 +103,8 @@ export class LoggingModule {
       // Without routes, nestjs-pino gives its logger alone: no middleware, no child
       // logger per request.
       imports: [LoggerModule.forRoot({ pinoHttp, forRoutes: [] })],
-      providers: [{ provide: GATEWAY_LOG, useValue: ring }],
-      exports: [GATEWAY_LOG],
+      providers: [{ provide: LogRing, useValue: ring }],
+      exports: [LogRing],
     };
   }
 }

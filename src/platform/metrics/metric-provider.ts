@@ -37,10 +37,10 @@ const readerError = (name: MetricName) =>
   new Error(`${name}: gauges, and only gauges, are given a reader`);
 
 function countingMetric(name: MetricName): Counter | Histogram {
-  const definition: MetricDefinition = METRICS[name];
-  if (definition.type === 'gauge') throw readerError(name);
-  return definition.type === 'histogram'
-    ? new Histogram({ ...optionsOf(name), buckets: [...definition.buckets] })
+  const { type, buckets }: MetricDefinition = METRICS[name];
+  if (type === 'gauge') throw readerError(name);
+  return buckets
+    ? new Histogram({ ...optionsOf(name), buckets: [...buckets] })
     : new Counter(optionsOf(name));
 }
 

@@ -1,37 +1,29 @@
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { collectDefaultMetrics, register } from 'prom-client';
 import { METRICS } from './registry.js';
 
-/** `GET /metrics`, for processes without an HTTP server of their own. */
-export class MetricsServer {
-  readonly #server: Server = createServer((request, response) => {
+/**
+ * `GET /metrics`, for processes without an HTTP server of their own.
+ * @returns what closes it. @throws when the port is taken by another
+ */
+export async function serveMetrics(
+  port: number,
+  host: string,
+): Promise<() => Promise<void>> {
+  const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics')
       return void response.writeHead(404).end();
     allMetricsText().then(
-      text =>
-        response
-          .writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
-          .end(text),
+      text => response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(text),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
-
-  /** @returns the port really taken. @throws when it is taken by another */
-  listen(port: number, host = '127.0.0.1'): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, host, () =>
-        resolve((this.#server.address() as AddressInfo).port),
-      );
-    });
-  }
-
-  async close(): Promise<void> {
-    if (!this.#server.listening) return;
-    this.#server.closeAllConnections();
-    await new Promise(closed => this.#server.close(closed));
-  }
+  await once(server.listen(port, host), 'listening');
+  return async () => {
+    server.closeAllConnections();
+    await server[Symbol.asyncDispose]();
+  };
 }
 
 /**

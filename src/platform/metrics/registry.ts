@@ -1,15 +1,10 @@
-export type MetricDefinition =
-  | {
-      readonly type: 'counter' | 'gauge';
-      readonly help: string;
-      readonly labels: readonly string[];
-    }
-  | {
-      readonly type: 'histogram';
-      readonly help: string;
-      readonly labels: readonly string[];
-      readonly buckets: readonly number[];
-    };
+export interface MetricDefinition {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Of a histogram. */
+  readonly buckets?: readonly number[];
+}
 
 // The top buckets lie beyond the default limits (120 s in the queue), or an alert could
 // compare with a value never seen.

@@ -7,7 +7,7 @@ const WINDOW_MS = 60_000;
 const MOST_COUNTED = 10_000;
 
 /** Value of the label for tenants that are not named. */
-export const OTHER_TENANTS = 'other';
+const OTHER_TENANTS = 'other';
 
 export const isTenantSetting = (text: string): boolean =>
   text === OFF || TOP.test(text) || NAMES.test(text);
@@ -42,6 +42,11 @@ export class TenantLabels {
   /** Who has series of their own now. */
   get named(): readonly string[] {
     return [...this.#named];
+  }
+
+  /** Every value of the label now. */
+  get values(): readonly string[] {
+    return [...this.#named, OTHER_TENANTS];
   }
 
   labelOf(tenant: string): string {

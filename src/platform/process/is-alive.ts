@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The part of `process` that is used here. */
-export interface ParentedProcess {
+interface ParentedProcess {
   /**
    * Present when this process was started with an IPC channel, also after that
    * channel has closed.

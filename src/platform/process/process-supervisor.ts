@@ -4,7 +4,7 @@ import {
   type ProcessExit,
   SupervisedProcess,
 } from '@switchyard/engine-api/process/child-process.js';
-import { type ProcessLog } from './process-log.js';
+import { type ProcessLog } from '../logging/log-ring.js';
 import { type RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 
 export interface SupervisorOptions {

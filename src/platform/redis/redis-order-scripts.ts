@@ -1,11 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** A Lua script, by its text and by the digest that Redis knows it by. */
-interface OrderScript {
-  readonly text: string;
-  readonly sha: string;
-}
-
 /**
  * What all scripts share. KEYS: BullMQ's set of waiting jobs, accounts of the
  * queue, weights of tenants. ARGV: before BullMQ's keys of the queue, before the
@@ -115,26 +109,29 @@ local function sort()
   end
 end`;
 
-const script = (main: string): OrderScript => {
+/** By its text, and by the digest that Redis knows it by. */
+const script = (main: string) => {
   const text = `${SHARED}\n${main}`;
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 };
 
-/** ARGV[3] and ARGV[4]: a tenant and its weight, or nothing. */
-export const SORT = script(`
+/** The Lua scripts of `RedisOrder`, by name. */
+export const ORDER_SCRIPTS = {
+  /** ARGV[3] and ARGV[4]: a tenant and its weight, or nothing. */
+  sort: script(`
 if ARGV[4] == '1' then redis.call('HDEL', weights, ARGV[3])
 elseif ARGV[4] then
   redis.call('HSET', weights, ARGV[3], ARGV[4])
   redis.call('EXPIRE', weights, WEIGHTS_TTL)
 end
-sort()`);
+sort()`),
 
-/**
- * ARGV[3] `queue.aging_ms`, ARGV[4] `queue.aging_share`. Moves the job that has the turn
- * to the front and charges its tenant. A job that was released 5 s ago and not taken is
- * released again: who asked for it has died.
- */
-export const RELEASE = script(`
+  /**
+   * ARGV[3] `queue.aging_ms`, ARGV[4] `queue.aging_share`. Moves the job that has the turn
+   * to the front and charges its tenant. A job that was released 5 s ago and not taken is
+   * released again: who asked for it has died.
+   */
+  release: script(`
 local agingMs, share = tonumber(ARGV[3]), tonumber(ARGV[4])
 local time = redis.call('TIME')
 local seconds = time[1] + time[2] / 1000000
@@ -210,41 +207,41 @@ redis.call('ZADD', waiting(job.lane), job.tag + cost / weightOf(job.owner), job.
 leave(job.lane, job.id)
 redis.call('HSET', base .. job.id, 'charged', cost, 'priority', isAged(job) and 1 or job.lane)
 redis.call('ZADD', prioritized, seconds, job.id)
-return job.id`);
+return job.id`),
 
-/** ARGV[3]: a tenant. Returns how many jobs it has waiting, and how many tenants wait. */
-export const LOAD = script(`
+  /** ARGV[3]: a tenant. Returns how many jobs it has waiting, and how many tenants wait. */
+  load: script(`
 sort()
 local jobs, tenants = 0, 0
 for lane = REALTIME, BATCH do
   jobs = jobs + redis.call('ZCARD', line(lane, ARGV[3]))
   tenants = math.max(tenants, redis.call('ZCARD', waiting(lane)))
 end
-return { jobs, tenants }`);
+return { jobs, tenants }`),
 
-/** ARGV[3]: a job that was removed while it waited. */
-export const LEAVE = script(`
+  /** ARGV[3]: a job that was removed while it waited. */
+  leave: script(`
 if redis.call('ZSCORE', prioritized, ARGV[3]) then return end
 leave(REALTIME, ARGV[3])
-leave(BATCH, ARGV[3])`);
+leave(BATCH, ARGV[3])`),
 
-/**
- * ARGV[3]: a job that a worker has, ARGV[4]: device milliseconds it took. The same
- * again changes nothing.
- */
-export const SETTLE = script(`
+  /**
+   * ARGV[3]: a job that a worker has, ARGV[4]: device milliseconds it took. The same
+   * again changes nothing.
+   */
+  settle: script(`
 local job, ms = base .. ARGV[3], tonumber(ARGV[4])
 local known = redis.call('HMGET', job, 'charged', 'lane')
 if redis.call('EXISTS', job) == 0 then return end
 correct(tonumber(known[2]) or BATCH, ownerOf(ARGV[3]), ms - (tonumber(known[1]) or 0))
-redis.call('HSET', job, 'charged', ms)`);
+redis.call('HSET', job, 'charged', ms)`),
 
-/**
- * Writes nothing. Returns the credit of the aged turns; the jobs that have no place yet,
- * those that go next first; the costs of jobs; and a row for each waiting tenant: lane,
- * name, start tag, weight, then id and time of each job.
- */
-export const READ = script(`
+  /**
+   * Writes nothing. Returns the credit of the aged turns; the jobs that have no place yet,
+   * those that go next first; the costs of jobs; and a row for each waiting tenant: lane,
+   * name, start tag, weight, then id and time of each job.
+   */
+  read: script(`
 local others = redis.call('ZRANGEBYSCORE', prioritized, '-inf', '(' .. C)
 for _, range in ipairs(ARRIVALS) do
   local found = arrivals(range, MOST_LISTED)
@@ -264,4 +261,5 @@ for lane = REALTIME, BATCH do
     rows[#rows + 1] = row
   end
 end
-return rows`);
+return rows`),
+};

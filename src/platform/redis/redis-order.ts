@@ -1,9 +1,9 @@
 import { type Redis } from 'ioredis';
 import { type QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
-import { LEAVE, LOAD, READ, RELEASE, SETTLE, SORT } from './redis-order-scripts.js';
+import { ORDER_SCRIPTS } from './redis-order-scripts.js';
 
 /** A tenant with waiting jobs, oldest first. */
-export interface WaitingTenant {
+interface WaitingTenant {
   readonly isRealtime: boolean;
   /** As in job ids. */
   readonly owner: string;
@@ -49,7 +49,7 @@ export class RedisOrder {
     model: string,
     weight?: { readonly owner: string; readonly weight: number },
   ): Promise<void> {
-    await this.#run(SORT, model, weight ? [weight.owner, weight.weight] : []);
+    await this.#run('sort', model, weight ? [weight.owner, weight.weight] : []);
   }
 
   /**
@@ -60,14 +60,14 @@ export class RedisOrder {
   async release(model: string): Promise<string | undefined> {
     const { agingMs, agingShare } = this.options;
     return (
-      ((await this.#run(RELEASE, model, [agingMs, agingShare])) as string | null) ??
+      ((await this.#run('release', model, [agingMs, agingShare])) as string | null) ??
       undefined
     );
   }
 
   /** A waiting job was removed. */
   async leave(model: string, jobId: string): Promise<void> {
-    await this.#run(LEAVE, model, [jobId]);
+    await this.#run('leave', model, [jobId]);
   }
 
   /**
@@ -75,7 +75,7 @@ export class RedisOrder {
    * Call before it is completed.
    */
   async settle(model: string, jobId: string, deviceMs: number): Promise<void> {
-    await this.#run(SETTLE, model, [jobId, deviceMs]);
+    await this.#run('settle', model, [jobId, deviceMs]);
   }
 
   /** How many jobs a tenant has waiting, and how many tenants wait. */
@@ -83,7 +83,7 @@ export class RedisOrder {
     model: string,
     owner: string,
   ): Promise<{ readonly requests: number; readonly tenants: number }> {
-    const [requests, tenants] = (await this.#run(LOAD, model, [owner])) as [
+    const [requests, tenants] = (await this.#run('load', model, [owner])) as [
       number,
       number,
     ];
@@ -92,7 +92,7 @@ export class RedisOrder {
 
   async accounts(model: string): Promise<QueueAccounts> {
     const [[credit] = [], others = [], costs = [], ...rows] = (await this.#run(
-      READ,
+      'read',
       model,
       [],
     )) as string[][];
@@ -105,10 +105,11 @@ export class RedisOrder {
   }
 
   async #run(
-    { sha, text }: typeof SORT,
+    name: keyof typeof ORDER_SCRIPTS,
     model: string,
     args: readonly (string | number)[],
   ): Promise<unknown> {
+    const { sha, text } = ORDER_SCRIPTS[name];
     const { redis, keys } = this.options;
     const queue = keys.queue(model);
     const [base, shares] = [`${keys.prefix}:${queue}:`, keys.shares(queue)];

@@ -1,4 +1,4 @@
-import { Injectable, Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { Logger, Module, type OnApplicationShutdown } from '@nestjs/common';
 import type { Redis, RedisOptions } from 'ioredis';
 import { Settings } from '../config/settings.js';
 import { WaitBudget } from '../process/active-timeout.js';
@@ -55,6 +55,21 @@ export class RedisLink implements OnApplicationShutdown {
    */
   listener(): Redis | undefined {
     return this.#connect({ maxRetriesPerRequest: null });
+  }
+
+  /**
+   * Asks Redis for a write, because a full one still answers reads. A connection of its
+   * own: nothing queues before it. Undefined when there is no Redis.
+   */
+  probe() {
+    const client = this.commands(ANSWER_MS);
+    const key = `${this.prefix}:plane:probe`;
+    const probe = async (redis: Redis) => {
+      if (redis.status === 'connecting' || redis.status === 'connect')
+        await untilConnected(redis);
+      await redis.set(key, '1', 'PX', KEY_TTL_MS);
+    };
+    return client && { timeoutMs: ANSWER_MS, probe: () => probe(client) };
   }
 
   onApplicationShutdown(): void {
@@ -124,33 +139,6 @@ function limitCommands(client: Redis, timeoutMs: number) {
 /** Longer than any script of ours on a slow machine. */
 const ANSWER_MS = 2000;
 const KEY_TTL_MS = 1000;
-
-/**
- * Asks Redis for a write, because a full one still answers reads. A connection of its
- * own: nothing queues before it.
- */
-@Injectable()
-export class RedisProbe {
-  readonly timeoutMs = ANSWER_MS;
-  readonly #redis: Redis | undefined;
-  readonly #key: string;
-
-  constructor(link: RedisLink, { redis }: Settings) {
-    this.#redis = link.commands(ANSWER_MS);
-    this.#key = `${redis.prefix}:plane:probe`;
-  }
-
-  /** There is a Redis. */
-  get enabled(): boolean {
-    return this.#redis !== undefined;
-  }
-
-  async probe(): Promise<void> {
-    if (this.#redis?.status === 'connecting' || this.#redis?.status === 'connect')
-      await untilConnected(this.#redis);
-    await this.#redis?.set(this.#key, '1', 'PX', KEY_TTL_MS);
-  }
-}
 
 /** The first attempt is not a failure. Never longer than the monitor waits. */
 const untilConnected = (redis: Redis): Promise<void> =>

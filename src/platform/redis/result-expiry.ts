@@ -88,15 +88,22 @@ export class ResultExpiry {
    * base before every key of the queue
    */
   async answered(base: string, jobId: string): Promise<void> {
-    await this.#expire(base, jobId, { ms: this.answeredMs, unlist: true });
+    await this.expire(base, jobId, this.answeredMs, true);
   }
 
   /**
    * A finished job expires after that long at the latest. One that waits or runs
-   * is left alone.
+   * is left alone. @param isUnlisted it is no longer listed as finished
    */
-  async expire(base: string, jobId: string, ms: number): Promise<void> {
-    await this.#expire(base, jobId, { ms, unlist: false });
+  async expire(
+    base: string,
+    jobId: string,
+    ms: number,
+    isUnlisted = false,
+  ): Promise<void> {
+    const keys = [`${base}${jobId}`, ...Object.keys(SETS).map(set => `${base}${set}`)];
+    const args = [Math.ceil(ms), jobId, isUnlisted ? 1 : 0];
+    await this.redis.eval(EXPIRE, keys.length, ...keys, ...args);
   }
 
   /**
@@ -118,21 +125,5 @@ export class ResultExpiry {
       MAX_EVENTS,
     );
     return removed;
-  }
-
-  async #expire(
-    base: string,
-    jobId: string,
-    { ms, unlist }: { ms: number; unlist: boolean },
-  ) {
-    const keys = [`${base}${jobId}`, ...Object.keys(SETS).map(set => `${base}${set}`)];
-    await this.redis.eval(
-      EXPIRE,
-      keys.length,
-      ...keys,
-      Math.ceil(ms),
-      jobId,
-      unlist ? 1 : 0,
-    );
   }
 }

@@ -40,31 +40,37 @@ async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   yield bytes;
 }
 
-/** Before every key of a stored request's bytes, and of nothing else. */
-export const STORED_REQUEST_BLOBS = 'kept/';
+/** One kind of blobs: what all their keys begin with, and no others. */
+interface BlobKind {
+  readonly prefix: string;
+  /** What a row, or a batch, is looked up by to know whether the blob is still needed. */
+  readonly idOf: (key: string) => string;
+}
+
+/** Bodies and answers of stored requests. */
+export const STORED_REQUEST_BLOBS: BlobKind = {
+  prefix: 'kept/',
+  idOf: key => key.slice(0, key.lastIndexOf('/')),
+};
 
 /**
  * Where the body and the answer of a request will lie, as its row names it: two
  * keys below this.
  */
-export const newStoredBlob = (): string => `${STORED_REQUEST_BLOBS}${randomUUID()}`;
+export const newStoredBlob = (): string =>
+  `${STORED_REQUEST_BLOBS.prefix}${randomUUID()}`;
 
-/** The name, as in a row, that a key lies below. */
-export const storedRequestBlobOf = (key: string): string =>
-  key.slice(0, key.lastIndexOf('/'));
-
-/** Before every key of a copied result log, and of nothing else. */
-export const JOB_LOG_BLOBS = 'jobs/';
+/** Copied result logs of batches. */
+export const JOB_LOG_BLOBS: BlobKind = {
+  prefix: 'jobs/',
+  idOf: key => key.split('/', 2)[1]!,
+};
 
 /** Where the copies of a batch's result log lie, for processors that share no disk. */
-export const jobLogFolder = (jobId: string): string => `${JOB_LOG_BLOBS}${jobId}/log/`;
+export const jobLogFolder = (jobId: string): string =>
+  `${JOB_LOG_BLOBS.prefix}${jobId}/log/`;
 
-/** The batch whose log a key belongs to. */
-export const jobOfLogKey = (key: string): string =>
-  key.slice(JOB_LOG_BLOBS.length).split('/', 1)[0]!;
-
-/** Before every key of a file, and of nothing else. */
-export const FILE_BLOBS = 'files/';
+export const FILE_BLOBS: BlobKind = { prefix: 'files/', idOf: key => key };
 
 /**
  * Where the bytes of a file lie. Tenants are hashed: their names may hold anything, and a
@@ -72,7 +78,7 @@ export const FILE_BLOBS = 'files/';
  */
 export function fileBlobKey(tenant: string, fileId: string): string {
   const owner = createHash('sha256').update(tenant).digest('hex').slice(0, 16);
-  return `${FILE_BLOBS}${owner}/${fileId}`;
+  return `${FILE_BLOBS.prefix}${owner}/${fileId}`;
 }
 
 /**

@@ -16,24 +16,6 @@ import { BlobMissing, checkKey } from './storage-problems.js';
  */
 const PART_BYTES = 8 * 1_048_576;
 
-export interface S3Options {
-  readonly bucket: string;
-  /** Before every key, such as "switchyard/"; may be empty. */
-  readonly prefix: string;
-  readonly region: string;
-  /** For servers other than Amazon's; absent: theirs. */
-  readonly endpoint?: string | undefined;
-  /**
-   * `host/bucket/key` instead of `bucket.host/key`: what most self-hosted servers speak.
-   */
-  readonly pathStyle: boolean;
-  /** Absent: the usual chain of environment, files and roles. */
-  readonly credentials?: {
-    readonly accessKeyId: string;
-    readonly secretAccessKey: string;
-  };
-}
-
 /**
  * Blobs as objects of one bucket. Uploads are multipart above 8 MiB; an object appears
  * when it is complete.
@@ -41,7 +23,25 @@ export interface S3Options {
 export class S3BlobStore implements BlobStore {
   readonly #client: S3Client;
 
-  constructor(private readonly options: S3Options) {
+  constructor(
+    private readonly options: {
+      readonly bucket: string;
+      /** Before every key, such as "switchyard/"; may be empty. */
+      readonly prefix: string;
+      readonly region: string;
+      /** For servers other than Amazon's; absent: theirs. */
+      readonly endpoint?: string | undefined;
+      /**
+       * `host/bucket/key` instead of `bucket.host/key`: what most self-hosted servers speak.
+       */
+      readonly pathStyle: boolean;
+      /** Absent: the usual chain of environment, files and roles. */
+      readonly credentials?: {
+        readonly accessKeyId: string;
+        readonly secretAccessKey: string;
+      };
+    },
+  ) {
     this.#client = new S3Client({
       region: options.region,
       forcePathStyle: options.pathStyle,

@@ -8,7 +8,7 @@ import {
   readFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Injectable, Logger, Module, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../config/settings.js';
 import { orStorageFull } from './storage-problems.js';
@@ -226,6 +226,3 @@ function isLeftover(name: string) {
   const pid = Number(/^(\d+)-[0-9a-f-]+\.upload$/.exec(name)?.[1]);
   return Number.isInteger(pid) && (pid === process.pid || !isAlive(pid));
 }
-
-@Module({ providers: [Spool], exports: [Spool] })
-export class StorageModule {}

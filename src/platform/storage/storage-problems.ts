@@ -76,9 +76,6 @@ const SQLITE_PASSING = new Set([5, 6, 8, 10, 13, 14, 15]);
  * transaction left idle or too old.
  */
 const SQLSTATE_PASSING = /^(08|28|3D|40|53|55|57|58|F0|XX|25006|25P0[34])/;
-const SQLITE_BUSY = 5;
-const SQLITE_FULL = 13;
-const SQLSTATE_FULL = '53100';
 
 /**
  * A disk, database, network or blob store that does not do its work now: everything
@@ -97,19 +94,4 @@ export function isOutage(error: unknown): boolean {
   // ERR_… are Node's complaints about arguments; others are the system's.
   if (typeof code === 'string') return !code.startsWith('ERR_');
   return /connection|timeout|terminat/i.test(String(message)) || isOutage(cause);
-}
-
-/** Another process has the lock of the SQLite file. */
-export const isLockedSqlite = (error: unknown): boolean =>
-  sqliteCode(error) === SQLITE_BUSY;
-
-/** The database says that its disk has no room. */
-export const isFullDatabase = (error: unknown): boolean =>
-  sqliteCode(error) === SQLITE_FULL ||
-  (error as { code?: unknown } | null)?.code === SQLSTATE_FULL;
-
-/** Extended codes carry the plain one in their low byte. */
-function sqliteCode(error: unknown) {
-  const { errcode } = (error ?? {}) as { errcode?: unknown };
-  return typeof errcode === 'number' ? errcode & 0xff : undefined;
 }

@@ -13,7 +13,7 @@ import {
   trace,
   type Tracer,
 } from '@opentelemetry/api';
-import { tracedShare, tracingWanted } from '../config/process-environment.js';
+import { tracedShare } from '../config/process-environment.js';
 
 /** Injection token of the process's `Tracer`. */
 export const TRACER = Symbol('TRACER');
@@ -30,7 +30,8 @@ interface Tracing {
  * trace that a caller began is recorded if its caller says so.
  */
 export async function startTracing(service: string): Promise<Tracing> {
-  if (!tracingWanted())
+  const share = tracedShare();
+  if (share === undefined)
     return { tracer: trace.getTracer(service), close: () => Promise.resolve() };
   const [
     { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider },
@@ -43,9 +44,7 @@ export async function startTracing(service: string): Promise<Tracing> {
   ]);
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': service }),
-    sampler: new ParentBasedSampler({
-      root: new TraceIdRatioBasedSampler(tracedShare()),
-    }),
+    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) }),
     spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
   });
   // For engines, which Nest does not build.

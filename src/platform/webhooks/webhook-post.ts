@@ -2,45 +2,39 @@ import { createHmac } from 'node:crypto';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { ConfigError, readNamedFile } from '../config/yaml-file.js';
-import { lookupIn, fetchTarget, resolveBySystem } from '../http/safe-fetch.js';
+import { fetchTarget, lookupIn } from '../http/safe-fetch.js';
 import { type HostExceptions } from '../http/networks.js';
 
 const PREFIX = 'whsec_';
 
 /**
+ * @param path of a file with `whsec_` and base64, or with the secret as it is; empty:
+ *   undefined. @throws ConfigError
+ */
+export function webhookSecret(path: string): Buffer | undefined {
+  if (path === '') return undefined;
+  const text = readNamedFile(path, 'batch.webhook_secret_file').toString().trim();
+  const secret = text.startsWith(PREFIX)
+    ? Buffer.from(text.slice(PREFIX.length), 'base64')
+    : Buffer.from(text);
+  if (secret.length >= 16) return secret;
+  throw new ConfigError([
+    { origin: path, message: 'must hold at least 16 bytes of secret' },
+  ]);
+}
+
+/**
  * Signs as Standard Webhooks says: HMAC-SHA256 over `id.timestamp.body`, so that a
  * receiver knows sender, age and content.
  */
-export class WebhookSignature {
-  constructor(private readonly secret: Buffer) {}
-
-  /**
-   * @param path of a file with `whsec_` and base64, or with the secret as it is; empty:
-   *   undefined. @throws ConfigError
-   */
-  static fromFile(path: string): WebhookSignature | undefined {
-    if (path === '') return undefined;
-    const text = readNamedFile(path, 'batch.webhook_secret_file').toString().trim();
-    const secret = text.startsWith(PREFIX)
-      ? Buffer.from(text.slice(PREFIX.length), 'base64')
-      : Buffer.from(text);
-    if (secret.length >= 16) return new WebhookSignature(secret);
-    throw new ConfigError([
-      { origin: path, message: 'must hold at least 16 bytes of secret' },
-    ]);
-  }
-
-  /** @param timestamp Unix seconds */
-  headers(id: string, timestamp: number, body: string): Record<string, string> {
-    const digest = createHmac('sha256', this.secret)
-      .update(`${id}.${timestamp}.${body}`)
-      .digest('base64');
-    return {
-      'webhook-id': id,
-      'webhook-timestamp': String(timestamp),
-      'webhook-signature': `v1,${digest}`,
-    };
-  }
+function headersOf(id: string, body: string, secret: Buffer | undefined) {
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const known = { 'webhook-id': id, 'webhook-timestamp': timestamp };
+  if (!secret) return known;
+  const digest = createHmac('sha256', secret)
+    .update(`${id}.${timestamp}.${body}`)
+    .digest('base64');
+  return { ...known, 'webhook-signature': `v1,${digest}` };
 }
 
 /**
@@ -51,21 +45,23 @@ export class WebhookSignature {
  */
 export async function postWebhook({
   url,
-  headers,
+  id,
   body,
+  secret,
   exceptions,
   signal,
 }: {
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** By which a receiver recognises repeats. */
+  readonly id: string;
   readonly body: string;
+  /** Undefined: it is not signed. */
+  readonly secret: Buffer | undefined;
   readonly exceptions: HostExceptions;
   readonly signal: AbortSignal;
 }): Promise<number> {
-  const target = await fetchTarget(new URL(url), {
-    exceptions,
-    resolve: resolveBySystem,
-  });
+  const headers = headersOf(id, body, secret);
+  const target = await fetchTarget(new URL(url), exceptions);
   const send = target.url.protocol === 'https:' ? https.request : http.request;
   return new Promise((resolve, reject) => {
     const request = send(target.url, {

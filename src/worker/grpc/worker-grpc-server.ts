@@ -12,14 +12,14 @@ import {
   WORKER_PACKAGES,
   workerPackageDefinition,
 } from '../../contracts/grpc/worker-package.codec.js';
-import { type WorkerSpec, type WorkerTls } from '../../platform/config/worker-spec.js';
+import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 import { explainListenProblem } from '../../platform/process/listen-check.js';
 
 /**
  * Plain text, or TLS with the worker's certificate. @throws Error when a file
  * cannot be read.
  */
-function serverCredentials(tls: WorkerTls | undefined): ServerCredentials {
+function serverCredentials(tls: WorkerSpec['tls']): ServerCredentials {
   if (!tls) return ServerCredentials.createInsecure();
   const { certFile, keyFile, clientCaFile } = tls;
   const pair = { cert_chain: readFileSync(certFile), private_key: readFileSync(keyFile) };

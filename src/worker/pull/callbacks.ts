@@ -15,7 +15,7 @@ import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { HostExceptions } from '../../platform/http/networks.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
-import { postWebhook, WebhookSignature } from '../../platform/webhooks/webhook-post.js';
+import { postWebhook, webhookSecret } from '../../platform/webhooks/webhook-post.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
@@ -228,16 +228,14 @@ export class Callbacks {
   }
 
   async #post(note: QueuedCallback, body: string): Promise<number> {
-    const timestamp = Math.floor(Date.now() / 1000);
-    const id = callbackId(note);
-    const known = { 'webhook-id': id, 'webhook-timestamp': String(timestamp) };
-    const headers = this.#signature(note)?.headers(id, timestamp, body) ?? known;
+    const secret = this.#secret(note);
     const signal = AbortSignal.timeout(ATTEMPT_MS);
     try {
       return await postWebhook({
         url: note.url,
-        headers,
+        id: callbackId(note),
         body,
+        secret,
         exceptions: this.#exceptions,
         signal,
       });
@@ -251,11 +249,9 @@ export class Callbacks {
    * Read for each callback, since secrets change while workers run. @throws ConfigError
    * without its secret
    */
-  #signature({ secretName }: QueuedCallback): WebhookSignature | undefined {
+  #secret({ secretName }: QueuedCallback): Buffer | undefined {
     if (secretName === undefined) return undefined;
-    return WebhookSignature.fromFile(
-      join(this.spec.pull!.callbackSecretsDir, secretName),
-    );
+    return webhookSecret(join(this.spec.pull!.callbackSecretsDir, secretName));
   }
 
   #failed(job: Job<QueuedCallback> | undefined, { message }: Error): void {

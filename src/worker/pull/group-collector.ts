@@ -1,10 +1,10 @@
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
-import { type PullRules } from '../../platform/config/worker-spec.js';
+import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 
 /** How groups are taken from the queue. */
 type CollectRules = Pick<
-  PullRules,
+  NonNullable<WorkerSpec['pull']>,
   'batchTimeoutMs' | 'blockMs' | 'policy' | 'quietGapMs'
 > & {
   /** `MAX_BATCH_SIZE`: members of one group at most. */

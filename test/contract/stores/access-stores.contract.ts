@@ -195,14 +195,16 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
   it('the audit log is read newest first, page by page, and expires', async () => {
     for (const id of ['a', 'b', 'c'])
       await stores.audit.add(entry(id, { atMs: NOW_MS + id.charCodeAt(0) }));
-    expect(await stores.audit.list({ limit: 2 })).toEqual([
+    expect((await stores.audit.list({ limit: 2 })).data).toEqual([
       entry('c', { atMs: NOW_MS + 99 }),
       entry('b', { atMs: NOW_MS + 98 }),
     ]);
     expect(
-      (await stores.audit.list({ limit: 2, after: 'b' })).map(({ id }) => id),
+      (await stores.audit.list({ limit: 2, after: 'b' })).data.map(({ id }) => id),
     ).toEqual(['a']);
     await stores.audit.removeBefore(NOW_MS + 99);
-    expect((await stores.audit.list({ limit: 9 })).map(({ id }) => id)).toEqual(['c']);
+    expect((await stores.audit.list({ limit: 9 })).data.map(({ id }) => id)).toEqual([
+      'c',
+    ]);
   });
 }

@@ -2,17 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Kysely, sql } from 'kysely';
-import { JobStore, rowOfJob } from '../../../src/platform/database/job-store.js';
-import {
-  connectDatabase,
-  migrate,
-  type OpenDatabase,
-  postgresDialect,
-} from '../../../src/platform/database/open-database.js';
-import { guarded } from '../../../src/platform/database/guarded-dialect.js';
-import { type Database } from '../../../src/platform/database/schema.js';
-import { jobsAndFiles, MIGRATIONS } from '../../../src/platform/database/migrations.js';
+import { type Kysely, sql } from 'kysely';
+import { rowOf } from '../../../src/platform/database/database-store.js';
+import { JobStore } from '../../../src/platform/database/job-store.js';
+import { OpenDatabase } from '../../../src/platform/database/open-database.js';
+import { MIGRATIONS } from '../../../src/platform/database/migrations.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { accessStoresContract } from './access-stores.contract.js';
 import { batchJob, TENANT } from './batch-fixtures.js';
@@ -39,6 +33,8 @@ const TABLES = [
   ...(['api_keys', 'usage', 'audit', 'responses', 'response_events'] as const),
 ];
 
+const FIRST = '001-jobs-and-files';
+
 /** Two connections to one database, as two processes have. */
 class Rig {
   private constructor(
@@ -47,8 +43,8 @@ class Rig {
   ) {}
 
   static async open(url: string): Promise<Rig> {
-    const rig = new Rig(connectDatabase(url), connectDatabase(url));
-    await Promise.all([migrate(rig.mine), migrate(rig.others)]);
+    const rig = new Rig(new OpenDatabase(url), new OpenDatabase(url));
+    await Promise.all([rig.mine.migrate(), rig.others.migrate()]);
     return rig;
   }
 
@@ -95,7 +91,7 @@ function storesOn(open: () => Promise<Rig>): void {
       return { ...stores, others };
     }));
   it('is brought up to date by many at once, and again', async () => {
-    await Promise.all([migrate(rig.mine), migrate(rig.others), migrate(rig.mine)]);
+    await Promise.all([rig.mine.migrate(), rig.others.migrate(), rig.mine.migrate()]);
     expect(await rig.mine.db.selectFrom('files').selectAll().execute()).toEqual([]);
   });
 }
@@ -106,15 +102,16 @@ describe('SQLite', () => {
   storesOn(() => Rig.open(join(folder, 'made', 'switchyard.db')));
 
   it('that knows the first migration only keeps its rows when it is brought up to date', async () => {
-    const database = connectDatabase(join(folder, 'old.db'));
-    await migrate(database, { '001-jobs-and-files': jobsAndFiles });
+    const database = new OpenDatabase(join(folder, 'old.db'));
+    await database.migrate({ [FIRST]: MIGRATIONS[FIRST]! });
     const job = batchJob();
-    const { traceparent: _later, terms: _latest, ...row } = rowOfJob(job);
+    const columns = rowOf('batches', { ...job, ...job.counts });
+    const { traceparent: _later, terms: _latest, ...row } = columns;
     await (database.db as Kysely<{ batches: typeof row }>)
       .insertInto('batches')
       .values(row)
       .execute();
-    await migrate(database);
+    await database.migrate();
     expect(await new JobStore(database).find(TENANT, job.id)).toEqual(job);
     await database.db.destroy();
   });
@@ -129,7 +126,7 @@ describe('PostgreSQL', () => {
   storesOn(() => Rig.open(server.url()));
 
   it('bounds the time of queries, and of no migration: one over millions of rows takes minutes', async () => {
-    const database = connectDatabase(server.createDatabase('migrations'));
+    const database = new OpenDatabase(server.createDatabase('migrations'));
     const limits = (db: Kysely<never>) =>
       sql<{ name: string; setting: string }>`
         select name, setting from pg_settings where name in ('statement_timeout', 'lock_timeout')
@@ -137,7 +134,7 @@ describe('PostgreSQL', () => {
     const seen: string[] = [];
     const look = async (db: Kysely<never>) =>
       void seen.push(...(await limits(db)).rows.map(({ setting }) => setting));
-    await migrate(database, { ...MIGRATIONS, '999-limits': { up: look } });
+    await database.migrate({ ...MIGRATIONS, '999-limits': { up: look } });
     await look(database.db as never);
     expect(seen).toEqual(['0', '0', '4000', '8000']);
     await database.db.destroy();
@@ -146,9 +143,9 @@ describe('PostgreSQL', () => {
   it('keeps what is written after a transaction whose begin timed out: 0 of 4 writes are rolled back later', async () => {
     const url = server.createDatabase('frozen');
     const limits = { query_timeout: 200, statement_timeout: 0, lock_timeout: 0 };
-    const db = new Kysely<Database>({ dialect: guarded(postgresDialect(url, limits)) });
-    const observer = connectDatabase(url);
-    await migrate(observer);
+    const { db } = new OpenDatabase(url, limits);
+    const observer = new OpenDatabase(url);
+    await observer.migrate();
     await Promise.all([1, 2, 3, 4].map(() => sql`select pg_sleep(0.1)`.execute(db)));
     server.freeze();
     const begun = [1, 2, 3, 4].map(() =>

@@ -281,7 +281,7 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     expect(await stores.outbox.claim(NOW_MS + 1000, 1000, 10)).toHaveLength(1);
     await stores.outbox.retry(entry!.id, NOW_MS + 5000);
     expect(await stores.outbox.claim(NOW_MS + 4999, 1000, 10)).toEqual([]);
-    await stores.outbox.sent(entry!.id);
+    await stores.outbox.remove(entry!.id);
     expect(await stores.outbox.claim(NOW_MS + 90_000, 1000, 10)).toEqual([]);
   });
 }

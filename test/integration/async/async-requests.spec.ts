@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
 import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
-import { connectDatabase } from '../../../src/platform/database/open-database.js';
+import { OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { BlobStore } from '../../../src/core/jobs/job.ports.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
@@ -209,7 +209,7 @@ describe('Prefer: respond-async', () => {
 });
 
 async function expireAll(): Promise<void> {
-  const { db } = connectDatabase(join(data, 'switchyard.db'));
+  const { db } = new OpenDatabase(join(data, 'switchyard.db'));
   await db.updateTable('kept_requests').set({ expires_at_ms: 0 }).execute();
   await db.destroy();
 }

@@ -15,7 +15,7 @@ import { filter, firstValueFrom } from 'rxjs';
 import { DomainError } from '../../../src/core/errors/domain-error.js';
 import { StoredAnswers } from '../../../src/gateway/requests/stored-answers.js';
 import { StoredLeases } from '../../../src/gateway/requests/stored-leases.js';
-import { connectDatabase } from '../../../src/platform/database/open-database.js';
+import { OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { DispatchEventBus } from '../../../src/platform/events/events.module.js';
 import { storageUnavailable } from '../../../src/platform/http/passing-errors.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
@@ -320,7 +320,7 @@ describe('a shutdown with stored requests in the queue', () => {
     await ending.close();
     busy.stop();
     expect(calls.map(({ mock }) => mock.calls.length)).toEqual([1, 0, 0]);
-    const database = connectDatabase(join(data, 'switchyard.db'));
+    const database = new OpenDatabase(join(data, 'switchyard.db'));
     const others = new StoredRequestStore(database);
     const released: string[] = [];
     for (

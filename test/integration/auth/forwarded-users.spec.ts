@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { ForwardedUsers } from '../../../src/platform/auth/forwarded-users.js';
+import { forwardedUsers } from '../../../src/platform/auth/forwarded-users.js';
 import { readKeysFile } from '../../../src/platform/auth/keys-file.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
@@ -17,7 +17,7 @@ const tenantOf = (
   address = '192.0.2.1',
   keyId = 'front',
 ) =>
-  new ForwardedUsers(trusted).principalOf(principal(keyId), {
+  forwardedUsers(trusted)(principal(keyId), {
     headers: { [USER.toLowerCase()]: user },
     ip: address,
   }).tenant;

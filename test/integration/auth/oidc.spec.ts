@@ -10,7 +10,7 @@ import {
 } from '@jest/globals';
 import { UnsecuredJWT } from 'jose';
 import { WebSocket } from 'ws';
-import { IssuerTokens, IssuerKeys } from '../../../src/platform/auth/issuer-tokens.js';
+import { IssuerTokens } from '../../../src/platform/auth/issuer-tokens.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { OidcIssuer } from '../../support/oidc-issuer.js';
 import { RealtimeClient } from '../../support/realtime-client.js';
@@ -216,12 +216,7 @@ describe('the keys of an issuer', () => {
   beforeEach(async () => {
     issuer = await OidcIssuer.start();
     nowMs = 0;
-    const keys = new IssuerKeys({
-      issuer: issuer.issuer,
-      jwksUrl: '',
-      nowMs: () => nowMs,
-    });
-    tokens = new IssuerTokens(settingsFrom(settingsOf(issuer)).auth, keys);
+    tokens = new IssuerTokens(settingsFrom(settingsOf(issuer)).auth, () => nowMs);
   });
   afterEach(() => issuer[Symbol.asyncDispose]());
 

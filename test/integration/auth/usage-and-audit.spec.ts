@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SessionActivity } from '../../../src/gateway/realtime/session/session-activity.js';
 import {
   ShortLivedTokens,
-  InternalTokens,
+  internalTokens,
   TOKEN_SECRET,
 } from '../../../src/platform/auth/short-lived-tokens.js';
 import { scraped } from '../../support/scheduler-harness.js';
@@ -180,12 +180,12 @@ it('a key of some models runs batches on its terms: lines that name another mode
     .get(JobStore, { strict: false })
     .find('acme', String(batch.id));
   expect(job?.terms).toEqual({ key: key.id, models: ['stt'] });
-  const tokens = new InternalTokens(
+  const tokenFor = internalTokens(
     new ShortLivedTokens(rig.app.get<Buffer>(TOKEN_SECRET, { strict: false })),
   );
   const line = { model: 'tts-1', input: 'hello', voice: 'alloy' };
   const refused = await call('POST', '/v1/audio/speech', {
-    key: tokens.tokenFor('acme', job?.terms),
+    key: tokenFor('acme', job?.terms),
     body: line,
   });
   expect(refused).toMatchObject({

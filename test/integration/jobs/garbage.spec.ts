@@ -91,7 +91,8 @@ describe('garbage', () => {
     expect(await collect(HOUR_MS - 60_000)).toMatchObject({ orphans: 0 });
     expect(await collect(2 * HOUR_MS)).toMatchObject({ orphans: 2 });
     const keys: string[] = [];
-    for await (const { key } of rig.blobs.keys(STORED_REQUEST_BLOBS)) keys.push(key);
+    for await (const { key } of rig.blobs.keys(STORED_REQUEST_BLOBS.prefix))
+      keys.push(key);
     expect(keys.sort()).toEqual([`${named}/answer`, `${named}/body`]);
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { WebSocket } from 'ws';
-import { addApiKey, type KeyLimits } from '../../../src/platform/auth/keys-file.js';
+import { addApiKey, type ApiKeyEntry } from '../../../src/platform/auth/keys-file.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 afterAll(() => folder.remove());
 
-const key = (tenant: string, limits?: KeyLimits): string =>
+const key = (tenant: string, limits?: ApiKeyEntry['limits']): string =>
   addApiKey(folder.file, { tenant, scopes: ['inference'], ...(limits && { limits }) })
     .key;
 

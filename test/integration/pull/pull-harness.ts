@@ -13,8 +13,8 @@ import {
 } from '../../../src/contracts/queue-jobs/queue-messages.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import {
-  type PullRules,
-  pullRules,
+  type WorkerSpec,
+  pulledWork,
   type SharedQueueAccess,
 } from '../../../src/platform/config/worker-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
@@ -26,7 +26,7 @@ import { sttModel, type WorkerChange, WorkerProcess } from '../worker/worker-pro
 export interface PullQueueOptions {
   readonly model?: ModelSpec;
   readonly sharedQueue?: Partial<SharedQueueAccess>;
-  readonly pull?: Partial<PullRules>;
+  readonly pull?: Partial<WorkerSpec['pull']>;
 }
 
 const PREFIX = 'test';
@@ -81,7 +81,11 @@ export class PullQueue implements AsyncDisposable {
   }
 
   spawn(change: WorkerChange = {}): WorkerProcess {
-    const settings = settingsFrom({ 'batching.policy': 'none' });
+    const settings = settingsFrom({
+      'batching.policy': 'none',
+      'queue.driver': 'redis',
+      'redis.url': this.redis.url,
+    });
     const sharedQueue: SharedQueueAccess = {
       ...{
         url: this.redis.url,
@@ -98,13 +102,13 @@ export class PullQueue implements AsyncDisposable {
       },
       ...this.options.sharedQueue,
     };
-    const pull: PullRules = { ...pullRules(settings), ...this.options.pull };
+    const { pull } = pulledWork(this.model, settings);
     const workerId = `worker-${this.workers.length + 1}`;
     const worker = new WorkerProcess({
       workerId,
       model: this.model,
       sharedQueue,
-      pull,
+      pull: { ...pull!, ...this.options.pull },
       ...change,
     });
     this.workers.push(worker);

@@ -8,7 +8,7 @@ import { isTerminal } from '../../../core/jobs/batch-status.js';
 import { type Page } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { Settings } from '../../../platform/config/settings.js';
-import { fetchTarget, resolveBySystem } from '../../../platform/http/safe-fetch.js';
+import { fetchTarget } from '../../../platform/http/safe-fetch.js';
 import { HostExceptions } from '../../../platform/http/networks.js';
 import {
   contextAfter,
@@ -165,10 +165,7 @@ export class BatchesService {
     const parsed = URL.parse(url);
     if (!parsed) throw refused('it is not a URL');
     try {
-      await fetchTarget(parsed, {
-        exceptions: this.#webhookHosts,
-        resolve: resolveBySystem,
-      });
+      await fetchTarget(parsed, this.#webhookHosts);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
       throw refused(error.message.replace(/^[^:]*: (.*)\.$/, '$1'));

@@ -19,7 +19,8 @@ import {
 } from '../../../platform/config/processor-link.js';
 import { TOKEN_SECRET } from '../../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../../platform/config/settings.js';
-import { ProcessLog } from '../../../platform/process/process-log.js';
+import { callableUrl } from '../../../platform/http/connections.js';
+import { ProcessLog } from '../../../platform/logging/log-ring.js';
 import { ProcessSupervisor } from '../../../platform/process/process-supervisor.js';
 import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 
@@ -151,25 +152,14 @@ export class EmbeddedProcessor
   }
 
   #link(): ProcessorLink {
-    const { address, family, port } = this.#address();
-    const host = ANYWHERE[address] ?? address;
-    const gatewayUrl = `http://${family === 'IPv6' && host.includes(':') ? `[${host}]` : host}:${port}`;
-    return { gatewayUrl, tokenSecret: this.secret.toString('base64') };
-  }
-
-  #address(): AddressInfo {
     const server = this.adapterHost.httpAdapter.getHttpServer() as {
       address(): AddressInfo;
     };
-    return server.address();
+    const { address, port } = server.address();
+    const tokenSecret = this.secret.toString('base64');
+    return { gatewayUrl: callableUrl(address, port), tokenSecret };
   }
 }
 
 /** Timeout of the processor's answer to a scrape. */
 const METRICS_MS = 1000;
-
-/** Wildcard addresses and the loopback address to call instead. */
-const ANYWHERE: Readonly<Record<string, string>> = {
-  '0.0.0.0': '127.0.0.1',
-  '::': '::1',
-};

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { CrossOrigins } from './allowed-hosts.js';
+import { CrossOrigins } from './cross-origins.js';
 
 describe('CrossOrigins', () => {
   it('allows the origins that are named, exactly', () => {

@@ -1,7 +1,12 @@
-import { type JsonSchema, jsonSchema } from '../../contracts/schema/rules.js';
-import { MODEL, MODEL_FIELDS, type ModelFieldName } from './model-fields.js';
-import { type SettingDefinition, TRUTH } from './setting-definition.js';
-import { environmentName, SETTING_PATHS, settingDefinition } from './settings.js';
+import { type JsonSchema, jsonSchema } from '../contracts/schema/rules.js';
+import { MODEL, MODEL_FIELDS } from '../platform/config/model-fields.js';
+import { type SettingDefinition } from '../platform/config/setting-definition.js';
+import {
+  environmentName,
+  SETTING_PATHS,
+  settingDefinition,
+} from '../platform/config/settings.js';
+import { CATALOGUE_ENTRY } from './catalogue/catalogue.js';
 
 /** YAML language servers of editors know this version best. */
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
@@ -10,7 +15,7 @@ const DRAFT = 'http://json-schema.org/draft-07/schema#';
  * Of `config/switchyard.yaml`. Stricter than its reader in one thing: numbers in quotes
  * are text here.
  */
-export function settingsSchema(): JsonSchema {
+function settingsSchema(): JsonSchema {
   const sections: Record<string, Record<string, JsonSchema>> = {};
   for (const path of SETTING_PATHS) {
     const [section, name] = path.split('.') as [string, string];
@@ -39,7 +44,7 @@ function settingSchema(
   const schema = jsonSchema(rule);
   // As the reader: a bare `true` stands for the word.
   const words = (schema.enum as string[] | undefined)?.flatMap(word =>
-    word in TRUTH ? [word, TRUTH[word]] : [word],
+    word === 'true' || word === 'false' ? [word, word === 'true'] : [word],
   );
   return { description, ...schema, ...(words && { enum: words }), default: value };
 }
@@ -48,14 +53,14 @@ function settingSchema(
  * Of `config/models.yaml`. What depends on kind and engine is left to
  * `switchyard models check`.
  */
-export function modelsSchema(): JsonSchema {
+function modelsSchema(): JsonSchema {
   const { properties, ...schema } = jsonSchema(MODEL) as {
-    properties: Record<ModelFieldName, JsonSchema>;
+    properties: Record<string, JsonSchema>;
   };
   const described = Object.entries(MODEL_FIELDS).map(
     ([name, { help, allowed, default: unset }]) => {
       const description = `${help} Allowed: ${allowed}.${unset === undefined ? '' : ` Left out: ${unset}.`}`;
-      return [name, { ...properties[name as ModelFieldName], description }];
+      return [name, { ...properties[name], description }];
     },
   );
   return listSchema('Models that Switchyard serves', 'models', {
@@ -66,11 +71,7 @@ export function modelsSchema(): JsonSchema {
 }
 
 /** A file with one list. */
-export const listSchema = (
-  title: string,
-  list: string,
-  items: JsonSchema,
-): JsonSchema => ({
+const listSchema = (title: string, list: string, items: JsonSchema): JsonSchema => ({
   $schema: DRAFT,
   title,
   type: 'object',
@@ -78,3 +79,14 @@ export const listSchema = (
   required: [list],
   additionalProperties: false,
 });
+
+/**
+ * Of the files below `config/`, by name. The committed ones in `config/schema` are
+ * made of these.
+ */
+export const FILE_SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
+  switchyard: settingsSchema,
+  models: modelsSchema,
+  catalogue: () =>
+    listSchema('Catalogue of models', 'catalogue', jsonSchema(CATALOGUE_ENTRY)),
+};

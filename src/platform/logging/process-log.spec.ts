@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type LogTarget, ProcessLog } from './process-log.js';
+import { type Logger } from '@nestjs/common';
+import { ProcessLog } from './log-ring.js';
 import {
   LastLines,
   LogLineSplitter,
@@ -8,7 +9,7 @@ import {
 
 function logged(write: (log: ProcessLog) => void): unknown[][] {
   const written: unknown[][] = [];
-  const target = new Proxy({} as LogTarget, {
+  const target = new Proxy({} as Logger, {
     get:
       (_, method) =>
       (...args: unknown[]) =>
