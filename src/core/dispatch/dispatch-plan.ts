@@ -7,15 +7,6 @@ import { type ScheduledRequest } from '../request/scheduled-request.js';
  */
 export type WindowReason = 'full' | 'window' | 'quiet' | 'ahead' | 'single' | 'pulled';
 
-export interface PlannedRequest {
-  readonly request: ScheduledRequest;
-  readonly lease: Lease;
-  /** The part of the queue wait in which a slot was free and only the window was open. */
-  readonly batchWaitMs: number;
-  /** BATCH that was chosen like REALTIME because of its age (D-03). */
-  readonly aged: boolean;
-}
-
 /**
  * A decision as data (D-23): these requests, on this worker, now. Slots
  * are leased already.
@@ -27,5 +18,12 @@ export interface DispatchPlan {
   readonly reason: WindowReason;
   /** Set for an aged member: the worker applies the same share (D-03). */
   readonly agingShare?: number;
-  readonly members: readonly PlannedRequest[];
+  readonly members: readonly {
+    readonly request: ScheduledRequest;
+    readonly lease: Lease;
+    /** The part of the queue wait in which a slot was free and only the window was open. */
+    readonly batchWaitMs: number;
+    /** BATCH that was chosen like REALTIME because of its age (D-03). */
+    readonly aged: boolean;
+  }[];
 }

@@ -5,8 +5,6 @@ import { type CancelReason, type SettlementStatus } from '../request/settlement.
 import { type ErrorCode } from '../errors/domain-error.js';
 import { type WindowReason } from './dispatch-plan.js';
 
-export type RequestViewState = 'queued' | 'running' | SettlementStatus;
-
 /**
  * What a waiting request waits for: a `worker` of its model to come up, a free `slot` on
  * one, its batch `window` to close, or nothing but the loop's next `turn`.
@@ -20,7 +18,7 @@ export interface RequestView {
   /** Whose it is; absent: there is one tenant only. */
   readonly tenant?: string;
   readonly priority: PriorityLabel;
-  readonly state: RequestViewState;
+  readonly state: 'queued' | 'running' | SettlementStatus;
   /** 1-based place in the queue of its model; only while queued. */
   readonly position?: number;
   /** BATCH that has its share of the turns beside REALTIME by age (D-03). */
@@ -58,5 +56,5 @@ export interface RequestFilter {
   readonly model?: string;
   readonly tenant?: string;
   readonly priority?: PriorityLabel;
-  readonly state?: RequestViewState;
+  readonly state?: RequestView['state'];
 }

@@ -4,7 +4,7 @@ import {
   type JsonBounds,
   jsonExcess,
 } from '@switchyard/engine-api/bounded-json.js';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 
 const FNV_OFFSET = 0x811c9dc5;
 
@@ -132,8 +132,6 @@ export function validateLine(
 }
 
 type Found = readonly [code: string, message: string, param: string];
-
-type Fields = Readonly<Record<string, unknown>>;
 
 function firstProblem(
   { custom_id, method, url, body }: Fields,

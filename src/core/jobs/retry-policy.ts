@@ -1,7 +1,7 @@
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 
 /** How one attempt at a line ended without a 2xx answer. */
-export type AttemptFailure =
+type AttemptFailure =
   | {
       readonly kind: 'answer';
       readonly status: number;
@@ -56,10 +56,6 @@ const CAUSED_BY_LINE = new Set([409, 425, 500]);
 /** Codes of 503 that concern the line, not the target. */
 const LINE_CODES = new Set(['worker_lost', 'gateway_lost']);
 const QUEUE_TIMEOUT = 'queue_timeout';
-
-/** 429 or 5xx: fewer concurrent lines should be sent. */
-export const isOverload = ({ status }: { readonly status: number }): boolean =>
-  status === 429 || status >= 500;
 
 export function causeOf(failure: AttemptFailure): FailureCause {
   if (failure.kind === 'transport') return failure.cause === 'timeout' ? 'final' : 'away';

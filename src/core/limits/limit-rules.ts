@@ -1,25 +1,19 @@
 import { backlogMs, type CellRate, remaining, take, waitMs } from './cell-rate.js';
 
-/** Limits of one caller; 0 = unlimited. */
-export interface Limits {
-  readonly requestsPerMinute: number;
-  readonly tokensPerMinute: number;
-  readonly audioSecondsPerMinute: number;
-  readonly concurrentRequests: number;
-  /** Per UTC day. */
-  readonly requestsPerDay: number;
-}
-
-export type LimitName = keyof Limits;
-
 /** The order of the checks; the first limit that rejects is reported. */
 export const LIMIT_NAMES = [
+  // Per UTC day.
   'requestsPerDay',
   'requestsPerMinute',
   'tokensPerMinute',
   'audioSecondsPerMinute',
   'concurrentRequests',
-] as const satisfies readonly LimitName[];
+] as const;
+
+export type LimitName = (typeof LIMIT_NAMES)[number];
+
+/** Limits of one caller; 0 = unlimited. */
+export type Limits = Readonly<Record<LimitName, number>>;
 
 /** Usage of a caller, in a form that needs no timer. Times are Unix milliseconds. */
 export interface LimitUse {
@@ -42,7 +36,7 @@ export const UNUSED: LimitUse = {
   running: 0,
 };
 
-export interface Allowance {
+interface Allowance {
   readonly limit: number;
   readonly remaining: number;
   /** Milliseconds until the full limit is available. */

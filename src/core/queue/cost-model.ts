@@ -33,12 +33,12 @@ export class FadingMean {
 }
 
 /** What is known of one model. */
-class Learned {
-  readonly requestMs = new FadingMean();
-  readonly unitMs = new FadingMean();
+const newLearned = () => ({
+  requestMs: new FadingMean(),
+  unitMs: new FadingMean(),
   /** Tokens of a generation. */
-  readonly output = new FadingMean();
-}
+  output: new FadingMean(),
+});
 
 /** A token of input is computed beside many others, a generated one alone. */
 const INPUT_PER_OUTPUT = 0.1;
@@ -52,11 +52,11 @@ const MIN_MS = 0.001;
  * then charged what it took (D-25).
  */
 export class CostModel {
-  readonly #models = new Map<string, Learned>();
+  readonly #models = new Map<string, ReturnType<typeof newLearned>>();
 
   /** Device milliseconds. Before anything is known of the model, a unit counts as one. */
   estimateMs(model: string, { input, mostOutput }: WorkSize): number {
-    const { requestMs, unitMs, output } = this.#models.get(model) ?? new Learned();
+    const { requestMs, unitMs, output } = this.#models.get(model) ?? newLearned();
     const usualOutput = output.value ?? USUAL_OUTPUT;
     const units = unitsOf({
       input,
@@ -72,7 +72,7 @@ export class CostModel {
 
   /** A request took so long on a device. */
   observe(model: string, { input, output }: MeasuredWork, deviceMs: number): void {
-    const learned = this.#models.get(model) ?? new Learned();
+    const learned = this.#models.get(model) ?? newLearned();
     this.#models.set(model, learned);
     const units = unitsOf({ input, output });
     learned.requestMs.add(deviceMs);

@@ -8,7 +8,7 @@ import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DomainError } from '../errors/domain-error.js';
 import { SlotMap } from '../request/slot-map.js';
-import { ModelLane, type ModelOrder } from './model-lane.js';
+import { ModelLane } from './model-lane.js';
 import { orderMsOf } from './request-place.js';
 
 export interface AgingOptions {
@@ -30,6 +30,8 @@ export interface QueuedView {
 }
 
 type Waiting = Entry<ScheduledRequest>;
+/** The requests of one model, in both lanes. */
+type ModelOrder = ModelLane['order'];
 
 /**
  * All waiting requests: two lanes per model. In a lane tenants share by work (D-25);

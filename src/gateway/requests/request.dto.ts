@@ -12,9 +12,12 @@ import {
   listField,
 } from '../http/openapi/view.js';
 import { type RequestView, type WaitsFor } from '../../core/dispatch/request-view.js';
-import { type WaitForecast, type Quantiles } from '../../core/forecast/wait-forecast.js';
+import {
+  type Quantiles,
+  type WaitExplanation,
+  type WaitForecast,
+} from '../../core/forecast/wait-forecast.js';
 import { type AheadCounts } from '../../core/forecast/decision-log.js';
-import { type WaitExplanation } from '../../core/forecast/wait-explanation.js';
 
 const QuantilesDto = view('QuantilesDto', {
   p50: numberField('Half of such requests need at most this.'),
