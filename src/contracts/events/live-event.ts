@@ -15,14 +15,6 @@ export const LIVE_NAMESPACE = '/events';
 
 export type LiveRoomName = 'queue' | 'workers' | `request:${string}` | `batch:${string}`;
 
-/** Undefined for what is no room. Ids are request ids as `X-Request-Id` takes them. */
-export function liveRoomName(value: unknown): LiveRoomName | undefined {
-  const isRoom =
-    typeof value === 'string' &&
-    /^(queue|workers|(request|batch):[A-Za-z0-9._:-]{1,128})$/.test(value);
-  return isRoom ? (value as LiveRoomName) : undefined;
-}
-
 /** Room `queue`, keyed by model. The last five count since the gateway started. */
 export interface LiveQueueLine {
   readonly model: string;

@@ -277,12 +277,10 @@ const diarizedSegment = (segment: TranscriptSegment) => ({
   speaker: segment.speaker ?? '',
 });
 
-export type TimestampGranularity = 'word' | 'segment';
-
 interface VerboseOptions {
   readonly task: TranscriptTask;
   /** OpenAI's default is `['segment']`. */
-  readonly granularities: readonly TimestampGranularity[];
+  readonly granularities: readonly ('word' | 'segment')[];
 }
 
 /**
@@ -290,7 +288,7 @@ interface VerboseOptions {
  * was asked for.
  */
 export function formatVerboseJson(transcript: Transcript, options: VerboseOptions) {
-  const wants = (granularity: TimestampGranularity) =>
+  const wants = (granularity: 'word' | 'segment') =>
     options.granularities.includes(granularity);
   return {
     task: options.task,
@@ -336,11 +334,6 @@ export interface TranscriptBodyOptions extends VerboseOptions {
   readonly stream: boolean;
 }
 
-export interface TranscriptBody {
-  readonly contentType: string;
-  readonly body: string;
-}
-
 const PLAIN = 'text/plain; charset=utf-8';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -349,7 +342,7 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export function transcriptBody(
   transcript: Transcript,
   options: TranscriptBodyOptions,
-): TranscriptBody {
+): { readonly contentType: string; readonly body: string } {
   if (options.stream) {
     const body = formatTranscriptStream(transcript, {
       diarized: options.format === 'diarized_json',

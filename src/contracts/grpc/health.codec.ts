@@ -1,8 +1,5 @@
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
-import {
-  HealthCheckResponse_ServingStatus,
-  HealthClient,
-} from './generated/grpc/health/v1/health.js';
+import { HealthCheckResponse_ServingStatus } from './generated/grpc/health/v1/health.js';
 import {
   type GenerationActivity,
   type HealthResponse,
@@ -10,6 +7,7 @@ import {
 } from './generated/switchyard/v1/common.js';
 
 export {
+  HealthClient as HealthStub,
   HealthService as healthDefinition,
   type HealthClient,
   type HealthServer,
@@ -21,8 +19,6 @@ export {
   type HealthRequest,
   type HealthResponse,
 } from './generated/switchyard/v1/common.js';
-
-export const HealthStub = HealthClient;
 
 /** Values of the standard `grpc.health.v1` protocol. */
 export const SERVING = HealthCheckResponse_ServingStatus.SERVING;

@@ -13,15 +13,6 @@ const CODE_KEY = 'switchyard-code';
 const PARAM_KEY = 'switchyard-param';
 const FOREIGN_KEY = 'switchyard-upstream-code';
 
-/** What a gRPC handler answers with instead of a reply. */
-interface CallFailure {
-  readonly name: string;
-  readonly message: string;
-  readonly code: status;
-  readonly details: string;
-  readonly metadata: Metadata;
-}
-
 /**
  * The gRPC status nearest to an HTTP status of the error registry; for people and
  * proxies, the trailer decides.
@@ -43,7 +34,7 @@ const STATUS_OF_HTTP: Readonly<Record<number, status>> = {
  * error that is no `DomainError` becomes `engine_failed`; its message is sent, its
  * stack is not.
  */
-export function encodeFailure(error: unknown): CallFailure {
+export function encodeFailure(error: unknown) {
   const failure =
     error instanceof DomainError
       ? error
@@ -88,10 +79,6 @@ export function decodeFailure(error: unknown, lostTogether?: number): DomainErro
     foreignCode,
   });
 }
-
-/** A failure of a worker in this process, as it would arrive from another one. */
-export const failureAcross = (error: unknown): DomainError =>
-  decodeFailure(Object.assign(new Error(), encodeFailure(error)));
 
 /** What a worker said about a failure, as it was sent. */
 export const failureTrailers = (ended: StatusObject) => ({

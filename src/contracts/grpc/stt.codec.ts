@@ -88,15 +88,13 @@ export {
   type TranscribeUploadResponse,
 } from './generated/switchyard/v1/stt.js';
 
-/** The file itself, or where the worker finds it. */
-export type CallAudio = Buffer | { readonly url: string };
-
 /**
  * One `TranscribeFile` call as both sides see it. `audio` of a received call is a view of
  * the gRPC message.
  */
 export interface TranscribeCallFields extends CallEnvelope, TranscriptionParams {
-  readonly audio: CallAudio;
+  /** The file itself, or where the worker finds it. */
+  readonly audio: Buffer | { readonly url: string };
   /** As the client named it: a container hint for the decoder, never a path. */
   readonly filename: string;
 }

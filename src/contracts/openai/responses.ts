@@ -116,12 +116,6 @@ interface ResponseError {
   readonly message: string;
 }
 
-/** The same, and more, as the last but one event of a response that failed. */
-export interface ResponseFailure extends ResponseError {
-  readonly type: string;
-  readonly param: string | null;
-}
-
 /** The answer. Times are Unix seconds. */
 export interface ResponseObject extends ResponseParams, Readonly<typeof USUAL_SAMPLING> {
   readonly id: string;
@@ -151,7 +145,14 @@ type TextName =
 /** An event without its number. */
 export type ResponseEventBody =
   | { readonly type: ResponseStatusEvent; readonly response: ResponseObject }
-  | { readonly type: 'error'; readonly error: ResponseFailure }
+  /** The last but one event of a response that failed. */
+  | {
+      readonly type: 'error';
+      readonly error: ResponseError & {
+        readonly type: string;
+        readonly param: string | null;
+      };
+    }
   | {
       readonly type: 'response.output_item.added' | 'response.output_item.done';
       readonly output_index: number;

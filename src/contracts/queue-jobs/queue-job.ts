@@ -175,23 +175,13 @@ const HEAD = z.looseObject(
   'must be an object',
 );
 
-/** What BullMQ knows of a job besides its data. */
-interface JobPlace {
-  readonly jobId: string;
-  /** Epoch milliseconds. */
-  readonly timestamp: number;
-  readonly model: string;
-}
-
 type Placed<Job> = Job & {
   readonly id: string;
   readonly model: string;
   readonly acceptedMs: number;
 };
 
-export type JobAudio = z.output<typeof AUDIO>;
 export type JobCallback = z.output<typeof CALLBACK>;
-export type EmbeddingOptions = z.output<typeof EMBEDDING_OPTIONS>;
 export type TranscriptionJob = Placed<z.output<typeof TRANSCRIPTION>>;
 
 /**
@@ -208,7 +198,16 @@ export type QueueJob =
  *   `unknown_parameter`, saying which field and
  *   why: a dead letter.
  */
-export function readQueueJob(data: unknown, place: JobPlace): QueueJob {
+export function readQueueJob(
+  data: unknown,
+  /** What BullMQ knows of the job besides its data. */
+  place: {
+    readonly jobId: string;
+    /** Epoch milliseconds. */
+    readonly timestamp: number;
+    readonly model: string;
+  },
+): QueueJob {
   const kind = isObject(data) ? String(data.kind) : '';
   const schema = Object.hasOwn(BY_KIND, kind)
     ? BY_KIND[kind as keyof typeof BY_KIND]

@@ -11,8 +11,6 @@ export interface AudioFormat {
 /** OpenAI's own format is 24 kHz; microphones and telephones deliver the others. */
 const PCM_RATES = [8000, 16_000, 24_000, 48_000] as const;
 
-export const PCM_24K: AudioFormat = { encoding: 'pcm16', sampleRate: 24_000 };
-
 const ENCODINGS = {
   'audio/pcm': 'pcm16',
   'audio/pcmu': 'g711_ulaw',
@@ -64,7 +62,3 @@ export function writtenFormat({ encoding, sampleRate }: AudioFormat): {
   const type = GA_TYPES.find(name => ENCODINGS[name] === encoding) ?? 'audio/pcm';
   return encoding === 'pcm16' ? { type, rate: sampleRate } : { type };
 }
-
-/** Bytes of one second as sent by the client. */
-export const bytesPerSecond = ({ encoding, sampleRate }: AudioFormat): number =>
-  encoding === 'pcm16' ? 2 * sampleRate : sampleRate;

@@ -4,23 +4,21 @@ import { type SessionConfig } from './session-config.js';
 /** GA's event names and shapes, or those of `OpenAI-Beta: realtime=v1`. */
 export type Dialect = 'ga' | 'older';
 
-export interface SessionFacts {
-  readonly id: string;
-  /** Unix seconds at which the session ends at the latest. */
-  readonly expiresAt: number;
-  /**
-   * An extension: how to resume after a lost connection. Absent where a session
-   * is only shown.
-   */
-  readonly resume?: { readonly secret: string; readonly window_seconds: number };
-  /** An extension: seconds without a client message after which the session ends. */
-  readonly idleTimeoutSeconds?: number;
-}
-
 /** A session as `session.created` and its relatives show it. */
 export function sessionView(
   config: SessionConfig,
-  facts: SessionFacts,
+  facts: {
+    readonly id: string;
+    /** Unix seconds at which the session ends at the latest. */
+    readonly expiresAt: number;
+    /**
+     * An extension: how to resume after a lost connection. Absent where a session
+     * is only shown.
+     */
+    readonly resume?: { readonly secret: string; readonly window_seconds: number };
+    /** An extension: seconds without a client message after which the session ends. */
+    readonly idleTimeoutSeconds?: number;
+  },
   dialect: Dialect,
 ): Record<string, unknown> {
   const { id, expiresAt, resume, idleTimeoutSeconds } = facts;

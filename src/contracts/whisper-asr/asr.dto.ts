@@ -14,7 +14,6 @@ import {
 import { Field, RequiredField } from '../openai/field.decorators.js';
 
 const ASR_OUTPUTS = ['txt', 'vtt', 'srt', 'tsv', 'json'] as const;
-export type AsrOutput = (typeof ASR_OUTPUTS)[number];
 
 /** The form of whisper-asr-webservice. */
 export class AsrFormDto {
@@ -78,7 +77,7 @@ export class AsrQueryDto extends DetectLanguageQueryDto {
   word_timestamps = false;
 
   @Field(choiceOf(ASR_OUTPUTS), { default: 'txt' })
-  output: AsrOutput = 'txt';
+  output: (typeof ASR_OUTPUTS)[number] = 'txt';
 }
 
 /** Answer of `POST /detect-language`. */

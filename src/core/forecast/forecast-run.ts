@@ -7,8 +7,10 @@ import { PriorityQueue } from '../queue/priority-queue.js';
 import { type RequestKey, requestKey } from '../request/request-key.js';
 import { PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { type ArrivalStream } from './arrivals.js';
+import { type RecentArrivals } from './arrivals.js';
 import { type VirtualWorkers } from './virtual-workers.js';
+
+type ArrivalStream = ReturnType<RecentArrivals['stream']>;
 
 /** How far a lane has come in virtual time (D-25) at an instant. */
 interface Progress {

@@ -6,7 +6,6 @@ import {
   DetectedLanguageDto,
   DetectLanguageQueryDto,
   FILTERED,
-  type AsrOutput,
 } from '../../contracts/whisper-asr/asr.dto.js';
 import { type FormSource } from '../http/multipart-form.js';
 import { languageName } from '../../contracts/formats/language-name.js';
@@ -43,7 +42,7 @@ function asrBody(
     task,
     words,
   }: {
-    readonly output: AsrOutput;
+    readonly output: AsrQueryDto['output'];
     readonly task: TranscriptTask;
     readonly words: boolean;
   },

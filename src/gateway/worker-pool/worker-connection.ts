@@ -5,7 +5,7 @@ import {
   type StreamConfig,
 } from '../../contracts/grpc/call.codec.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { decodeFailure, failureAcross } from '../../contracts/grpc/status.codec.js';
+import { decodeFailure, encodeFailure } from '../../contracts/grpc/status.codec.js';
 import {
   groupSize,
   slotCredits,
@@ -335,3 +335,7 @@ export class WorkerConnection {
     old?.retire();
   }
 }
+
+/** A failure of a worker in this process, as it would arrive from another one. */
+const failureAcross = (error: unknown) =>
+  decodeFailure(Object.assign(new Error(), encodeFailure(error)));
