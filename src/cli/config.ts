@@ -1,4 +1,5 @@
-import { type JsonSchema, jsonSchema } from '../contracts/schema/rules.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { jsonSchema } from '../contracts/schema/rules.js';
 import { isSecretSetting } from '../platform/config/setting-source.js';
 import {
   listSchema,
@@ -91,7 +92,7 @@ const show = command({
  * Of the files below `config/`, by name. The committed ones in `config/schema` are
  * made of these.
  */
-export const FILE_SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
+export const FILE_SCHEMAS: Readonly<Record<string, () => Fields>> = {
   switchyard: settingsSchema,
   models: modelsSchema,
   catalogue: () =>

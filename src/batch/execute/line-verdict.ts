@@ -1,7 +1,6 @@
 import {
   type AttemptCount,
   causeOf,
-  type FailureCause,
   retryAfter,
   type RetryLimits,
 } from '../../core/jobs/retry-policy.js';
@@ -36,7 +35,7 @@ export const isOverloaded = (answer: Answer): boolean =>
     : answer.kind === 'transport' && answer.cause === 'timeout';
 
 /** @returns undefined if the attempt succeeded, or a retry would fail as well */
-export const failureCauseOf = (answer: Answer): FailureCause | undefined =>
+export const failureCauseOf = (answer: Answer) =>
   isGood(answer) || answer.kind === 'too_large' ? undefined : causeOf(answer);
 
 /** What the target asked for. */

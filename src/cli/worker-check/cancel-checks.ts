@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
-import { slotCredits, slotOverdraft } from '../../core/dispatch/worker-slots.js';
+import { slotsOf } from '../../core/dispatch/worker-slots.js';
 import { type CheckContext, demand, endOf, CheckVerdict, notJudged } from './check.js';
 import { type CallEnd, type CheckedCall, endText } from './worker-client.js';
 
@@ -90,8 +90,8 @@ export async function unknownCancel({ client, kind }: CheckContext): Promise<str
 
 /** As many requests as a gateway sends, each within reach of Cancel. */
 export async function slots(context: CheckContext): Promise<string> {
-  const { report } = context;
-  const count = Math.min(MAX_HELD, slotCredits(report) + slotOverdraft(report));
+  const { credits, overdraft } = slotsOf(context.report);
+  const count = Math.min(MAX_HELD, credits + overdraft);
   const calls = Array.from({ length: count }, () =>
     context.client.start(context.samples.lasting),
   );

@@ -8,7 +8,7 @@ import type { DomainError, ErrorCode } from '../../core/errors/domain-error.js';
  * status or is sent with `x-should-retry: false` (`retry: 'never'`). `scripts/docs.mjs`
  * writes docs/reference/errors.md from this table.
  */
-export interface ErrorDefinition {
+interface ErrorDefinition {
   readonly status: number;
   readonly type:
     | 'invalid_request_error'

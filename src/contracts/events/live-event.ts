@@ -1,4 +1,4 @@
-import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import { type RequestCounts } from '../../core/jobs/batch-job.js';
 import { type BatchStatus } from '../../core/jobs/batch-status.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';

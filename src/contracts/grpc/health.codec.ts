@@ -21,9 +21,8 @@ export {
 } from './generated/switchyard/v1/common.js';
 
 /** Values of the standard `grpc.health.v1` protocol. */
-export const SERVING = HealthCheckResponse_ServingStatus.SERVING;
-export const NOT_SERVING = HealthCheckResponse_ServingStatus.NOT_SERVING;
-export const SERVICE_UNKNOWN = HealthCheckResponse_ServingStatus.SERVICE_UNKNOWN;
+export const { SERVING, NOT_SERVING, SERVICE_UNKNOWN } =
+  HealthCheckResponse_ServingStatus;
 
 /** What a worker reports about itself, besides the standard check. */
 export interface WorkerHealthReport extends Omit<EngineInfo, 'callMs' | 'capabilities'> {

@@ -1,5 +1,5 @@
 import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/grpc-js';
-import { type LossKind, WorkerLostError } from '../../core/request/worker-lost.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import {
   ERROR_REGISTRY,
@@ -114,7 +114,7 @@ const DRAINING: ReadonlySet<string | undefined> = new Set<ErrorCode>([
 ]);
 
 /** Undefined: the worker answered. */
-function lossOf(ended: StatusObject): LossKind | undefined {
+function lossOf(ended: StatusObject): WorkerLostError['kind'] | undefined {
   if (isConnectionLost(ended)) return 'disconnected';
   const code = trailer(ended, CODE_KEY);
   if (DRAINING.has(code)) return 'draining';

@@ -103,14 +103,6 @@ export interface ResponseRequest extends ResponseParams, SamplingRequest {
   readonly stream: boolean;
 }
 
-export interface ResponseUsage {
-  readonly input_tokens: number;
-  readonly input_tokens_details: { readonly cached_tokens: number };
-  readonly output_tokens: number;
-  readonly output_tokens_details: { readonly reasoning_tokens: number };
-  readonly total_tokens: number;
-}
-
 interface ResponseError {
   readonly code: string;
   readonly message: string;
@@ -130,7 +122,13 @@ export interface ResponseObject extends ResponseParams, Readonly<typeof USUAL_SA
   readonly error: ResponseError | null;
   readonly model: string;
   readonly output: readonly ResponseItem[];
-  readonly usage: ResponseUsage | null;
+  readonly usage: {
+    readonly input_tokens: number;
+    readonly input_tokens_details: { readonly cached_tokens: number };
+    readonly output_tokens: number;
+    readonly output_tokens_details: { readonly reasoning_tokens: number };
+    readonly total_tokens: number;
+  } | null;
   readonly service_tier: string;
 }
 

@@ -21,9 +21,6 @@ import { SPEECH_FORMATS } from '../formats/speech.js';
  */
 const QUEUE_JOB_KINDS = ['transcription', 'translation', 'speech', 'embedding'] as const;
 
-/** For jobs that say none, milliseconds. */
-export const DEFAULT_TIMEOUT_MS = 600_000;
-
 const LONG = 10_000_000;
 const LARGE_BYTES = 64 * 1_048_576;
 const POSITIVE = numberFrom(0, Number.MAX_SAFE_INTEGER);
@@ -83,7 +80,7 @@ const fieldsOf = <const K extends (typeof QUEUE_JOB_KINDS)[number]>(
   // (D-07). Absent: it waits.
   deadlineMs: optional(POSITIVE),
   // Milliseconds one worker may have it before `inference_timeout` (D-07).
-  timeoutMs: defaulted(numberFrom(1, Number.MAX_SAFE_INTEGER), DEFAULT_TIMEOUT_MS),
+  timeoutMs: defaulted(numberFrom(1, Number.MAX_SAFE_INTEGER), 600_000),
   // SHA-256 of what is asked for, hex: the same id with a different one is a different
   // request. Absent: unknown.
   fingerprint: optional(textUpTo(128)),

@@ -2,12 +2,6 @@ import { type Lease } from './lease.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
 /**
- * Why a group left its lane. `single`: REALTIME or aged, which skip the window; `pulled`:
- * a worker fetched it (D-19).
- */
-export type WindowReason = 'full' | 'window' | 'quiet' | 'ahead' | 'single' | 'pulled';
-
-/**
  * A decision as data (D-23): these requests, on this worker, now. Slots
  * are leased already.
  */
@@ -15,7 +9,11 @@ export interface DispatchPlan {
   readonly groupId: string;
   readonly model: string;
   readonly workerId: string;
-  readonly reason: WindowReason;
+  /**
+   * Why the group left its lane. `single`: REALTIME or aged, which skip the window;
+   * `pulled`: a worker fetched it (D-19).
+   */
+  readonly reason: 'full' | 'window' | 'quiet' | 'ahead' | 'single' | 'pulled';
   /** Set for an aged member: the worker applies the same share (D-03). */
   readonly agingShare?: number;
   readonly members: readonly {

@@ -3,13 +3,7 @@ import { type RequestKey, requestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
 import { type CancelReason, type SettlementStatus } from '../request/settlement.js';
 import { type ErrorCode } from '../errors/domain-error.js';
-import { type WindowReason } from './dispatch-plan.js';
-
-/**
- * What a waiting request waits for: a `worker` of its model to come up, a free `slot` on
- * one, its batch `window` to close, or nothing but the loop's next `turn`.
- */
-export type WaitsFor = 'worker' | 'slot' | 'window' | 'turn';
+import { type DispatchPlan } from './dispatch-plan.js';
 
 /** One request as an operator sees it. */
 export interface RequestView {
@@ -23,7 +17,11 @@ export interface RequestView {
   readonly position?: number;
   /** BATCH that has its share of the turns beside REALTIME by age (D-03). */
   readonly aged: boolean;
-  readonly waitsFor?: WaitsFor;
+  /**
+   * What a waiting request waits for: a `worker` of its model to come up, a free `slot` on
+   * one, its batch `window` to close, or nothing but the loop's next `turn`.
+   */
+  readonly waitsFor?: 'worker' | 'slot' | 'window' | 'turn';
   /** Milliseconds in the queue so far, or in all. */
   readonly waitedMs: number;
   /** The worker that has it, or had it last. */
@@ -39,7 +37,7 @@ export interface RequestView {
   readonly group?: {
     readonly id: string;
     readonly size: number;
-    readonly reason: WindowReason;
+    readonly reason: DispatchPlan['reason'];
   };
   readonly cancelReason?: CancelReason;
   readonly batchSize?: number;

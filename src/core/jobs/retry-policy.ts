@@ -47,7 +47,7 @@ export interface AttemptCount {
  * room now. `line`: it answered, and a retry may succeed. `final`: a retry is useless, or
  * the work may still run.
  */
-export type FailureCause = 'away' | 'busy' | 'line' | 'final';
+type FailureCause = 'away' | 'busy' | 'line' | 'final';
 
 /**
  * Without 408 and 504: after a timeout the work may still run, and would be done twice.

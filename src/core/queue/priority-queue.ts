@@ -11,16 +11,6 @@ import { SlotMap } from '../request/slot-map.js';
 import { ModelLane } from './model-lane.js';
 import { orderMsOf } from './request-place.js';
 
-export interface AgingOptions {
-  /** Milliseconds after which a BATCH request is aged (`queue.aging_ms`, 30000). */
-  readonly agingMs: number;
-  /**
-   * Share of the turns that aged requests get while REALTIME waits as well
-   * (`queue.aging_share`, 0.25).
-   */
-  readonly agingShare: number;
-}
-
 export interface QueuedView {
   readonly request: ScheduledRequest;
   /** BATCH that competes with REALTIME by age. */
@@ -58,7 +48,14 @@ export class PriorityQueue {
   bytes = 0;
 
   constructor(
-    readonly options: AgingOptions & {
+    readonly options: {
+      /** Milliseconds after which a BATCH request is aged (`queue.aging_ms`, 30000). */
+      readonly agingMs: number;
+      /**
+       * Share of the turns that aged requests get while REALTIME waits as well
+       * (`queue.aging_share`, 0.25).
+       */
+      readonly agingShare: number;
       /** Absent: all tenants are equal. */
       readonly weightOf?: WeightOf;
     },

@@ -190,23 +190,11 @@ export function parseTranscription(
   const { language, ignored: languages } = chosenLanguage(model, sent);
   const ignored = [...unusable, ...languages];
   const dto = { ...withDefaults(sent, unusable, TranscriptionDto), language };
-  const chunking = chunkingStrategy(dto.chunking_strategy);
   return {
     model,
     tier: dto.service_tier,
     ignored,
-    params: {
-      task: 'transcribe',
-      language: dto.language ?? '',
-      prompt: dto.prompt,
-      temperature: dto.temperature,
-      wordTimestamps: dto.timestamp_granularities?.includes('word') ?? false,
-      logprobs: dto.include.includes('logprobs'),
-      diarize: dto.response_format === 'diarized_json',
-      hotWords: [...new Set([...dto.hot_words, ...dto.keywords])],
-      knownSpeakers: knownSpeakers(dto),
-      ...(chunking && { chunking }),
-    },
+    params: transcriptionParams(dto),
     answer: {
       task: 'transcribe',
       format: dto.response_format,
@@ -218,6 +206,22 @@ export function parseTranscription(
       model,
       dto.language === undefined ? model.languages : [dto.language],
     ),
+  };
+}
+
+function transcriptionParams(dto: TranscriptionDto): TranscriptionParams {
+  const chunking = chunkingStrategy(dto.chunking_strategy);
+  return {
+    task: 'transcribe',
+    language: dto.language ?? '',
+    prompt: dto.prompt,
+    temperature: dto.temperature,
+    wordTimestamps: dto.timestamp_granularities?.includes('word') ?? false,
+    logprobs: dto.include.includes('logprobs'),
+    diarize: dto.response_format === 'diarized_json',
+    hotWords: [...new Set([...dto.hot_words, ...dto.keywords])],
+    knownSpeakers: knownSpeakers(dto),
+    ...(chunking && { chunking }),
   };
 }
 

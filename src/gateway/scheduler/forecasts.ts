@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { isLive, keyOf, type RequestView } from '../../core/dispatch/request-view.js';
-import { slotOverdraft } from '../../core/dispatch/worker-slots.js';
+import { slotsOf } from '../../core/dispatch/worker-slots.js';
 import { type WorkerCapacity } from '../../core/forecast/virtual-workers.js';
 import {
   type ProspectiveRequest,
@@ -192,7 +192,7 @@ function capacityOf(worker: WorkerView): WorkerCapacity | undefined {
   return {
     id,
     slots: slots.total,
-    overdraft: slotOverdraft(health),
+    overdraft: slotsOf(health).overdraft,
     ...shape,
     parallel: maxConcurrent,
   };

@@ -1,4 +1,5 @@
-import { type JsonSchema, jsonSchema } from '../../contracts/schema/rules.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { jsonSchema } from '../../contracts/schema/rules.js';
 import { MODEL, MODEL_FIELDS, type ModelFieldName } from './model-fields.js';
 import { type SettingDefinition, TRUTH } from './setting-definition.js';
 import { environmentName, SETTING_PATHS, settingDefinition } from './settings.js';
@@ -10,8 +11,8 @@ const DRAFT = 'http://json-schema.org/draft-07/schema#';
  * Of `config/switchyard.yaml`. Stricter than its reader in one thing: numbers in quotes
  * are text here.
  */
-export function settingsSchema(): JsonSchema {
-  const sections: Record<string, Record<string, JsonSchema>> = {};
+export function settingsSchema(): Fields {
+  const sections: Record<string, Record<string, Fields>> = {};
   for (const path of SETTING_PATHS) {
     const [section, name] = path.split('.') as [string, string];
     (sections[section] ??= {})[name] = settingSchema(path, settingDefinition(path));
@@ -34,7 +35,7 @@ export function settingsSchema(): JsonSchema {
 function settingSchema(
   path: string,
   { help, allowed, rule, default: value }: SettingDefinition,
-): JsonSchema {
+): Fields {
   const description = `${help} Allowed: ${allowed}. Variable: ${environmentName(path)}.`;
   const schema = jsonSchema(rule);
   // As the reader: a bare `true` stands for the word.
@@ -48,9 +49,9 @@ function settingSchema(
  * Of `config/models.yaml`. What depends on kind and engine is left to
  * `switchyard models check`.
  */
-export function modelsSchema(): JsonSchema {
+export function modelsSchema(): Fields {
   const { properties, ...schema } = jsonSchema(MODEL) as {
-    properties: Record<ModelFieldName, JsonSchema>;
+    properties: Record<ModelFieldName, Fields>;
   };
   const described = Object.entries(MODEL_FIELDS).map(
     ([name, { help, allowed, default: unset }]) => {
@@ -60,17 +61,13 @@ export function modelsSchema(): JsonSchema {
   );
   return listSchema('Models that Switchyard serves', 'models', {
     type: 'object',
-    properties: Object.fromEntries(described) as JsonSchema,
+    properties: Object.fromEntries(described) as Fields,
     ...schema,
   });
 }
 
 /** A file with one list. */
-export const listSchema = (
-  title: string,
-  list: string,
-  items: JsonSchema,
-): JsonSchema => ({
+export const listSchema = (title: string, list: string, items: Fields): Fields => ({
   $schema: DRAFT,
   title,
   type: 'object',
