@@ -2,12 +2,9 @@ import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import { type RequestCounts } from '../../core/jobs/batch-job.js';
 import { type BatchStatus } from '../../core/jobs/batch-status.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-import {
-  type CancelReason,
-  type SettlementStatus,
-} from '../../core/request/settlement.js';
+import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { type ErrorCode } from '../../core/errors/domain-error.js';
-import { type ErrorBody } from '../openai/error-envelope.js';
+import { type ErrorEnvelope } from '../openai/error-envelope.js';
 
 /** Where Socket.IO listens, and the one namespace there. WebSocket transport only. */
 export const LIVE_PATH = '/events/';
@@ -43,7 +40,7 @@ export interface LiveRequest {
   readonly request_id: string;
   readonly model: string;
   readonly priority: PriorityLabel;
-  readonly state: 'queued' | 'running' | SettlementStatus;
+  readonly state: 'queued' | 'running' | Settlement['status'];
   readonly attempts: number;
   /** BATCH that counts as realtime because of its age. */
   readonly aged: boolean;
@@ -115,7 +112,7 @@ export type LiveAnswer =
       readonly found: boolean;
       readonly snapshots: LiveSnapshot[];
     }
-  | { readonly ok: false; readonly error: ErrorBody };
+  | { readonly ok: false; readonly error: ErrorEnvelope['error'] };
 
 export interface ServerToClientEvents {
   snapshot: (snapshot: LiveSnapshot) => void;

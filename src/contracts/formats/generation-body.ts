@@ -60,7 +60,7 @@ interface ScoredToken {
   readonly logprob: number;
 }
 
-export interface DrawnToken extends ScoredToken {
+interface DrawnToken extends ScoredToken {
   /** The likeliest at this place. */
   readonly top: readonly ScoredToken[];
   /** Where its text begins, in characters. */

@@ -40,9 +40,6 @@ export class DetectLanguageQueryDto {
   model?: string;
 }
 
-/** Why `vad_filter` has no effect. */
-export const FILTERED = 'speech is found by the worker, with or without it';
-
 /** Query of `POST /asr`. */
 export class AsrQueryDto extends DetectLanguageQueryDto {
   @Field(choiceOf(['transcribe', 'translate']), { default: 'transcribe' })
@@ -65,7 +62,7 @@ export class AsrQueryDto extends DetectLanguageQueryDto {
   @Field(fromForm(trueOrFalse()), {
     default: false,
     description: 'Has no effect.',
-    rule: ignored(FILTERED),
+    rule: ignored('speech is found by the worker, with or without it'),
   })
   vad_filter = false;
 

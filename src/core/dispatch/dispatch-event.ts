@@ -1,7 +1,7 @@
 import { type ErrorCode } from '../errors/domain-error.js';
 import { type RequestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
-import { type CancelReason, type SettlementStatus } from '../request/settlement.js';
+import { type CancelReason, type Settlement } from '../request/settlement.js';
 import { type LatencyPhases } from '../request/latency-phases.js';
 import { type DispatchPlan } from './dispatch-plan.js';
 
@@ -79,7 +79,7 @@ export type DispatchEvent =
     })
   | (EventBase & {
       readonly type: 'settled';
-      readonly status: SettlementStatus;
+      readonly status: Settlement['status'];
       readonly code?: ErrorCode;
       readonly phases: LatencyPhases;
       /** Size of the engine call that computed it; absent unless a worker answered. */

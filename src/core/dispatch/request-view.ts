@@ -1,7 +1,7 @@
 import { type LatencyPhases } from '../request/latency-phases.js';
 import { type RequestKey, requestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
-import { type CancelReason, type SettlementStatus } from '../request/settlement.js';
+import { type CancelReason, type Settlement } from '../request/settlement.js';
 import { type ErrorCode } from '../errors/domain-error.js';
 import { type DispatchPlan } from './dispatch-plan.js';
 
@@ -12,7 +12,7 @@ export interface RequestView {
   /** Whose it is; absent: there is one tenant only. */
   readonly tenant?: string;
   readonly priority: PriorityLabel;
-  readonly state: 'queued' | 'running' | SettlementStatus;
+  readonly state: 'queued' | 'running' | Settlement['status'];
   /** 1-based place in the queue of its model; only while queued. */
   readonly position?: number;
   /** BATCH that has its share of the turns beside REALTIME by age (D-03). */

@@ -1,4 +1,4 @@
-import { type BatchEndpoint, type JobProblem } from './batch-job.js';
+import { type BatchJob, type JobProblem } from './batch-job.js';
 import {
   BODY_BOUNDS,
   type JsonBounds,
@@ -84,7 +84,7 @@ export interface InvalidLine {
 interface LineContext {
   /** From 1. */
   readonly line: number;
-  readonly endpoint: BatchEndpoint;
+  readonly endpoint: BatchJob['endpoint'];
   /** `custom_id` seen before in this file. */
   readonly seen: (customId: string) => boolean;
 }

@@ -5,9 +5,10 @@ import {
   AsrQueryDto,
   DetectedLanguageDto,
   DetectLanguageQueryDto,
-  FILTERED,
 } from '../../contracts/whisper-asr/asr.dto.js';
 import { type FormSource } from '../http/multipart-form.js';
+import { rulesOf } from '../../contracts/openai/field.decorators.js';
+import { unsupportedField } from '../../contracts/schema/field-problems.js';
 import { languageName } from '../../contracts/formats/language-name.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -179,11 +180,12 @@ function openAiForm(
 }
 
 function withoutEffect(param: string): DomainError {
-  const message =
-    param === 'vad_filter'
-      ? `\`${param}\` cannot be honoured: ${FILTERED}.`
-      : `\`${param}\` needs output=json.`;
-  return new DomainError('unsupported_parameter', message, { param });
+  const { treatment, why } = rulesOf(AsrQueryDto)[param]!;
+  return treatment === 'ignored'
+    ? unsupportedField(param, why)
+    : new DomainError('unsupported_parameter', `\`${param}\` needs output=json.`, {
+        param,
+      });
 }
 
 /** What Whisper looks at to tell a language. */
