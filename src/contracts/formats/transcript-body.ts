@@ -349,26 +349,10 @@ export function transcriptBody(
     });
     return { contentType: SSE_CONTENT_TYPE, body };
   }
-  switch (options.format) {
-    case 'json':
-      return { contentType: JSON_TYPE, body: JSON.stringify(formatJson(transcript)) };
-    case 'verbose_json':
-      return {
-        contentType: JSON_TYPE,
-        body: JSON.stringify(formatVerboseJson(transcript, options)),
-      };
-    case 'diarized_json':
-      return {
-        contentType: JSON_TYPE,
-        body: JSON.stringify(formatDiarizedJson(transcript, options)),
-      };
-    case 'text':
-      return { contentType: PLAIN, body: `${transcript.text}\n` };
-    case 'srt':
-      return { contentType: PLAIN, body: formatSrt(transcript) };
-    case 'vtt':
-      return { contentType: PLAIN, body: formatVtt(transcript) };
-  }
+  const body = BODIES[options.format](transcript, options);
+  return typeof body === 'string'
+    ? { contentType: PLAIN, body }
+    : { contentType: JSON_TYPE, body: JSON.stringify(body) };
 }
 
 const formatJson = ({ text, logprobs, durationS }: Transcript): object => ({
@@ -376,3 +360,17 @@ const formatJson = ({ text, logprobs, durationS }: Transcript): object => ({
   ...(logprobs && { logprobs: logprobs.map(logprobBody) }),
   usage: durationUsage(durationS),
 });
+
+const BODIES: Readonly<
+  Record<
+    TranscriptFormat,
+    (heard: Transcript, options: VerboseOptions) => object | string
+  >
+> = {
+  json: formatJson,
+  text: ({ text }) => `${text}\n`,
+  srt: formatSrt,
+  verbose_json: formatVerboseJson,
+  vtt: formatVtt,
+  diarized_json: formatDiarizedJson,
+};

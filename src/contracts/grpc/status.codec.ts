@@ -143,26 +143,18 @@ const WORKER_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  */
 function codeOf(ended: ServiceError): ErrorCode {
   const code = trailer(ended, CODE_KEY);
-  if (!isErrorCode(code)) return codeOfStatus(ended.code);
+  if (!isErrorCode(code)) return CODE_OF_STATUS[ended.code] ?? 'engine_failed';
   return WORKER_CODES.has(code) || INPUT_STATUSES.has(ERROR_REGISTRY[code].status)
     ? code
     : 'engine_failed';
 }
 
-function codeOfStatus(code: status): ErrorCode {
-  switch (code) {
-    case status.CANCELLED:
-      return 'request_cancelled';
-    case status.DEADLINE_EXCEEDED:
-      return 'inference_timeout';
-    case status.INVALID_ARGUMENT:
-      return 'invalid_value';
-    case status.UNIMPLEMENTED:
-      return 'internal_error';
-    default:
-      return 'engine_failed';
-  }
-}
+const CODE_OF_STATUS: Readonly<Partial<Record<status, ErrorCode>>> = {
+  [status.CANCELLED]: 'request_cancelled',
+  [status.DEADLINE_EXCEEDED]: 'inference_timeout',
+  [status.INVALID_ARGUMENT]: 'invalid_value',
+  [status.UNIMPLEMENTED]: 'internal_error',
+};
 
 /** Percent-encoded by our workers; another one may send it as it is. */
 function decoded(param: string): string {

@@ -88,30 +88,24 @@ interface JobTranscript extends Omit<Transcript, 'logprobs'> {
   }[];
 }
 
-export function encodeJobTranscript({
+export const encodeJobTranscript = ({
   logprobs,
   ...transcript
-}: Transcript): JobTranscript {
-  if (!logprobs) return transcript;
-  return {
-    ...transcript,
-    logprobs: logprobs.map(({ bytes, ...rest }) => ({ ...rest, bytes: [...bytes] })),
-  };
-}
+}: Transcript): JobTranscript => ({
+  ...transcript,
+  logprobs: logprobs?.map(({ bytes, ...rest }) => ({ ...rest, bytes: [...bytes] })),
+});
 
-export function decodeJobTranscript({
+export const decodeJobTranscript = ({
   logprobs,
   ...transcript
-}: JobTranscript): Transcript {
-  if (!logprobs) return transcript;
-  return {
-    ...transcript,
-    logprobs: logprobs.map(({ bytes, ...rest }) => ({
-      ...rest,
-      bytes: Uint8Array.from(bytes),
-    })),
-  };
-}
+}: JobTranscript): Transcript => ({
+  ...transcript,
+  logprobs: logprobs?.map(({ bytes, ...rest }) => ({
+    ...rest,
+    bytes: Uint8Array.from(bytes),
+  })),
+});
 
 /**
  * Only a `DomainError` has a message for callers; anything else is a defect of the
@@ -121,13 +115,7 @@ export function encodeJobError(error: unknown): JobError {
   if (!(error instanceof DomainError))
     return { code: 'engine_failed', message: 'The engine failed on this input.' };
   const { code, message, param, foreignCode, retryAfterMs } = error;
-  return {
-    code,
-    message,
-    ...(param !== undefined && { param }),
-    ...(foreignCode !== undefined && { foreignCode }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  };
+  return { code, message, param, foreignCode, retryAfterMs };
 }
 
 export const decodeJobError = ({

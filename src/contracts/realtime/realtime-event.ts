@@ -142,11 +142,7 @@ function speechOf(
   const modalities = response[name];
   if (Array.isArray(modalities) && !modalities.includes('audio'))
     throw unsupportedField(`response.${name}`, NO_CHAT);
-  return {
-    ...(text !== undefined && { text }),
-    ...(voice !== undefined && { voice }),
-    metadata,
-  };
+  return { text, voice, metadata };
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 import {
   ANYTHING,
   checked,
+  defaulted,
   FLAG,
   numberFrom,
   OBJECT,
@@ -23,7 +24,7 @@ import {
   unserved,
   wholeNumberFrom,
 } from '../schema/rules.js';
-import { AUDIO_FORMAT, OLDER_AUDIO_FORMAT } from './audio-format.js';
+import { type AudioFormat, ENCODINGS } from './audio-format.js';
 
 const NO_LOGPROBS = 'live streams have no log probabilities';
 const NO_NOISE_REDUCTION = 'audio is recognised as it comes';
@@ -121,6 +122,37 @@ const TURNS = {
   idle_timeout_ms: ignored(NOT_ONE),
   eagerness: ignored(NOT_ONE),
 } as const;
+
+/** OpenAI's own format is 24 kHz; microphones and telephones deliver the others. */
+const PCM_RATES = [8000, 16_000, 24_000, 48_000] as const;
+
+/** `{type: "audio/pcm", rate: 24000}`. */
+const AUDIO_FORMAT = objectOf({
+  type: defaulted(
+    oneOf(Object.keys(ENCODINGS) as (keyof typeof ENCODINGS)[]),
+    'audio/pcm',
+  ),
+  rate: optional(ANYTHING),
+}).transform(({ type, rate }, context): AudioFormat => {
+  const encoding = ENCODINGS[type];
+  const rates: readonly number[] = encoding === 'pcm16' ? PCM_RATES : [8000];
+  const sampleRate = rate ?? (encoding === 'pcm16' ? 24_000 : 8000);
+  if (!rates.some(known => known === sampleRate))
+    context.addIssue({
+      code: 'custom',
+      path: ['rate'],
+      message: `must be one of ${rates.join(', ')}`,
+    });
+  return { encoding, sampleRate: Number(sampleRate) };
+});
+
+/** `"pcm16"`, which is 24 kHz, or G.711. */
+const OLDER_AUDIO_FORMAT = oneOf(Object.values(ENCODINGS)).transform(
+  (encoding): AudioFormat => ({
+    encoding,
+    sampleRate: encoding === 'pcm16' ? 24_000 : 8000,
+  }),
+);
 
 /** By name or as `{id}`. */
 const VOICE = textOr(

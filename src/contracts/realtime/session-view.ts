@@ -1,4 +1,4 @@
-import { writtenFormat } from './audio-format.js';
+import { ENCODINGS } from './audio-format.js';
 import { type SessionConfig } from './session-config.js';
 
 /** GA's event names and shapes, or those of `OpenAI-Beta: realtime=v1`. */
@@ -42,6 +42,12 @@ function currentShape(config: SessionConfig) {
   };
   const output = { format: { type: 'audio/pcm', rate: 24_000 }, voice, speed };
   return { type, audio: { input, output }, include: null };
+}
+
+/** The format as GA events show it. */
+function writtenFormat({ encoding, sampleRate }: SessionConfig['format']) {
+  const [type] = Object.entries(ENCODINGS).find(([, known]) => known === encoding)!;
+  return encoding === 'pcm16' ? { type, rate: sampleRate } : { type };
 }
 
 const olderShape = (config: SessionConfig) => ({

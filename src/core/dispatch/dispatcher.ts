@@ -137,14 +137,14 @@ export class Dispatcher {
     const leases = workers.lease(workerId, group.count, credit, next?.mostTogether);
     const members = this.#take(lane, leases, nowMs);
     admission.drained(model, nowMs, members.length);
-    const plan = {
+    return {
       groupId: newGroupId(),
       model,
       workerId,
       reason: group.reason,
+      agingShare: members[0]?.aged ? queue.options.agingShare : undefined,
       members,
     };
-    return members[0]?.aged ? { ...plan, agingShare: queue.options.agingShare } : plan;
   };
 
   #decide(lane: ModelLane, offer: SlotOffer, nowMs: number) {

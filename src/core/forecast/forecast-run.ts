@@ -240,10 +240,11 @@ export class ForecastRun {
       this.starts.set(request.key, nowMs);
       this.lastStartMs = nowMs;
     }
-    for (const priority of PRIORITY_LEVELS) {
-      const { virtualTime } = this.#queue.lanesOf(this.from.model).of(priority);
-      if (plan.members[0]?.request.priority === priority)
-        this.curves[priority].reached(nowMs, virtualTime);
+    const [first] = plan.members;
+    if (first !== undefined) {
+      const { priority, model } = first.request;
+      const { virtualTime } = this.#queue.lanesOf(model).of(priority);
+      this.curves[priority].reached(nowMs, virtualTime);
     }
     this.from.workers.take(plan);
   }

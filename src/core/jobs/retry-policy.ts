@@ -55,7 +55,6 @@ type FailureCause = 'away' | 'busy' | 'line' | 'final';
 const CAUSED_BY_LINE = new Set([409, 425, 500]);
 /** Codes of 503 that concern the line, not the target. */
 const LINE_CODES = new Set(['worker_lost', 'gateway_lost']);
-const QUEUE_TIMEOUT = 'queue_timeout';
 
 export function causeOf(failure: AttemptFailure): FailureCause {
   if (failure.kind === 'transport') return failure.cause === 'timeout' ? 'final' : 'away';
@@ -68,7 +67,7 @@ export function causeOf(failure: AttemptFailure): FailureCause {
 
 function causeOfUnavailable(code: string): FailureCause {
   if (LINE_CODES.has(code)) return 'line';
-  return code === QUEUE_TIMEOUT ? 'busy' : 'away';
+  return code === 'queue_timeout' ? 'busy' : 'away';
 }
 
 /**
