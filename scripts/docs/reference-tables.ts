@@ -10,10 +10,7 @@ import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 import { exitRows, program } from '../../src/cli/program.js';
 import { helpOf, leafCommands } from './command-tree.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
-import {
-  ERROR_REGISTRY,
-  type ErrorDefinition,
-} from '../../src/contracts/errors/error-registry.js';
+import { ERROR_REGISTRY } from '../../src/contracts/errors/error-registry.js';
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
 import {
   environmentName,
@@ -44,7 +41,7 @@ const ERROR_TABLES: Tables = {
   errors: () =>
     table(
       ['status', 'code', 'type', 'retry', 'meaning'],
-      Object.entries<ErrorDefinition>(ERROR_REGISTRY)
+      Object.entries(ERROR_REGISTRY)
         .sort(([, a], [, b]) => a.status - b.status)
         .map(([name, { status, type, retry, help }]) => [
           String(status),

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SingleBar } from 'cli-progress';
-import { BATCH_ENDPOINTS, type BatchEndpoint } from '../core/jobs/batch-job.js';
+import { BATCH_ENDPOINTS, type BatchJob } from '../core/jobs/batch-job.js';
 import { isTerminal } from '../core/jobs/batch-status.js';
 import { COMPLETION_WINDOWS } from '../core/jobs/completion-window.js';
 import {
@@ -219,7 +219,7 @@ async function uploaded(client: GatewayClient, file: string): Promise<string> {
  * The endpoint of the first line; all lines must name the same one. @throws CliError exit
  * code 2 when it names none
  */
-async function endpointIn(file: string): Promise<BatchEndpoint> {
+async function endpointIn(file: string): Promise<BatchJob['endpoint']> {
   const url = urlOf(await firstLine(await readablePath(file)));
   const endpoint = BATCH_ENDPOINTS.find(known => known === url);
   if (endpoint) return endpoint;

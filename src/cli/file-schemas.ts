@@ -1,4 +1,4 @@
-import { type JsonSchema, jsonSchema } from '../contracts/schema/rules.js';
+import { jsonSchema } from '../contracts/schema/rules.js';
 import { MODEL, MODEL_FIELDS } from '../platform/config/model-fields.js';
 import { type SettingDefinition } from '../platform/config/setting-definition.js';
 import {
@@ -7,6 +7,7 @@ import {
   settingDefinition,
 } from '../platform/config/settings.js';
 import { CATALOGUE_ENTRY } from './catalogue/catalogue.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 
 /** YAML language servers of editors know this version best. */
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
@@ -15,8 +16,8 @@ const DRAFT = 'http://json-schema.org/draft-07/schema#';
  * Of `config/switchyard.yaml`. Stricter than its reader in one thing: numbers in quotes
  * are text here.
  */
-function settingsSchema(): JsonSchema {
-  const sections: Record<string, Record<string, JsonSchema>> = {};
+function settingsSchema(): Fields {
+  const sections: Record<string, Record<string, Fields>> = {};
   for (const path of SETTING_PATHS) {
     const [section, name] = path.split('.') as [string, string];
     (sections[section] ??= {})[name] = settingSchema(path, settingDefinition(path));
@@ -39,7 +40,7 @@ function settingsSchema(): JsonSchema {
 function settingSchema(
   path: string,
   { help, allowed, rule, default: value }: SettingDefinition,
-): JsonSchema {
+): Fields {
   const description = `${help} Allowed: ${allowed}. Variable: ${environmentName(path)}.`;
   const schema = jsonSchema(rule);
   // As the reader: a bare `true` stands for the word.
@@ -53,9 +54,9 @@ function settingSchema(
  * Of `config/models.yaml`. What depends on kind and engine is left to
  * `switchyard models check`.
  */
-function modelsSchema(): JsonSchema {
+function modelsSchema(): Fields {
   const { properties, ...schema } = jsonSchema(MODEL) as {
-    properties: Record<string, JsonSchema>;
+    properties: Record<string, Fields>;
   };
   const described = Object.entries(MODEL_FIELDS).map(
     ([name, { help, allowed, default: unset }]) => {
@@ -65,13 +66,13 @@ function modelsSchema(): JsonSchema {
   );
   return listSchema('Models that Switchyard serves', 'models', {
     type: 'object',
-    properties: Object.fromEntries(described) as JsonSchema,
+    properties: Object.fromEntries(described) as Fields,
     ...schema,
   });
 }
 
 /** A file with one list. */
-const listSchema = (title: string, list: string, items: JsonSchema): JsonSchema => ({
+const listSchema = (title: string, list: string, items: Fields): Fields => ({
   $schema: DRAFT,
   title,
   type: 'object',
@@ -84,7 +85,7 @@ const listSchema = (title: string, list: string, items: JsonSchema): JsonSchema 
  * Of the files below `config/`, by name. The committed ones in `config/schema` are
  * made of these.
  */
-export const FILE_SCHEMAS: Readonly<Record<string, () => JsonSchema>> = {
+export const FILE_SCHEMAS: Readonly<Record<string, () => Fields>> = {
   switchyard: settingsSchema,
   models: modelsSchema,
   catalogue: () =>

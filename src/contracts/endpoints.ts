@@ -185,8 +185,3 @@ const WORK = new RegExp(
 
 /** Routes whose requests can be answered later, and answered again to a repeated key. */
 export const isWork = (path: string): boolean => WORK.test(path);
-
-const SMALL_WORK = /^\/(asr|detect-language|tokenize|detokenize)\/?$/;
-
-/** Routes whose requests limits count. */
-export const isLimited = (path: string): boolean => isWork(path) || SMALL_WORK.test(path);

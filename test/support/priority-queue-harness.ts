@@ -1,4 +1,3 @@
-import { type AgingOptions } from '../../src/core/queue/priority-queue.js';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { aRealtimeRequest, aRequest } from './requests.js';
 
@@ -8,7 +7,7 @@ export const AGING_MS = 30_000;
 export class PriorityQueueHarness {
   readonly queue: PriorityQueue;
 
-  constructor(change: Partial<AgingOptions> = {}) {
+  constructor(change: Partial<PriorityQueue['options']> = {}) {
     this.queue = new PriorityQueue({ agingMs: AGING_MS, agingShare: 0.25, ...change });
   }
 

@@ -1,8 +1,6 @@
 import {
   type AttemptCount,
   causeOf,
-  type FailureCause,
-  isOverload,
   retryAfter,
   type RetryLimits,
 } from '../../core/jobs/retry-policy.js';
@@ -30,14 +28,14 @@ interface VerdictContext {
 export const isGood = (answer: Answer): boolean =>
   answer.kind === 'answer' && answer.status >= 200 && answer.status < 300;
 
-/** 429, 5xx or a timeout. */
+/** 429, 5xx or a timeout: fewer concurrent lines should be sent. */
 export const isOverloaded = (answer: Answer): boolean =>
   answer.kind === 'answer'
-    ? isOverload(answer)
+    ? answer.status === 429 || answer.status >= 500
     : answer.kind === 'transport' && answer.cause === 'timeout';
 
 /** @returns undefined if the attempt succeeded, or a retry would fail as well */
-export const failureCauseOf = (answer: Answer): FailureCause | undefined =>
+export const failureCauseOf = (answer: Answer) =>
   isGood(answer) || answer.kind === 'too_large' ? undefined : causeOf(answer);
 
 /** What the target asked for. */

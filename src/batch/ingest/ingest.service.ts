@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type JobProblem, type BatchEndpoint } from '../../core/jobs/batch-job.js';
+import { type BatchJob, type JobProblem } from '../../core/jobs/batch-job.js';
 import { BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { Settings } from '../../platform/config/settings.js';
 import { LineSplitter, type FileLine } from '../../platform/storage/line-splitter.js';
@@ -87,7 +87,7 @@ export interface InputRules extends Pick<
   Settings['batch'],
   'maxLines' | 'maxLineBytes' | 'maxModels'
 > {
-  readonly endpoint: BatchEndpoint;
+  readonly endpoint: BatchJob['endpoint'];
   /**
    * True: invalid lines are reported and the others sent. False: one invalid line
    * fails the batch.

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { status } from '@grpc/grpc-js';
-import { slotCredits, slotOverdraft } from '../../core/dispatch/worker-slots.js';
+import { slotsOf } from '../../core/dispatch/worker-slots.js';
 import {
   type Check,
   type CheckContext,
@@ -71,8 +71,8 @@ export const CANCEL_CHECKS: readonly Check[] = [
     needs: 'cancel',
     /** As many requests as a gateway sends, each within reach of Cancel. */
     async run(context) {
-      const { report } = context;
-      const count = Math.min(MAX_HELD, slotCredits(report) + slotOverdraft(report));
+      const { credits, overdraft } = slotsOf(context.report);
+      const count = Math.min(MAX_HELD, credits + overdraft);
       const calls = Array.from({ length: count }, () =>
         context.client.start(context.samples.lasting),
       );

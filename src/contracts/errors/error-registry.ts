@@ -8,7 +8,7 @@ import type { DomainError, ErrorCode } from '../../core/errors/domain-error.js';
  * status or is sent with `x-should-retry: false` (`retry: 'never'`). `scripts/docs.mjs`
  * writes docs/reference/errors.md from this table.
  */
-export interface ErrorDefinition {
+interface ErrorDefinition {
   readonly status: number;
   readonly type:
     | 'invalid_request_error'
@@ -24,15 +24,25 @@ export interface ErrorDefinition {
   readonly help: string;
 }
 
-const invalid = (status: number, help: string): ErrorDefinition => ({
+const invalid = (
+  status: number,
+  help: string,
+  retry: ErrorDefinition['retry'] = 'never',
+): ErrorDefinition => ({
   status,
   type: 'invalid_request_error',
-  retry: 'never',
+  retry,
+  help,
+});
+const limited = (help: string): ErrorDefinition => ({
+  status: 429,
+  type: 'rate_limit_error',
+  retry: 'later',
   help,
 });
 const server = (
   status: number,
-  retry: 'never' | 'later',
+  retry: ErrorDefinition['retry'],
   help: string,
 ): ErrorDefinition => ({
   status,
@@ -185,28 +195,24 @@ export const ERROR_REGISTRY = {
     409,
     'The database holds 10,000 live API keys, the most there may be.',
   ),
-  duplicate_request_id: {
-    status: 409,
-    type: 'invalid_request_error',
-    retry: 'later',
-    help: 'A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended.',
-  },
-  request_not_finished: {
-    status: 409,
-    type: 'invalid_request_error',
-    retry: 'later',
-    help: 'The request has no answer yet; `GET /v1/requests/{id}` returns its state.',
-  },
+  duplicate_request_id: invalid(
+    409,
+    'A request with this X-Request-Id or Idempotency-Key is still running; retry after it has ended.',
+    'later',
+  ),
+  request_not_finished: invalid(
+    409,
+    'The request has no answer yet; `GET /v1/requests/{id}` returns its state.',
+    'later',
+  ),
   expectation_failed: invalid(
     417,
     'The header `Expect` has a value other than `100-continue`.',
   ),
-  transfer_coding_unsupported: {
-    status: 501,
-    type: 'invalid_request_error',
-    retry: 'never',
-    help: 'The header `Transfer-Encoding` has a coding other than `chunked`.',
-  },
+  transfer_coding_unsupported: invalid(
+    501,
+    'The header `Transfer-Encoding` has a coding other than `chunked`.',
+  ),
   file_too_large: invalid(
     413,
     'Audio (also of `file_url`) exceeds `server.upload_limit_bytes`, or a file the limit of its purpose or part.',
@@ -227,24 +233,15 @@ export const ERROR_REGISTRY = {
     422,
     'The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request.',
   ),
-  live_feed_limit: {
-    status: 429,
-    type: 'rate_limit_error',
-    retry: 'later',
-    help: 'Too many messages or rooms on one connection of the live feed.',
-  },
-  queue_full: {
-    status: 429,
-    type: 'rate_limit_error',
-    retry: 'later',
-    help: 'The queue is full; Retry-After says when there should be room, from the forecast.',
-  },
-  rate_limit_exceeded: {
-    status: 429,
-    type: 'rate_limit_error',
-    retry: 'later',
-    help: 'A limit per minute or of concurrent requests is reached; Retry-After says when to retry.',
-  },
+  live_feed_limit: limited(
+    'Too many messages or rooms on one connection of the live feed.',
+  ),
+  queue_full: limited(
+    'The queue is full; Retry-After says when there should be room, from the forecast.',
+  ),
+  rate_limit_exceeded: limited(
+    'A limit per minute or of concurrent requests is reached; Retry-After says when to retry.',
+  ),
   insufficient_quota: {
     status: 429,
     type: 'insufficient_quota',

@@ -1,27 +1,16 @@
-import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import { type RequestCounts } from '../../core/jobs/batch-job.js';
 import { type BatchStatus } from '../../core/jobs/batch-status.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-import {
-  type CancelReason,
-  type SettlementStatus,
-} from '../../core/request/settlement.js';
+import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
 import { type ErrorCode } from '../../core/errors/domain-error.js';
-import { type ErrorBody } from '../openai/error-envelope.js';
+import { type ErrorEnvelope } from '../openai/error-envelope.js';
 
 /** Where Socket.IO listens, and the one namespace there. WebSocket transport only. */
 export const LIVE_PATH = '/events/';
 export const LIVE_NAMESPACE = '/events';
 
 export type LiveRoomName = 'queue' | 'workers' | `request:${string}` | `batch:${string}`;
-
-/** Undefined for what is no room. Ids are request ids as `X-Request-Id` takes them. */
-export function liveRoomName(value: unknown): LiveRoomName | undefined {
-  const isRoom =
-    typeof value === 'string' &&
-    /^(queue|workers|(request|batch):[A-Za-z0-9._:-]{1,128})$/.test(value);
-  return isRoom ? (value as LiveRoomName) : undefined;
-}
 
 /** Room `queue`, keyed by model. The last five count since the gateway started. */
 export interface LiveQueueLine {
@@ -51,7 +40,7 @@ export interface LiveRequest {
   readonly request_id: string;
   readonly model: string;
   readonly priority: PriorityLabel;
-  readonly state: 'queued' | 'running' | SettlementStatus;
+  readonly state: 'queued' | 'running' | Settlement['status'];
   readonly attempts: number;
   /** BATCH that counts as realtime because of its age. */
   readonly aged: boolean;
@@ -123,7 +112,7 @@ export type LiveAnswer =
       readonly found: boolean;
       readonly snapshots: LiveSnapshot[];
     }
-  | { readonly ok: false; readonly error: ErrorBody };
+  | { readonly ok: false; readonly error: ErrorEnvelope['error'] };
 
 export interface ServerToClientEvents {
   snapshot: (snapshot: LiveSnapshot) => void;

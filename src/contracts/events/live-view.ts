@@ -6,17 +6,12 @@ import {
   type LiveState,
 } from './live-event.js';
 
-interface Part {
-  readonly seq: number;
-  readonly state: LiveState;
-}
-
 /**
  * One room as a listener knows it: parts by gateway. Server and clients keep it by
  * the same rules.
  */
 export class LiveView {
-  readonly #parts = new Map<string, Part>();
+  readonly #parts = new Map<string, Pick<LiveSnapshot, 'seq' | 'state'>>();
 
   constructor(readonly room: LiveRoomName) {}
 

@@ -60,7 +60,7 @@ interface ScoredToken {
   readonly logprob: number;
 }
 
-export interface DrawnToken extends ScoredToken {
+interface DrawnToken extends ScoredToken {
   /** The likeliest at this place. */
   readonly top: readonly ScoredToken[];
   /** Where its text begins, in characters. */
@@ -108,18 +108,10 @@ export const completionLogprobs = (tokens: readonly DrawnToken[]): object => ({
   text_offset: tokens.map(({ offset }) => offset),
 });
 
-/** Whose body it is: that of `/v1/chat/completions` or of `/v1/completions`. */
-export type GenerationForm = 'chat' | 'completion';
-
-/** Beside those, what only another server knows: the bodies of its other dialects. */
-export type RequestForm = GenerationForm | 'response' | 'message' | TokenForm;
-
-/** Nothing is generated: the answer is that of the route of this name. */
-export type TokenForm = 'tokenize' | 'detokenize';
-
 /** What all chunks of one answer share. */
 export interface GenerationHead {
-  readonly form: GenerationForm;
+  /** Whose body it is: that of `/v1/chat/completions` or of `/v1/completions`. */
+  readonly form: 'chat' | 'completion';
   /** `chatcmpl-…`, `cmpl-…` */
   readonly id: string;
   /** Unix seconds. */

@@ -9,7 +9,7 @@ const UNSPACED = new RegExp(
  * The separator of two pieces of a text: a space, or nothing in scripts without spaces
  * and beside an empty piece.
  */
-export function gapBetween(before: string, after: string): string {
+function gapBetween(before: string, after: string): string {
   const last = [...before.slice(-2)].at(-1) ?? '';
   const [first = ''] = after.slice(0, 2);
   if (last === '' || first === '' || UNSPACED.test(last) || UNSPACED.test(first))

@@ -4,20 +4,12 @@ import { randomUUID } from 'node:crypto';
 export type FormField = readonly [name: string, value: string];
 
 /**
- * What stands before and after the bytes of the one file of a form; without a file,
- * the whole form.
- */
-export interface FormFrame {
-  readonly contentType: string;
-  readonly head: Buffer;
-  readonly tail: Buffer;
-}
-
-/**
  * `multipart/form-data` around a file that is referred to, not copied: the length is
  * known before it is sent.
+ * @returns what stands before and after the bytes of the one file; without a file, the
+ *   whole form
  */
-export function formFrame(fields: readonly FormField[], filename?: string): FormFrame {
+export function formFrame(fields: readonly FormField[], filename?: string) {
   const boundary = `switchyard-${randomUUID()}`;
   const header = (name: string) =>
     `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"`;

@@ -277,12 +277,10 @@ const diarizedSegment = (segment: TranscriptSegment) => ({
   speaker: segment.speaker ?? '',
 });
 
-export type TimestampGranularity = 'word' | 'segment';
-
 interface VerboseOptions {
   readonly task: TranscriptionParams['task'];
   /** OpenAI's default is `['segment']`. */
-  readonly granularities: readonly TimestampGranularity[];
+  readonly granularities: readonly ('word' | 'segment')[];
 }
 
 /**
@@ -290,7 +288,7 @@ interface VerboseOptions {
  * was asked for.
  */
 export function formatVerboseJson(transcript: Transcript, options: VerboseOptions) {
-  const wants = (granularity: TimestampGranularity) =>
+  const wants = (granularity: 'word' | 'segment') =>
     options.granularities.includes(granularity);
   return {
     task: options.task,
@@ -336,11 +334,6 @@ export interface TranscriptBodyOptions extends VerboseOptions {
   readonly stream: boolean;
 }
 
-export interface TranscriptBody {
-  readonly contentType: string;
-  readonly body: string;
-}
-
 const PLAIN = 'text/plain; charset=utf-8';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -349,33 +342,17 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 export function transcriptBody(
   transcript: Transcript,
   options: TranscriptBodyOptions,
-): TranscriptBody {
+): { readonly contentType: string; readonly body: string } {
   if (options.stream) {
     const body = formatTranscriptStream(transcript, {
       diarized: options.format === 'diarized_json',
     });
     return { contentType: SSE_CONTENT_TYPE, body };
   }
-  switch (options.format) {
-    case 'json':
-      return { contentType: JSON_TYPE, body: JSON.stringify(formatJson(transcript)) };
-    case 'verbose_json':
-      return {
-        contentType: JSON_TYPE,
-        body: JSON.stringify(formatVerboseJson(transcript, options)),
-      };
-    case 'diarized_json':
-      return {
-        contentType: JSON_TYPE,
-        body: JSON.stringify(formatDiarizedJson(transcript, options)),
-      };
-    case 'text':
-      return { contentType: PLAIN, body: `${transcript.text}\n` };
-    case 'srt':
-      return { contentType: PLAIN, body: formatSrt(transcript) };
-    case 'vtt':
-      return { contentType: PLAIN, body: formatVtt(transcript) };
-  }
+  const body = BODIES[options.format](transcript, options);
+  return typeof body === 'string'
+    ? { contentType: PLAIN, body }
+    : { contentType: JSON_TYPE, body: JSON.stringify(body) };
 }
 
 const formatJson = ({ text, logprobs, durationS }: Transcript): object => ({
@@ -383,3 +360,17 @@ const formatJson = ({ text, logprobs, durationS }: Transcript): object => ({
   ...(logprobs && { logprobs: logprobs.map(logprobBody) }),
   usage: durationUsage(durationS),
 });
+
+const BODIES: Readonly<
+  Record<
+    TranscriptFormat,
+    (heard: Transcript, options: VerboseOptions) => object | string
+  >
+> = {
+  json: formatJson,
+  text: ({ text }) => `${text}\n`,
+  srt: formatSrt,
+  verbose_json: formatVerboseJson,
+  vtt: formatVtt,
+  diarized_json: formatDiarizedJson,
+};

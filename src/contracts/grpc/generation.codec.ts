@@ -1,5 +1,4 @@
 import { MAX_TENANT_WEIGHT } from '../../core/queue/request-place.js';
-import { type RequestForm } from '../formats/generation-body.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { invalidField } from '../schema/field-problems.js';
 import {
@@ -17,10 +16,10 @@ import {
   GenerateRequest_Form as Form,
   type GenerateRequest,
   type GenerateResponse,
-  TextGenerationClient,
 } from './generated/switchyard/v1/generation.js';
 
 export {
+  TextGenerationClient as TextGenerationStub,
   TextGenerationService as textGenerationDefinition,
   type TextGenerationClient,
   type TextGenerationServer,
@@ -30,11 +29,13 @@ export {
   type GenerateResponse,
 } from './generated/switchyard/v1/generation.js';
 
-export const TextGenerationStub = TextGenerationClient;
-
 /** One `Generate` call as both sides see it. */
 export interface GenerateCallFields extends CallEnvelope {
-  readonly form: RequestForm;
+  /**
+   * The bodies of `response` and `message` are known to another server only; for
+   * `tokenize` and `detokenize` nothing is generated.
+   */
+  readonly form: keyof typeof FORMS;
   /** The caller's JSON object, byte by byte. */
   readonly body: Buffer;
   /** OpenAI's chunks; else one chunk with the whole answer. */
@@ -85,8 +86,8 @@ const FORMS = {
   detokenize: Form.DETOKENIZE,
   message: Form.MESSAGE,
 } as const;
-const FORM_NAMES = new Map<Form, RequestForm>(
-  Object.entries(FORMS).map(([name, form]) => [form, name as RequestForm]),
+const FORM_NAMES = new Map<Form, GenerateCallFields['form']>(
+  Object.entries(FORMS).map(([name, form]) => [form, name as GenerateCallFields['form']]),
 );
 
 export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest => ({

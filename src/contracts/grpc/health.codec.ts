@@ -1,8 +1,5 @@
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
-import {
-  HealthCheckResponse_ServingStatus,
-  HealthClient,
-} from './generated/grpc/health/v1/health.js';
+import { HealthCheckResponse_ServingStatus } from './generated/grpc/health/v1/health.js';
 import {
   type GenerationActivity,
   type HealthResponse,
@@ -10,6 +7,7 @@ import {
 } from './generated/switchyard/v1/common.js';
 
 export {
+  HealthClient as HealthStub,
   HealthService as healthDefinition,
   type HealthClient,
   type HealthServer,
@@ -22,12 +20,9 @@ export {
   type HealthResponse,
 } from './generated/switchyard/v1/common.js';
 
-export const HealthStub = HealthClient;
-
 /** Values of the standard `grpc.health.v1` protocol. */
-export const SERVING = HealthCheckResponse_ServingStatus.SERVING;
-export const NOT_SERVING = HealthCheckResponse_ServingStatus.NOT_SERVING;
-export const SERVICE_UNKNOWN = HealthCheckResponse_ServingStatus.SERVICE_UNKNOWN;
+export const { SERVING, NOT_SERVING, SERVICE_UNKNOWN } =
+  HealthCheckResponse_ServingStatus;
 
 /** What a worker reports about itself, besides the standard check. */
 export interface WorkerHealthReport extends Omit<EngineInfo, 'callMs' | 'capabilities'> {

@@ -1,5 +1,5 @@
 import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/grpc-js';
-import { type LossKind, WorkerLostError } from '../../core/request/worker-lost.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import {
   ERROR_REGISTRY,
@@ -12,15 +12,6 @@ import { errorMessage } from '@switchyard/engine-api/error-message.js';
 const CODE_KEY = 'switchyard-code';
 const PARAM_KEY = 'switchyard-param';
 const FOREIGN_KEY = 'switchyard-upstream-code';
-
-/** What a gRPC handler answers with instead of a reply. */
-interface CallFailure {
-  readonly name: string;
-  readonly message: string;
-  readonly code: status;
-  readonly details: string;
-  readonly metadata: Metadata;
-}
 
 /**
  * The gRPC status nearest to an HTTP status of the error registry; for people and
@@ -43,7 +34,7 @@ const STATUS_OF_HTTP: Readonly<Record<number, status>> = {
  * error that is no `DomainError` becomes `engine_failed`; its message is sent, its
  * stack is not.
  */
-export function encodeFailure(error: unknown): CallFailure {
+export function encodeFailure(error: unknown) {
   const failure =
     error instanceof DomainError
       ? error
@@ -89,10 +80,6 @@ export function decodeFailure(error: unknown, lostTogether?: number): DomainErro
   });
 }
 
-/** A failure of a worker in this process, as it would arrive from another one. */
-export const failureAcross = (error: unknown): DomainError =>
-  decodeFailure(Object.assign(new Error(), encodeFailure(error)));
-
 /** What a worker said about a failure, as it was sent. */
 export const failureTrailers = (ended: StatusObject) => ({
   code: trailer(ended, CODE_KEY),
@@ -127,7 +114,7 @@ const DRAINING: ReadonlySet<string | undefined> = new Set<ErrorCode>([
 ]);
 
 /** Undefined: the worker answered. */
-function lossOf(ended: StatusObject): LossKind | undefined {
+function lossOf(ended: StatusObject): WorkerLostError['kind'] | undefined {
   if (isConnectionLost(ended)) return 'disconnected';
   const code = trailer(ended, CODE_KEY);
   if (DRAINING.has(code)) return 'draining';
@@ -156,26 +143,18 @@ const WORKER_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  */
 function codeOf(ended: ServiceError): ErrorCode {
   const code = trailer(ended, CODE_KEY);
-  if (!isErrorCode(code)) return codeOfStatus(ended.code);
+  if (!isErrorCode(code)) return CODE_OF_STATUS[ended.code] ?? 'engine_failed';
   return WORKER_CODES.has(code) || INPUT_STATUSES.has(ERROR_REGISTRY[code].status)
     ? code
     : 'engine_failed';
 }
 
-function codeOfStatus(code: status): ErrorCode {
-  switch (code) {
-    case status.CANCELLED:
-      return 'request_cancelled';
-    case status.DEADLINE_EXCEEDED:
-      return 'inference_timeout';
-    case status.INVALID_ARGUMENT:
-      return 'invalid_value';
-    case status.UNIMPLEMENTED:
-      return 'internal_error';
-    default:
-      return 'engine_failed';
-  }
-}
+const CODE_OF_STATUS: Readonly<Partial<Record<status, ErrorCode>>> = {
+  [status.CANCELLED]: 'request_cancelled',
+  [status.DEADLINE_EXCEEDED]: 'inference_timeout',
+  [status.INVALID_ARGUMENT]: 'invalid_value',
+  [status.UNIMPLEMENTED]: 'internal_error',
+};
 
 /** Percent-encoded by our workers; another one may send it as it is. */
 function decoded(param: string): string {

@@ -88,15 +88,13 @@ export {
   type TranscribeUploadResponse,
 } from './generated/switchyard/v1/stt.js';
 
-/** The file itself, or where the worker finds it. */
-export type CallAudio = Buffer | { readonly url: string };
-
 /**
  * One `TranscribeFile` call as both sides see it. `audio` of a received call is a view of
  * the gRPC message.
  */
 export interface TranscribeCallFields extends CallEnvelope, TranscriptionParams {
-  readonly audio: CallAudio;
+  /** The file itself, or where the worker finds it. */
+  readonly audio: Buffer | { readonly url: string };
   /** As the client named it: a container hint for the decoder, never a path. */
   readonly filename: string;
 }
@@ -223,9 +221,7 @@ export function decodeTranscript(reported: TranscribeFileResponse): TranscribeAn
   };
 }
 
-/** What `TranscribeUpload` answers: segments as they become final, then the whole. */
-export type UploadAnswer = FinalSegment | TranscribeAnswer;
-
+/** Of an upload, as soon as it is final. */
 interface FinalSegment {
   readonly kind: 'segment';
   readonly segment: TranscriptSegment;
@@ -268,10 +264,13 @@ export const encodeUploadDone = (
   message: { $case: 'done', value: encodeTranscript(transcript, execution) },
 });
 
-/** Undefined for a message of a kind that is not known here. */
+/**
+ * What `TranscribeUpload` answers: segments as they become final, then the whole. Undefined
+ * for a message of a kind that is not known here.
+ */
 export function decodeUploadAnswer({
   message,
-}: TranscribeUploadResponse): UploadAnswer | undefined {
+}: TranscribeUploadResponse): FinalSegment | TranscribeAnswer | undefined {
   if (message?.$case === 'done') return decodeTranscript(message.value);
   if (message?.value.segment === undefined) return undefined;
   const { segment, words, logprobs } = message.value;

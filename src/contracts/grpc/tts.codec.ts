@@ -2,12 +2,12 @@ import { SPEECH_FORMATS, type SpeechParams } from '../formats/speech.js';
 import { invalidField } from '../schema/field-problems.js';
 import { type CallEnvelope, decodeEnvelope, encodeEnvelope } from './call.codec.js';
 import {
-  TextToSpeechClient,
   type SynthesizeRequest,
   type SynthesizeResponse,
 } from './generated/switchyard/v1/tts.js';
 
 export {
+  TextToSpeechClient as TextToSpeechStub,
   TextToSpeechService as textToSpeechDefinition,
   type TextToSpeechClient,
   type TextToSpeechServer,
@@ -15,14 +15,11 @@ export {
   type SynthesizeResponse,
 } from './generated/switchyard/v1/tts.js';
 
-export const TextToSpeechStub = TextToSpeechClient;
-
 /** One `Synthesize` call as both sides see it. */
 export type SynthesizeCallFields = CallEnvelope & SpeechParams;
 
 /** The stream in order: one header, audio, one done. */
 export type SpeechMessage = NonNullable<SynthesizeResponse['message']>;
-export type SpeechHeader = Extract<SpeechMessage, { $case: 'header' }>['value'];
 
 export const encodeSynthesizeCall = (call: SynthesizeCallFields): SynthesizeRequest => ({
   ...call,

@@ -23,7 +23,7 @@ const OBJECT = anything({ type: 'object', additionalProperties: true });
 
 /** Of every request for a model. */
 @ApiSchema({ name: 'OllamaModelDto' })
-export class OllamaModelFields {
+class OllamaModelFields {
   @ModelNameField('gpt-4o-mini', 'A model id or alias; `:latest` may follow it.')
   model!: string;
 

@@ -1,4 +1,4 @@
-import { BATCH_ENDPOINTS, type BatchEndpoint } from '../../core/jobs/batch-job.js';
+import { BATCH_ENDPOINTS, type BatchJob } from '../../core/jobs/batch-job.js';
 import { COMPLETION_WINDOWS, windowSeconds } from '../../core/jobs/completion-window.js';
 import {
   choiceOf,
@@ -28,7 +28,7 @@ export class BatchCreateDto {
   input_file_id!: string;
 
   @RequiredField(choiceOf(BATCH_ENDPOINTS), { description: 'Every line goes there.' })
-  endpoint!: BatchEndpoint;
+  endpoint!: BatchJob['endpoint'];
 
   @RequiredField(custom({ type: String }, isWindow, `must be ${COMPLETION_WINDOWS}`), {
     example: '24h',

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { errorDefinition } from '../errors/error-registry.js';
 
-export class ErrorBody {
+class ErrorBody {
   @ApiProperty({ example: 'The model `whisper-9` does not exist.' })
   message!: string;
 

@@ -43,22 +43,20 @@ export type ServiceTier = (typeof SERVICE_TIERS)[number];
 /** Header that names the ignored fields of an HTTP request, separated by commas. */
 export const IGNORED_HEADER = 'x-switchyard-ignored';
 
-/**
- * What happens to a field (D-34):
- * - `honoured`: it acts with every model
- * - `advice`: it may make an answer better; a model that cannot use it answers without,
- *   and the answer says so
- * - `meaning`: it decides what the answer is; a model that cannot honour it refuses it
- * - `ignored`: it advises, and has no effect here: accepted and reported
- * - `refused`: it changes the meaning and cannot be honoured here
- */
-type FieldTreatment = 'honoured' | 'advice' | 'meaning' | 'ignored' | 'refused';
-
 /** How a field that a model cannot honour is answered. */
 export type FieldNature = 'advice' | 'meaning';
 
 export interface FieldRule {
-  readonly treatment: FieldTreatment;
+  /**
+   * What happens to a field (D-34):
+   * - `honoured`: it acts with every model
+   * - `advice`: it may make an answer better; a model that cannot use it answers without,
+   *   and the answer says so
+   * - `meaning`: it decides what the answer is; a model that cannot honour it refuses it
+   * - `ignored`: it advises, and has no effect here: accepted and reported
+   * - `refused`: it changes the meaning and cannot be honoured here
+   */
+  readonly treatment: 'honoured' | 'advice' | 'meaning' | 'ignored' | 'refused';
   /** What a model has to be able to do; of `advice` and `meaning`. */
   readonly capability?: string;
   /** Why, or how far. */

@@ -86,7 +86,7 @@ export class TextModelFields {
   ...foreignFields(advice(PASSED_ON, "Other servers' own.")),
   user: END_USER,
 })
-export class TextGenerationFields extends TextModelFields {
+class TextGenerationFields extends TextModelFields {
   @Field(trueOrFalse(), {
     default: false,
     description: 'Chunks as server-sent events, then `[DONE]`.',

@@ -26,6 +26,8 @@ export interface CallableTool {
   /** What the model calls. */
   readonly name: string;
   readonly tool: Callable;
+  /** JSON Schema of the arguments: a custom tool has one text, `input`. */
+  readonly parameters: Fields | null;
   readonly namespace?: string | undefined;
   /** In the body. */
   readonly path: string;
@@ -47,11 +49,13 @@ export function callableTools(
 ): readonly CallableTool[] {
   return tools.flatMap((tool, index): readonly CallableTool[] => {
     const path = paths[index] ?? `tools[${index}]`;
-    if (tool.type !== 'namespace') return [{ name: tool.name, tool, path }];
+    if (tool.type !== 'namespace')
+      return [{ name: tool.name, tool, parameters: parametersOf(tool), path }];
     const { name: namespace } = tool;
     return tool.tools.map((inner, at) => {
       const name = nameInChat({ name: inner.name, namespace });
-      return { name, tool: inner, namespace, path: `${path}.tools[${at}]` };
+      const parameters = parametersOf(inner);
+      return { name, tool: inner, parameters, namespace, path: `${path}.tools[${at}]` };
     });
   });
 }
@@ -83,8 +87,7 @@ const TEXT_PARAMETERS = {
   properties: { input: { type: 'string' } },
 };
 
-/** JSON Schema of the arguments: a custom tool has one text, `input`. */
-export const parametersOf = (tool: CallableTool['tool']) =>
+const parametersOf = (tool: Callable): CallableTool['parameters'] =>
   tool.type === 'custom' ? TEXT_PARAMETERS : tool.parameters;
 
 /** Arguments of a call of a custom tool. */
@@ -101,9 +104,8 @@ export function inputOf(json: string): string | undefined {
 }
 
 /** As a chat declares it. */
-export function functionInChat({ name, tool }: CallableTool): object {
+export function functionInChat({ name, tool, parameters }: CallableTool): object {
   const { description } = tool;
-  const parameters = parametersOf(tool);
   const strict = tool.type === 'custom' ? null : tool.strict;
   const given = Object.entries({ name, description, parameters, strict }).filter(
     ([, value]) => value !== null,

@@ -1,4 +1,3 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { END_USER } from './embedding.dto.js';
 import {
@@ -21,9 +20,6 @@ import { isText } from './text-or-tokens.js';
 
 const MOST_DOCUMENTS = 2048;
 const DOCUMENTS = `must be a list of 1 to ${MOST_DOCUMENTS} texts, or of objects with a \`text\`, none of them empty`;
-
-/** A document as it may be sent. */
-type RerankDocument = string | { readonly text: string };
 
 const isDocuments = (value: unknown): boolean =>
   Array.isArray(value) &&
@@ -57,7 +53,7 @@ export class RerankDto {
       description: 'Texts, or objects with a `text`.',
     },
   )
-  documents!: readonly RerankDocument[];
+  documents!: readonly (string | { readonly text: string })[];
 
   @Field(whole(1, 1_000_000), {
     maximum: undefined,
@@ -79,31 +75,4 @@ export class RerankDto {
 
   @ServiceTierField('As in embeddings.')
   service_tier: ServiceTier = 'auto';
-}
-
-class RerankedDocumentDto {
-  @ApiProperty() text!: string;
-}
-
-export class RerankResultDto {
-  @ApiProperty({ description: 'Place in `documents`, from 0.' }) index!: number;
-  @ApiProperty({ example: 0.98, description: 'The higher, the more relevant.' })
-  relevance_score!: number;
-  @ApiPropertyOptional({ type: RerankedDocumentDto }) document?: RerankedDocumentDto;
-}
-
-class RerankUsageDto {
-  @ApiProperty() prompt_tokens!: number;
-  @ApiProperty() total_tokens!: number;
-}
-
-export class RerankingDto {
-  @ApiProperty({ description: 'Id of the request; as Cohere has it, with `meta`.' })
-  id!: string;
-  @ApiProperty({ example: 'list' }) object!: 'list';
-  @ApiProperty({ example: 'bge-reranker-v2-m3' }) model!: string;
-  @ApiProperty({ type: [RerankResultDto], description: 'The most relevant first.' })
-  results!: readonly RerankResultDto[];
-  @ApiProperty({ type: RerankUsageDto }) usage!: RerankUsageDto;
-  @ApiProperty({ type: 'object', additionalProperties: true }) meta!: object;
 }

@@ -118,14 +118,12 @@ export const RESPONSE_ITEMS = {
 export const ITEM_REFERENCE = item(['item_reference'], {});
 
 export type MessageItem = z.output<typeof MESSAGE>;
-export type ReasoningItem = z.output<typeof REASONING>;
-export type CallItem = z.output<typeof FUNCTION_CALL> | z.output<typeof CUSTOM_CALL>;
+type ReasoningItem = z.output<typeof REASONING>;
+type CallItem = z.output<typeof FUNCTION_CALL> | z.output<typeof CUSTOM_CALL>;
 export type ResponseItem =
   MessageItem | ReasoningItem | CallItem | z.output<typeof CALL_OUTPUT>;
 export type ItemReference = z.output<typeof ITEM_REFERENCE>;
 
-export type ItemStatus = MessageItem['status'];
-export type MessagePart = MessageItem['content'][number];
 /** What an answer is made of: messages, and thoughts. */
 export type OutputPart =
   | z.output<typeof OUTPUT_TEXT>

@@ -1,4 +1,4 @@
-import { ApiSchema, ApiProperty } from '@nestjs/swagger';
+import { ApiSchema } from '@nestjs/swagger';
 import {
   anything,
   choiceOf,
@@ -52,12 +52,6 @@ export class InputItemsQueryDto {
 
   @PageAfter('item')
   after?: string;
-}
-
-export class ResponseDeletedDto {
-  @ApiProperty() id!: string;
-  @ApiProperty({ example: 'response' }) object!: 'response';
-  @ApiProperty({ example: true }) deleted!: true;
 }
 
 /** Characters of a text. */

@@ -103,23 +103,9 @@ export interface ResponseRequest extends ResponseParams, SamplingRequest {
   readonly stream: boolean;
 }
 
-export interface ResponseUsage {
-  readonly input_tokens: number;
-  readonly input_tokens_details: { readonly cached_tokens: number };
-  readonly output_tokens: number;
-  readonly output_tokens_details: { readonly reasoning_tokens: number };
-  readonly total_tokens: number;
-}
-
 interface ResponseError {
   readonly code: string;
   readonly message: string;
-}
-
-/** The same, and more, as the last but one event of a response that failed. */
-export interface ResponseFailure extends ResponseError {
-  readonly type: string;
-  readonly param: string | null;
 }
 
 /** The answer. Times are Unix seconds. */
@@ -136,7 +122,13 @@ export interface ResponseObject extends ResponseParams, Readonly<typeof USUAL_SA
   readonly error: ResponseError | null;
   readonly model: string;
   readonly output: readonly ResponseItem[];
-  readonly usage: ResponseUsage | null;
+  readonly usage: {
+    readonly input_tokens: number;
+    readonly input_tokens_details: { readonly cached_tokens: number };
+    readonly output_tokens: number;
+    readonly output_tokens_details: { readonly reasoning_tokens: number };
+    readonly total_tokens: number;
+  } | null;
   readonly service_tier: string;
 }
 
@@ -151,7 +143,14 @@ type TextName =
 /** An event without its number. */
 export type ResponseEventBody =
   | { readonly type: ResponseStatusEvent; readonly response: ResponseObject }
-  | { readonly type: 'error'; readonly error: ResponseFailure }
+  /** The last but one event of a response that failed. */
+  | {
+      readonly type: 'error';
+      readonly error: ResponseError & {
+        readonly type: string;
+        readonly param: string | null;
+      };
+    }
   | {
       readonly type: 'response.output_item.added' | 'response.output_item.done';
       readonly output_index: number;

@@ -9,11 +9,7 @@ import {
 } from './field-types.js';
 import { Field, ModelNameField, PassesOn, RequiredField } from './field.decorators.js';
 
-class TokenModelDto {
-  @ModelNameField('gpt-4o-mini', 'A model of kind `llm`.')
-  model!: string;
-}
-
+const MODEL = 'A model of kind `llm`.';
 const REFUSED = meaning(PASSED_ON, 'Local models refuse `false`.');
 const NO_SETTING = advice(PASSED_ON, 'Local models have no such setting.');
 
@@ -24,7 +20,10 @@ const NO_SETTING = advice(PASSED_ON, 'Local models have no such setting.');
   return_token_strs: NO_SETTING,
   with_pieces: NO_SETTING,
 })
-export class TokenizeDto extends TokenModelDto {
+export class TokenizeDto {
+  @ModelNameField('gpt-4o-mini', MODEL)
+  model!: string;
+
   @Field(anyText(), {
     example: 'A switchyard is',
     rule: honoured('Cut as a prompt is, with the first token of the model.'),
@@ -48,7 +47,10 @@ const isTokens = (value: unknown): boolean =>
   value.every(token => Number.isSafeInteger(token) && Number(token) >= 0);
 
 /** Fields of `POST /detokenize`. */
-export class DetokenizeDto extends TokenModelDto {
+export class DetokenizeDto {
+  @ModelNameField('gpt-4o-mini', MODEL)
+  model!: string;
+
   @RequiredField(custom({ type: [Number] }, isTokens, 'must be a list of token ids'), {
     example: [1, 300, 301],
   })

@@ -11,7 +11,14 @@ import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
  * successes do, so both reach the waiting gateway the same way. BullMQ's own `failed` is
  * used for jobs whose workers died more often than allowed (`worker_lost`).
  */
-export type QueueJobResult = JobCompleted | JobFailed | JobCancelled;
+export type QueueJobResult<Value = JobValue | StoredJobValue> =
+  | JobCompleted<Value>
+  | (ResultFields & { readonly outcome: 'failed'; readonly error: JobError })
+  /**
+   * It was stopped by its caller, an operator or the inference deadline. Its caller
+   * is settled already.
+   */
+  | (ResultFields & { readonly outcome: 'cancelled' });
 
 interface ResultFields {
   readonly v: 1;
@@ -28,26 +35,11 @@ interface ResultFields {
   };
 }
 
-/** A result with its value loaded from wherever it was stored. */
-export type LoadedResult = JobCompleted<JobValue> | JobFailed | JobCancelled;
-
+/** @typeParam Value `JobValue` once it is loaded from wherever it was stored */
 export interface JobCompleted<Value = JobValue | StoredJobValue> extends ResultFields {
   readonly outcome: 'completed';
   readonly value: Value;
   readonly execution: CallExecution;
-}
-
-interface JobFailed extends ResultFields {
-  readonly outcome: 'failed';
-  readonly error: JobError;
-}
-
-/**
- * It was stopped by its caller, an operator or the inference deadline. Its caller
- * is settled already.
- */
-interface JobCancelled extends ResultFields {
-  readonly outcome: 'cancelled';
 }
 
 interface JobError {
@@ -60,7 +52,14 @@ interface JobError {
 
 export type JobValue =
   | { readonly kind: 'transcript'; readonly transcript: JobTranscript }
-  | JobSpeech
+  | {
+      readonly kind: 'speech';
+      /** In the blob store until its caller has it, at most until results expire (`redis.result_ttl_ms`). */
+      readonly blob: string;
+      readonly contentType: string;
+      readonly sampleRate: number;
+      readonly durationS: number;
+    }
   | {
       readonly kind: 'embeddings';
       /** 32-bit floats, little endian, one vector after another; base64. */
@@ -73,23 +72,11 @@ export type JobValue =
  * A value larger than `MAX_INLINE_BYTES`: its JSON is in the blob store, and is removed
  * once its caller has the answer.
  */
-export interface StoredJobValue {
+interface StoredJobValue {
   readonly kind: 'stored';
   /** Key in the blob store that gateways and workers share. */
   readonly blob: string;
   readonly bytes: number;
-}
-
-/**
- * The audio is in the blob store until its caller has it, at most until results expire
- * (`redis.result_ttl_ms`).
- */
-export interface JobSpeech {
-  readonly kind: 'speech';
-  readonly blob: string;
-  readonly contentType: string;
-  readonly sampleRate: number;
-  readonly durationS: number;
 }
 
 /** A `Transcript` as JSON: the bytes of tokens are lists of numbers. */
@@ -101,30 +88,24 @@ interface JobTranscript extends Omit<Transcript, 'logprobs'> {
   }[];
 }
 
-export function encodeJobTranscript({
+export const encodeJobTranscript = ({
   logprobs,
   ...transcript
-}: Transcript): JobTranscript {
-  if (!logprobs) return transcript;
-  return {
-    ...transcript,
-    logprobs: logprobs.map(({ bytes, ...rest }) => ({ ...rest, bytes: [...bytes] })),
-  };
-}
+}: Transcript): JobTranscript => ({
+  ...transcript,
+  logprobs: logprobs?.map(({ bytes, ...rest }) => ({ ...rest, bytes: [...bytes] })),
+});
 
-export function decodeJobTranscript({
+export const decodeJobTranscript = ({
   logprobs,
   ...transcript
-}: JobTranscript): Transcript {
-  if (!logprobs) return transcript;
-  return {
-    ...transcript,
-    logprobs: logprobs.map(({ bytes, ...rest }) => ({
-      ...rest,
-      bytes: Uint8Array.from(bytes),
-    })),
-  };
-}
+}: JobTranscript): Transcript => ({
+  ...transcript,
+  logprobs: logprobs?.map(({ bytes, ...rest }) => ({
+    ...rest,
+    bytes: Uint8Array.from(bytes),
+  })),
+});
 
 /**
  * Only a `DomainError` has a message for callers; anything else is a defect of the
@@ -134,13 +115,7 @@ export function encodeJobError(error: unknown): JobError {
   if (!(error instanceof DomainError))
     return { code: 'engine_failed', message: 'The engine failed on this input.' };
   const { code, message, param, foreignCode, retryAfterMs } = error;
-  return {
-    code,
-    message,
-    ...(param !== undefined && { param }),
-    ...(foreignCode !== undefined && { foreignCode }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  };
+  return { code, message, param, foreignCode, retryAfterMs };
 }
 
 export const decodeJobError = ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { DEFAULT_TIMEOUT_MS, readQueueJob } from './queue-job.js';
+import { readQueueJob } from './queue-job.js';
 
 const place = { jobId: 'open.r1', timestamp: 5000, model: 'alpha' };
 const smallest = { v: 1, kind: 'transcription', audio: { blob: 'plane/audio/1' } };
@@ -26,7 +26,7 @@ describe('readQueueJob', () => {
         priority: 'batch',
         acceptedMs: 5000,
       },
-      timeoutMs: DEFAULT_TIMEOUT_MS,
+      timeoutMs: 600_000,
       audio: { blob: 'plane/audio/1' },
       options: {
         ...{

@@ -21,9 +21,6 @@ import { SPEECH_FORMATS } from '../formats/speech.js';
  */
 const QUEUE_JOB_KINDS = ['transcription', 'translation', 'speech', 'embedding'] as const;
 
-/** For jobs that say none, milliseconds. */
-export const DEFAULT_TIMEOUT_MS = 600_000;
-
 const LONG = 10_000_000;
 const LARGE_BYTES = 64 * 1_048_576;
 const POSITIVE = numberFrom(0, Number.MAX_SAFE_INTEGER);
@@ -83,7 +80,7 @@ const fieldsOf = <const K extends (typeof QUEUE_JOB_KINDS)[number]>(
   // (D-07). Absent: it waits.
   deadlineMs: optional(POSITIVE),
   // Milliseconds one worker may have it before `inference_timeout` (D-07).
-  timeoutMs: defaulted(numberFrom(1, Number.MAX_SAFE_INTEGER), DEFAULT_TIMEOUT_MS),
+  timeoutMs: defaulted(numberFrom(1, Number.MAX_SAFE_INTEGER), 600_000),
   // SHA-256 of what is asked for, hex: the same id with a different one is a different
   // request. Absent: unknown.
   fingerprint: optional(textUpTo(128)),
@@ -175,23 +172,13 @@ const HEAD = z.looseObject(
   'must be an object',
 );
 
-/** What BullMQ knows of a job besides its data. */
-interface JobPlace {
-  readonly jobId: string;
-  /** Epoch milliseconds. */
-  readonly timestamp: number;
-  readonly model: string;
-}
-
 type Placed<Job> = Job & {
   readonly id: string;
   readonly model: string;
   readonly acceptedMs: number;
 };
 
-export type JobAudio = z.output<typeof AUDIO>;
 export type JobCallback = z.output<typeof CALLBACK>;
-export type EmbeddingOptions = z.output<typeof EMBEDDING_OPTIONS>;
 export type TranscriptionJob = Placed<z.output<typeof TRANSCRIPTION>>;
 
 /**
@@ -208,7 +195,16 @@ export type QueueJob =
  *   `unknown_parameter`, saying which field and
  *   why: a dead letter.
  */
-export function readQueueJob(data: unknown, place: JobPlace): QueueJob {
+export function readQueueJob(
+  data: unknown,
+  /** What BullMQ knows of the job besides its data. */
+  place: {
+    readonly jobId: string;
+    /** Epoch milliseconds. */
+    readonly timestamp: number;
+    readonly model: string;
+  },
+): QueueJob {
   const kind = isObject(data) ? String(data.kind) : '';
   const schema = Object.hasOwn(BY_KIND, kind)
     ? BY_KIND[kind as keyof typeof BY_KIND]

@@ -4,31 +4,16 @@ import { type PriorityLabel } from '../../core/request/request-priority.js';
 /** Prefix of the shared queue's blobs: inputs of waiting jobs, and results. */
 export const QUEUE_BLOBS = 'plane/';
 
-/** Results: synthesised speech, and values too large for Redis. */
-export const QUEUE_RESULT_BLOBS = [
-  `${QUEUE_BLOBS}speech/`,
-  `${QUEUE_BLOBS}results/`,
-] as const;
-
 /**
  * Larger inputs and results go to the blob store; Redis keeps a reference. Bytes of JSON.
  */
 export const MAX_INLINE_BYTES = 32_768;
 
 /**
- * A finished job whose caller has the answer is kept this long: other gateways may wait
- * for the same id. Milliseconds.
- */
-export const ANSWERED_TTL_MS = 10_000;
-
-/**
  * Approximate length of a queue's event stream; four entries per request. Gateways read
  * them as they come.
  */
 export const MAX_EVENTS = 2000;
-
-/** Older entries of an event stream are removed. Milliseconds. */
-export const EVENTS_TTL_MS = 60_000;
 
 /**
  * What BullMQ knows as the priority of a job. Scripts decide the order
@@ -43,10 +28,6 @@ export const QueueJobClass = {
   BATCH: 3,
 } as const;
 export type QueueJobClass = (typeof QueueJobClass)[keyof typeof QueueJobClass];
-
-/** The class of a job that has not aged. */
-export const classOf = (priority: PriorityLabel): QueueJobClass =>
-  priority === 'realtime' ? QueueJobClass.REALTIME : QueueJobClass.BATCH;
 
 /** True for a job of BATCH that a worker got because of its age. */
 export const isPromoted = (jobPriority: number, priority: PriorityLabel): boolean =>
@@ -138,15 +119,11 @@ export class QueueKeys {
     return `${this.prefix}:plane:announced`;
   }
 
-  /** List, latest first, of `DeadLetter` as JSON; trimmed to `DEAD_LETTERS_KEPT`. */
+  /** List, latest first, of `DeadLetter` as JSON; trimmed to the latest 1000. */
   dead(model: string): string {
     return `${this.prefix}:plane:dead:${spelled(model)}`;
   }
 }
-
-export const DEAD_LETTERS_KEPT = 1000;
-/** Of each; all letters of a model together stay below 90 MB. */
-export const DEAD_LETTER_BYTES = 65_536;
 
 const OPEN = 'open';
 

@@ -12,12 +12,22 @@ import {
   unsupportedField,
   wrongField,
 } from '../schema/field-problems.js';
-import { OBJECT } from '../schema/rules.js';
+import { OBJECT, objectOf } from '../schema/rules.js';
 import { requirePcm24 } from './audio-format.js';
-import { EVENT_FIELDS, EVENTS, NO_CHAT } from './session-fields.js';
+import { EVENT_FIELDS, GIVEN, NO_CHAT, objectWith } from './session-fields.js';
+
+/** What events of the client are read by, besides their type and id. */
+const EVENTS = {
+  update: objectOf({ session: GIVEN }),
+  append: objectWith(EVENT_FIELDS['input_audio_buffer.append']),
+  plain: objectOf({}),
+  create: objectWith(EVENT_FIELDS['conversation.item.create']),
+  respond: objectWith(EVENT_FIELDS['response.create']),
+  cancel: objectWith(EVENT_FIELDS['response.cancel']),
+} as const;
 
 /** What `response.create` asks to be spoken. */
-export interface SpeechFields {
+interface SpeechFields {
   /** Absent: what `conversation.item.create` has added since the last response. */
   readonly text?: string;
   /** Absent: the session's. */
@@ -132,11 +142,7 @@ function speechOf(
   const modalities = response[name];
   if (Array.isArray(modalities) && !modalities.includes('audio'))
     throw unsupportedField(`response.${name}`, NO_CHAT);
-  return {
-    ...(text !== undefined && { text }),
-    ...(voice !== undefined && { voice }),
-    metadata,
-  };
+  return { text, voice, metadata };
 }
 
 /**
@@ -221,18 +227,4 @@ export const userItem = (
   status: 'completed',
   role: 'user',
   content: [{ type: 'input_audio', transcript }],
-});
-
-/** Speech of a response as an item of the conversation. */
-export const assistantItem = (
-  id: string,
-  status: string,
-  transcript?: string,
-): Record<string, unknown> => ({
-  id,
-  object: 'realtime.item',
-  type: 'message',
-  status,
-  role: 'assistant',
-  content: transcript === undefined ? [] : [{ type: 'output_audio', transcript }],
 });

@@ -2,16 +2,17 @@ import { type z } from 'zod';
 import { wantedLanguage } from '../formats/language-name.js';
 import { IgnoredFields } from '../openai/ignored-fields.js';
 import { pathText, readObject, unsupportedField } from '../schema/field-problems.js';
-import { type AudioFormat, PCM_24K, requirePcm24 } from './audio-format.js';
+import { type AudioFormat, requirePcm24 } from './audio-format.js';
 import {
   NO_CHAT,
-  OLDER_SESSION,
+  objectWith,
   OLDER_SESSION_FIELDS,
-  SESSION,
   SESSION_FIELDS,
-  TRANSCRIPTION,
-  TURNS,
 } from './session-fields.js';
+
+const SESSION = objectWith(SESSION_FIELDS.session);
+
+const OLDER_SESSION = objectWith(OLDER_SESSION_FIELDS.session);
 
 /** Voice activity that ends utterances; milliseconds. */
 interface TurnDetection {
@@ -51,7 +52,7 @@ const TURN_DETECTION: TurnDetection = {
 
 export const defaultSession = (model: string): SessionConfig => ({
   type: 'transcription',
-  format: PCM_24K,
+  format: { encoding: 'pcm16', sampleRate: 24_000 },
   model,
   language: '',
   prompt: '',
@@ -118,22 +119,24 @@ type OlderSession = z.output<typeof OLDER_SESSION>;
 type Transcription = NonNullable<OlderSession['input_audio_transcription']>;
 type Turns = NonNullable<OlderSession['turn_detection']>;
 
-/** What both dialects set, with the paths that errors name. */
-interface Update {
-  readonly format: AudioFormat | undefined;
-  readonly transcription: Transcription | undefined;
-  readonly transcriptionPath: string;
-  /** Null: off. */
-  readonly turns: Turns | null | undefined;
-  readonly turnsPath: string;
-  readonly voice: string | undefined;
-  readonly speed: number | undefined;
-}
-
 function updated(
   current: SessionConfig,
   ignored: IgnoredFields,
-  { transcription, turns, ...update }: Update,
+  /** What both dialects set, with the paths that errors name. */
+  {
+    transcription,
+    turns,
+    ...update
+  }: {
+    readonly format: AudioFormat | undefined;
+    readonly transcription: Transcription | undefined;
+    readonly transcriptionPath: string;
+    /** Null: off. */
+    readonly turns: Turns | null | undefined;
+    readonly turnsPath: string;
+    readonly voice: string | undefined;
+    readonly speed: number | undefined;
+  },
 ): SessionConfig {
   const { transcriptionPath, turnsPath } = update;
   return {
@@ -155,7 +158,7 @@ function transcriptionOf(
   path: string,
 ): Partial<SessionConfig> {
   const { model, language, languages, prompt } = fields;
-  ignored.settle(TRANSCRIPTION, fields, path);
+  ignored.settle(OLDER_SESSION_FIELDS['session.input_audio_transcription'], fields, path);
   return {
     model: model ?? current.model,
     language:
@@ -180,7 +183,7 @@ function turnsOf(
   if (fields.create_response && type === 'realtime')
     throw unsupportedField(responds, NO_CHAT);
   if (fields.create_response) ignored.ignore(responds, NO_CHAT);
-  ignored.settle(TURNS, fields, path);
+  ignored.settle(OLDER_SESSION_FIELDS['session.turn_detection'], fields, path);
   return {
     threshold: fields.threshold ?? current.threshold,
     prefixPaddingMs: fields.prefix_padding_ms ?? current.prefixPaddingMs,

@@ -10,6 +10,7 @@ import {
 import {
   ANYTHING,
   checked,
+  defaulted,
   FLAG,
   numberFrom,
   OBJECT,
@@ -23,7 +24,7 @@ import {
   unserved,
   wholeNumberFrom,
 } from '../schema/rules.js';
-import { AUDIO_FORMAT, OLDER_AUDIO_FORMAT } from './audio-format.js';
+import { type AudioFormat, ENCODINGS } from './audio-format.js';
 
 const NO_LOGPROBS = 'live streams have no log probabilities';
 const NO_NOISE_REDUCTION = 'audio is recognised as it comes';
@@ -48,7 +49,7 @@ type Shape<R> = {
 };
 
 /** What an object with these fields is read by; `IgnoredFields.settle` does the rest. */
-const objectWith = <R extends FieldRules>(rules: R) =>
+export const objectWith = <R extends FieldRules>(rules: R) =>
   objectOf(
     Object.fromEntries(
       Object.entries(rules).map(([name, rule]) => [name, schemaOf(rule)]),
@@ -87,7 +88,7 @@ const LANGUAGES = checked<readonly string[]>(
   'a list of at most 100 strings of at most 35 characters',
 );
 
-export const TRANSCRIPTION = {
+const TRANSCRIPTION = {
   model: acts(textUpTo(256)),
   language: acts(
     textUpTo(35),
@@ -105,7 +106,7 @@ export const TRANSCRIPTION = {
   keywords: ignored(NOT_LIVE),
 } as const;
 
-export const TURNS = {
+const TURNS = {
   type: acts(
     oneOf(['server_vad', 'semantic_vad']),
     '`semantic_vad` is served as `server_vad`, with notice.',
@@ -121,6 +122,37 @@ export const TURNS = {
   idle_timeout_ms: ignored(NOT_ONE),
   eagerness: ignored(NOT_ONE),
 } as const;
+
+/** OpenAI's own format is 24 kHz; microphones and telephones deliver the others. */
+const PCM_RATES = [8000, 16_000, 24_000, 48_000] as const;
+
+/** `{type: "audio/pcm", rate: 24000}`. */
+const AUDIO_FORMAT = objectOf({
+  type: defaulted(
+    oneOf(Object.keys(ENCODINGS) as (keyof typeof ENCODINGS)[]),
+    'audio/pcm',
+  ),
+  rate: optional(ANYTHING),
+}).transform(({ type, rate }, context): AudioFormat => {
+  const encoding = ENCODINGS[type];
+  const rates: readonly number[] = encoding === 'pcm16' ? PCM_RATES : [8000];
+  const sampleRate = rate ?? (encoding === 'pcm16' ? 24_000 : 8000);
+  if (!rates.some(known => known === sampleRate))
+    context.addIssue({
+      code: 'custom',
+      path: ['rate'],
+      message: `must be one of ${rates.join(', ')}`,
+    });
+  return { encoding, sampleRate: Number(sampleRate) };
+});
+
+/** `"pcm16"`, which is 24 kHz, or G.711. */
+const OLDER_AUDIO_FORMAT = oneOf(Object.values(ENCODINGS)).transform(
+  (encoding): AudioFormat => ({
+    encoding,
+    sampleRate: encoding === 'pcm16' ? 24_000 : 8000,
+  }),
+);
 
 /** By name or as `{id}`. */
 const VOICE = textOr(
@@ -190,8 +222,6 @@ export const SESSION_FIELDS = {
   'session.audio.output': OUTPUT,
 } as const satisfies Readonly<Record<string, FieldRules>>;
 
-export const SESSION = objectWith(SESSION_FIELDS.session);
-
 /**
  * The same in the older dialect (`OpenAI-Beta: realtime=v1`), where a session is
  * one flat object.
@@ -217,8 +247,6 @@ export const OLDER_SESSION_FIELDS = {
   'session.input_audio_transcription': TRANSCRIPTION,
   'session.turn_detection': TURNS,
 } as const satisfies Readonly<Record<string, FieldRules>>;
-
-export const OLDER_SESSION = objectWith(OLDER_SESSION_FIELDS.session);
 
 /** Longest text of one response, as in `POST /v1/audio/speech`. */
 const LONGEST_TEXT = 4096;
@@ -271,7 +299,7 @@ const RESPONSE = {
 } as const;
 
 /** Neither absent nor `null`. */
-const GIVEN = z.unknown().refine(value => value != null);
+export const GIVEN = z.unknown().refine(value => value != null);
 
 /**
  * Events of the client beside `session.update`, whose `session` has a table of its own.
@@ -290,16 +318,6 @@ export const EVENT_FIELDS = {
   'response.create: response': RESPONSE,
   'response.cancel': { response_id: acts(textUpTo(128)) },
 } as const satisfies Readonly<Record<string, FieldRules>>;
-
-/** What events of the client are read by, besides their type and id. */
-export const EVENTS = {
-  update: objectOf({ session: GIVEN }),
-  append: objectWith(EVENT_FIELDS['input_audio_buffer.append']),
-  plain: objectOf({}),
-  create: objectWith(EVENT_FIELDS['conversation.item.create']),
-  respond: objectWith(EVENT_FIELDS['response.create']),
-  cancel: objectWith(EVENT_FIELDS['response.cancel']),
-} as const;
 
 /** Query of `GET /v1/realtime`. */
 export const REALTIME_QUERY = {
@@ -326,15 +344,3 @@ export const CLIENT_SECRET_FIELDS = {
     'As in `session.update`; ignored fields are named in `x-switchyard-ignored`.',
   ),
 } as const satisfies FieldRules;
-
-export const CLIENT_SECRET = objectWith(CLIENT_SECRET_FIELDS);
-
-/** The same of `POST /v1/realtime/transcription_sessions`, where it is a session's field. */
-export const OLDER_CLIENT_SECRET = z.looseObject(
-  {
-    client_secret: optional(
-      z.looseObject({ expires_at: optional(LIFETIME) }, 'must be an object'),
-    ),
-  },
-  'must be an object',
-);

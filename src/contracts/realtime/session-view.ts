@@ -1,26 +1,24 @@
-import { writtenFormat } from './audio-format.js';
+import { ENCODINGS } from './audio-format.js';
 import { type SessionConfig } from './session-config.js';
 
 /** GA's event names and shapes, or those of `OpenAI-Beta: realtime=v1`. */
 export type Dialect = 'ga' | 'older';
 
-export interface SessionFacts {
-  readonly id: string;
-  /** Unix seconds at which the session ends at the latest. */
-  readonly expiresAt: number;
-  /**
-   * An extension: how to resume after a lost connection. Absent where a session
-   * is only shown.
-   */
-  readonly resume?: { readonly secret: string; readonly window_seconds: number };
-  /** An extension: seconds without a client message after which the session ends. */
-  readonly idleTimeoutSeconds?: number;
-}
-
 /** A session as `session.created` and its relatives show it. */
 export function sessionView(
   config: SessionConfig,
-  facts: SessionFacts,
+  facts: {
+    readonly id: string;
+    /** Unix seconds at which the session ends at the latest. */
+    readonly expiresAt: number;
+    /**
+     * An extension: how to resume after a lost connection. Absent where a session
+     * is only shown.
+     */
+    readonly resume?: { readonly secret: string; readonly window_seconds: number };
+    /** An extension: seconds without a client message after which the session ends. */
+    readonly idleTimeoutSeconds?: number;
+  },
   dialect: Dialect,
 ): Record<string, unknown> {
   const { id, expiresAt, resume, idleTimeoutSeconds } = facts;
@@ -44,6 +42,12 @@ function currentShape(config: SessionConfig) {
   };
   const output = { format: { type: 'audio/pcm', rate: 24_000 }, voice, speed };
   return { type, audio: { input, output }, include: null };
+}
+
+/** The format as GA events show it. */
+function writtenFormat({ encoding, sampleRate }: SessionConfig['format']) {
+  const [type] = Object.entries(ENCODINGS).find(([, known]) => known === encoding)!;
+  return encoding === 'pcm16' ? { type, rate: sampleRate } : { type };
 }
 
 const olderShape = (config: SessionConfig) => ({

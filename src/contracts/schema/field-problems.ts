@@ -71,7 +71,7 @@ export function wrongField(param: string, value: unknown, rule: string): DomainE
   return new DomainError('invalid_value', `${what} ${rule}; got ${shown}.`, { param });
 }
 
-export type FieldPath = readonly (string | number)[];
+type FieldPath = readonly (string | number)[];
 
 /** One thing wrong with an untrusted object. */
 export interface FieldProblem {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 
 /**
@@ -8,13 +8,11 @@ import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
  * and that phrase.
  */
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
-
 /** A schema that says what it allows. @param json for editors, where zod cannot tell */
 export function rule<S extends z.ZodType>(
   allowed: string,
   make: (error: string) => S,
-  json: JsonSchema = {},
+  json: Fields = {},
 ): S {
   return make(`must be ${allowed}`).meta({ ...json, description: allowed });
 }
@@ -99,7 +97,7 @@ export function objectsUpTo<S extends z.ZodType>(most: number, item: S) {
 export const checked = <T>(
   accepts: (value: unknown) => boolean,
   allowed: string,
-  json?: JsonSchema,
+  json?: Fields,
 ) => rule(allowed, error => z.custom<T>(accepts, { error, abort: false }), json);
 
 /** An object whose names are not fixed. Its problems are told of it as a whole. */
@@ -143,10 +141,7 @@ export const always = <const V>(value: V) =>
     .transform(() => value);
 
 /** Any object, as it is. */
-export const OBJECT = z.custom<Readonly<Record<string, unknown>>>(
-  isObject,
-  'must be an object',
-);
+export const OBJECT = z.custom<Fields>(isObject, 'must be an object');
 
 /** A field that cannot act here: it is refused unless it asks for nothing. */
 export const unserved = (why: string) =>
@@ -175,7 +170,7 @@ export function objectOf<F extends z.ZodRawShape>(fields: F, allowed = 'an objec
 /**
  * For editors: JSON Schema, draft 7. Fields of objects are described by what they allow.
  */
-export function jsonSchema(schema: z.ZodType): JsonSchema {
+export function jsonSchema(schema: z.ZodType): Fields {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     target: 'draft-7',
     io: 'input',
@@ -198,15 +193,15 @@ export function jsonSchema(schema: z.ZodType): JsonSchema {
  * fields in objects.
  */
 function tidied(
-  { description, type, items, properties, required, ...rest }: JsonSchema,
+  { description, type, items, properties, required, ...rest }: Fields,
   isField: boolean,
-): JsonSchema {
+): Fields {
   const choices = rest.enum ?? (rest.const !== undefined && [rest.const]);
   if (choices) return { ...(isField && { description }), enum: choices };
   return {
     ...(isField && { description }),
     ...(type !== undefined && { type }),
-    ...(items !== undefined && { items: tidied(items as JsonSchema, false) }),
+    ...(items !== undefined && { items: tidied(items as Fields, false) }),
     ...(properties !== undefined && { properties, required: required ?? [] }),
     ...rest,
   };

@@ -14,7 +14,6 @@ import {
 import { Field, RequiredField } from '../openai/field.decorators.js';
 
 const ASR_OUTPUTS = ['txt', 'vtt', 'srt', 'tsv', 'json'] as const;
-export type AsrOutput = (typeof ASR_OUTPUTS)[number];
 
 /** The form of whisper-asr-webservice. */
 export class AsrFormDto {
@@ -41,9 +40,6 @@ export class DetectLanguageQueryDto {
   model?: string;
 }
 
-/** Why `vad_filter` has no effect. */
-export const FILTERED = 'speech is found by the worker, with or without it';
-
 /** Query of `POST /asr`. */
 export class AsrQueryDto extends DetectLanguageQueryDto {
   @Field(choiceOf(['transcribe', 'translate']), { default: 'transcribe' })
@@ -66,7 +62,7 @@ export class AsrQueryDto extends DetectLanguageQueryDto {
   @Field(fromForm(trueOrFalse()), {
     default: false,
     description: 'Has no effect.',
-    rule: ignored(FILTERED),
+    rule: ignored('speech is found by the worker, with or without it'),
   })
   vad_filter = false;
 
@@ -78,7 +74,7 @@ export class AsrQueryDto extends DetectLanguageQueryDto {
   word_timestamps = false;
 
   @Field(choiceOf(ASR_OUTPUTS), { default: 'txt' })
-  output: AsrOutput = 'txt';
+  output: (typeof ASR_OUTPUTS)[number] = 'txt';
 }
 
 /** Answer of `POST /detect-language`. */

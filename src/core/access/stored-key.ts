@@ -24,18 +24,3 @@ export interface StoredKey {
   readonly lastUsedAtMs?: number;
   readonly revokedAtMs?: number;
 }
-
-/** A session of the console after its sign-out. */
-export interface EndedSession {
-  /** SHA-256 of its token, 64 hexadecimal digits. */
-  readonly sha256: string;
-  readonly endedAtMs: number;
-  readonly expiresAtMs: number;
-}
-
-export interface NewSecret {
-  readonly sha256: string;
-  readonly prefix: string;
-  /** How long the present secret stays valid; absent: it ends at once. */
-  readonly replacedUntilMs?: number;
-}

@@ -1,5 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import { type BatchPolicy, BatchWindow, type WindowDecision } from './batch-window.js';
+import { BatchWindow } from './batch-window.js';
+
+type BatchPolicy = ConstructorParameters<typeof BatchWindow>[0]['policy'];
+type WindowDecision = ReturnType<BatchWindow['decide']>;
 
 /** The defaults of D-02: 8 per group, 50 ms, quiet gap 5 ms. */
 const aWindow = (policy: BatchPolicy): BatchWindow =>

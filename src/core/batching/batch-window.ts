@@ -1,25 +1,9 @@
 /**
- * `adaptive`: D-02. `window`: a plain timer, also while the device is busy. `none`:
- * waiting requests are sent at once.
- */
-export type BatchPolicy = 'adaptive' | 'window' | 'none';
-
-/**
  * Node's timers count whole milliseconds from a clock that is read once per turn, so a
  * wake may come this much early. A window that is due within less than this is due: it
  * may close this much early instead of one tick late.
  */
 export const TIMER_RESOLUTION_MS = 1;
-
-interface BatchWindowOptions {
-  readonly policy: BatchPolicy;
-  /** Requests per group at most (8). */
-  readonly maxSize: number;
-  /** A group never waits longer than this after its first request was enqueued (50). */
-  readonly windowMs: number;
-  /** A group is sent when no further request arrived for this long (5). */
-  readonly quietGapMs: number;
-}
 
 /** A BATCH lane as the window sees it. */
 interface BatchLane {
@@ -39,7 +23,7 @@ interface BatchOffer {
   readonly maxBatch: number;
 }
 
-export type WindowDecision =
+type WindowDecision =
   | {
       readonly go: true;
       readonly count: number;
@@ -54,7 +38,21 @@ export type WindowDecision =
  * credits, and the worker merges them (D-24).
  */
 export class BatchWindow {
-  constructor(private readonly options: BatchWindowOptions) {}
+  constructor(
+    private readonly options: {
+      /**
+       * `adaptive`: D-02. `window`: a plain timer, also while the device is busy. `none`:
+       * waiting requests are sent at once.
+       */
+      readonly policy: 'adaptive' | 'window' | 'none';
+      /** Requests per group at most (8). */
+      readonly maxSize: number;
+      /** A group never waits longer than this after its first request was enqueued (50). */
+      readonly windowMs: number;
+      /** A group is sent when no further request arrived for this long (5). */
+      readonly quietGapMs: number;
+    },
+  ) {}
 
   decide(lane: BatchLane, offer: BatchOffer, nowMs: number): WindowDecision {
     const { policy } = this.options;

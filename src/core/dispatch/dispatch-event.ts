@@ -1,11 +1,9 @@
 import { type ErrorCode } from '../errors/domain-error.js';
 import { type RequestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
-import { type CancelReason, type SettlementStatus } from '../request/settlement.js';
+import { type CancelReason, type Settlement } from '../request/settlement.js';
 import { type LatencyPhases } from '../request/latency-phases.js';
-import { type WindowReason } from './dispatch-plan.js';
-
-export { type LatencyPhases };
+import { type DispatchPlan } from './dispatch-plan.js';
 
 interface EventBase {
   /** Made of the tenant and `requestId`: the key for listeners (D-31). */
@@ -53,7 +51,7 @@ export type DispatchEvent =
       readonly workerId: string;
       readonly groupId: string;
       readonly groupSize: number;
-      readonly reason: WindowReason;
+      readonly reason: DispatchPlan['reason'];
       readonly attempt: number;
       readonly queueWaitMs: number;
       readonly batchWaitMs: number;
@@ -81,7 +79,7 @@ export type DispatchEvent =
     })
   | (EventBase & {
       readonly type: 'settled';
-      readonly status: SettlementStatus;
+      readonly status: Settlement['status'];
       readonly code?: ErrorCode;
       readonly phases: LatencyPhases;
       /** Size of the engine call that computed it; absent unless a worker answered. */

@@ -2,13 +2,13 @@ import { type DomainError } from '../errors/domain-error.js';
 import { type Lease } from './lease.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { type BatchWindow, type WindowDecision } from '../batching/batch-window.js';
+import { type BatchWindow } from '../batching/batch-window.js';
 import { type Admission } from '../queue/admission.js';
 import { CostModel } from '../queue/cost-model.js';
 import { agesAtMs, isAged } from '../request/aging-policy.js';
 import { type ModelLane } from '../queue/model-lane.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
-import { type DispatchPlan, type PlannedRequest } from './dispatch-plan.js';
+import { type DispatchPlan } from './dispatch-plan.js';
 import { slotCredit } from './slot-credit.js';
 import { type SlotOffer, type WorkerPort } from './worker.port.js';
 
@@ -137,27 +137,27 @@ export class Dispatcher {
     const leases = workers.lease(workerId, group.count, credit, next?.mostTogether);
     const members = this.#take(lane, leases, nowMs);
     admission.drained(model, nowMs, members.length);
-    const plan = {
+    return {
       groupId: newGroupId(),
       model,
       workerId,
       reason: group.reason,
+      agingShare: members[0]?.aged ? queue.options.agingShare : undefined,
       members,
     };
-    return members[0]?.aged ? { ...plan, agingShare: queue.options.agingShare } : plan;
   };
 
-  #decide(lane: ModelLane, offer: SlotOffer, nowMs: number): WindowDecision {
+  #decide(lane: ModelLane, offer: SlotOffer, nowMs: number) {
     const { window } = this.deps;
     return this.#draining ? window.flush(lane, offer) : window.decide(lane, offer, nowMs);
   }
 
   /** One request for each lease. The queue may have fewer: their leases are released. */
-  #take(lane: ModelLane, leases: readonly Lease[], nowMs: number): PlannedRequest[] {
+  #take(lane: ModelLane, leases: readonly Lease[], nowMs: number) {
     const { queue } = this.deps;
     const { heldSinceMs = nowMs } = lane;
     const requests = queue.take(lane, leases.length);
-    const members: PlannedRequest[] = [];
+    const members: DispatchPlan['members'][number][] = [];
     for (const lease of leases) {
       const request = requests[members.length];
       if (request === undefined) {

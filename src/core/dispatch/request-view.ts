@@ -1,17 +1,9 @@
 import { type LatencyPhases } from '../request/latency-phases.js';
 import { type RequestKey, requestKey } from '../request/request-key.js';
 import { type PriorityLabel } from '../request/request-priority.js';
-import { type CancelReason, type SettlementStatus } from '../request/settlement.js';
+import { type CancelReason, type Settlement } from '../request/settlement.js';
 import { type ErrorCode } from '../errors/domain-error.js';
-import { type WindowReason } from './dispatch-plan.js';
-
-export type RequestViewState = 'queued' | 'running' | SettlementStatus;
-
-/**
- * What a waiting request waits for: a `worker` of its model to come up, a free `slot` on
- * one, its batch `window` to close, or nothing but the loop's next `turn`.
- */
-export type WaitsFor = 'worker' | 'slot' | 'window' | 'turn';
+import { type DispatchPlan } from './dispatch-plan.js';
 
 /** One request as an operator sees it. */
 export interface RequestView {
@@ -20,12 +12,16 @@ export interface RequestView {
   /** Whose it is; absent: there is one tenant only. */
   readonly tenant?: string;
   readonly priority: PriorityLabel;
-  readonly state: RequestViewState;
+  readonly state: 'queued' | 'running' | Settlement['status'];
   /** 1-based place in the queue of its model; only while queued. */
   readonly position?: number;
   /** BATCH that has its share of the turns beside REALTIME by age (D-03). */
   readonly aged: boolean;
-  readonly waitsFor?: WaitsFor;
+  /**
+   * What a waiting request waits for: a `worker` of its model to come up, a free `slot` on
+   * one, its batch `window` to close, or nothing but the loop's next `turn`.
+   */
+  readonly waitsFor?: 'worker' | 'slot' | 'window' | 'turn';
   /** Milliseconds in the queue so far, or in all. */
   readonly waitedMs: number;
   /** The worker that has it, or had it last. */
@@ -41,7 +37,7 @@ export interface RequestView {
   readonly group?: {
     readonly id: string;
     readonly size: number;
-    readonly reason: WindowReason;
+    readonly reason: DispatchPlan['reason'];
   };
   readonly cancelReason?: CancelReason;
   readonly batchSize?: number;
@@ -58,5 +54,5 @@ export interface RequestFilter {
   readonly model?: string;
   readonly tenant?: string;
   readonly priority?: PriorityLabel;
-  readonly state?: RequestViewState;
+  readonly state?: RequestView['state'];
 }

@@ -1,27 +1,28 @@
-interface WorkerSize {
+/** Requests that a gateway sends to a worker at once (D-24). */
+export function slotsOf({
+  kind,
+  maxBatch,
+  maxConcurrent,
+  overdraft = 0,
+}: {
   readonly kind: string;
   readonly maxBatch: number;
   readonly maxConcurrent: number;
   readonly overdraft?: number;
+}): {
+  /** Of any priority. */
+  readonly credits: number;
+  /** What REALTIME may take in addition. */
+  readonly overdraft: number;
+  /** Of one engine call; as many suspects run at once as were lost together, halved. */
+  readonly group: number;
+} {
+  // Generations form no groups: as many are sent as run at once, because one more would
+  // wait in the worker, where priority cannot reach it (D-01, D-21). One is displaced
+  // only by engines that report an overdraft.
+  if (kind === 'llm') return { credits: maxConcurrent, overdraft, group: Infinity };
+  // One group per device lane, one prepared ahead, and one of REALTIME, which the device
+  // takes next.
+  const credits = maxBatch * (maxConcurrent + 1);
+  return { credits, overdraft: maxBatch, group: maxBatch };
 }
-
-/**
- * Requests a worker takes at once: one group per device lane, and one prepared ahead
- * (D-24). Generations form no groups; as many are sent as run at once, because one more
- * would wait in the worker, where priority cannot reach it (D-01, D-21).
- */
-export const slotCredits = ({ kind, maxBatch, maxConcurrent }: WorkerSize): number =>
-  kind === 'llm' ? maxConcurrent : maxBatch * (maxConcurrent + 1);
-
-/**
- * What REALTIME may take in addition: one group, which the device takes next. A
- * generation is displaced only by engines that report an overdraft.
- */
-export const slotOverdraft = ({ kind, maxBatch, overdraft = 0 }: WorkerSize): number =>
-  kind === 'llm' ? overdraft : maxBatch;
-
-/**
- * Generations form no groups: as many suspects run at once as were lost together, halved.
- */
-export const groupSize = ({ kind, maxBatch }: WorkerSize): number =>
-  kind === 'llm' ? Infinity : maxBatch;

@@ -24,34 +24,18 @@ export class RecentArrivals {
   }
 
   /** Those to come from `nowMs` on, at equal distances. */
-  stream(priority: RequestPriority, nowMs: number): ArrivalStream {
-    const perSecond = this.#rate.perSecond(nowMs) ?? 0;
-    return new ArrivalStream(this.#sample, { priority, nowMs, gapMs: 1000 / perSecond });
-  }
-}
-
-export class ArrivalStream {
-  nextMs: number;
-  #at = 0;
-
-  constructor(
-    private readonly sample: readonly ExpectedRequest[],
-    private readonly options: {
-      readonly priority: RequestPriority;
-      readonly nowMs: number;
-      readonly gapMs: number;
-    },
-  ) {
-    this.nextMs = options.nowMs + options.gapMs;
-  }
-
-  get priority(): RequestPriority {
-    return this.options.priority;
-  }
-
-  take(): ExpectedRequest {
-    this.nextMs += this.options.gapMs;
-    this.#at = (this.#at + 1) % this.sample.length;
-    return this.sample[this.#at] ?? { costMs: 1 };
+  stream(priority: RequestPriority, nowMs: number) {
+    const gapMs = 1000 / (this.#rate.perSecond(nowMs) ?? 0);
+    const sample = this.#sample;
+    let at = 0;
+    return {
+      priority,
+      nextMs: nowMs + gapMs,
+      take(): ExpectedRequest {
+        this.nextMs += gapMs;
+        at = (at + 1) % sample.length;
+        return sample[at] ?? { costMs: 1 };
+      },
+    };
   }
 }

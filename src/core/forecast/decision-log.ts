@@ -2,14 +2,6 @@ import { type EventOf } from '../dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../request/request-key.js';
 import { priorityLevel, RequestPriority } from '../request/request-priority.js';
 
-/**
- * Why a request goes before another one. `priority`: REALTIME before BATCH. `age`: it
- * came earlier, or it is aged BATCH in its turn (D-03). `fairness`: it came later, and
- * its tenant had less device time (D-25). Windows and limits put no request before
- * another: a window holds back a whole lane, and limits refuse before the queue.
- */
-type AheadReason = 'priority' | 'age' | 'fairness';
-
 interface OrderedRequest {
   readonly tenant?: string;
   readonly priority: RequestPriority;
@@ -23,10 +15,16 @@ export interface AheadCounts {
   readonly own: number;
   /** Other tenants that have some of them. */
   readonly otherTenants: number;
-  readonly by: Readonly<Record<AheadReason, number>>;
+  /**
+   * Why a request goes before another one. `priority`: REALTIME before BATCH. `age`: it
+   * came earlier, or it is aged BATCH in its turn (D-03). `fairness`: it came later, and
+   * its tenant had less device time (D-25). Windows and limits put no request before
+   * another: a window holds back a whole lane, and limits refuse before the queue.
+   */
+  readonly by: Readonly<Record<'priority' | 'age' | 'fairness', number>>;
 }
 
-function reasonOf(other: OrderedRequest, mine: OrderedRequest): AheadReason {
+function reasonOf(other: OrderedRequest, mine: OrderedRequest): keyof AheadCounts['by'] {
   if (other.priority !== mine.priority)
     return other.priority === RequestPriority.REALTIME ? 'priority' : 'age';
   return other.enqueuedAtMs > mine.enqueuedAtMs ? 'fairness' : 'age';

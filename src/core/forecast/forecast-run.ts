@@ -7,8 +7,10 @@ import { PriorityQueue } from '../queue/priority-queue.js';
 import { type RequestKey, requestKey } from '../request/request-key.js';
 import { PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
-import { type ArrivalStream } from './arrivals.js';
+import { type RecentArrivals } from './arrivals.js';
 import { type VirtualWorkers } from './virtual-workers.js';
+
+type ArrivalStream = ReturnType<RecentArrivals['stream']>;
 
 /** How far a lane has come in virtual time (D-25) at an instant. */
 interface Progress {
@@ -238,10 +240,11 @@ export class ForecastRun {
       this.starts.set(request.key, nowMs);
       this.lastStartMs = nowMs;
     }
-    for (const priority of PRIORITY_LEVELS) {
-      const { virtualTime } = this.#queue.lanesOf(this.from.model).of(priority);
-      if (plan.members[0]?.request.priority === priority)
-        this.curves[priority].reached(nowMs, virtualTime);
+    const [first] = plan.members;
+    if (first !== undefined) {
+      const { priority, model } = first.request;
+      const { virtualTime } = this.#queue.lanesOf(model).of(priority);
+      this.curves[priority].reached(nowMs, virtualTime);
     }
     this.from.workers.take(plan);
   }

@@ -3,20 +3,19 @@ import { type EventOf } from '../dispatch/dispatch-event.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 import { FadingMean } from '../queue/cost-model.js';
 import { orderMsOf } from '../queue/request-place.js';
-import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
+import { DEFAULT_TENANT } from '../request/request-key.js';
 import { PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
-import { type ForecastSample, type RequestRecord } from '../request/request-record.js';
+import { type RequestRecord } from '../request/request-record.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { RecentArrivals } from './arrivals.js';
 import { DecisionLog } from './decision-log.js';
 import { ForecastRun } from './forecast-run.js';
+import { VirtualWorkers, type WorkerCapacity } from './virtual-workers.js';
 import {
-  type ChooseWorker,
-  VirtualWorkers,
-  type WorkerCapacity,
-} from './virtual-workers.js';
-import { type WaitExplanation } from './wait-explanation.js';
-import { type ProspectiveRequest, type WaitForecast } from './wait-forecast.js';
+  type ProspectiveRequest,
+  type WaitExplanation,
+  type WaitForecast,
+} from './wait-forecast.js';
 import { WaitError } from './wait-error.js';
 import { type LatencyPhases } from '../request/latency-phases.js';
 
@@ -100,18 +99,6 @@ export class ServiceTimes {
   }
 }
 
-export interface ForecastDeps {
-  readonly queue: PriorityQueue;
-  readonly window: BatchWindow;
-  /** The ready workers of a model. */
-  readonly workers: (model: string) => readonly WorkerCapacity[];
-  readonly choose: ChooseWorker;
-  /** A request of the embedded queue, until its settlement has been emitted. */
-  readonly record: (key: RequestKey) => RequestRecord | undefined;
-  /** Its requests that workers of a model have. */
-  readonly running: (model: string) => readonly RequestRecord[];
-}
-
 /**
  * Milliseconds of waiting, and until the answer, before they are corrected by
  * what was observed.
@@ -138,25 +125,24 @@ const CLEARLY_SOONER = 0.9;
 
 const ONE_MORE = 'one more worker';
 
-class RunCache {
-  #run: ForecastRun | undefined;
-  #staleAtMs = -Infinity;
-
-  constructor(private readonly make: (nowMs: number) => ForecastRun | undefined) {}
-
-  /** Undefined: no worker is ready, or none has answered yet. */
-  at(nowMs: number, inFlight: () => number): ForecastRun | undefined {
-    const { slotsIfIdle = Infinity } = this.#run ?? {};
+/** The last run that was made, or a new one. Undefined: no worker is ready, or none has answered yet. */
+function reused(
+  make: (nowMs: number) => ForecastRun | undefined,
+  inFlight: () => number,
+): typeof make {
+  let run: ForecastRun | undefined;
+  let staleAtMs = -Infinity;
+  return nowMs => {
+    const { slotsIfIdle = Infinity } = run ?? {};
     // A burst takes every slot within the time for which a run is used.
     const isFilled = slotsIfIdle < Infinity && inFlight() >= slotsIfIdle;
     // None could be made: a worker may be ready, or have answered, at any moment, and to
     // look costs nothing.
-    if (this.#run && nowMs < this.#staleAtMs && !isFilled) return this.#run;
-    this.#run = this.make(nowMs);
-    this.#staleAtMs =
-      nowMs + Math.max(REUSED_LEAST_MS, (this.#run?.steps ?? 0) * REUSED_MS_PER_STEP);
-    return this.#run;
-  }
+    if (run && nowMs < staleAtMs && !isFilled) return run;
+    run = make(nowMs);
+    staleAtMs = nowMs + Math.max(REUSED_LEAST_MS, (run?.steps ?? 0) * REUSED_MS_PER_STEP);
+    return run;
+  };
 }
 
 /** What is known of one model, and its last runs. */
@@ -168,20 +154,29 @@ export class ModelForecast {
   readonly decisions = new DecisionLog();
   readonly #lastDoneMs = new Map<string, number>();
   readonly #inFlight = () => this.deps.running(this.model).length;
-  readonly #asIs = new RunCache(nowMs =>
-    this.#runWith(this.deps.workers(this.model), nowMs),
+  readonly #asIs = reused(
+    nowMs => this.#runWith(this.deps.workers(this.model), nowMs),
+    this.#inFlight,
   );
-  readonly #larger = new RunCache(nowMs => {
+  readonly #larger = reused(nowMs => {
     const workers = this.deps.workers(this.model);
     return this.#runWith(
       [...workers, ...workers.slice(0, 1).map(worker => ({ ...worker, id: ONE_MORE }))],
       nowMs,
     );
-  });
+  }, this.#inFlight);
 
   constructor(
     readonly model: string,
-    private readonly deps: ForecastDeps,
+    private readonly deps: {
+      readonly queue: PriorityQueue;
+      readonly window: BatchWindow;
+      /** The ready workers of a model. */
+      readonly workers: (model: string) => readonly WorkerCapacity[];
+      readonly choose: ConstructorParameters<typeof VirtualWorkers>[2];
+      /** Requests of the embedded queue that workers of a model have. */
+      readonly running: (model: string) => readonly RequestRecord[];
+    },
   ) {}
 
   /** Its forecast is judged later; where nothing else waits, there is no error. */
@@ -214,7 +209,7 @@ export class ModelForecast {
 
   /** @param waitMs 0: not judged; the same for `totalMs` */
   #judge(
-    forecast: ForecastSample,
+    forecast: NonNullable<RequestRecord['forecast']>,
     priority: RequestPriority,
     waitMs: number,
     totalMs: number,
@@ -225,7 +220,7 @@ export class ModelForecast {
 
   /** @param own cost of the request itself when it waits already */
   ofNew(request: ProspectiveRequest, nowMs: number, own = 0): RawForecast | undefined {
-    const run = this.#asIs.at(nowMs, this.#inFlight);
+    const run = this.#asIs(nowMs);
     return (
       run && this.#from(this.#lastStartMs(run, request, own, nowMs) - nowMs, request)
     );
@@ -235,7 +230,7 @@ export class ModelForecast {
   ofWaiting(
     request: ScheduledRequest,
     nowMs: number,
-    run = this.#asIs.at(nowMs, this.#inFlight),
+    run = this.#asIs(nowMs),
   ): RawForecast | undefined {
     if (run === undefined) return undefined;
     const startsAtMs =
@@ -261,7 +256,7 @@ export class ModelForecast {
       ['realtime_priority', this.ofNew(urgent, nowMs), urgent.priority],
       [
         'one_more_worker',
-        this.ofWaiting(request, nowMs, this.#larger.at(nowMs, this.#inFlight)),
+        this.ofWaiting(request, nowMs, this.#larger(nowMs)),
         request.priority,
       ],
     ] as const;

@@ -23,9 +23,6 @@ export interface WorkerCapacity {
   readonly parallel: number;
 }
 
-/** The gateway's own rule. */
-export type ChooseWorker = (workers: readonly WorkerOffer[]) => SlotOffer | undefined;
-
 /** `leasedAtMs`: it was at the worker already when the run began. */
 type Work = Pick<ScheduledRequest, 'priority' | 'costMs'> & {
   readonly leasedAtMs?: number | undefined;
@@ -101,7 +98,8 @@ export class VirtualWorkers implements WorkerPort {
   constructor(
     capacities: readonly WorkerCapacity[],
     private readonly groupMs: (size: number, costMs: number) => number,
-    private readonly choose: ChooseWorker,
+    /** The gateway's own rule. */
+    private readonly choose: (workers: readonly WorkerOffer[]) => SlotOffer | undefined,
   ) {
     this.#all = capacities.map(capacity => new VirtualWorker(capacity));
     this.#workers = new Map(this.#all.map(worker => [worker.workerId, worker]));

@@ -103,7 +103,7 @@ export class GenerationSequence<T extends GenerationRequest> {
    * Most tokens that it ever has in memory: the last one drawn is emitted, not computed.
    */
   get most(): number {
-    return mostTokens(this.request);
+    return this.request.prompt.length + this.request.maxTokens - 1;
   }
 
   get paused(): boolean {
@@ -169,6 +169,3 @@ export class GenerationSequence<T extends GenerationRequest> {
     });
   }
 }
-
-export const mostTokens = ({ prompt, maxTokens }: GenerationRequest): number =>
-  prompt.length + maxTokens - 1;

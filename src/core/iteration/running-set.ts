@@ -5,7 +5,7 @@ import {
   type KvMemory,
 } from '@switchyard/engine-api/generation-request.js';
 import { type GenerationSequence } from './generation-sequence.js';
-import { type TokenBudgetOptions } from './token-budget.js';
+import { type TokenBudget } from './token-budget.js';
 
 export interface GenerationOptions<T extends GenerationRequest> {
   /**
@@ -16,7 +16,7 @@ export interface GenerationOptions<T extends GenerationRequest> {
   readonly emitted: (request: T, token: number, index: number) => void;
   readonly ended: (request: T, end: GenerationEnd) => void;
   /** `minTokens` at least `maxRows`. */
-  readonly budget: TokenBudgetOptions;
+  readonly budget: ConstructorParameters<typeof TokenBudget>[0];
   /** Ceiling of `nextWakeMs` without requests. */
   readonly idleWaitMs: number;
   /** Ceiling of `nextWakeMs` while no request can run. */

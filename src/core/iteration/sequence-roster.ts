@@ -5,7 +5,7 @@ import {
   type GenerationRequest,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
-import { GenerationSequence, mostTokens } from './generation-sequence.js';
+import { GenerationSequence } from './generation-sequence.js';
 import { type GenerationOptions, RunningSet } from './running-set.js';
 
 /** Of sequences that aged here: the gateway's default (`queue.aging_share`). */
@@ -54,7 +54,9 @@ export class SequenceRoster<T extends GenerationRequest> {
   refusal(request: T): SubmitRefusal | undefined {
     const tokens = request.prompt.length + request.maxTokens;
     const { maxContext, memory } = this.options;
-    const limit = Math.min(maxContext, memory.capacity + 1);
+    // The last token drawn is emitted, not computed.
+    const mostInMemory = memory.capacity + 1;
+    const limit = Math.min(maxContext, mostInMemory);
     const refuse = (reason: SubmitRefusal['reason']): SubmitRefusal => ({
       reason,
       tokens,
@@ -64,7 +66,7 @@ export class SequenceRoster<T extends GenerationRequest> {
     if (request.prompt.length === 0) return refuse('empty_prompt');
     if (!(request.maxTokens >= 1)) return refuse('no_tokens_asked');
     if (tokens > maxContext) return refuse('beyond_context');
-    return mostTokens(request) > memory.capacity ? refuse('beyond_memory') : undefined;
+    return tokens > mostInMemory ? refuse('beyond_memory') : undefined;
   }
 
   add(request: T): void {

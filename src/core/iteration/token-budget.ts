@@ -1,15 +1,3 @@
-export interface TokenBudgetOptions {
-  /**
-   * Least tokens of a step, at least the rows of the running set: each of them
-   * can always decode.
-   */
-  readonly minTokens: number;
-  /** Most tokens of a step, such as the backend's native batch. */
-  readonly maxTokens: number;
-  /** Milliseconds that a step may take while a sequence decodes. */
-  readonly targetMs: number;
-}
-
 /**
  * Tokens added after a step that was on time although the budget bound it, as a
  * share of `maxTokens`.
@@ -30,7 +18,19 @@ export class TokenBudget {
   #tokens: number;
 
   /** @throws RangeError when the bounds are no range. */
-  constructor(private readonly options: TokenBudgetOptions) {
+  constructor(
+    private readonly options: {
+      /**
+       * Least tokens of a step, at least the rows of the running set: each of them
+       * can always decode.
+       */
+      readonly minTokens: number;
+      /** Most tokens of a step, such as the backend's native batch. */
+      readonly maxTokens: number;
+      /** Milliseconds that a step may take while a sequence decodes. */
+      readonly targetMs: number;
+    },
+  ) {
     if (!(
       options.minTokens >= 1 &&
       options.maxTokens >= options.minTokens &&

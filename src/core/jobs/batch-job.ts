@@ -1,7 +1,7 @@
 import { type KeyTerms } from '../access/key-terms.js';
 import { type BatchStatus } from './batch-status.js';
 
-/** Where a line of a batch file goes; every line of one batch has the same. */
+/** Where lines of a batch file may go. */
 export const BATCH_ENDPOINTS = [
   '/v1/chat/completions',
   '/v1/completions',
@@ -11,7 +11,6 @@ export const BATCH_ENDPOINTS = [
   '/v1/audio/translations',
   '/v1/audio/speech',
 ] as const;
-export type BatchEndpoint = (typeof BATCH_ENDPOINTS)[number];
 
 /**
  * One row of the job table, which is the batch queue as well (D-13). Instants
@@ -24,7 +23,8 @@ export interface BatchJob {
    */
   readonly id: string;
   readonly tenant: string;
-  readonly endpoint: BatchEndpoint;
+  /** Where its lines go. */
+  readonly endpoint: (typeof BATCH_ENDPOINTS)[number];
   readonly inputFileId: string;
   /** As the client wrote it: "24h", "30m". */
   readonly completionWindow: string;

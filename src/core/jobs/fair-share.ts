@@ -1,14 +1,8 @@
 import { Entry } from '../order/account.js';
 import { FairLane } from '../order/fair-lane.js';
 
-/** The lanes of one tenant, which share its turns by weight. */
-class TenantLanes extends FairLane<string> {
-  readonly weights = new Map<string, number>();
-
-  constructor() {
-    super(key => this.weights.get(key) ?? 1);
-  }
-}
+/** The keys of the lanes of one tenant, which share its turns by weight. */
+type TenantLanes = FairLane<string>;
 
 /**
  * Chooses the next lane (D-18): tenants share by lines, and the lanes of a tenant by
@@ -20,8 +14,9 @@ export class FairShare {
   readonly #byName = new Map<string, Entry<TenantLanes>>();
   readonly #lanes = new Map<
     string,
-    { readonly tenant: string; readonly entry: Entry<string> }
+    { readonly tenant: string; readonly entry: Entry<string>; weight: number }
   >();
+  readonly #weightOf = (key: string): number => this.#lanes.get(key)?.weight ?? 1;
   #made = 0;
 
   get size(): number {
@@ -39,12 +34,15 @@ export class FairShare {
     /** Lines per turn, >= 1. */
     readonly weight: number;
   }): void {
-    const { item: lanes } = this.#byName.get(tenant) ?? this.#addTenant(tenant);
-    lanes.weights.set(key, Math.max(1, weight));
-    if (this.#lanes.has(key)) return;
+    const weightOfLane = Math.max(1, weight);
+    const known = this.#lanes.get(key);
+    if (known !== undefined) {
+      known.weight = weightOfLane;
+      return;
+    }
     const entry = this.#entry(key, key);
-    lanes.append(entry);
-    this.#lanes.set(key, { tenant, entry });
+    this.#lanes.set(key, { tenant, entry, weight: weightOfLane });
+    (this.#byName.get(tenant) ?? this.#addTenant(tenant)).item.append(entry);
   }
 
   remove(key: string): void {
@@ -53,7 +51,6 @@ export class FairShare {
     this.#lanes.delete(key);
     const tenant = this.#byName.get(lane.tenant)!;
     tenant.item.remove(lane.entry);
-    tenant.item.weights.delete(key);
     if (tenant.item.size > 0) return;
     this.#tenants.remove(tenant);
     this.#byName.delete(lane.tenant);
@@ -74,7 +71,7 @@ export class FairShare {
   }
 
   #addTenant(name: string): Entry<TenantLanes> {
-    const entry = this.#entry(name, new TenantLanes());
+    const entry = this.#entry<TenantLanes>(name, new FairLane(this.#weightOf));
     this.#byName.set(name, entry);
     this.#tenants.append(entry);
     return entry;

@@ -51,15 +51,6 @@ export interface PageRequest {
   readonly order?: 'asc' | 'desc';
 }
 
-/**
- * Who makes or removes files of a batch: nothing happens unless this epoch still
- * holds it (D-13).
- */
-export interface JobHolder {
-  readonly jobId: string;
-  readonly epoch: number;
-}
-
 export type FilePurpose =
   | 'assistants'
   | 'batch'

@@ -1,6 +1,6 @@
-import { type BatchEndpoint, type JobProblem } from './batch-job.js';
+import { type JobProblem, type BatchJob } from './batch-job.js';
 import { BODY_BOUNDS, jsonExcess } from '@switchyard/engine-api/bounded-json.js';
-import { isObject } from '@switchyard/engine-api/is-object.js';
+import { isObject, type Fields } from '@switchyard/engine-api/is-object.js';
 
 const FNV_OFFSET = 0x811c9dc5;
 
@@ -80,7 +80,7 @@ export interface InvalidLine {
 interface LineContext {
   /** From 1. */
   readonly line: number;
-  readonly endpoint: BatchEndpoint;
+  readonly endpoint: BatchJob['endpoint'];
   /** `custom_id` seen before in this file. */
   readonly seen: (customId: string) => boolean;
 }
@@ -128,8 +128,6 @@ export function validateLine(
 }
 
 type Found = readonly [code: string, message: string, param: string];
-
-type Fields = Readonly<Record<string, unknown>>;
 
 function firstProblem(
   { custom_id, method, url, body }: Fields,

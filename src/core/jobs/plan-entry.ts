@@ -21,7 +21,7 @@ export function compareEntries(a: PlanEntry, b: PlanEntry): number {
 }
 
 /** offset i64, length u32, prefix hash u32; little endian. */
-export const PLAN_ENTRY_BYTES = 16;
+const PLAN_ENTRY_BYTES = 16;
 
 /** A plan file: 50,000 entries are 800 kB. */
 export function encodePlan(entries: readonly PlanEntry[]): Uint8Array {

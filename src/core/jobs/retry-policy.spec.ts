@@ -1,10 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  type AttemptFailure,
-  causeOf,
-  type FailureCause,
-  retryAfter,
-} from './retry-policy.js';
+import { causeOf, retryAfter } from './retry-policy.js';
+
+type AttemptFailure = Parameters<typeof causeOf>[0];
+type FailureCause = ReturnType<typeof causeOf>;
 
 const LIMITS = { attempts: 4, busyAttempts: 50, initialMs: 1000, maxMs: 60_000 };
 const CLOCK = { nowMs: 0, deadlineMs: 3_600_000, random: () => 0 };

@@ -1,7 +1,7 @@
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 
 /** How one attempt at a line ended without a 2xx answer. */
-export type AttemptFailure =
+type AttemptFailure =
   | {
       readonly kind: 'answer';
       readonly status: number;
@@ -47,7 +47,7 @@ export interface AttemptCount {
  * room now. `line`: it answered, and a retry may succeed. `final`: a retry is useless, or
  * the work may still run.
  */
-export type FailureCause = 'away' | 'busy' | 'line' | 'final';
+type FailureCause = 'away' | 'busy' | 'line' | 'final';
 
 /**
  * Without 408 and 504: after a timeout the work may still run, and would be done twice.
@@ -55,11 +55,6 @@ export type FailureCause = 'away' | 'busy' | 'line' | 'final';
 const CAUSED_BY_LINE = new Set([409, 425, 500]);
 /** Codes of 503 that concern the line, not the target. */
 const LINE_CODES = new Set(['worker_lost', 'gateway_lost']);
-const QUEUE_TIMEOUT = 'queue_timeout';
-
-/** 429 or 5xx: fewer concurrent lines should be sent. */
-export const isOverload = ({ status }: { readonly status: number }): boolean =>
-  status === 429 || status >= 500;
 
 export function causeOf(failure: AttemptFailure): FailureCause {
   if (failure.kind === 'transport') return failure.cause === 'timeout' ? 'final' : 'away';
@@ -72,7 +67,7 @@ export function causeOf(failure: AttemptFailure): FailureCause {
 
 function causeOfUnavailable(code: string): FailureCause {
   if (LINE_CODES.has(code)) return 'line';
-  return code === QUEUE_TIMEOUT ? 'busy' : 'away';
+  return code === 'queue_timeout' ? 'busy' : 'away';
 }
 
 /**

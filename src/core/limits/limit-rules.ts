@@ -1,25 +1,17 @@
-import { backlogMs, type CellRate, remaining, take, waitMs } from './cell-rate.js';
-
-/** Limits of one caller; 0 = unlimited. */
-export interface Limits {
-  readonly requestsPerMinute: number;
-  readonly tokensPerMinute: number;
-  readonly audioSecondsPerMinute: number;
-  readonly concurrentRequests: number;
-  /** Per UTC day. */
-  readonly requestsPerDay: number;
-}
-
-export type LimitName = keyof Limits;
+import { backlogMs, type CellRate, remaining, waitMs } from './cell-rate.js';
 
 /** The order of the checks; the first limit that rejects is reported. */
 export const LIMIT_NAMES = [
+  // Per UTC day.
   'requestsPerDay',
   'requestsPerMinute',
   'tokensPerMinute',
   'audioSecondsPerMinute',
   'concurrentRequests',
-] as const satisfies readonly LimitName[];
+] as const;
+
+/** Limits of one caller; 0 = unlimited. */
+export type Limits = Readonly<Record<(typeof LIMIT_NAMES)[number], number>>;
 
 /** Usage of a caller, in a form that needs no timer. Times are Unix milliseconds. */
 export interface LimitUse {
@@ -33,16 +25,7 @@ export interface LimitUse {
   readonly running: number;
 }
 
-export const UNUSED: LimitUse = {
-  requestsPaidMs: 0,
-  tokensPaidMs: 0,
-  audioPaidMs: 0,
-  day: 0,
-  dayCount: 0,
-  running: 0,
-};
-
-export interface Allowance {
+interface Allowance {
   readonly limit: number;
   readonly remaining: number;
   /** Milliseconds until the full limit is available. */
@@ -57,7 +40,7 @@ export interface RateLimitStatus {
 }
 
 export interface RateLimitRefusal {
-  readonly limit: LimitName;
+  readonly limit: keyof Limits;
   readonly retryAfterMs: number;
 }
 
@@ -66,8 +49,8 @@ const DAY_MS = 86_400_000;
 /** When a slot of a concurrency limit becomes free is unknown. */
 const SLOT_WAIT_MS = 1000;
 
-const dayOf = (nowMs: number): number => Math.floor(nowMs / DAY_MS);
-const perMinute = (limit: number): CellRate => ({ limit, periodMs: MINUTE_MS });
+export const dayOf = (nowMs: number): number => Math.floor(nowMs / DAY_MS);
+export const perMinute = (limit: number): CellRate => ({ limit, periodMs: MINUTE_MS });
 
 /**
  * Undefined: accepted. Tokens and audio seconds are known only afterwards, so a caller
@@ -87,7 +70,7 @@ export function refusalOf(
 }
 
 const WAITS: Readonly<
-  Record<LimitName, (limit: number, use: LimitUse, nowMs: number) => number>
+  Record<keyof Limits, (limit: number, use: LimitUse, nowMs: number) => number>
 > = {
   requestsPerDay: (limit, { day, dayCount }, nowMs) =>
     day === dayOf(nowMs) && dayCount >= limit ? (day + 1) * DAY_MS - nowMs : 0,
@@ -100,37 +83,10 @@ const WAITS: Readonly<
   concurrentRequests: (limit, use) => (use.running >= limit ? SLOT_WAIT_MS : 0),
 };
 
-/** Usage after one more accepted request. The caller counts `running` itself. */
-export function withRequest(limits: Limits, use: LimitUse, nowMs: number): LimitUse {
-  const day = dayOf(nowMs);
-  return {
-    ...use,
-    day,
-    dayCount: (use.day === day ? use.dayCount : 0) + 1,
-    requestsPaidMs: paid(limits.requestsPerMinute, use.requestsPaidMs, 1, nowMs),
-  };
-}
-
 export interface Charge {
   readonly tokens: number;
   readonly audioSeconds: number;
 }
-
-export function withCharge(
-  limits: Limits,
-  use: LimitUse,
-  { tokens, audioSeconds }: Charge,
-  nowMs: number,
-): LimitUse {
-  return {
-    ...use,
-    tokensPaidMs: paid(limits.tokensPerMinute, use.tokensPaidMs, tokens, nowMs),
-    audioPaidMs: paid(limits.audioSecondsPerMinute, use.audioPaidMs, audioSeconds, nowMs),
-  };
-}
-
-const paid = (limit: number, paidMs: number, units: number, nowMs: number): number =>
-  limit > 0 && units > 0 ? take(perMinute(limit), paidMs, units, nowMs) : paidMs;
 
 export function rateLimitStatusOf(
   limits: Limits,
@@ -151,9 +107,3 @@ export function rateLimitStatusOf(
     audioSeconds: allowance(limits.audioSecondsPerMinute, use.audioPaidMs),
   };
 }
-
-/** No debt, nothing running and no count of today: it need not be stored. */
-export const isUnused = (use: LimitUse, nowMs: number): boolean =>
-  use.running === 0 &&
-  use.day !== dayOf(nowMs) &&
-  Math.max(use.requestsPaidMs, use.tokensPaidMs, use.audioPaidMs) <= nowMs;

@@ -1,7 +1,6 @@
 import { RequestPriority } from '../request/request-priority.js';
 import { type Entry } from './account.js';
-import { type FairLane } from './fair-lane.js';
-import { type Accepts } from './lane-preview.js';
+import { type Accepts, type FairLane } from './fair-lane.js';
 
 /** Tolerance: sums of shares such as 0.3 miss 1 by their last bits. */
 const ROUNDING = 1e-9;

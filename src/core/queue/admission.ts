@@ -6,16 +6,6 @@ import { spreadHint } from '../errors/retry-hint.js';
 import { DrainRate } from './drain-rate.js';
 import { type TenantLoad } from '../order/fair-lane.js';
 
-/** Bounds of D-08. All at least 1. */
-interface QueueBounds {
-  readonly maxRequests: number;
-  readonly maxRequestsPerModel: number;
-  readonly maxBytes: number;
-  readonly maxBytesPerModel: number;
-  /** Share of each bound that only REALTIME may use: 0 to less than 1. */
-  readonly realtimeReserve: number;
-}
-
 /** The part of PriorityQueue that admission reads. */
 export interface QueueLoad {
   readonly depth: number;
@@ -87,7 +77,15 @@ export class Admission {
    *   not retry together
    */
   constructor(
-    private readonly bounds: QueueBounds,
+    /** D-08. All at least 1. */
+    private readonly bounds: {
+      readonly maxRequests: number;
+      readonly maxRequestsPerModel: number;
+      readonly maxBytes: number;
+      readonly maxBytesPerModel: number;
+      /** Share of each bound that only REALTIME may use: 0 to less than 1. */
+      readonly realtimeReserve: number;
+    },
     private readonly random: () => number,
   ) {}
 

@@ -1,7 +1,8 @@
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 
 /** From the start of a request, milliseconds; 0: unknown. */
-interface ServiceEstimate {
+export interface ServiceEstimate {
+  /** Until the whole answer, exceeded by few. */
   readonly answerMs: number;
   readonly firstOutputMs: number;
 }
@@ -82,14 +83,14 @@ class CostLine {
 }
 
 /** What is known of one model. */
-class ModelTimes {
-  measuredAtMs = 0;
-  readonly ready = new Spread();
-  readonly firstOutput = new Spread();
+const newModelTimes = () => ({
+  measuredAtMs: 0,
+  ready: new Spread(),
+  firstOutput: new Spread(),
   /** Time / predicted time. */
-  readonly error = new Spread();
-  readonly line = new CostLine();
-}
+  error: new Spread(),
+  line: new CostLine(),
+});
 
 /**
  * Learns how long the workers of each model take from start to answer, by the
@@ -97,7 +98,7 @@ class ModelTimes {
  * its deadline (D-26).
  */
 export class AnswerTimes {
-  readonly #models = new Map<string, ModelTimes>();
+  readonly #models = new Map<string, ReturnType<typeof newModelTimes>>();
 
   observe(
     model: string,
@@ -116,7 +117,7 @@ export class AnswerTimes {
     nowMs: number,
   ): void {
     let times = this.#models.get(model);
-    if (times === undefined) this.#models.set(model, (times = new ModelTimes()));
+    if (times === undefined) this.#models.set(model, (times = newModelTimes()));
     const { costMs, readyMs, computeMs, firstOutputMs, predictedMs = 0 } = measured;
     times.measuredAtMs = nowMs;
     if (predictedMs > 0) times.error.add(computeMs / predictedMs);
@@ -149,7 +150,7 @@ export class AnswerTimes {
     return times === undefined ? 0 : times.ready.mean + times.line.meanMs;
   }
 
-  #fresh(model: string, nowMs: number): ModelTimes | undefined {
+  #fresh(model: string, nowMs: number) {
     const times = this.#models.get(model);
     return times !== undefined && nowMs - times.measuredAtMs <= STALE_MS
       ? times

@@ -1,20 +1,3 @@
-/**
- * How much work a request is, in units of its model, as far as that is known
- * when it arrives.
- */
-export interface WorkSize {
-  /** Seconds of audio, characters to speak, or tokens of input; absent: unknown. */
-  readonly input?: number;
-  /** Tokens that may be generated at most; absent: it generates none. */
-  readonly mostOutput?: number;
-}
-
-/** What it was in the end. */
-export interface MeasuredWork {
-  readonly input?: number;
-  readonly output?: number;
-}
-
 const MEMORY = 0.98;
 
 /** A mean that forgets: the last 50 or so values count. */
@@ -33,12 +16,12 @@ export class FadingMean {
 }
 
 /** What is known of one model. */
-class Learned {
-  readonly requestMs = new FadingMean();
-  readonly unitMs = new FadingMean();
+const newLearned = () => ({
+  requestMs: new FadingMean(),
+  unitMs: new FadingMean(),
   /** Tokens of a generation. */
-  readonly output = new FadingMean();
-}
+  output: new FadingMean(),
+});
 
 /** A token of input is computed beside many others, a generated one alone. */
 const INPUT_PER_OUTPUT = 0.1;
@@ -52,11 +35,26 @@ const MIN_MS = 0.001;
  * then charged what it took (D-25).
  */
 export class CostModel {
-  readonly #models = new Map<string, Learned>();
+  readonly #models = new Map<string, ReturnType<typeof newLearned>>();
 
-  /** Device milliseconds. Before anything is known of the model, a unit counts as one. */
-  estimateMs(model: string, { input, mostOutput }: WorkSize): number {
-    const { requestMs, unitMs, output } = this.#models.get(model) ?? new Learned();
+  /**
+   * Device milliseconds. Before anything is known of the model, a unit counts as one.
+   * @param size how much work a request is, in units of its model, as far as that is
+   *   known when it arrives
+   */
+  estimateMs(
+    model: string,
+    {
+      input,
+      mostOutput,
+    }: {
+      /** Seconds of audio, characters to speak, or tokens of input; absent: unknown. */
+      readonly input?: number;
+      /** Tokens that may be generated at most; absent: it generates none. */
+      readonly mostOutput?: number;
+    },
+  ): number {
+    const { requestMs, unitMs, output } = this.#models.get(model) ?? newLearned();
     const usualOutput = output.value ?? USUAL_OUTPUT;
     const units = unitsOf({
       input,
@@ -70,15 +68,20 @@ export class CostModel {
     return Math.max(MIN_MS, ms);
   }
 
-  /** A request took so long on a device. */
-  observe(model: string, { input, output }: MeasuredWork, deviceMs: number): void {
-    const learned = this.#models.get(model) ?? new Learned();
+  /** A request took so long on a device. @param work what it was in the end */
+  observe(model: string, work: MeasuredWork, deviceMs: number): void {
+    const learned = this.#models.get(model) ?? newLearned();
     this.#models.set(model, learned);
-    const units = unitsOf({ input, output });
+    const units = unitsOf(work);
     learned.requestMs.add(deviceMs);
     if (units !== undefined) learned.unitMs.add(deviceMs, units);
-    if (output !== undefined) learned.output.add(output);
+    if (work.output !== undefined) learned.output.add(work.output);
   }
+}
+
+interface MeasuredWork {
+  readonly input?: number;
+  readonly output?: number;
 }
 
 function unitsOf({ input, output }: MeasuredWork): number | undefined {

@@ -1,48 +1,39 @@
 import {
-  type DeadlineEvent,
   type RequestDeadline,
   type ScheduledRequest,
 } from '../request/scheduled-request.js';
 import { DomainError } from '../errors/domain-error.js';
+import { type ServiceEstimate } from './answer-times.js';
 
 /**
  * What a caller wants, milliseconds. `window`: the end of a batch's completion window,
  * which only decides the order.
  */
 export interface WantedDeadline {
-  readonly until: DeadlineEvent | 'window';
+  readonly until: RequestDeadline['until'] | 'window';
   /** As the caller set it, from the arrival of the request. */
   readonly withinMs: number;
   /** What is left of it. */
   readonly leftMs: number;
 }
 
-/** What is expected of a request that is about to be queued. Milliseconds; 0: unknown. */
-interface WaitEstimate {
-  /** From its start until the whole answer, exceeded by few. */
-  readonly answerMs: number;
-  /** From its start until the first output. */
-  readonly firstOutputMs: number;
+/** What is expected of a request that is about to be queued. Milliseconds. */
+interface WaitEstimate extends ServiceEstimate {
   /** Until it starts, from now. Called with its latest start, which decides its place. */
   readonly startMs: (request: ScheduledRequest) => number;
-}
-
-export interface TimedRequest<R> {
-  readonly request: R;
-  /** It cannot meet its deadline. */
-  readonly refusal?: DomainError;
 }
 
 /**
  * Gives a request its latest start: the tightest deadline less the time of its service
  * (D-26). It is refused when it will probably start later, and expires in the queue when
  * that time has come.
+ * @returns the request, and why it is refused: it cannot meet its deadline
  */
 export function withLatestStart<R extends ScheduledRequest>(
   request: R,
   wanted: readonly WantedDeadline[],
   estimate: WaitEstimate,
-): TimedRequest<R> {
+): { readonly request: R; readonly refusal?: DomainError } {
   const starts = wanted.map(deadline => ({
     ...deadline,
     startInMs: deadline.leftMs - serviceMs(deadline, estimate),
@@ -65,7 +56,7 @@ export function withLatestStart<R extends ScheduledRequest>(
 
 const serviceMs = (
   { until }: Pick<WantedDeadline, 'until'>,
-  { answerMs, firstOutputMs }: WaitEstimate,
+  { answerMs, firstOutputMs }: ServiceEstimate,
 ): number => (until === 'first_output' ? firstOutputMs : answerMs);
 
 function unreachable(

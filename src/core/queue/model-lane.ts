@@ -16,7 +16,7 @@ export class ModelLane extends FairLane<ScheduledRequest> implements HeapItem {
    */
   heldSinceMs: number | undefined;
   /** Both lanes of its model. Only the queue writes it. */
-  order!: ModelOrder;
+  order!: FairOrder<ScheduledRequest, ModelLane>;
 
   /** @param heads of the lanes of its priority that have requests */
   constructor(
@@ -36,6 +36,3 @@ export class ModelLane extends FairLane<ScheduledRequest> implements HeapItem {
     return this.ages.last?.of.item.enqueuedAtMs ?? -Infinity;
   }
 }
-
-/** The requests of one model, in both lanes. */
-export type ModelOrder = FairOrder<ScheduledRequest, ModelLane>;

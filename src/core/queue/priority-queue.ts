@@ -8,18 +8,8 @@ import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DomainError } from '../errors/domain-error.js';
 import { SlotMap } from '../request/slot-map.js';
-import { ModelLane, type ModelOrder } from './model-lane.js';
+import { ModelLane } from './model-lane.js';
 import { orderMsOf } from './request-place.js';
-
-export interface AgingOptions {
-  /** Milliseconds after which a BATCH request is aged (`queue.aging_ms`, 30000). */
-  readonly agingMs: number;
-  /**
-   * Share of the turns that aged requests get while REALTIME waits as well
-   * (`queue.aging_share`, 0.25).
-   */
-  readonly agingShare: number;
-}
 
 export interface QueuedView {
   readonly request: ScheduledRequest;
@@ -30,6 +20,8 @@ export interface QueuedView {
 }
 
 type Waiting = Entry<ScheduledRequest>;
+/** The requests of one model, in both lanes. */
+type ModelOrder = ModelLane['order'];
 
 /**
  * All waiting requests: two lanes per model. In a lane tenants share by work (D-25);
@@ -56,7 +48,14 @@ export class PriorityQueue {
   bytes = 0;
 
   constructor(
-    readonly options: AgingOptions & {
+    readonly options: {
+      /** Milliseconds after which a BATCH request is aged (`queue.aging_ms`, 30000). */
+      readonly agingMs: number;
+      /**
+       * Share of the turns that aged requests get while REALTIME waits as well
+       * (`queue.aging_share`, 0.25).
+       */
+      readonly agingShare: number;
       /** Absent: all tenants are equal. */
       readonly weightOf?: WeightOf;
     },

@@ -3,17 +3,6 @@ import { type RequestPriority } from './request-priority.js';
 import { type ScheduledRequest } from './scheduled-request.js';
 import { type Settlement } from './settlement.js';
 
-/**
- * What was forecast of a request when it came, in milliseconds (D-27): judged when it
- * starts and ends.
- */
-export interface ForecastSample {
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly startP90Ms: number;
-  readonly endP90Ms: number;
-}
-
 type RequestState = 'queued' | 'leased' | 'settled';
 
 /**
@@ -45,8 +34,18 @@ export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = un
    * answered reports them.
    */
   readyMs: number | undefined;
-  /** Undefined: none that is to be judged. */
-  forecast: ForecastSample | undefined;
+  /**
+   * What was forecast of the request when it came, in milliseconds (D-27), to be judged
+   * when it starts and ends. Undefined: none that is to be judged.
+   */
+  forecast:
+    | {
+        readonly startMs: number;
+        readonly endMs: number;
+        readonly startP90Ms: number;
+        readonly endP90Ms: number;
+      }
+    | undefined;
 
   constructor(public request: Q) {}
 

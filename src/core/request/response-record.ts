@@ -1,6 +1,4 @@
-export type StoredResponseStatus = OpenResponseStatus | EndedResponseStatus;
-export type OpenResponseStatus = 'queued' | 'in_progress';
-export type EndedResponseStatus = 'completed' | 'incomplete' | 'failed' | 'cancelled';
+export type StoredResponseStatus = 'queued' | 'in_progress' | ResponseEnding['status'];
 
 /**
  * A response that can be retrieved. Instants are Unix milliseconds; `request`, `input`
@@ -48,7 +46,7 @@ export interface ResponseProgress extends Pick<
 
 /** How a response ended. */
 export interface ResponseEnding {
-  readonly status: EndedResponseStatus;
+  readonly status: 'completed' | 'incomplete' | 'failed' | 'cancelled';
   readonly response: string;
   /** Added to the bytes of its conversation. */
   readonly outputBytes: number;

@@ -1,12 +1,10 @@
 import { type RequestKey } from './request-key.js';
 import { type RequestPriority } from './request-priority.js';
 
-/** What a deadline is for: the whole answer, or its first output. */
-export type DeadlineEvent = 'answer' | 'first_output';
-
 /** A promise to the caller that is checked before any work is done (D-26). */
 export interface RequestDeadline {
-  readonly until: DeadlineEvent;
+  /** What it is for: the whole answer, or its first output. */
+  readonly until: 'answer' | 'first_output';
   /** Milliseconds from the arrival of the request, as its caller set it. */
   readonly withinMs: number;
   /** Monotonic milliseconds. */

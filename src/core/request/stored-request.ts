@@ -42,7 +42,7 @@ export interface StoredRequest {
 }
 
 /** Head of an answer; its bytes are a blob. */
-export interface StoredAnswer {
+interface StoredAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -66,14 +66,6 @@ export type StoredRef = Pick<StoredRequest, 'tenant' | 'name'>;
  * blob or number.
  */
 export type StoredAttempt = Pick<StoredRequest, 'tenant' | 'name' | 'blob' | 'attempts'>;
-
-export interface Opened {
-  /** False: `request` is the one that came before. */
-  readonly created: boolean;
-  readonly request: StoredRequest;
-  /** Rows that made room: their blobs are unreferenced now. */
-  readonly replaced: readonly StoredRequest[];
-}
 
 export interface StoredEnding {
   /** Of what was asked, now that all of it was read; absent: as it was. */

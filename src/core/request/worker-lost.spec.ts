@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  type LossKind,
   RetryBudget,
   suspected,
   UNSUSPECTED,
   faultOf,
   WorkerLostError,
 } from './worker-lost.js';
+
+type LossKind = WorkerLostError['kind'];
 
 const loss = (kind: LossKind, together = 1): WorkerLostError =>
   new WorkerLostError(kind, kind, undefined, together);

@@ -12,8 +12,7 @@ import { DomainError } from '../errors/domain-error.js';
  * - `died`: the process or thread that computed it ended, as seen by
  *   whoever supervises it.
  */
-export type LossKind =
-  'draining' | 'unsent' | 'refused' | 'disconnected' | 'abandoned' | 'died';
+type LossKind = 'draining' | 'unsent' | 'refused' | 'disconnected' | 'abandoned' | 'died';
 
 /** Another worker may take the request (D-06). */
 export class WorkerLostError extends DomainError {

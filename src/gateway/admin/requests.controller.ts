@@ -5,7 +5,6 @@ import {
   isLive,
   type RequestFilter,
   type RequestView,
-  type RequestViewState,
 } from '../../core/dispatch/request-view.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import {
@@ -69,7 +68,7 @@ class ListRequestsDto extends RequestChoiceDto {
   @Field(choiceOf(STATUSES), {
     description: 'Absent: queued and running. Ended ones are kept for a while.',
   })
-  state?: RequestViewState;
+  state?: RequestView['state'];
 
   @Field(fromForm(whole(1, 1000)), { type: undefined, default: 100 })
   limit = 100;

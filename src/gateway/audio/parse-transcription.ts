@@ -1,7 +1,7 @@
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
-  type TranscriptBody,
+  type transcriptBody,
   type TranscriptBodyOptions,
   type TranscriptFormat,
 } from '../../contracts/formats/transcript-body.js';
@@ -18,7 +18,6 @@ import {
 } from '../../contracts/openai/field-types.js';
 import {
   TranscriptionDto,
-  transcriptionParams,
   ServerVadDto,
 } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
@@ -168,7 +167,7 @@ export interface ParsedTranscription {
   /** Advisory fields that this model, or this format, cannot use. */
   readonly ignored: readonly string[];
   /** How a whole transcript is written; default: as `answer` says. */
-  readonly write?: (transcript: Transcript) => TranscriptBody;
+  readonly write?: (transcript: Transcript) => ReturnType<typeof transcriptBody>;
 }
 
 const transcriptions = new RepeatedForms(TranscriptionDto);
@@ -191,16 +190,11 @@ export function parseTranscription(
   const { language, ignored: languages } = chosenLanguage(model, sent);
   const ignored = [...unusable, ...languages];
   const dto = { ...withDefaults(sent, unusable, TranscriptionDto), language };
-  const chunking = chunkingStrategy(dto.chunking_strategy);
   return {
     model,
     tier: dto.service_tier,
     ignored,
-    params: {
-      ...transcriptionParams(dto),
-      knownSpeakers: knownSpeakers(dto),
-      ...(chunking && { chunking }),
-    },
+    params: transcriptionParams(dto),
     answer: {
       task: 'transcribe',
       format: dto.response_format,
@@ -212,6 +206,22 @@ export function parseTranscription(
       model,
       dto.language === undefined ? model.languages : [dto.language],
     ),
+  };
+}
+
+function transcriptionParams(dto: TranscriptionDto): TranscriptionParams {
+  const chunking = chunkingStrategy(dto.chunking_strategy);
+  return {
+    task: 'transcribe',
+    language: dto.language ?? '',
+    prompt: dto.prompt,
+    temperature: dto.temperature,
+    wordTimestamps: dto.timestamp_granularities?.includes('word') ?? false,
+    logprobs: dto.include.includes('logprobs'),
+    diarize: dto.response_format === 'diarized_json',
+    hotWords: [...new Set([...dto.hot_words, ...dto.keywords])],
+    knownSpeakers: knownSpeakers(dto),
+    ...(chunking && { chunking }),
   };
 }
 

@@ -30,7 +30,7 @@ import {
   type parseTranscription,
 } from './parse-transcription.js';
 import { type AudioForm, type FileRules, UploadReader } from './upload-reader.js';
-import { gapBetween } from '../../contracts/formats/joined-text.js';
+import { joinedText } from '../../contracts/formats/joined-text.js';
 import {
   type TokenLogprob,
   type Transcript,
@@ -78,8 +78,9 @@ class TranscriptStream extends OutputStream {
     const { diarized, write } = this.options;
     const written = { ...segment, text: write(segment.text).trim() };
     if (written.text === '') return;
-    const delta = gapBetween(this.#text, written.text) + written.text;
-    this.#text += delta;
+    const text = joinedText([this.#text, written.text]);
+    const delta = text.slice(this.#text.length);
+    this.#text = text;
     this.#send(
       segmentEvents(written, {
         delta,

@@ -1,6 +1,6 @@
 import { type CallExecution, deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { IGNORED_HEADER } from '../../contracts/openai/field-types.js';
-import { type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+import { type LatencyPhases } from '../../core/request/latency-phases.js';
 
 export interface RequestTimings {
   readonly phases: LatencyPhases;

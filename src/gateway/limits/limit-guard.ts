@@ -1,14 +1,19 @@
 import { type ServerResponse } from 'node:http';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { isLimited } from '../../contracts/endpoints.js';
+import { isWork } from '../../contracts/endpoints.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type Allowance, type RateLimitStatus } from '../../core/limits/limit-rules.js';
+import { type RateLimitStatus } from '../../core/limits/limit-rules.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { LimitEvents } from './limits.metrics.js';
 import { RateLimiter, type Ticket } from './rate-limiter.js';
+
+const SMALL_WORK = /^\/(asr|detect-language|tokenize|detokenize)\/?$/;
+
+/** Routes whose requests limits count. */
+const isLimited = (path: string): boolean => isWork(path) || SMALL_WORK.test(path);
 
 /**
  * OpenAI's headers, and a third group for seconds of audio. A quantity without a limit
@@ -26,7 +31,10 @@ function limitHeaders({
   };
 }
 
-const group = (what: string, allowance: Allowance | undefined): Record<string, string> =>
+const group = (
+  what: string,
+  allowance: RateLimitStatus['requests'],
+): Record<string, string> =>
   allowance
     ? {
         [`x-ratelimit-limit-${what}`]: String(allowance.limit),

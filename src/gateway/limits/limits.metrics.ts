@@ -1,5 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type LimitName } from '../../core/limits/limit-rules.js';
+import { type Limits } from '../../core/limits/limit-rules.js';
 import { counterMetric } from '../../platform/metrics/metric-provider.js';
 
 /**
@@ -14,7 +14,7 @@ export class LimitEvents {
   readonly #logger = new Logger('Limits');
   #loggedAtMs = -Infinity;
 
-  refused(limit: LimitName | 'intake'): void {
+  refused(limit: keyof Limits | 'intake'): void {
     this.#refusals.inc({ limit: snakeCase(limit) });
   }
 

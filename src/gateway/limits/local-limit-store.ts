@@ -1,12 +1,12 @@
+import { take } from '../../core/limits/cell-rate.js';
 import {
-  withCharge,
-  withRequest,
-  isUnused,
-  type LimitUse,
-  refusalOf,
   type Charge,
+  dayOf,
+  type Limits,
+  type LimitUse,
+  perMinute,
   rateLimitStatusOf,
-  UNUSED,
+  refusalOf,
 } from '../../core/limits/limit-rules.js';
 import {
   type LimitAdmission,
@@ -14,6 +14,15 @@ import {
   type LimitStore,
   SLOT_LEASE_MS,
 } from '../../core/limits/limit-store.port.js';
+
+const UNUSED: LimitUse = {
+  requestsPaidMs: 0,
+  tokensPaidMs: 0,
+  audioPaidMs: 0,
+  day: 0,
+  dayCount: 0,
+  running: 0,
+};
 
 interface Account {
   use: LimitUse;
@@ -98,3 +107,36 @@ export class LocalLimitStore implements LimitStore {
     }
   }
 }
+
+/** Usage after one more accepted request. The caller counts `running` itself. */
+function withRequest(limits: Limits, use: LimitUse, nowMs: number): LimitUse {
+  const day = dayOf(nowMs);
+  return {
+    ...use,
+    day,
+    dayCount: (use.day === day ? use.dayCount : 0) + 1,
+    requestsPaidMs: paid(limits.requestsPerMinute, use.requestsPaidMs, 1, nowMs),
+  };
+}
+
+function withCharge(
+  limits: Limits,
+  use: LimitUse,
+  { tokens, audioSeconds }: Charge,
+  nowMs: number,
+): LimitUse {
+  return {
+    ...use,
+    tokensPaidMs: paid(limits.tokensPerMinute, use.tokensPaidMs, tokens, nowMs),
+    audioPaidMs: paid(limits.audioSecondsPerMinute, use.audioPaidMs, audioSeconds, nowMs),
+  };
+}
+
+const paid = (limit: number, paidMs: number, units: number, nowMs: number): number =>
+  limit > 0 && units > 0 ? take(perMinute(limit), paidMs, units, nowMs) : paidMs;
+
+/** No debt, nothing running and no count of today: it need not be stored. */
+const isUnused = (use: LimitUse, nowMs: number): boolean =>
+  use.running === 0 &&
+  use.day !== dayOf(nowMs) &&
+  Math.max(use.requestsPaidMs, use.tokensPaidMs, use.audioPaidMs) <= nowMs;

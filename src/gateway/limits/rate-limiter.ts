@@ -9,7 +9,6 @@ import { type Subscription } from 'rxjs';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
 import {
   LIMIT_NAMES,
-  type LimitName,
   type Limits,
   type RateLimitRefusal,
   type RateLimitStatus,
@@ -36,7 +35,7 @@ export const LIMIT_STORE = Symbol('LIMIT_STORE');
 /** Requests of a caller that are forecast when it is refused. */
 const MOST_FORECAST = 16;
 
-const WORDS: Readonly<Record<LimitName, string>> = {
+const WORDS: Readonly<Record<keyof Limits, string>> = {
   requestsPerDay: 'requests per day',
   requestsPerMinute: 'requests per minute',
   tokensPerMinute: 'tokens per minute',

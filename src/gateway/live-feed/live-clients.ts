@@ -4,7 +4,6 @@ import {
   type ClientToServerEvents,
   type LiveAnswer,
   type LiveRoomName,
-  liveRoomName,
   type ServerToClientEvents,
 } from '../../contracts/events/live-event.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
@@ -216,4 +215,12 @@ function connectError(error: unknown): Error {
       ? { message: error.message, data: errorEnvelope(error) }
       : { message: 'The connection failed on our side.', data: undefined };
   return Object.assign(new Error(message), { data });
+}
+
+/** Undefined for what is no room. Ids are request ids as `X-Request-Id` takes them. */
+function liveRoomName(value: unknown): LiveRoomName | undefined {
+  const isRoom =
+    typeof value === 'string' &&
+    /^(queue|workers|(request|batch):[A-Za-z0-9._:-]{1,128})$/.test(value);
+  return isRoom ? (value as LiveRoomName) : undefined;
 }

@@ -5,7 +5,6 @@ import {
   OllamaChatRequest,
   OllamaEmbedRequest,
   OllamaGenerateRequest,
-  type OllamaModelFields,
   OllamaTransferRequest,
 } from '../../contracts/ollama/ollama.dto.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
@@ -157,7 +156,10 @@ export class OllamaController {
     const ignored = new IgnoredFields(this.settings.compat.strict);
     const body = { ...fields, model: servedName(fields.model, this.catalog) };
     ignored.settle(rules, body);
-    const dto = parseDto<OllamaModelFields>(type, { messages: [], ...body });
+    const dto = parseDto<Pick<OllamaChatRequest, 'model'>>(type, {
+      messages: [],
+      ...body,
+    });
     const model = this.catalog.getOfKind(dto.model, 'llm');
     demandModel(principalOf(reply.request).terms, model.id);
     this.pool.demand(model.id);

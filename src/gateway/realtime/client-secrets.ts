@@ -6,11 +6,13 @@ import {
   readSession,
   type SessionConfig,
 } from '../../contracts/realtime/session-config.js';
+import { z } from 'zod';
 import {
-  CLIENT_SECRET,
-  OLDER_CLIENT_SECRET,
+  CLIENT_SECRET_FIELDS,
+  objectWith,
 } from '../../contracts/realtime/session-fields.js';
 import { invalidField, readObject } from '../../contracts/schema/field-problems.js';
+import { optional } from '../../contracts/schema/rules.js';
 import { ShortLivedTokens } from '../../platform/auth/short-lived-tokens.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -21,6 +23,21 @@ import { resolveSession } from './session/session-core.js';
 const NORMAL_TTL_S = 600;
 /** The token travels in one header, of which servers take 8 to 16 KiB in all. */
 const LONGEST_SETTINGS = 3072;
+
+const CLIENT_SECRET = objectWith(CLIENT_SECRET_FIELDS);
+
+/** In a body of `POST /v1/realtime/transcription_sessions`, where it is a session's field. */
+const OLDER_CLIENT_SECRET = z.looseObject(
+  {
+    client_secret: optional(
+      z.looseObject(
+        { expires_at: CLIENT_SECRET_FIELDS.expires_after.schema },
+        'must be an object',
+      ),
+    ),
+  },
+  'must be an object',
+);
 
 export interface ClientSecret {
   readonly value: string;

@@ -11,10 +11,13 @@ import {
   viewWith,
   listField,
 } from '../http/openapi/view.js';
-import { type RequestView, type WaitsFor } from '../../core/dispatch/request-view.js';
-import { type WaitForecast, type Quantiles } from '../../core/forecast/wait-forecast.js';
+import { type RequestView } from '../../core/dispatch/request-view.js';
+import {
+  type Quantiles,
+  type WaitExplanation,
+  type WaitForecast,
+} from '../../core/forecast/wait-forecast.js';
 import { type AheadCounts } from '../../core/forecast/decision-log.js';
-import { type WaitExplanation } from '../../core/forecast/wait-explanation.js';
 
 const QuantilesDto = view('QuantilesDto', {
   p50: numberField('Half of such requests need at most this.'),
@@ -45,7 +48,9 @@ const quantilesDto = ({ p50, p90 }: Quantiles): ViewOf<typeof QuantilesDto> => (
   p90: Math.round(p90),
 });
 
-const REASONS: Readonly<Record<WaitsFor, (view: RequestView) => string>> = {
+const REASONS: Readonly<
+  Record<NonNullable<RequestView['waitsFor']>, (view: RequestView) => string>
+> = {
   worker: ({ model }) => `no worker of ${model} is up`,
   slot: ({ model }) => `every slot of the workers of ${model} that it may use is taken`,
   window: () =>

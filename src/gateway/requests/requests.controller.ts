@@ -3,11 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiParam } from '@nestjs/swagger';
 import { type ViewOf } from '../http/openapi/view.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { type FastifyReply } from 'fastify';
-import {
-  isLive,
-  type RequestView,
-  type RequestViewState,
-} from '../../core/dispatch/request-view.js';
+import { isLive, type RequestView } from '../../core/dispatch/request-view.js';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { CallerPrincipal } from '../http/params.js';
@@ -201,7 +197,7 @@ function elsewhere({
   answer,
 }: StoredRequest): ViewOf<typeof RequestDto> {
   const reported = answer?.headers ?? {};
-  const state = answer ? (status as RequestViewState) : 'running';
+  const state = answer ? (status as RequestView['state']) : 'running';
   return {
     request_id: requestId,
     tenant,

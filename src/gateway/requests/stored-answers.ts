@@ -2,7 +2,6 @@ import { type Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import {
-  type StoredAnswer,
   type StoredAttempt,
   type StoredRequest,
 } from '../../core/request/stored-request.js';
@@ -110,10 +109,7 @@ async function* watched(
 const answerKey = ({ blob, attempts }: StoredAttempt): string =>
   `${blob}/answer${attempts > 1 ? `.${attempts}` : ''}`;
 
-export function headOf({
-  status,
-  headers,
-}: Pick<InnerAnswer, 'status' | 'headers'>): StoredAnswer {
+export function headOf({ status, headers }: Pick<InnerAnswer, 'status' | 'headers'>) {
   const stored = Object.entries(headers).filter(([name]) => STORED_HEADERS.test(name));
   return {
     status,

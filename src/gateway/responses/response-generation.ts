@@ -2,13 +2,10 @@ import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   type ResponseItem,
-  type CallItem,
   type MessageItem,
-  type MessagePart,
-  type ReasoningItem,
 } from '../../contracts/openai/response-items.js';
 import {
-  type ResponseFailure,
+  type ResponseEventBody,
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
@@ -138,7 +135,9 @@ class ChatMessages {
     else this.add({ role, content: contentOf(content) });
   }
 
-  #call(call: CallItem): void {
+  #call(
+    call: Extract<ResponseItem, { type: 'function_call' | 'custom_tool_call' }>,
+  ): void {
     const answer = this.#answer ?? this.#begin(null);
     const json = call.type === 'function_call' ? call.arguments : argumentsOf(call.input);
     answer.tool_calls ??= [];
@@ -158,11 +157,14 @@ class ChatMessages {
   }
 }
 
-const reasoningIn = ({ content, summary }: ReasoningItem): string =>
+const reasoningIn = ({
+  content,
+  summary,
+}: Extract<ResponseItem, { type: 'reasoning' }>): string =>
   (content.length > 0 ? content : summary).map(({ text }) => text).join('\n');
 
 /** Text alone is a string: every template knows that. */
-function contentOf(parts: readonly MessagePart[]): unknown {
+function contentOf(parts: MessageItem['content']): unknown {
   if (parts.every(part => 'text' in part)) return parts.map(({ text }) => text).join('');
   return parts.map(part => {
     if (part.type === 'refusal') return part;
@@ -203,7 +205,9 @@ function demandCalls(conversation: readonly ResponseItem[]): void {
 }
 
 /** Why a response failed, in the words of its caller. */
-export function failureOf(error: DomainError): ResponseFailure {
+export function failureOf(
+  error: DomainError,
+): Extract<ResponseEventBody, { type: 'error' }>['error'] {
   const said = inWordsOf(PARAMS_OF_RESPONSE, error) as DomainError;
   const { type, code, message, param } = errorEnvelope(said).error;
   return { type, code: code ?? error.code, message, param };

@@ -4,7 +4,6 @@ import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { type InputItemsQueryDto } from '../../contracts/openai/response.dto.js';
 import {
-  type EndedResponseStatus,
   type ResponseEnding,
   type ResponseProgress,
   type ResponseRecord,
@@ -191,7 +190,7 @@ export const endingOf = (
   response: ResponseObject,
   { responses }: Settings,
 ): ResponseEnding => ({
-  status: response.status as EndedResponseStatus,
+  status: response.status as ResponseEnding['status'],
   response: JSON.stringify(response),
   outputBytes: Buffer.byteLength(JSON.stringify(response.output)),
   eventsUntilMs: Date.now() + responses.keepEventsMs,

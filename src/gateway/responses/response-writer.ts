@@ -1,5 +1,4 @@
 import {
-  type ItemStatus,
   type ResponseItem,
   type OutputPart,
   RESPONSE_ITEMS,
@@ -111,6 +110,8 @@ const eventOfDelta = (
   delta,
   ...(open.kind === 'text' && { logprobs }),
 });
+
+type ItemStatus = ResponseItem['status'];
 
 /** The events that end it. */
 function eventsOfEnd(open: OpenItem, status: ItemStatus): readonly ResponseEventBody[] {

@@ -11,12 +11,11 @@ import {
 import { ResponseFeed } from './response-feed.js';
 import { ResponseRecords, responseOfRecord } from './response-records.js';
 import { ResponseRuns } from './response-runs.js';
-import { ApiOkResponse, ApiParam } from '@nestjs/swagger';
+import { ApiOkResponse, ApiParam, ApiProperty } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
   InputItemsQueryDto,
-  ResponseDeletedDto,
   RetrieveQueryDto,
 } from '../../contracts/openai/response.dto.js';
 import { CallerTenant } from '../http/params.js';
@@ -29,6 +28,12 @@ const EXAMPLE = {
     example: { id: 'resp_0198a1b2', object: 'response', status: 'completed' },
   },
 };
+
+class ResponseDeletedDto {
+  @ApiProperty() id!: string;
+  @ApiProperty({ example: 'response' }) object!: 'response';
+  @ApiProperty({ example: true }) deleted!: true;
+}
 
 @ApiParam({ name: 'id', description: 'The `id` of a stored response.' })
 @Controller('v1/responses/:id')

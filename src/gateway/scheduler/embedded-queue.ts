@@ -5,7 +5,7 @@ import {
   type QueueDepth,
   type SchedulerQueue,
 } from '../shared-queue/request-queue.port.js';
-import { type RequestView, type WaitsFor } from '../../core/dispatch/request-view.js';
+import { type RequestView } from '../../core/dispatch/request-view.js';
 import { slotCredit } from '../../core/dispatch/slot-credit.js';
 import { PriorityQueue, type QueuedView } from '../../core/queue/priority-queue.js';
 import { requestKey, type RequestRef } from '../../core/request/request-key.js';
@@ -114,7 +114,7 @@ export class EmbeddedQueue implements SchedulerQueue {
     };
   }
 
-  #waitsFor(request: ScheduledRequest, windowApplies: boolean): WaitsFor {
+  #waitsFor(request: ScheduledRequest, windowApplies: boolean): RequestView['waitsFor'] {
     const { model } = request;
     if (!this.pool.hasReady(model)) return 'worker';
     const credit = slotCredit(request, this.queue, this.clock.nowMs());

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { isLive, keyOf, type RequestView } from '../../core/dispatch/request-view.js';
-import { slotOverdraft } from '../../core/dispatch/worker-slots.js';
+import { slotsOf } from '../../core/dispatch/worker-slots.js';
 import { type WorkerCapacity } from '../../core/forecast/virtual-workers.js';
 import {
   type ProspectiveRequest,
+  type WaitExplanation,
   type WaitForecast,
 } from '../../core/forecast/wait-forecast.js';
-import { type WaitExplanation } from '../../core/forecast/wait-explanation.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type RequestKey } from '../../core/request/request-key.js';
@@ -17,9 +17,10 @@ import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { isReady, type WorkerView } from '../worker-pool/worker-view.js';
 import { RequestRegistry } from './request-registry.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { type RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { countAhead } from '../../core/forecast/decision-log.js';
-import { type ForecastDeps, ModelForecast } from '../../core/forecast/model-forecast.js';
+import { ModelForecast } from '../../core/forecast/model-forecast.js';
 
 /**
  * Forecasts of one gateway's embedded queue: learns service times, arrivals and its own
@@ -32,7 +33,12 @@ import { type ForecastDeps, ModelForecast } from '../../core/forecast/model-fore
 export class Forecaster {
   readonly #models = new Map<string, ModelForecast>();
 
-  constructor(private readonly deps: ForecastDeps) {}
+  constructor(
+    private readonly deps: ConstructorParameters<typeof ModelForecast>[1] & {
+      /** A request of the embedded queue, until its settlement has been emitted. */
+      readonly record: (key: RequestKey) => RequestRecord | undefined;
+    },
+  ) {}
 
   /** Of a request that is not queued yet. */
   ofNew(request: ProspectiveRequest, nowMs: number): WaitForecast | undefined {
@@ -186,7 +192,7 @@ function capacityOf(worker: WorkerView): WorkerCapacity | undefined {
   return {
     id,
     slots: slots.total,
-    overdraft: slotOverdraft(health),
+    overdraft: slotsOf(health).overdraft,
     ...shape,
     parallel: maxConcurrent,
   };

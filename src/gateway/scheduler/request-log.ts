@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { type EventOf, type LatencyPhases } from '../../core/dispatch/dispatch-event.js';
+import { type EventOf } from '../../core/dispatch/dispatch-event.js';
+import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import { ERROR_REGISTRY } from '../../contracts/errors/error-registry.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 

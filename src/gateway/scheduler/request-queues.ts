@@ -3,11 +3,7 @@ import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { AnswerTimes } from '../../core/queue/answer-times.js';
 import { type CostModel } from '../../core/queue/cost-model.js';
-import {
-  type TimedRequest,
-  type WantedDeadline,
-  withLatestStart,
-} from '../../core/queue/latest-start.js';
+import { type WantedDeadline, withLatestStart } from '../../core/queue/latest-start.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
@@ -53,7 +49,7 @@ export class RequestQueues {
     request: TaskRequest,
     queue: TrackedRequest['queue'],
     deadlines: readonly WantedDeadline[],
-  ): TimedRequest<TaskRequest> {
+  ) {
     const { model, enqueuedAtMs: nowMs } = request;
     const isIdle = queue.isIdle(model);
     return withLatestStart(request, deadlines, {

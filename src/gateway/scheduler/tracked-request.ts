@@ -1,4 +1,4 @@
-import { type WindowReason } from '../../core/dispatch/dispatch-plan.js';
+import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
 import { type SchedulerQueue } from '../shared-queue/request-queue.port.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { type RequestKey } from '../../core/request/request-key.js';
@@ -23,7 +23,7 @@ export interface RequestLease {
   readonly workerId: string;
   readonly groupId: string;
   readonly groupSize: number;
-  readonly reason: WindowReason;
+  readonly reason: DispatchPlan['reason'];
   readonly batchWaitMs: number;
   readonly queueWaitMs: number;
 }

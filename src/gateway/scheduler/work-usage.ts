@@ -1,12 +1,11 @@
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
-import { type MeasuredWork, type WorkSize } from '../../core/queue/cost-model.js';
 import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
 
 /** English text and JSON, about. */
 const BYTES_PER_TOKEN = 4;
 
 /** What is known of the work before it is sent. */
-export function workSizeOf(task: WorkerTask): WorkSize {
+export function workSizeOf(task: WorkerTask) {
   switch (task.kind) {
     case 'transcribe':
       // Of audio by URL only the largest possible duration is known.
@@ -44,7 +43,7 @@ export function usageOf(reply: WorkerReply, task: WorkerTask): WorkUsage | undef
 }
 
 /** In the units of `workSizeOf`. */
-export function measuredWork(reply: WorkerReply, task: WorkerTask): MeasuredWork {
+export function measuredWork(reply: WorkerReply, task: WorkerTask) {
   const { characters, audioSeconds, inputTokens, outputTokens } =
     usageOf(reply, task) ?? {};
   return {

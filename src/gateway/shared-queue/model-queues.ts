@@ -7,7 +7,7 @@ import {
   Optional,
 } from '@nestjs/common';
 import { type Queue } from 'bullmq';
-import { classOf, MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
+import { MAX_EVENTS, QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { type TenantLoad } from '../../core/order/fair-lane.js';
 import { DEFAULT_TENANT, type RequestRef } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
@@ -374,3 +374,7 @@ function factsOf(
     failedReason: failedReason ?? undefined,
   };
 }
+
+/** The class of a job that has not aged. */
+const classOf = (priority: PriorityLabel): QueueJobClass =>
+  priority === 'realtime' ? QueueJobClass.REALTIME : QueueJobClass.BATCH;

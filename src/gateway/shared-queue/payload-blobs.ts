@@ -6,11 +6,7 @@ import {
   type JobValue,
 } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import {
-  MAX_INLINE_BYTES,
-  QUEUE_BLOBS,
-  QUEUE_RESULT_BLOBS,
-} from '../../contracts/queue-jobs/queue-keys.js';
+import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { BlobMissing, orStorageFull } from '../../platform/storage/storage-problems.js';
@@ -38,6 +34,9 @@ export interface PlacedJob {
   readonly costMs: number;
   readonly blobs: readonly string[];
 }
+
+/** Results: synthesised speech, and values too large for Redis. */
+const RESULT_BLOBS = [`${QUEUE_BLOBS}speech/`, `${QUEUE_BLOBS}results/`] as const;
 
 /**
  * Large inputs and results of the shared queue: never in Redis (D-19). What this gateway
@@ -136,7 +135,7 @@ export class PayloadBlobs {
   }): Promise<number> {
     let removed = 0;
     for await (const { key, writtenAtMs } of this.store.keys(QUEUE_BLOBS)) {
-      const isResult = QUEUE_RESULT_BLOBS.some(prefix => key.startsWith(prefix));
+      const isResult = RESULT_BLOBS.some(prefix => key.startsWith(prefix));
       if (writtenAtMs >= (isResult ? before.resultsMs : before.inputsMs)) continue;
       await this.remove([key]);
       removed += 1;

@@ -20,7 +20,7 @@ import { WorkerDirectory } from './worker-directory.js';
 import { Entry } from '../../core/order/account.js';
 import { FairLane } from '../../core/order/fair-lane.js';
 import { FairOrder } from '../../core/order/fair-order.js';
-import { type AgingOptions } from '../../core/queue/priority-queue.js';
+import { type PriorityQueue } from '../../core/queue/priority-queue.js';
 import { type QueueAccounts } from '../../platform/redis/redis-order.js';
 
 /**
@@ -29,7 +29,7 @@ import { type QueueAccounts } from '../../platform/redis/redis-order.js';
  */
 function dispatchOrder(
   { others, agingCredit, tenants }: QueueAccounts,
-  { agingMs, agingShare }: AgingOptions,
+  { agingMs, agingShare }: PriorityQueue['options'],
   nowMs = Date.now(),
 ): string[] {
   const weights = new Map(tenants.map(({ owner, weight }) => [owner, weight]));

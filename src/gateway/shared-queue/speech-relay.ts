@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Redis } from 'ioredis';
-import { type JobSpeech } from '../../contracts/queue-jobs/job-result.js';
+import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import {
   decodeSpeechPiece,
   type SpeechPiece,
@@ -92,7 +92,7 @@ export class SpeechRelay {
    *   caller disconnected; what `read` throws
    */
   async complete(
-    { blob, contentType, sampleRate }: JobSpeech,
+    { blob, contentType, sampleRate }: Extract<JobValue, { kind: 'speech' }>,
     read: (blob: string, from: number) => AsyncIterable<Uint8Array>,
   ): Promise<void> {
     this.open();

@@ -1,5 +1,5 @@
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-import { type ResponseUsage } from '../../contracts/openai/responses.js';
+import { type ResponseObject } from '../../contracts/openai/responses.js';
 
 /** What a generation says, in order. */
 export type GenerationPiece =
@@ -26,7 +26,7 @@ export type GenerationPiece =
       /** The text of `stop` that ended it. */
       readonly stopSequence?: string;
     }
-  | { readonly type: 'usage'; readonly usage: ResponseUsage };
+  | { readonly type: 'usage'; readonly usage: NonNullable<ResponseObject['usage']> };
 
 const jsonIn = (value: unknown): Fields => (isObject(value) ? value : {});
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -43,7 +43,8 @@ export const piecesOf = (answer: Buffer): readonly GenerationPiece[] =>
 /** Undefined: the engine did not count. */
 export const usageAmong = (
   pieces: readonly GenerationPiece[],
-): ResponseUsage | undefined => pieces.find(piece => piece.type === 'usage')?.usage;
+): ResponseObject['usage'] | undefined =>
+  pieces.find(piece => piece.type === 'usage')?.usage;
 
 export interface ReadAnswer {
   readonly pieces: readonly GenerationPiece[];
@@ -105,7 +106,7 @@ const countIn = (value: unknown): number =>
 function usagePiece(usage: Fields): GenerationPiece {
   const input = countIn(usage.prompt_tokens);
   const output = countIn(usage.completion_tokens);
-  const counted: ResponseUsage = {
+  const counted = {
     input_tokens: input,
     input_tokens_details: {
       cached_tokens: countIn(jsonIn(usage.prompt_tokens_details).cached_tokens),

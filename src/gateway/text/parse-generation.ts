@@ -4,7 +4,6 @@ import { hash } from 'node:crypto';
 import {
   ChatCompletionDto,
   CompletionDto,
-  type TextGenerationFields,
 } from '../../contracts/openai/generation.dto.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { PASSED_ON } from '../../contracts/openai/field-types.js';
@@ -64,7 +63,7 @@ export const affinityOf = (tenant: string, beginning: string): string =>
 
 export interface ParsedGeneration {
   readonly model: ModelSpec;
-  readonly dto: TextGenerationFields;
+  readonly dto: ChatCompletionDto | CompletionDto;
   readonly task: Omit<GenerateTask, 'kind' | 'body' | 'sink'>;
   /**
    * How it begins, in short: requests that begin alike are best computed where the first
@@ -167,7 +166,7 @@ function wrongRole(role: unknown, param: string): DomainError {
   );
 }
 
-function demandStreamOptions({ stream, stream_options }: TextGenerationFields): void {
+function demandStreamOptions({ stream, stream_options }: ParsedGeneration['dto']): void {
   if (stream_options === undefined) return;
   if (!stream)
     throw invalidField('stream_options', '`stream_options` is for `stream: true` only.');

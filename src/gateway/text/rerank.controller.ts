@@ -7,17 +7,46 @@ import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { requestParser } from '../models/model-abilities.js';
-import { ApiBody, ApiOkResponse, ApiConsumes } from '@nestjs/swagger';
 import {
-  RerankDto,
-  RerankingDto,
-  type RerankResultDto,
-} from '../../contracts/openai/rerank.dto.js';
+  ApiBody,
+  ApiOkResponse,
+  ApiConsumes,
+  ApiProperty,
+  ApiPropertyOptional,
+} from '@nestjs/swagger';
+import { RerankDto } from '../../contracts/openai/rerank.dto.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import { answerHeaders } from '../http/answer-headers.js';
 
 export const parseRerank = requestParser(RerankDto, 'embedding', 'rerank');
+
+class RerankedDocumentDto {
+  @ApiProperty() text!: string;
+}
+
+class RerankResultDto {
+  @ApiProperty({ description: 'Place in `documents`, from 0.' }) index!: number;
+  @ApiProperty({ example: 0.98, description: 'The higher, the more relevant.' })
+  relevance_score!: number;
+  @ApiPropertyOptional({ type: RerankedDocumentDto }) document?: RerankedDocumentDto;
+}
+
+class RerankUsageDto {
+  @ApiProperty() prompt_tokens!: number;
+  @ApiProperty() total_tokens!: number;
+}
+
+export class RerankingDto {
+  @ApiProperty({ description: 'Id of the request; as Cohere has it, with `meta`.' })
+  id!: string;
+  @ApiProperty({ example: 'list' }) object!: 'list';
+  @ApiProperty({ example: 'bge-reranker-v2-m3' }) model!: string;
+  @ApiProperty({ type: [RerankResultDto], description: 'The most relevant first.' })
+  results!: readonly RerankResultDto[];
+  @ApiProperty({ type: RerankUsageDto }) usage!: RerankUsageDto;
+  @ApiProperty({ type: 'object', additionalProperties: true }) meta!: object;
+}
 
 /**
  * `/v1/rerank`: one score per document; requests that wait together are computed

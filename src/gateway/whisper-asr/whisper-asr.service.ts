@@ -5,10 +5,10 @@ import {
   AsrQueryDto,
   DetectedLanguageDto,
   DetectLanguageQueryDto,
-  FILTERED,
-  type AsrOutput,
 } from '../../contracts/whisper-asr/asr.dto.js';
 import { type FormSource } from '../http/multipart-form.js';
+import { rulesOf } from '../../contracts/openai/field.decorators.js';
+import { unsupportedField } from '../../contracts/schema/field-problems.js';
 import { languageName } from '../../contracts/formats/language-name.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -43,7 +43,7 @@ function asrBody(
     task,
     words,
   }: {
-    readonly output: AsrOutput;
+    readonly output: AsrQueryDto['output'];
     readonly task: TranscriptionParams['task'];
     readonly words: boolean;
   },
@@ -180,11 +180,12 @@ function openAiForm(
 }
 
 function withoutEffect(param: string): DomainError {
-  const message =
-    param === 'vad_filter'
-      ? `\`${param}\` cannot be honoured: ${FILTERED}.`
-      : `\`${param}\` needs output=json.`;
-  return new DomainError('unsupported_parameter', message, { param });
+  const { treatment, why } = rulesOf(AsrQueryDto)[param]!;
+  return treatment === 'ignored'
+    ? unsupportedField(param, why)
+    : new DomainError('unsupported_parameter', `\`${param}\` needs output=json.`, {
+        param,
+      });
 }
 
 /** What Whisper looks at to tell a language. */

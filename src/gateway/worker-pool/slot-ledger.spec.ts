@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Lease } from '../../core/dispatch/lease.js';
-import { slotCredits, slotOverdraft } from '../../core/dispatch/worker-slots.js';
+import { slotsOf } from '../../core/dispatch/worker-slots.js';
 import { SlotLedger } from './slot-ledger.js';
 
 const ignore = () => undefined;
@@ -10,10 +10,10 @@ describe('slots of a worker that generates text', () => {
   const worker = { kind: 'llm', maxBatch: 1, maxConcurrent: 8 };
 
   it('are as many as run: nothing is sent ahead, and REALTIME overdraws what the engine says', () => {
-    expect(slotCredits(worker)).toBe(8);
-    expect(slotOverdraft(worker)).toBe(0);
-    expect(slotOverdraft({ ...worker, overdraft: 2 })).toBe(2);
-    expect(slotOverdraft({ ...worker, kind: 'embedding', maxBatch: 4 })).toBe(4);
+    expect(slotsOf(worker).credits).toBe(8);
+    expect(slotsOf(worker).overdraft).toBe(0);
+    expect(slotsOf({ ...worker, overdraft: 2 }).overdraft).toBe(2);
+    expect(slotsOf({ ...worker, kind: 'embedding', maxBatch: 4 }).overdraft).toBe(4);
   });
 });
 
@@ -25,7 +25,7 @@ describe('SlotLedger', () => {
   ])(
     'max_batch %i and max_concurrent %i are %i credits (D-24)',
     (maxBatch, maxConcurrent, credits) => {
-      expect(slotCredits({ kind: 'stt', maxBatch, maxConcurrent })).toBe(credits);
+      expect(slotsOf({ kind: 'stt', maxBatch, maxConcurrent }).credits).toBe(credits);
     },
   );
 

@@ -5,12 +5,8 @@ import {
   type StreamConfig,
 } from '../../contracts/grpc/call.codec.js';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { decodeFailure, failureAcross } from '../../contracts/grpc/status.codec.js';
-import {
-  groupSize,
-  slotCredits,
-  slotOverdraft,
-} from '../../core/dispatch/worker-slots.js';
+import { decodeFailure, encodeFailure } from '../../contracts/grpc/status.codec.js';
+import { slotsOf } from '../../core/dispatch/worker-slots.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
@@ -191,8 +187,9 @@ export class WorkerConnection {
   /** To what its role leaves of the size that the worker reports. */
   resize(report: WorkerHealthReport, role: ReplicaRole): void {
     this.streams.resize(role === 'file' ? 0 : report.streams);
-    if (role !== 'stream')
-      this.slots.resize(slotCredits(report), slotOverdraft(report), groupSize(report));
+    if (role === 'stream') return;
+    const { credits, overdraft, group } = slotsOf(report);
+    this.slots.resize(credits, overdraft, group);
   }
 
   /**
@@ -335,3 +332,7 @@ export class WorkerConnection {
     old?.retire();
   }
 }
+
+/** A failure of a worker in this process, as it would arrive from another one. */
+const failureAcross = (error: unknown) =>
+  decodeFailure(Object.assign(new Error(), encodeFailure(error)));

@@ -1,10 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { isMap, isSeq } from 'yaml';
-import {
-  type FieldPath,
-  type FieldProblem,
-  readFields,
-} from '../../contracts/schema/field-problems.js';
+import { type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
 import { KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
 import { ENGINE_KINDS, MODEL } from './model-fields.js';
 import {
@@ -102,7 +98,11 @@ function* roleProblems({
   }
 }
 
-const problem = (path: FieldPath, message: string, value?: unknown): FieldProblem => ({
+const problem = (
+  path: FieldProblem['path'],
+  message: string,
+  value?: unknown,
+): FieldProblem => ({
   path,
   message,
   value,
@@ -322,5 +322,5 @@ function objections(model: ModelSpec, askEngine: EngineCheck): FieldProblem[] {
   return [...different.values()];
 }
 
-const fieldPath = (path: string): FieldPath =>
+const fieldPath = (path: string): FieldProblem['path'] =>
   path.split('.').map(part => (/^\d+$/.test(part) ? Number(part) : part));

@@ -8,11 +8,7 @@ import {
   LineCounter,
   parseDocument,
 } from 'yaml';
-import {
-  type FieldPath,
-  type FieldProblem,
-  pathText,
-} from '../../contracts/schema/field-problems.js';
+import { type FieldProblem, pathText } from '../../contracts/schema/field-problems.js';
 import { StartError } from './start-error.js';
 
 /** One thing wrong with the configuration. The message says how to fix it. */
@@ -130,7 +126,7 @@ export function placed(
   };
 }
 
-function nodeAt(start: unknown, path: FieldPath, atKey = false): unknown {
+function nodeAt(start: unknown, path: FieldProblem['path'], atKey = false): unknown {
   let node = start;
   for (const [depth, key] of path.entries()) {
     const last = depth === path.length - 1;

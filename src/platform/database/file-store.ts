@@ -2,7 +2,6 @@ import type { Expression, ExpressionBuilder, SqlBool, Kysely } from 'kysely';
 import { UNFINISHED_STATUSES } from '../../core/jobs/batch-status.js';
 import type {
   FilePurpose,
-  JobHolder,
   Page,
   PageRequest,
   StoredFile,
@@ -18,6 +17,15 @@ import {
   rowOf,
 } from './database-store.js';
 import { type Database } from './schema.js';
+
+/**
+ * Who makes or removes files of a batch: nothing happens unless this epoch still
+ * holds it (D-13).
+ */
+interface JobHolder {
+  readonly jobId: string;
+  readonly epoch: number;
+}
 
 /**
  * The file table. A row without its blob cannot be: rows are made after the blob, and

@@ -1,7 +1,16 @@
 import { type Kysely } from 'kysely';
-import type { EndedSession, NewSecret, StoredKey } from '../../core/access/stored-key.js';
+
+import type { StoredKey } from '../../core/access/stored-key.js';
 import { DatabaseStore, changesRows, recordOf, rowOf } from './database-store.js';
 import { type Database } from './schema.js';
+
+/** A session of the console after its sign-out. */
+interface EndedSession {
+  /** SHA-256 of its token, 64 hexadecimal digits. */
+  readonly sha256: string;
+  readonly endedAtMs: number;
+  readonly expiresAtMs: number;
+}
 
 /**
  * The table of API keys. A change and the new version are one transaction: whoever sees
@@ -75,7 +84,17 @@ export class KeyStore extends DatabaseStore {
   }
 
   /** False: no such key, or it is revoked. */
-  rotate(id: string, { sha256, prefix, replacedUntilMs }: NewSecret): Promise<boolean> {
+  rotate(
+    id: string,
+    {
+      sha256,
+      prefix,
+      replacedUntilMs,
+    }: Pick<StoredKey, 'sha256' | 'prefix'> & {
+      /** How long the present secret stays valid; absent: it ends at once. */
+      readonly replacedUntilMs?: number;
+    },
+  ): Promise<boolean> {
     const keep = replacedUntilMs !== undefined;
     return this.#change(db =>
       changesRows(

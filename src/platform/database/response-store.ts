@@ -1,6 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
 import type {
-  OpenResponseStatus,
   ResponseAppend,
   ResponseEventGroup,
   ResponseProgress,
@@ -169,14 +168,14 @@ export class ResponseRecordStore extends DatabaseStore {
   }
 
   /** Number of responses that have not ended, which are background responses. */
-  async countOpen(): Promise<Readonly<Record<OpenResponseStatus, number>>> {
+  async countOpen(): Promise<Readonly<Record<(typeof OPEN)[number], number>>> {
     const rows = await this.db
       .selectFrom('responses')
       .select(['status', ({ fn }) => fn.countAll<number>().as('count')])
       .where('status', 'in', OPEN)
       .groupBy('status')
       .execute();
-    const countOf = (wanted: OpenResponseStatus) =>
+    const countOf = (wanted: (typeof OPEN)[number]) =>
       Number(rows.find(({ status }) => status === wanted)?.count ?? 0);
     return { queued: countOf('queued'), in_progress: countOf('in_progress') };
   }

@@ -14,7 +14,6 @@ import type {
   StoredRef,
   StoredRequest,
   NewStoredRequest,
-  Opened,
 } from '../../core/request/stored-request.js';
 import { DatabaseStore, equals, changesRows, recordOf, rowOf } from './database-store.js';
 import { type Database } from './schema.js';
@@ -38,7 +37,16 @@ export class StoredRequestStore extends DatabaseStore {
     : sql`cast(unixepoch('subsec') * 1000 as integer)`;
 
   /** One wins of those that come at once. What ended badly, what has expired, and what waited on a gateway that died make room for a new attempt. */
-  async open(request: NewStoredRequest, lease: StoredLease): Promise<Opened> {
+  async open(
+    request: NewStoredRequest,
+    lease: StoredLease,
+  ): Promise<{
+    /** False: `request` is the one that came before. */
+    readonly created: boolean;
+    readonly request: StoredRequest;
+    /** Rows that made room: their blobs are unreferenced now. */
+    readonly replaced: readonly StoredRequest[];
+  }> {
     for (;;) {
       const replaced = await this.#makeRoom(request, lease.isPatient);
       const row = await this.db

@@ -4,7 +4,6 @@ import {
   USAGE_SUMS,
   type UsageGroup,
   usageGroupName,
-  type UsageQuery,
   type UsageRow,
   type UsageSums,
 } from '../../core/access/usage-row.js';
@@ -56,7 +55,14 @@ export class UsageStore extends DatabaseStore {
     groupBy,
     tenant,
     limit,
-  }: UsageQuery): Promise<readonly (Partial<UsageGroup> & UsageSums)[]> {
+  }: {
+    /** First and last day, both included. */
+    readonly from: string;
+    readonly to: string;
+    readonly groupBy: readonly (keyof UsageGroup)[];
+    readonly tenant?: string;
+    readonly limit: number;
+  }): Promise<readonly (Partial<UsageGroup> & UsageSums)[]> {
     const columns = groupBy.map(name => columnOf(name));
     let query = this.db
       .selectFrom('usage')

@@ -1,9 +1,14 @@
 import { type Redis } from 'ioredis';
-import {
-  ANSWERED_TTL_MS,
-  EVENTS_TTL_MS,
-  MAX_EVENTS,
-} from '../../contracts/queue-jobs/queue-keys.js';
+import { MAX_EVENTS } from '../../contracts/queue-jobs/queue-keys.js';
+
+/**
+ * A finished job whose caller has the answer is kept this long: other gateways may wait
+ * for the same id. Milliseconds.
+ */
+const ANSWERED_TTL_MS = 10_000;
+
+/** Older entries of an event stream are removed. Milliseconds. */
+const EVENTS_TTL_MS = 60_000;
 
 /**
  * KEYS: the job, the sets of finished jobs. ARGV: milliseconds, job id, 1 when it is no

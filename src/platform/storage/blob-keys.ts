@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { JobValue, StoredJobValue } from '../../contracts/queue-jobs/job-result.js';
+import type { JobCompleted, JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { bornAtMs } from '../clock/time-ordered-id.js';
@@ -8,7 +8,7 @@ import { bornAtMs } from '../clock/time-ordered-id.js';
 export async function storeLarge(
   blobs: BlobStore,
   value: JobValue,
-): Promise<JobValue | StoredJobValue> {
+): Promise<JobCompleted['value']> {
   const json = Buffer.from(JSON.stringify(value));
   if (json.byteLength <= MAX_INLINE_BYTES) return value;
   const blob = `${QUEUE_BLOBS}results/${randomUUID()}`;
@@ -18,7 +18,7 @@ export async function storeLarge(
 /** @throws BlobMissing when it was removed */
 export async function loadValue(
   blobs: BlobStore,
-  value: JobValue | StoredJobValue,
+  value: JobCompleted['value'],
 ): Promise<JobValue> {
   if (value.kind !== 'stored') return value;
   return JSON.parse((await readWhole(blobs, value.blob)).toString()) as JobValue;
@@ -32,7 +32,7 @@ export async function readWhole(blobs: BlobStore, key: string): Promise<Buffer> 
 }
 
 /** The blob that holds it, where one does. */
-export const blobOf = (value: JobValue | StoredJobValue): string | undefined =>
+export const blobOf = (value: JobCompleted['value']): string | undefined =>
   value.kind === 'stored' || value.kind === 'speech' ? value.blob : undefined;
 
 // eslint-disable-next-line @typescript-eslint/require-await -- blobs are written from streams

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type CallAudio } from '../../contracts/grpc/stt.codec.js';
+import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { SafeFetch } from '../../platform/http/safe-fetch.js';
@@ -19,7 +19,10 @@ export class AudioDownload {
   }
 
   /** @throws DomainError as `SafeFetch` does, or the abort's own error. */
-  async bytes(audio: CallAudio, signal: AbortSignal): Promise<Buffer> {
+  async bytes(
+    audio: TranscribeCallFields['audio'],
+    signal: AbortSignal,
+  ): Promise<Buffer> {
     if (Buffer.isBuffer(audio)) return audio;
     const pieces: Buffer[] = [];
     for await (const piece of this.pieces(audio.url, signal)) pieces.push(piece);

@@ -1,4 +1,4 @@
-import { type GenerationForm } from '../../contracts/formats/generation-body.js';
+import { type GenerationHead } from '../../contracts/formats/generation-body.js';
 import { type GenerateCallFields } from '../../contracts/grpc/generation.codec.js';
 import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
@@ -21,7 +21,7 @@ export interface GenerateItem
 }
 
 /** An item of an engine that makes the text itself. */
-export type TokenItem = GenerateItem & { readonly form: GenerationForm };
+export type TokenItem = GenerateItem & { readonly form: GenerationHead['form'] };
 
 /** @throws DomainError `unsupported_task` for a form that is only handed on */
 export function demandTokens(item: GenerateItem): TokenItem {

@@ -3,7 +3,6 @@ import {
   chatLogprobs,
   type ChoiceDelta,
   completionLogprobs,
-  type DrawnToken,
   generationBody,
   generationChunk,
   type GenerationHead,
@@ -173,7 +172,7 @@ function named(call: ToolCall, custom: readonly string[]): ToolCallBody {
 }
 
 function logprobsOf({ form }: GenerationHead, placed: readonly PlacedToken[]): object {
-  const tokens = placed.map(({ drawn, offset }): DrawnToken => {
+  const tokens = placed.map(({ drawn, offset }) => {
     const { bytes, logprob = 0, top = [] } = drawn;
     return { bytes, logprob, top, offset };
   });

@@ -22,7 +22,6 @@ import {
   callableTools,
   argumentsOf,
   functionInChat,
-  parametersOf,
   usableTools,
 } from '../../contracts/openai/read-tools.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
@@ -102,19 +101,19 @@ export function toolsOf(
   };
 }
 
-function textParameters({ name, tool }: CallableTool): readonly string[] {
-  const { properties } = (parametersOf(tool) ?? {}) as { readonly properties?: unknown };
+function textParameters({ name, parameters }: CallableTool): readonly string[] {
+  const properties = parameters?.properties;
   if (!isObject(properties)) return [];
   return Object.entries(properties).flatMap(([key, schema]) =>
     isObject(schema) && schema.type === 'string' ? `${name}/${key}` : [],
   );
 }
 
-function inGrammar({ name, tool, path }: CallableTool): GrammarTool {
+function inGrammar({ name, parameters, path }: CallableTool): GrammarTool {
   return {
     name,
     path: `${path}.function.parameters`,
-    parameters: parametersOf(tool) ?? undefined,
+    parameters: parameters ?? undefined,
   };
 }
 

@@ -20,7 +20,6 @@ import {
 } from '@switchyard/engine-api/text-backend.port.js';
 import { type GenerationFields, parseGenerationParams } from './generation-params.js';
 import { z } from 'zod';
-import { type TokenForm } from '../../contracts/formats/generation-body.js';
 import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import {
   missingField,
@@ -50,7 +49,10 @@ const TOKENIZE = z.object(
  * generated. @throws DomainError
  */
 export async function* tokenAnswer(
-  { form, body }: Pick<GenerateItem, 'body'> & { readonly form: TokenForm },
+  {
+    form,
+    body,
+  }: Pick<GenerateItem, 'body'> & { readonly form: 'tokenize' | 'detokenize' },
   backend: TextBackend,
 ): AsyncGenerator<GenerationEvent> {
   const fields = parseBoundedJson(body.toString('utf8'));

@@ -4,7 +4,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DelayedError, type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
 import { type Logger } from 'pino';
 import {
-  type LoadedResult,
+  type JobValue,
   type QueueJobResult,
   readJobResult,
 } from '../../contracts/queue-jobs/job-result.js';
@@ -47,7 +47,7 @@ const callbackId = ({ queue, jobId }: Pick<QueuedCallback, 'queue' | 'jobId'>): 
  */
 function callbackBody(
   note: QueuedCallback,
-  result: LoadedResult | undefined,
+  result: QueueJobResult<JobValue> | undefined,
   failedReason: string,
   finishedMs: number,
 ): string {
@@ -65,7 +65,10 @@ function callbackBody(
   });
 }
 
-function contentOf(result: LoadedResult | undefined, message: string): object {
+function contentOf(
+  result: QueueJobResult<JobValue> | undefined,
+  message: string,
+): object {
   if (!result) return { error: { code: 'worker_lost', message } };
   if (result.outcome === 'completed')
     return { value: result.value, execution: result.execution };
@@ -216,7 +219,9 @@ export class Callbacks {
    * Loads the value if it is in the blob store. @throws UnrecoverableError when its
    * blob has expired
    */
-  async #whole(result: QueueJobResult | undefined): Promise<LoadedResult | undefined> {
+  async #whole(
+    result: QueueJobResult | undefined,
+  ): Promise<QueueJobResult<JobValue> | undefined> {
     if (result?.outcome !== 'completed') return result;
     try {
       return { ...result, value: await loadValue(this.blobs, result.value) };

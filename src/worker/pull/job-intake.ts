@@ -1,10 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
 import { type QueueJob, readQueueJob } from '../../contracts/queue-jobs/queue-job.js';
-import {
-  DEAD_LETTER_BYTES,
-  DEAD_LETTERS_KEPT,
-} from '../../contracts/queue-jobs/queue-keys.js';
 import { type DeadLetter } from '../../contracts/queue-jobs/queue-messages.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
@@ -12,6 +8,11 @@ import { LockKeeper } from './lock-keeper.js';
 import { PullConnections } from './pull-connections.js';
 import { JobLost, RequestQueue, retryUntilAborted, type Stray } from './request-queue.js';
 import { type PulledJob, type TakenJob } from './taken-job.js';
+
+/** Of one model. */
+const DEAD_LETTERS_KEPT = 1000;
+/** Of each; all letters of a model together stay below 90 MB. */
+const DEAD_LETTER_BYTES = 65_536;
 
 /** Bytes of a dead letter that are logged. */
 const SHOWN = 200;

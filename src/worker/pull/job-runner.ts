@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { type CallEnvelope } from '../../contracts/grpc/call.codec.js';
 import {
   encodeJobError,
-  type LoadedResult,
+  type JobValue,
+  type QueueJobResult,
 } from '../../contracts/queue-jobs/job-result.js';
 import { type JobCallback, type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
@@ -70,7 +71,8 @@ class Stopped extends DomainError {
 const NOT_STARTED: readonly string[] = ['shutting_down', 'upstream_unavailable'];
 
 /** How a job leaves this worker. */
-type Ending = { readonly result: LoadedResult } | { readonly giveBack: string };
+type Ending =
+  { readonly result: QueueJobResult<JobValue> } | { readonly giveBack: string };
 
 /** Runs one pulled job to its end, through the same stages as a gRPC call. */
 @Injectable()

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type JobAudio } from '../../contracts/queue-jobs/queue-job.js';
+import { type TranscriptionJob } from '../../contracts/queue-jobs/queue-job.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
@@ -39,7 +39,10 @@ export class QueuedAudio {
    * The audio in an unlinked temporary file.
    * @throws DomainError as `bytes` and `AudioDownload` do, `file_too_large`
    */
-  async file(audio: JobAudio, signal: AbortSignal): Promise<ReceivedFile> {
+  async file(
+    audio: TranscriptionJob['audio'],
+    signal: AbortSignal,
+  ): Promise<ReceivedFile> {
     const file = await ReceivedFile.open(this.spec.uploadLimitBytes);
     try {
       const pieces =

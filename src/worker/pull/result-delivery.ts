@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Logger } from 'pino';
 import {
-  type LoadedResult,
+  type JobValue,
   type QueueJobResult,
 } from '../../contracts/queue-jobs/job-result.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
@@ -25,7 +25,7 @@ export class ResultDelivery {
   ) {}
 
   /** Never rejects. */
-  async deliver(pulled: PulledJob, result: LoadedResult): Promise<void> {
+  async deliver(pulled: PulledJob, result: QueueJobResult<JobValue>): Promise<void> {
     const { job, order } = pulled;
     const stored = await this.#store(result);
     const settled = await this.#try(pulled, 'result', async () => {
@@ -54,7 +54,7 @@ export class ResultDelivery {
    * Large values go to the blob store, since Redis keeps everything in memory. If that
    * store fails, Redis gets them.
    */
-  async #store(result: LoadedResult): Promise<QueueJobResult> {
+  async #store(result: QueueJobResult<JobValue>): Promise<QueueJobResult> {
     if (result.outcome !== 'completed') return result;
     try {
       return { ...result, value: await storeLarge(this.blobs, result.value) };

@@ -2,11 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
 import { type CallEnvelope, decodeExecution } from '../../contracts/grpc/call.codec.js';
-import { type SpeechHeader, type SpeechMessage } from '../../contracts/grpc/tts.codec.js';
-import {
-  type QueueJob,
-  type EmbeddingOptions,
-} from '../../contracts/queue-jobs/queue-job.js';
+import { type SpeechMessage } from '../../contracts/grpc/tts.codec.js';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { encodeSpeechPiece } from '../../contracts/queue-jobs/queue-messages.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
@@ -60,7 +57,9 @@ export class EmbeddingWork implements JobWork {
   }
 
   /** @throws DomainError `file_not_found`, `file_too_large` */
-  async #bytes(body: EmbeddingOptions['body']): Promise<Buffer> {
+  async #bytes(
+    body: Extract<QueueJob, { kind: 'embedding' }>['options']['body'],
+  ): Promise<Buffer> {
     if (typeof body === 'string') return Buffer.from(body);
     const param = 'options.body';
     const size = await this.blobs.size(body.blob);
@@ -142,7 +141,7 @@ export class SpeechWork implements JobWork {
   #publisher(
     requestId: string,
     blob: string,
-  ): (header: SpeechHeader, bytes: Buffer) => void {
+  ): (header: NonNullable<Spoken['header']>, bytes: Buffer) => void {
     const redis = this.connections.for('work');
     const channel = this.connections.keys.speech(this.queue.name, requestId);
     let offset = 0;
@@ -160,7 +159,7 @@ export class SpeechWork implements JobWork {
 }
 
 interface Spoken {
-  header?: SpeechHeader;
+  header?: Extract<SpeechMessage, { $case: 'header' }>['value'];
   done?: Extract<SpeechMessage, { $case: 'done' }>['value'];
 }
 

@@ -8,7 +8,6 @@ import {
   encodeUploadStart,
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
-  type UploadAnswer,
 } from '../../../src/contracts/grpc/stt.codec.js';
 import { decodeFailure } from '../../../src/contracts/grpc/status.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
@@ -20,6 +19,7 @@ import { sttModel, WorkerProcess } from './worker-process.js';
 const MIB = 1024 * 1024;
 const RATE = 16_000;
 
+type UploadAnswer = NonNullable<ReturnType<typeof decodeUploadAnswer>>;
 type Upload = ClientDuplexStream<TranscribeUploadRequest, TranscribeUploadResponse>;
 
 /** So many times 5 s of tone and half a second of silence. */

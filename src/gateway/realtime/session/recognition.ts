@@ -1,6 +1,5 @@
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
-import { bytesPerSecond } from '../../../contracts/realtime/audio-format.js';
 import { warningEvent, CLOSE } from '../../../contracts/realtime/realtime-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
@@ -186,7 +185,7 @@ export class Recognition {
    * Milliseconds of audio received so far; a client that resumes continues from there.
    */
   get receivedMs(): number {
-    return (1000 * this.#receivedBytes) / bytesPerSecond(this.config.format);
+    return (1000 * this.#receivedBytes) / sentBytesPerSecond(this.config.format);
   }
 
   /** Of PCM. */
@@ -206,7 +205,7 @@ export class Recognition {
         ? this.#samples(frame)
         : decodeG711(frame, format.encoding);
     if (pcm.length > 0) this.session.audio(this.#log.append(pcm));
-    this.#keepPace((1000 * frame.length) / bytesPerSecond(format), nowMs);
+    this.#keepPace((1000 * frame.length) / sentBytesPerSecond(format), nowMs);
   }
 
   /** @throws DomainError `input_audio_buffer_commit_empty` */
@@ -379,3 +378,7 @@ const tooSlow = (): DomainError =>
   new DomainError('queue_full', 'The recogniser does not keep up with the audio.', {
     retryAfterMs: 1000,
   });
+
+/** Bytes of one second as sent by the client. */
+const sentBytesPerSecond = ({ encoding, sampleRate }: SessionConfig['format']): number =>
+  encoding === 'pcm16' ? 2 * sampleRate : sampleRate;

@@ -8,18 +8,13 @@ import {
   type ClientEvent,
   openEnvelope,
   readClientEvent,
-  type SpeechFields,
 } from '../../../contracts/realtime/realtime-event.js';
 import {
   type SessionConfig,
   readOlderSession,
   readSession,
 } from '../../../contracts/realtime/session-config.js';
-import {
-  type Dialect,
-  type SessionFacts,
-  sessionView,
-} from '../../../contracts/realtime/session-view.js';
+import { type Dialect, sessionView } from '../../../contracts/realtime/session-view.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type Principal } from '../../../platform/auth/principal.js';
@@ -210,7 +205,7 @@ export class SessionCore {
     { config, dialect, adopted }: NewSession,
     private readonly services: SessionServices,
     private readonly session: SessionActions,
-    private readonly facts: SessionFacts,
+    private readonly facts: Parameters<typeof sessionView>[1],
   ) {
     this.dialect = dialect;
     this.recognition = new Recognition(config, services, session, adopted?.session);
@@ -332,7 +327,11 @@ export class SessionCore {
    * @throws DomainError when one is being spoken, and about the text, the voice
    *   or the model.
    */
-  #respond({ text: given, voice, metadata }: SpeechFields): void {
+  #respond({
+    text: given,
+    voice,
+    metadata,
+  }: Extract<ClientEvent, { type: 'response.create' }>['speech']): void {
     if (this.#responseId !== undefined)
       throw new DomainError(
         'conversation_already_has_active_response',

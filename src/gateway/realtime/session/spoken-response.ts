@@ -1,4 +1,3 @@
-import { assistantItem } from '../../../contracts/realtime/realtime-event.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type HushReason, type SpokenText } from './session-actions.js';
@@ -164,3 +163,13 @@ function detailsOf(ending: Ending): unknown {
     }
   }
 }
+
+/** Speech of a response as an item of the conversation. */
+const assistantItem = (id: string, status: string, transcript?: string) => ({
+  id,
+  object: 'realtime.item',
+  type: 'message',
+  status,
+  role: 'assistant',
+  content: transcript === undefined ? [] : [{ type: 'output_audio', transcript }],
+});

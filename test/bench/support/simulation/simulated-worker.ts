@@ -1,9 +1,6 @@
 import { type WorkerOffer } from '../../../../src/core/dispatch/worker.port.js';
 import { type RequestPriority } from '../../../../src/core/request/request-priority.js';
-import {
-  slotCredits,
-  slotOverdraft,
-} from '../../../../src/core/dispatch/worker-slots.js';
+import { slotsOf } from '../../../../src/core/dispatch/worker-slots.js';
 import { SlotLedger } from '../../../../src/gateway/worker-pool/slot-ledger.js';
 import {
   type PlacedWork,
@@ -77,7 +74,8 @@ export class SimulatedWorker implements WorkerOffer {
   ) {
     const size = { kind: 'stt', maxBatch: cost.maxBatch, maxConcurrent: 1 };
     this.ledger = new SlotLedger(onCapacity);
-    this.ledger.resize(slotCredits(size), slotOverdraft(size));
+    const { credits, overdraft } = slotsOf(size);
+    this.ledger.resize(credits, overdraft);
     this.total = this.ledger.total;
     this.maxBatch = cost.maxBatch;
   }

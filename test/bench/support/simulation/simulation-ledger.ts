@@ -3,7 +3,7 @@ import {
   type WaitForecast,
 } from '../../../../src/core/forecast/wait-forecast.js';
 import { type PriorityLabel } from '../../../../src/core/request/request-priority.js';
-import { type SettlementStatus } from '../../../../src/core/request/settlement.js';
+import { type Settlement } from '../../../../src/core/request/settlement.js';
 import { type TraceRequest } from './trace.js';
 
 export interface ForecastWait extends Quantiles {
@@ -13,7 +13,7 @@ export interface ForecastWait extends Quantiles {
   readonly waitedMs: number;
 }
 
-type Counts = Record<SettlementStatus, number>;
+type Counts = Record<Settlement['status'], number>;
 
 /**
  * What happened in a simulation, by priority and by tenant. Waits are milliseconds from
@@ -67,7 +67,7 @@ export class SimulationLedger {
     else this.tenantWaitsMs.set(tenant, [waitedMs]);
   }
 
-  settled(request: TraceRequest, status: SettlementStatus, nowMs: number): void {
+  settled(request: TraceRequest, status: Settlement['status'], nowMs: number): void {
     const { priority, tenant, atMs, costMs = 0, deadlineMs = Infinity } = request;
     this.settledCount += 1;
     this.settledBy[priority][status] += 1;

@@ -5,10 +5,7 @@ import { type DispatchEvent } from '../../../../src/core/dispatch/dispatch-event
 import { Dispatcher } from '../../../../src/core/dispatch/dispatcher.js';
 import { Forecaster } from '../../../../src/gateway/scheduler/forecasts.js';
 import { Admission } from '../../../../src/core/queue/admission.js';
-import {
-  type TimedRequest,
-  withLatestStart,
-} from '../../../../src/core/queue/latest-start.js';
+import { withLatestStart } from '../../../../src/core/queue/latest-start.js';
 import { PriorityQueue } from '../../../../src/core/queue/priority-queue.js';
 import { AnswerTimes } from '../../../../src/core/queue/answer-times.js';
 import { RequestPriority } from '../../../../src/core/request/request-priority.js';
@@ -199,7 +196,7 @@ export class VirtualGateway {
   }
 
   /** As `RequestQueues` does. */
-  #timed(request: Journey): TimedRequest<Journey> {
+  #timed(request: Journey): ReturnType<typeof withLatestStart<Journey>> {
     const { deadlineMs: withinMs } = request.payload.came;
     const { enqueuedAtMs: nowMs, model } = request;
     if (withinMs === undefined) return { request };
