@@ -9,7 +9,7 @@ import {
   type TextGenerator,
   type TokenItem,
 } from '../engines/text-generator.js';
-import { ChunkWriter, WholeWriter } from './answer-writer.js';
+import { answerWriter } from './answer-writer.js';
 import { contextExceeded, RunningAnswer } from './running-answer.js';
 import { type SchedulingOptions, StepLoop } from './step-loop.js';
 import {
@@ -241,20 +241,16 @@ export class ContinuousGenerator implements TextGenerator {
     );
   }
 
-  #writer(
-    { form, requestId, stream }: TokenItem,
-    wanted: GenerationFields,
-  ): ChunkWriter | WholeWriter {
+  #writer({ form, requestId, stream }: TokenItem, wanted: GenerationFields) {
     const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
     const { model } = this.options.backend.info;
-    const options = {
+    return answerWriter(stream, {
       head: { form, id, created: Math.floor(Date.now() / 1000), model },
       logprobs: wanted.sampling.logprobs !== undefined,
       includeUsage: wanted.includeUsage,
       tokenIds: wanted.tokenIds,
       custom: wanted.tools?.custom ?? [],
-    };
-    return stream ? new ChunkWriter(options) : new WholeWriter(options);
+    });
   }
 
   #sequences(
