@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { WORKER_LOG } from '../lifecycle/worker-log.js';
 
 /** One engine call for a whole group. */
 export type GroupCompute<Input, Value> = (
@@ -53,7 +51,7 @@ async function outcomesOf<Input, Value>(
 }
 
 /** One item of an engine call. */
-export interface BatchMember {
+interface BatchMember {
   readonly id: string;
   readonly prepMs: number;
 }
@@ -79,26 +77,28 @@ function itemText({ transcript, durationS = 0, dimensions }: DoneItem): string {
  * Log lines at level info, with the numbers also as fields: four before an engine call,
  * one per item and one after.
  */
-@Injectable()
 export class BatchJournal {
+  /**
+   * @param marks of a worker that pulls: what each engine call is made of. There "Batch
+   *   collected" is logged when a group leaves the queue
+   */
   constructor(
-    @Inject(WORKER_LOG)
     private readonly log: { info(fields: Fields, message: string): void },
+    private readonly marks?: {
+      entering(ids: readonly string[]): void;
+      survived(ids: readonly string[]): void;
+    },
   ) {}
 
   /** Call right before the engine call. */
   collected(members: readonly BatchMember[], maxBatch: number): void {
     const size = members.length;
-    this.log.info(
-      { event: 'batch_collected', size, maxBatch },
-      `Batch collected: ${size}/${maxBatch} items`,
-    );
-    this.starting(members);
-  }
-
-  /** The group is prepared, and its call begins. */
-  protected starting(members: readonly BatchMember[]): void {
-    const size = members.length;
+    if (this.marks) this.marks.entering(members.map(({ id }) => id));
+    else
+      this.log.info(
+        { event: 'batch_collected', size, maxBatch },
+        `Batch collected: ${size}/${maxBatch} items`,
+      );
     const prepMs = Math.max(...members.map(member => member.prepMs));
     this.log.info(
       { event: 'batch_ready', size },
@@ -111,6 +111,7 @@ export class BatchJournal {
 
   done(members: readonly BatchMember[], result: EngineCall<unknown>): void {
     const { batchId, deviceMs, outcomes } = result;
+    this.marks?.survived(members.filter((_, at) => outcomes[at]?.ok).map(({ id }) => id));
     outcomes.forEach((outcome, index) => {
       const text = outcome.ok
         ? itemText(outcome.value as DoneItem)

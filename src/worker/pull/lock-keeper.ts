@@ -13,11 +13,6 @@ import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
 
-interface Held {
-  readonly hold: ToLockThread;
-  readonly lost: () => void;
-}
-
 /** Pause before a dead thread is replaced. */
 const RESTART_MS = 1000;
 
@@ -28,7 +23,10 @@ const RESTART_MS = 1000;
  */
 @Injectable()
 export class LockKeeper {
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<
+    string,
+    { readonly hold: ToLockThread; readonly lost: () => void }
+  >();
   readonly #begun = Promise.withResolvers<void>();
   #thread: Worker | undefined;
   #restart: NodeJS.Timeout | undefined;
