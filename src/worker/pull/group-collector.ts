@@ -2,21 +2,7 @@ import { BatchWindow } from '../../core/batching/batch-window.js';
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type PullRules } from '../../platform/config/worker-spec.js';
 
-/**
- * Collects one group: blocks for the first job, then takes what the batch window (D-02)
- * allows. A device that is busy needs no wait: later jobs are taken when they arrive,
- * prepared meanwhile, and merged in front of the device (D-24). A member that is REALTIME
- * or aged does not wait. Call it when there is room for at least one.
- * @returns `waitedMs`: from the first member to the close. Undefined when no job came
- *   within `blockMs`
- */
-export async function collectGroup<Job>({
-  feed,
-  rules,
-  device,
-  hurried,
-  clock,
-}: {
+interface Collecting<Job> {
   /** A job that is queued, or arrives within `waitMs`; it blocks and never polls. */
   readonly feed: { next(waitMs: number): Promise<Job | undefined> };
   readonly rules: Pick<
@@ -36,7 +22,23 @@ export async function collectGroup<Job>({
   /** REALTIME, or waiting for longer than `queue.aging_ms`. */
   readonly hurried: (job: Job) => boolean;
   readonly clock: MonotonicClock;
-}) {
+}
+
+/**
+ * Collects one group: blocks for the first job, then takes what the batch window (D-02)
+ * allows. A device that is busy needs no wait: later jobs are taken when they arrive,
+ * prepared meanwhile, and merged in front of the device (D-24). A member that is REALTIME
+ * or aged does not wait. Call it when there is room for at least one.
+ * @returns `waitedMs`: from the first member to the close. Undefined when no job came
+ *   within `blockMs`
+ */
+export async function collectGroup<Job>({
+  feed,
+  rules,
+  device,
+  hurried,
+  clock,
+}: Collecting<Job>) {
   const { maxSize } = rules;
   const window = new BatchWindow({ ...rules, windowMs: rules.batchTimeoutMs });
   const jobs: Job[] = [];

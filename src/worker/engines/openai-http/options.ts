@@ -71,13 +71,6 @@ export interface OpenAiHttpOptions extends Connection {
   readonly languages: readonly string[];
 }
 
-export interface OpenAiHttpSpeechOptions extends OpenAiHttpOptions {
-  /** The upstream's ids of its voices. */
-  readonly voices: readonly string[];
-  /** Hz, of what the upstream calls `pcm`. */
-  readonly sampleRate: number;
-}
-
 /**
  * Written by the engine itself; a key belongs in a file, where no log and no error
  * message quotes it.
@@ -117,10 +110,12 @@ export const readOpenAiHttpTextOptions = (spec: ModelSpec): OpenAiHttpOptions =>
 });
 
 /** @throws EngineOptionsError */
-export function readOpenAiHttpSpeechOptions(spec: ModelSpec): OpenAiHttpSpeechOptions {
+export function readOpenAiHttpSpeechOptions(spec: ModelSpec) {
+  // Hz, of what the upstream calls `pcm`.
   const sampleRate = integerOption(8000, 48_000, 24_000);
   const rules = { ...groupRules(spec.id), sampleRate };
   const read = readOptions(spec, rules, checkGroup);
+  // The upstream's ids of its voices.
   const voices = [...new Set(Object.values(spec.voices))];
   if (voices.length > 0) return { ...read, ...entryOf(spec), voices };
   const allowed =

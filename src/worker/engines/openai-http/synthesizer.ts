@@ -9,7 +9,7 @@ import {
   type SpeechSynthesizer,
   type SynthesizeItem,
 } from '@switchyard/engine-api/speech-synthesizer.js';
-import { type OpenAiHttpSpeechOptions } from './options.js';
+import { type readOpenAiHttpSpeechOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { jsonBody, type RequestBody } from './upstream-exchange.js';
 import { unusableAnswer } from './upstream-failure.js';
@@ -74,7 +74,10 @@ export class OpenAiHttpSynthesizer extends UpstreamEngine implements SpeechSynth
   readonly sampleRate: number;
   readonly voices: readonly EngineVoice[];
 
-  constructor(options: OpenAiHttpSpeechOptions, timing?: RetryTiming) {
+  constructor(
+    options: ReturnType<typeof readOpenAiHttpSpeechOptions>,
+    timing?: RetryTiming,
+  ) {
     super(options, ['speech', 'speed'], timing);
     this.sampleRate = options.sampleRate;
     this.voices = options.voices.map(id => ({ id, name: id, language: '', gender: '' }));

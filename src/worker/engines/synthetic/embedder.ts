@@ -22,7 +22,7 @@ export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
   }
 
   async embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]> {
-    const errors = await this.device.run(batch, ({ body }) => body);
+    const errors = await this.device(batch, ({ body }) => body);
     return outcomesOf(errors, at => {
       const { form, body } = batch[at]!;
       return form === 'rerank' ? this.#scores(body) : this.#embedding(body);

@@ -130,7 +130,7 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
   async transcribe(
     batch: readonly TranscribeItem[],
   ): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
-    const call = this.device.run(batch, contentOf);
+    const call = this.device(batch, contentOf);
     // Made up while the device works, so that the call costs what the script says
     // and no more.
     const transcripts = batch.map(transcriptOf);
