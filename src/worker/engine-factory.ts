@@ -9,7 +9,6 @@ import { OpenAiHttpGenerator } from './engines/openai-http/generator.js';
 import {
   readOpenAiHttpOptions,
   readOpenAiHttpSpeechOptions,
-  readOpenAiHttpTextOptions,
 } from './engines/openai-http/options.js';
 import { OpenAiHttpRecognizer } from './engines/openai-http/recognizer.js';
 import { OpenAiHttpSynthesizer } from './engines/openai-http/synthesizer.js';
@@ -18,7 +17,7 @@ import { SyntheticGenerator } from './engines/synthetic/generator.js';
 import { readSyntheticOptions } from './engines/synthetic/options.js';
 import { SyntheticRecognizer } from './engines/synthetic/recognizer.js';
 import { SyntheticSynthesizer } from './engines/synthetic/synthesizer.js';
-import { enginePackage, sherpaPackage } from './engines/load-package.js';
+import { enginePackage } from './engines/load-package.js';
 import { type WorkerEngine } from './engines/worker-engine.js';
 
 /**
@@ -26,7 +25,7 @@ import { type WorkerEngine } from './engines/worker-engine.js';
  * then name file and line. A model of ours that only runs elsewhere is left alone: its
  * options are those of its own worker.
  */
-export function engineObjections(model: ModelSpec): readonly EngineObjection[] {
+function objectionsTo(model: ModelSpec): readonly EngineObjection[] {
   try {
     if (model.engine === 'external') {
       externalDiarizer(model);
@@ -45,7 +44,7 @@ export function engineObjections(model: ModelSpec): readonly EngineObjection[] {
  * @throws EngineOptionsError
  */
 export const externalDiarizer = (model: ModelSpec): SherpaDiarizer | undefined =>
-  sherpaPackage().createDiarizer(model);
+  enginePackage('sherpa-onnx').createDiarizer(model);
 
 /** What `checkFiles` of the engine says. @throws Error that says what is missing */
 function checkEngineFiles(model: ModelSpec): string | undefined {
@@ -57,7 +56,7 @@ function checkEngineFiles(model: ModelSpec): string | undefined {
 
 /** For the programs that read models files. */
 export const ENGINE_CHECKS = {
-  objections: engineObjections,
+  objections: objectionsTo,
   checkFiles: checkEngineFiles,
 };
 
@@ -113,7 +112,7 @@ const OPENAI_HTTP: Readonly<
 > = {
   stt: spec => new OpenAiHttpRecognizer(readOpenAiHttpOptions(spec)),
   tts: spec => new OpenAiHttpSynthesizer(readOpenAiHttpSpeechOptions(spec)),
-  llm: spec => new OpenAiHttpGenerator(readOpenAiHttpTextOptions(spec)),
+  llm: spec => new OpenAiHttpGenerator(readOpenAiHttpOptions(spec)),
   embedding: spec => new OpenAiHttpEmbedder(readOpenAiHttpOptions(spec)),
 };
 

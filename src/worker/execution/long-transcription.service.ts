@@ -7,7 +7,7 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decode.js';
+import { decodedStream, MAX_AUDIO_S } from '../audio/decode.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { type ReceivedFile } from '../audio/received-file.js';
 import { wavHeader } from '../../contracts/formats/speech.js';
@@ -231,7 +231,7 @@ export class LongTranscriptionService {
       return files.transcribe({ ...call, audio }, signal, { sink, mostS: MAX_AUDIO_S });
     }
     const windows = cutIntoWindows(
-      decodedStream(file.handle, signal, longestOf(file.size)),
+      decodedStream(file.handle, signal, file.size),
       this.#rules(call.chunking),
     );
     return new LongRun(files, engine, call, sink).run(windows, signal);

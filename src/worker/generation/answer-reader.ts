@@ -225,7 +225,7 @@ interface AnswerPart {
 
 const NOTHING: AnswerPart = { content: '', reasoning: '', calls: [] };
 
-export const joined = (parts: readonly AnswerPart[]): AnswerPart => ({
+const joined = (parts: readonly AnswerPart[]): AnswerPart => ({
   content: parts.map(({ content }) => content).join(''),
   reasoning: parts.map(({ reasoning }) => reasoning).join(''),
   calls: parts.flatMap(({ calls }) => calls),
@@ -234,8 +234,8 @@ export const joined = (parts: readonly AnswerPart[]): AnswerPart => ({
 /** Tells the parts of an answer apart while it comes. */
 interface AnswerReader {
   take(text: string): AnswerPart;
-  /** The answer has ended. */
-  flush(): AnswerPart;
+  /** The answer has ended, with this text. */
+  flush(text?: string): AnswerPart;
 }
 
 export interface ReaderOptions {
@@ -258,10 +258,16 @@ function plainReader(
     ...(calls?.take(content) ?? { content, calls: [] }),
     reasoning,
   });
+  const take = (text: string): AnswerPart =>
+    part(thoughts?.take(text) ?? { reasoning: '', content: text });
   return {
-    take: text => part(thoughts?.take(text) ?? { reasoning: '', content: text }),
-    flush: () =>
-      joined([part(thoughts?.flush() ?? NOTHING), { ...NOTHING, ...calls?.flush() }]),
+    take,
+    flush: (text = '') =>
+      joined([
+        take(text),
+        part(thoughts?.flush() ?? NOTHING),
+        { ...NOTHING, ...calls?.flush() },
+      ]),
   };
 }
 
@@ -295,10 +301,13 @@ class HarmonyReader implements AnswerReader {
     }
   }
 
-  flush(): AnswerPart {
+  flush(text = ''): AnswerPart {
+    const before = this.take(text);
     const rest = this.#held;
     this.#held = '';
-    return this.#header === undefined ? NOTHING : told(rest, this.#header);
+    return this.#header === undefined
+      ? before
+      : joined([before, told(rest, this.#header)]);
   }
 
   /** Reads a header, once it is whole. */

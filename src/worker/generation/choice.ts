@@ -6,12 +6,7 @@ import {
   type Sampling,
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
-import {
-  answerReader,
-  joined,
-  type ReaderOptions,
-  type ToolCall,
-} from './answer-reader.js';
+import { answerReader, type ReaderOptions, type ToolCall } from './answer-reader.js';
 import { type WantedTools } from './chat-messages.js';
 
 /** What a step added to a choice. */
@@ -136,8 +131,8 @@ export class Choice implements LiveSequence {
   }
 
   #withCalls({ text: drawn, tokens }: Piece, last: boolean): ChoiceOutput {
-    const parts = [this.#reader.take(drawn), ...(last ? [this.#reader.flush()] : [])];
-    const { content: text, reasoning, calls } = joined(parts);
+    const part = last ? this.#reader.flush(drawn) : this.#reader.take(drawn);
+    const { content: text, reasoning, calls } = part;
     return {
       text,
       tokens,

@@ -49,7 +49,7 @@ const TOKENIZE = z.object(
  * The answer of `/tokenize` or `/detokenize`, for which nothing is
  * generated. @throws DomainError
  */
-export async function* tokenAnswer(
+async function* tokenAnswer(
   { form, body }: Pick<GenerateItem, 'body'> & { readonly form: TokenForm },
   backend: TextBackend,
 ): AsyncGenerator<GenerationEvent> {

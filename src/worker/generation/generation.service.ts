@@ -54,7 +54,7 @@ export class SharedTime {
  * Takes the messages of one generation in order; resolves when there is room for more,
  * which holds the engine back.
  */
-export type GenerationSink = (message: GenerationMessage) => Promise<void>;
+type GenerationSink = (message: GenerationMessage) => Promise<void>;
 
 interface Times {
   readonly arrivedMs: number;

@@ -15,7 +15,7 @@ import {
   type SpeechRecognizer,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { PcmIntake } from '../audio/resampler.js';
-import { sherpaPackage } from '../engines/load-package.js';
+import { enginePackage } from '../engines/load-package.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import {
   committedStream,
@@ -62,7 +62,8 @@ export class StreamService {
   ): Promise<void> {
     const intake = new PcmIntake(config.sampleRate);
     const voice =
-      config.voiceActivity && sherpaPackage().openVoiceActivity(config.voiceActivity);
+      config.voiceActivity &&
+      enginePackage('sherpa-onnx').openVoiceActivity(config.voiceActivity);
     this.#take();
     try {
       const outbox = new WorkLine(MOST_WAITING);

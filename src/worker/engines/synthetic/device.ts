@@ -32,10 +32,16 @@ interface DeviceItem {
 }
 
 /** No chance to clean up, as in a native crash. */
-export const crash = (): unknown => process.kill(process.pid, 'SIGKILL');
+const crash = (): unknown => process.kill(process.pid, 'SIGKILL');
 
-export const scriptedFailure = ({ marker }: ScriptedFault): DomainError =>
+const scriptedFailure = ({ marker }: ScriptedFault): DomainError =>
   new DomainError('engine_failed', `Scripted fault '${marker}'.`);
+
+/** Fails, or ends this process, if that is what the fault does. */
+export function strike(fault: ScriptedFault | undefined): void {
+  if (fault?.action === 'fail') throw scriptedFailure(fault);
+  if (fault?.action === 'crash') crash();
+}
 
 /**
  * Pretends to be an accelerator: a call costs a + b·n milliseconds, whoever is still

@@ -16,7 +16,7 @@ import {
   type TextGenerator,
   type TokenItem,
 } from '../text-generator.js';
-import { crash, scriptedFailure, sleepUntil, SyntheticEngine } from './device.js';
+import { sleepUntil, strike, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
 import { answerToken, syntheticBody } from './text.js';
 
@@ -73,8 +73,7 @@ export class SyntheticGenerator extends SyntheticEngine implements TextGenerator
     signal: AbortSignal,
   ): Promise<void> {
     if (fault?.afterTokens !== token) return;
-    if (fault.action === 'fail') throw scriptedFailure(fault);
-    if (fault.action === 'crash') crash();
+    strike(fault);
     if (fault.action === 'hang') await this.#step(signal, Infinity);
   }
 }

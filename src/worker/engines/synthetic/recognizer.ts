@@ -18,7 +18,7 @@ import {
   type TokenLogprob,
   type TranscriptWord,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { crash, outcomesOf, scriptedFailure, SyntheticEngine } from './device.js';
+import { outcomesOf, strike, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
 import { syntheticText } from './text.js';
 
@@ -91,11 +91,10 @@ class SyntheticStream implements RecognizerStream {
         Math.max(0, heardBytes - Buffer.byteLength(marker) + 1),
       );
     const fault = this.options.faults.find(completes);
-    if (fault?.action === 'fail') throw scriptedFailure(fault);
+    strike(fault);
     if (fault?.action === 'linger') this.#lingerMs = fault.ms;
     if (fault?.action === 'slow') await sleep(fault.ms);
     if (fault?.action === 'hang') await new Promise<never>(() => undefined);
-    if (fault?.action === 'crash') crash();
   }
 }
 
