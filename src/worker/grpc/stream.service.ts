@@ -17,11 +17,7 @@ import {
 import { PcmIntake } from '../audio/resampler.js';
 import { enginePackage } from '../engines/load-package.js';
 import { ENGINE } from '../engines/worker-engine.js';
-import {
-  committedStream,
-  type LiveStream,
-  VoiceActivityStream,
-} from '../execution/voice-activity-stream.js';
+import { type LiveStream, liveStream } from '../execution/voice-activity-stream.js';
 import { WorkLine } from '../audio/work-line.js';
 import { type CallConversation } from './call-conversation.js';
 
@@ -70,9 +66,7 @@ export class StreamService {
       const emit = (event: StreamEvent): void =>
         outbox.add(() => conversation.send(encodeStreamEvent(event)));
       const stream = await this.#open(config);
-      const live = voice
-        ? new VoiceActivityStream(stream, voice, emit)
-        : committedStream(stream, emit);
+      const live = liveStream(stream, voice, emit);
       await closing(live, signal, async () => {
         await conversation.send({ event: { $case: 'ready', value: {} } });
         await serveMessages(live, intake, conversation, outbox);
