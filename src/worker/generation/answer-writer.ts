@@ -20,7 +20,7 @@ import { type ToolCall } from './answer-reader.js';
  * How an answer is told: JSON objects in OpenAI's form, in order, as it comes or
  * at its end.
  */
-export interface AnswerWriter {
+interface AnswerWriter {
   said(choice: Choice, said: ChoiceOutput): readonly object[];
   ended(choice: Choice, finishReason: string): readonly object[];
   close(usage: TokenUsage): readonly object[];

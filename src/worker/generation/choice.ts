@@ -23,7 +23,7 @@ export interface ChoiceOutput {
   readonly token?: number;
 }
 
-export interface ChoiceOptions extends ReaderOptions {
+interface ChoiceOptions extends ReaderOptions {
   readonly index: number;
   readonly stop: readonly string[];
   readonly tools?: WantedTools;

@@ -6,8 +6,8 @@ import {
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type GenerationEvent } from '../engines/text-generator.js';
-import { type AnswerWriter } from './answer-writer.js';
-import { Choice, type ChoiceOptions, type ChoiceOutput } from './choice.js';
+import { type answerWriter } from './answer-writer.js';
+import { Choice, type ChoiceOutput } from './choice.js';
 import { type StepLoop } from './step-loop.js';
 import { type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
 
@@ -126,12 +126,12 @@ export class RunningAnswer {
       readonly requestId: string;
       readonly form: 'chat' | 'completion';
       readonly loop: StepLoop;
-      readonly writer: AnswerWriter;
+      readonly writer: ReturnType<typeof answerWriter>;
       /** By prompt: the sequences of its choices, all with that prompt. */
       readonly sequences: readonly (readonly TextSequence[])[];
-      readonly choice: Pick<
-        ChoiceOptions,
-        'stop' | 'tools' | 'begun' | 'thinking' | 'toolForm'
+      readonly choice: Omit<
+        ConstructorParameters<typeof Choice>[1],
+        'index' | 'listener'
       >;
       /** Sequences that may be in the scheduler at a time. */
       readonly window: number;

@@ -18,7 +18,6 @@ import {
 } from '../text-generator.js';
 import { sleepUntil, strike, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { answerToken, syntheticBody } from './text.js';
 
 /** The rest is left to `sleepUntil`, which is exact and hears no abort. */
 const TIMER_SLACK_MS = 2;
@@ -83,6 +82,15 @@ const abortedBy = (signal: AbortSignal): Error =>
     ? signal.reason
     : cancelledError('of the synthetic engine');
 
+/** As the gateway has checked it. */
+interface AskedBody {
+  readonly continue_token_ids?: readonly number[] | null;
+  readonly return_token_ids?: unknown;
+  readonly messages?: readonly { readonly content?: unknown }[];
+  readonly prompt?: unknown;
+  readonly stream_options?: { readonly include_usage?: unknown } | null;
+}
+
 /** What one request is answered, token by token. */
 class SyntheticAnswer {
   /** Tokens of the answer that is continued, and of all of it. */
@@ -100,7 +108,7 @@ class SyntheticAnswer {
     tokens: number,
   ) {
     const { form, requestId, maxTokens, n } = item;
-    const body = syntheticBody(item.body);
+    const body = JSON.parse(item.body.toString('utf8')) as AskedBody;
     this.#words = promptWords(body);
     this.begun = body.continue_token_ids?.length ?? 0;
     this.length = maxTokens === 0 ? tokens : Math.min(tokens, maxTokens);
@@ -164,11 +172,17 @@ class SyntheticAnswer {
  * Words of what was last said: those that the answer is made of, and that count as the
  * tokens of the prompt.
  */
-function promptWords({
-  messages,
-  prompt,
-}: ReturnType<typeof syntheticBody>): readonly string[] {
+function promptWords({ messages, prompt }: AskedBody): readonly string[] {
   const content = messages ? messages.at(-1)?.content : prompt;
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? '');
   return text.split(/\s+/).filter(word => word !== '');
+}
+
+/**
+ * Token number `at` of choice `index`: the prompt's words again and again, each choice
+ * beginning one word later.
+ */
+export function answerToken(words: readonly string[], index: number, at: number): string {
+  const word = words.length === 0 ? 'synthetic' : words[(index + at) % words.length];
+  return at === 0 ? `${word}` : ` ${word}`;
 }

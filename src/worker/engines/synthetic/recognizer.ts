@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
@@ -20,9 +21,25 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { outcomesOf, strike, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { syntheticText } from './text.js';
 
 const RATE = 16_000;
+/** Enough to tell inputs apart, little enough to cost nothing at 25 MB. */
+const HASHED_BYTES = 65_536;
+
+/**
+ * Says what it is, and depends on all it was given: "synthetic transcript 1f3a9c02 5
+ * bytes". Empty audio: no text.
+ */
+export function syntheticText(
+  bytes: Uint8Array,
+  conditions: readonly string[] = [],
+): string {
+  if (bytes.length === 0) return '';
+  const hash = createHash('sha256')
+    .update(bytes.subarray(0, HASHED_BYTES))
+    .update(JSON.stringify(conditions));
+  return `synthetic transcript ${hash.digest('hex').slice(0, 8)} ${bytes.length} bytes`;
+}
 
 /**
  * A live stream of synthetic text: a partial for every push, a final for every commit. A
