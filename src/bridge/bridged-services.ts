@@ -42,10 +42,7 @@ import {
   SHORT_FILE_S,
   RecognitionService,
 } from '../worker/execution/recognition.service.js';
-import {
-  type LongOptions,
-  LongTranscriptionService,
-} from '../worker/execution/long-transcription.service.js';
+import { LongTranscriptionService } from '../worker/execution/long-transcription.service.js';
 import { ExternalWorker } from './external-worker.js';
 import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
 import { type StreamConversation, StreamService } from '../worker/grpc/stream.service.js';
@@ -208,7 +205,7 @@ class BridgedLongTranscription {
   async transcribe(
     call: TranscribeCallFields,
     file: ReceivedFile,
-    { signal, sink }: LongOptions,
+    { signal, sink }: Parameters<LongTranscriptionService['transcribe']>[2],
   ): Promise<TranscriptAnswer> {
     if (file.size === 0)
       throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });

@@ -29,7 +29,7 @@ export class EmbeddingService {
     journal: BatchJournal,
   ) {
     this.#batcher = new MicroBatcher<EmbedCallFields, EmbedItem, Embedding>({
-      prepare: ({ input, signal }) => Promise.resolve({ ...input, signal }),
+      prepare: (input, signal) => Promise.resolve({ ...input, signal }),
       compute: group => engine.embed(group),
       limits: () => deviceLimits(engine.info, spec),
       prepParallel: spec.prepParallel,

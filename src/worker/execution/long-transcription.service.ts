@@ -13,18 +13,13 @@ import { type ReceivedFile } from '../audio/received-file.js';
 import { wavHeader } from '../../contracts/formats/speech.js';
 import { type AudioWindow, cutIntoWindows } from '../audio/window-cutter.js';
 import { ENGINE } from '../engines/worker-engine.js';
-import {
-  type Recognised,
-  type RecognitionCall,
-  RecognitionService,
-} from './recognition.service.js';
+import { type RecognitionCall, RecognitionService } from './recognition.service.js';
 import { recognisedWithSpeakers } from './speaker-naming.js';
 import {
   type SegmentSink,
   type TranscriptAnswer,
   TranscriptStitcher,
 } from './transcript-stitcher.js';
-import { type Computed } from './micro-batcher.js';
 
 /** A window in the form that the engine takes: samples, or a WAV file. */
 function windowAudio(
@@ -101,7 +96,7 @@ class LongRun {
     return Math.min(MOST_WINDOWS, maxBatch * (maxConcurrent + 1));
   }
 
-  #recognise(window: AudioWindow, signal: AbortSignal): Promise<Computed<Recognised>> {
+  #recognise(window: AudioWindow, signal: AbortSignal) {
     const { engine, call, sink } = this;
     const { index, startS } = window;
     const shares = window.sharedBeforeS > 0 || window.sharedAfterS > 0;
@@ -129,7 +124,7 @@ class LongRun {
 
   #inOrder(
     window: AudioWindow,
-    recognised: Promise<Computed<Recognised>>,
+    recognised: ReturnType<RecognitionService['submit']>,
     before?: Promise<void>,
   ): Promise<void> {
     const { samples, ...place } = window;
@@ -184,7 +179,7 @@ const USUAL_WINDOW_S = 30;
 /** OpenAI's own upload limit. */
 const USUAL_FILE_BYTES = 26_214_400;
 
-export interface LongOptions {
+interface LongOptions {
   readonly signal: AbortSignal;
   readonly sink?: SegmentSink | undefined;
 }

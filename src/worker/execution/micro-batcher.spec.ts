@@ -31,7 +31,7 @@ function harness({
   const deviceGates: (() => void)[] = [];
   const batcher = new MicroBatcher<string, string, string>(
     {
-      prepare: ({ id }) =>
+      prepare: id =>
         held.has(id)
           ? new Promise(resolve => prepGates.set(id, () => resolve(id)))
           : Promise.resolve(id),

@@ -200,7 +200,7 @@ export const deviceLimits = (
 });
 
 /** One request in the micro-batcher. */
-export interface WorkItem<Input> {
+interface WorkItem<Input> {
   readonly id: string;
   readonly priority: RequestPriority;
   /** Calls that were dispatched together (D-24); size 1: alone. */
@@ -246,7 +246,7 @@ export class MicroBatcher<Input, Ready, Value> {
   constructor(
     private readonly options: {
       /** CPU work on one item; on abort it rejects as soon as the work has stopped. */
-      readonly prepare: (item: WorkItem<Input>) => Promise<Ready>;
+      readonly prepare: (input: Input, signal: AbortSignal) => Promise<Ready>;
       readonly compute: GroupCompute<Ready, Value>;
       /** Read at every decision: an engine knows its limits only after loading. */
       readonly limits: () => DeviceLimits;
@@ -286,7 +286,7 @@ export class MicroBatcher<Input, Ready, Value> {
     const { signal } = item;
     try {
       const prepared = await this.#prep.run(place, signal, () =>
-        this.options.prepare(item),
+        this.options.prepare(item.input, signal),
       );
       if (signal.aborted) throw abortError(signal);
       return prepared;

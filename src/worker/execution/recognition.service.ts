@@ -13,12 +13,7 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
-import {
-  type Computed,
-  deviceLimits,
-  MicroBatcher,
-  type WorkItem,
-} from './micro-batcher.js';
+import { deviceLimits, MicroBatcher } from './micro-batcher.js';
 import { knownVoices, recognisedWithSpeakers } from './speaker-naming.js';
 import {
   numberedSegments,
@@ -40,7 +35,7 @@ interface RecognitionJob {
   readonly onSegment?: TranscribeItem['onSegment'];
 }
 
-export interface Recognised {
+interface Recognised {
   readonly transcript: RecognizedTranscript;
   /** Seconds. */
   readonly durationS: number;
@@ -75,7 +70,7 @@ export class RecognitionService {
     journal: BatchJournal,
   ) {
     this.#batcher = new MicroBatcher({
-      prepare: item => this.#prepare(item),
+      prepare: (job, signal) => this.#prepare(job, signal),
       compute: group => this.#recognise(group),
       limits: () => deviceLimits(engine.info, spec),
       prepParallel: spec.prepParallel,
@@ -110,7 +105,7 @@ export class RecognitionService {
   /**
    * Rejects with the job's own failure, or the abort's error once the work has stopped
    */
-  submit(job: RecognitionJob, signal: AbortSignal): Promise<Computed<Recognised>> {
+  submit(job: RecognitionJob, signal: AbortSignal) {
     const { requestId: id, priority, group } = job.call;
     return this.#batcher.submit({
       id,
@@ -153,16 +148,16 @@ export class RecognitionService {
     return { transcript: { ...transcript, durationS, segments }, execution };
   }
 
-  async #prepare({ input, signal }: WorkItem<RecognitionJob>): Promise<TranscribeItem> {
-    const audio = await this.#loud(await input.audio(signal), signal);
+  async #prepare(job: RecognitionJob, signal: AbortSignal): Promise<TranscribeItem> {
+    const audio = await this.#loud(await job.audio(signal), signal);
     await this.engine.prepare?.(audio, signal);
-    const { knownSpeakers, chunking, ...options } = input.call;
+    const { knownSpeakers, chunking, ...options } = job.call;
     return {
       ...options,
       audio,
       knownSpeakers: await knownVoices(knownSpeakers, signal),
       ...(audio.kind === 'encoded' && { chunking }),
-      onSegment: input.onSegment,
+      onSegment: job.onSegment,
       signal,
     };
   }

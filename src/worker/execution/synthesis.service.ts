@@ -40,7 +40,7 @@ export class SynthesisService {
     journal: BatchJournal,
   ) {
     this.#batcher = new MicroBatcher({
-      prepare: ({ input }) => Promise.resolve(input()),
+      prepare: input => Promise.resolve(input()),
       compute: group => engine.synthesize(group),
       limits: () => deviceLimits(engine.info, spec),
       prepParallel: spec.prepParallel,

@@ -7,7 +7,7 @@ import {
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
 import { answerReader, type ReaderOptions, type ToolCall } from './answer-reader.js';
-import { type WantedTools } from './chat-messages.js';
+import { type WantedTools } from './generation-params.js';
 
 /** What a step added to a choice. */
 export interface ChoiceOutput {

@@ -11,7 +11,7 @@ import {
 } from '../engines/text-generator.js';
 import { answerWriter } from './answer-writer.js';
 import { contextExceeded, RunningAnswer } from './running-answer.js';
-import { type SchedulingOptions, StepLoop } from './step-loop.js';
+import { StepLoop } from './step-loop.js';
 import {
   BackendLost,
   type TextBackend,
@@ -116,7 +116,7 @@ export class ContinuousGenerator implements TextGenerator {
       /** Its name, as it is reported. */
       readonly engine: string;
       /** What is not said follows from the backend. */
-      readonly scheduling?: Partial<SchedulingOptions>;
+      readonly scheduling?: ConstructorParameters<typeof StepLoop>[1];
       /** Monotonic milliseconds. */
       readonly nowMs?: () => number;
     },
@@ -151,11 +151,7 @@ export class ContinuousGenerator implements TextGenerator {
   async load(): Promise<void> {
     const { backend, scheduling } = this.options;
     await backend.load();
-    this.#loop = new StepLoop(
-      backend,
-      { ...defaults(backend, backend.stepTargetMs ?? 50), ...scheduling },
-      this.#nowMs,
-    );
+    this.#loop = new StepLoop(backend, scheduling, this.#nowMs);
     this.#loop.start();
   }
 
@@ -298,22 +294,4 @@ export class ContinuousGenerator implements TextGenerator {
     await this.#loop?.stop();
     await this.options.backend.close();
   }
-}
-
-function defaults({ info, memory }: TextBackend, targetMs: number): SchedulingOptions {
-  const { rows, stepTokens, contextTokens } = info;
-  return {
-    maxRows: rows,
-    maxContext: contextTokens,
-    headroomTokens: memory.blockTokens,
-    classWidthMs: 30_000,
-    maxPreemptions: 2,
-    maxOvertakes: 8,
-    backoffMs: 50,
-    pauseGraceMs: 2000,
-    budget: { minTokens: rows, maxTokens: stepTokens, targetMs },
-    outputWeight: 2,
-    idleWaitMs: 50,
-    loadWaitMs: 5,
-  };
 }

@@ -129,7 +129,7 @@ async function over({ outcome }: Sent, mostMs: number): Promise<void> {
   clearTimeout(timer);
 }
 
-export type SchedulingOptions = Omit<
+type SchedulingOptions = Omit<
   GenerationOptions<LiveSequence>,
   'memory' | 'emitted' | 'ended'
 >;
@@ -156,13 +156,17 @@ export class StepLoop {
   #stopped = false;
   #counts = { steps: 0, preemptions: 0, prefixHitTokens: 0, losses: 0 };
 
-  /** @param nowMs monotonic milliseconds */
+  /**
+   * @param scheduling what is not said follows from the backend
+   * @param nowMs monotonic milliseconds
+   */
   constructor(
     private readonly backend: TextBackend,
-    scheduling: SchedulingOptions,
+    scheduling: Partial<SchedulingOptions> = {},
     private readonly nowMs: () => number,
   ) {
     this.#scheduler = new GenerationScheduler<LiveSequence>({
+      ...schedulingOf(backend),
       ...scheduling,
       memory: backend.memory,
       emitted: sequence => this.#events.emit({ sequence }),
@@ -363,4 +367,27 @@ function readOne(
   if (text === undefined)
     return { type: 'failed', error: new Error('A token came without its text.') };
   return { ...result, stop: sequence.read(result.token, text) };
+}
+
+/** What follows from the backend. */
+function schedulingOf({
+  info,
+  memory,
+  stepTargetMs = 50,
+}: TextBackend): SchedulingOptions {
+  const { rows, stepTokens, contextTokens } = info;
+  return {
+    maxRows: rows,
+    maxContext: contextTokens,
+    headroomTokens: memory.blockTokens,
+    classWidthMs: 30_000,
+    maxPreemptions: 2,
+    maxOvertakes: 8,
+    backoffMs: 50,
+    pauseGraceMs: 2000,
+    budget: { minTokens: rows, maxTokens: stepTokens, targetMs: stepTargetMs },
+    outputWeight: 2,
+    idleWaitMs: 50,
+    loadWaitMs: 5,
+  };
 }

@@ -25,7 +25,7 @@ import {
 } from '../execution/recognition.service.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type TranscriptAnswer } from '../execution/transcript-stitcher.js';
-import { assertAble, type JobAnswer, type JobWork, wrongKind } from './job-work.js';
+import { JobWork } from './job-work.js';
 
 /** Gateways use the same limit between `TranscribeFile` and `TranscribeUpload`. */
 const SHORT_S = 60;
@@ -37,28 +37,26 @@ const GUESSED_BYTES_PER_S = 2000;
  * URL (`fetch.*`).
  */
 @Injectable()
-export class RecognitionWork implements JobWork {
+export class RecognitionWork extends JobWork {
   constructor(
     private readonly spec: WorkerSpec,
-    @Inject(ENGINE) private readonly engine: SpeechRecognizer,
+    @Inject(ENGINE) protected readonly engine: SpeechRecognizer,
     private readonly short: RecognitionService,
     private readonly long: LongTranscriptionService,
     private readonly blobs: BlobStore,
     private readonly downloads: AudioDownload,
-  ) {}
+  ) {
+    super();
+  }
 
-  async perform(
-    job: QueueJob,
-    envelope: CallEnvelope,
-    signal: AbortSignal,
-  ): Promise<JobAnswer> {
+  async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal) {
     if (job.kind !== 'transcription' && job.kind !== 'translation')
-      throw wrongKind(job, this.engine.kind);
+      throw this.wrongKind(job);
     this.#assertAble(job);
     const fields = await this.#fields(job, envelope, signal);
     const { transcript, execution } = await this.#transcribe(job, fields, signal);
     return {
-      value: { kind: 'transcript', transcript: encodeJobTranscript(transcript) },
+      value: { kind: 'transcript' as const, transcript: encodeJobTranscript(transcript) },
       execution,
     };
   }
@@ -112,14 +110,13 @@ export class RecognitionWork implements JobWork {
   }
 
   #assertAble({ kind, options }: TranscriptionJob): void {
-    const { info } = this.engine;
-    assertAble(info, 'kind', 'translate', kind === 'translation');
+    this.assertAble('kind', 'translate', kind === 'translation');
     for (const [name, capability] of Object.entries(CAPABILITY_OF_OPTION)) {
       const value = options[name as keyof typeof CAPABILITY_OF_OPTION];
       const isGiven = Array.isArray(value) ? value.length > 0 : Boolean(value);
-      assertAble(info, `options.${name}`, capability, isGiven);
+      this.assertAble(`options.${name}`, capability, isGiven);
     }
-    assertLanguage(info, options.language);
+    assertLanguage(this.engine.info, options.language);
   }
 
   /** Bytes of a blob. @throws DomainError `file_not_found`, `file_too_large` */
