@@ -33,10 +33,7 @@ import {
   isDiarizedBeside,
   recognisedWithSpeakers,
 } from '../worker/execution/speaker-naming.js';
-import {
-  type ChunkSink,
-  SynthesisService,
-} from '../worker/execution/synthesis.service.js';
+import { SynthesisService } from '../worker/execution/synthesis.service.js';
 import { type TranscriptAnswer } from '../worker/execution/transcript-stitcher.js';
 import {
   SHORT_FILE_S,
@@ -232,7 +229,7 @@ class BridgedSynthesis {
   async synthesize(
     call: SynthesizeCallFields,
     signal: AbortSignal,
-    sink: ChunkSink,
+    sink: Parameters<SynthesisService['synthesize']>[2],
   ): Promise<void> {
     const { text, voice, speed, format } = call;
     const audio = new Writable({

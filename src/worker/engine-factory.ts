@@ -1,4 +1,3 @@
-import { type SherpaDiarizer } from '@switchyard/engine-sherpa/diarizer.js';
 import { ENGINE_KINDS } from '../platform/config/model-fields.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type EngineObjection } from '../platform/config/models-file.js';
@@ -28,7 +27,7 @@ import { type WorkerEngine } from './engines/worker-engine.js';
 function objectionsTo(model: ModelSpec): readonly EngineObjection[] {
   try {
     if (model.engine === 'external') {
-      externalDiarizer(model);
+      enginePackage('sherpa-onnx').createDiarizer(model);
       return loudnessObjections(model);
     }
     if (model.replicas === 0) return [];
@@ -39,18 +38,11 @@ function objectionsTo(model: ModelSpec): readonly EngineObjection[] {
   }
 }
 
-/**
- * What tells the speakers of a worker that is not ours apart, if there are models for it.
- * @throws EngineOptionsError
- */
-export const externalDiarizer = (model: ModelSpec): SherpaDiarizer | undefined =>
-  enginePackage('sherpa-onnx').createDiarizer(model);
-
 /** What `checkFiles` of the engine says. @throws Error that says what is missing */
 function checkEngineFiles(model: ModelSpec): string | undefined {
   if (model.engine !== 'external')
     return model.replicas === 0 ? undefined : createEngine(model).checkFiles?.();
-  externalDiarizer(model)?.checkFiles();
+  enginePackage('sherpa-onnx').createDiarizer(model)?.checkFiles();
   return undefined;
 }
 

@@ -1,12 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-
-/** One engine call for a whole group. */
-export type GroupCompute<Input, Value> = (
-  group: readonly Input[],
-) => Promise<readonly ItemOutcome<Value>[]>;
 
 export interface EngineCall<Value> {
   readonly batchId: string;
@@ -14,40 +7,6 @@ export interface EngineCall<Value> {
   readonly deviceMs: number;
   /** One per member, in order. */
   readonly outcomes: readonly ItemOutcome<Value>[];
-}
-
-/**
- * Runs and times an engine call, and checks that the engine returns one outcome per
- * member (D-05). Never rejects.
- */
-export async function engineCall<Input, Value>(
-  compute: GroupCompute<Input, Value>,
-  group: readonly Input[],
-  clock: MonotonicClock,
-): Promise<EngineCall<Value>> {
-  const startedMs = clock.nowMs();
-  const outcomes = await outcomesOf(compute, group);
-  return {
-    batchId: randomUUID(),
-    startedMs,
-    deviceMs: clock.nowMs() - startedMs,
-    outcomes,
-  };
-}
-
-async function outcomesOf<Input, Value>(
-  compute: GroupCompute<Input, Value>,
-  group: readonly Input[],
-): Promise<readonly ItemOutcome<Value>[]> {
-  try {
-    const outcomes = await compute(group);
-    if (outcomes.length === group.length) return outcomes;
-    throw new Error(
-      `The engine gave ${outcomes.length} outcomes for ${group.length} items.`,
-    );
-  } catch (error) {
-    return group.map(() => ({ ok: false, error: error as Error }));
-  }
 }
 
 /** One item of an engine call. */
@@ -58,14 +17,16 @@ interface BatchMember {
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)}s`;
 
-/** What engines return for an item, as far as its line tells it. */
-interface DoneItem {
+/** Of what engines return for an item. */
+function itemText({
+  transcript,
+  durationS = 0,
+  dimensions,
+}: {
   readonly transcript?: { readonly language: string };
   readonly durationS?: number;
   readonly dimensions?: number;
-}
-
-function itemText({ transcript, durationS = 0, dimensions }: DoneItem): string {
+}): string {
   if (dimensions !== undefined) return `embedded: dimensions=${dimensions}`;
   const duration = `duration=${seconds(durationS * 1000)}`;
   return transcript
@@ -114,7 +75,7 @@ export class BatchJournal {
     this.marks?.survived(members.filter((_, at) => outcomes[at]?.ok).map(({ id }) => id));
     outcomes.forEach((outcome, index) => {
       const text = outcome.ok
-        ? itemText(outcome.value as DoneItem)
+        ? itemText(outcome.value as Parameters<typeof itemText>[0])
         : `failed: ${outcome.error.message}`;
       const itemMs = deviceMs / outcomes.length;
       const fields = {

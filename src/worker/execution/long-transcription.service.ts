@@ -179,11 +179,6 @@ const USUAL_WINDOW_S = 30;
 /** OpenAI's own upload limit. */
 const USUAL_FILE_BYTES = 26_214_400;
 
-interface LongOptions {
-  readonly signal: AbortSignal;
-  readonly sink?: SegmentSink | undefined;
-}
-
 /**
  * Files of any length: decoded as a stream and cut into windows, except for engines that
  * take whole files.
@@ -203,7 +198,7 @@ export class LongTranscriptionService {
   async transcribe(
     call: TranscribeCallFields,
     file: ReceivedFile,
-    { signal, sink }: LongOptions,
+    { signal, sink }: { readonly signal: AbortSignal; readonly sink?: SegmentSink },
   ): Promise<TranscriptAnswer> {
     if (file.size === 0)
       throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
@@ -211,14 +206,15 @@ export class LongTranscriptionService {
     const bytes = (): Promise<Buffer> => file.bytes();
     return recognisedWithSpeakers(
       { engine, call, bytes, mostS: MAX_AUDIO_S, signal, sink },
-      (own, stop, held) => this.#transcribed(own, file, { signal: stop, sink: held }),
+      (own, stop, held) => this.#transcribed(own, file, stop, held),
     );
   }
 
   async #transcribed(
     call: TranscribeCallFields,
     file: ReceivedFile,
-    { signal, sink }: LongOptions,
+    signal: AbortSignal,
+    sink?: SegmentSink,
   ): Promise<TranscriptAnswer> {
     const { files, engine } = this;
     if (this.#wantsWhole(call, file)) {

@@ -41,13 +41,6 @@ interface Recognised {
   readonly durationS: number;
 }
 
-/** Of a whole file. */
-interface FileOptions {
-  readonly sink?: SegmentSink | undefined;
-  /** Seconds decoded at most. */
-  readonly mostS?: number;
-}
-
 /**
  * The gateway sends a file whole when its headers claim less than a minute. Headers can
  * be wrong, above all with variable bit rates, but not by a factor of sixty.
@@ -80,22 +73,25 @@ export class RecognitionService {
   }
 
   /**
-   * @param sink receives each segment once it is final: during the engine call if the
-   *   engine reports it, else at the end
+   * @param options `sink` receives each segment once it is final: during the engine call
+   *   if the engine reports it, else at the end. `mostS`: seconds decoded at most
    * @throws DomainError this call's own failure, or the abort's error once the
    *   work has stopped
    */
   async transcribe(
     call: TranscribeCallFields,
     signal: AbortSignal,
-    { sink, mostS = SHORT_FILE_S }: FileOptions = {},
+    {
+      sink,
+      mostS = SHORT_FILE_S,
+    }: { readonly sink?: SegmentSink | undefined; readonly mostS?: number } = {},
   ): Promise<TranscriptAnswer> {
     const audio = await this.downloads.bytes(call.audio, signal);
     const bytes = (): Promise<Buffer> => Promise.resolve(audio);
     try {
       return await recognisedWithSpeakers(
         { engine: this.engine, call, bytes, mostS, signal, sink },
-        (own, stop, held) => this.#whole({ ...own, audio }, { mostS, sink: held }, stop),
+        (own, stop, held) => this.#whole({ ...own, audio }, mostS, stop, held),
       );
     } catch (error) {
       throw audio === call.audio ? error : aboutUrl(error);
@@ -119,8 +115,9 @@ export class RecognitionService {
 
   async #whole(
     { audio, ...call }: RecognitionCall & { readonly audio: Buffer },
-    { mostS, sink }: FileOptions,
+    mostS: number,
     signal: AbortSignal,
+    sink?: SegmentSink,
   ): Promise<TranscriptAnswer> {
     const { temperature, filename } = call;
     const stitcher = sink && new TranscriptStitcher({ temperature, words: true, sink });

@@ -19,7 +19,7 @@ import { BatchJournal } from './batch-journal.js';
 import { deviceLimits, MicroBatcher } from './micro-batcher.js';
 
 /** Receives the stream of one speech in order: header, audio, done. */
-export type ChunkSink = (message: SpeechMessage) => void;
+type ChunkSink = (message: SpeechMessage) => void;
 
 /**
  * Speech: the device only synthesises. Encoders start in the preparation stage and finish

@@ -104,17 +104,18 @@ function shownOf(
   };
 }
 
-interface GatheredChoice {
-  text: string;
-  reasoning: string;
-  finishReason: string;
-  readonly tokens: PlacedToken[];
-  readonly toolCalls: ToolCallBody[];
-}
-
 function wholeWriter({ head, logprobs, custom }: WriterOptions): AnswerWriter {
-  const choices: Record<number, GatheredChoice> = {};
-  const of = ({ index }: Choice): GatheredChoice =>
+  const choices: Record<
+    number,
+    {
+      text: string;
+      reasoning: string;
+      finishReason: string;
+      readonly tokens: PlacedToken[];
+      readonly toolCalls: ToolCallBody[];
+    }
+  > = {};
+  const of = ({ index }: Choice) =>
     (choices[index] ??= {
       text: '',
       reasoning: '',
@@ -123,12 +124,12 @@ function wholeWriter({ head, logprobs, custom }: WriterOptions): AnswerWriter {
       toolCalls: [],
     });
   return {
-    said: (choice, { text, tokens, calls, reasoning }) => {
+    said: (choice, said) => {
       const gathered = of(choice);
-      gathered.text += text;
-      gathered.reasoning += reasoning;
-      if (logprobs) gathered.tokens.push(...tokens);
-      gathered.toolCalls.push(...calls.map(call => named(call, custom)));
+      gathered.text += said.text;
+      gathered.reasoning += said.reasoning;
+      if (logprobs) gathered.tokens.push(...said.tokens);
+      gathered.toolCalls.push(...said.calls.map(call => named(call, custom)));
       return [];
     },
     ended: (choice, finishReason) => {
@@ -136,10 +137,9 @@ function wholeWriter({ head, logprobs, custom }: WriterOptions): AnswerWriter {
       return [];
     },
     close: usage => {
-      const bodies = Object.values(choices).map(({ tokens, ...choice }) => ({
-        ...choice,
-        ...(logprobs && { logprobs: logprobsOf(head, tokens) }),
-      }));
+      const bodies = Object.values(choices).map(({ tokens, ...choice }) =>
+        logprobs ? { ...choice, logprobs: logprobsOf(head, tokens) } : choice,
+      );
       return [generationBody(head, bodies, usage)];
     },
   };
