@@ -45,8 +45,8 @@ function harness({
           deviceGates.push(() => resolve(group.map(outcome))),
         );
       },
-      limits: () => ({ maxBatch, maxConcurrent, callMs }),
-      prepParallel,
+      engine: { info: { maxBatch, maxConcurrent, callMs } },
+      spec: { prepParallel },
       clock: { nowMs: () => time.frame },
       journal: new BatchJournal({ info: () => undefined }),
     },

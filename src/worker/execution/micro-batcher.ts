@@ -116,15 +116,15 @@ export class MicroBatcher<Input, Ready, Value> {
       /** CPU work on one item; on abort it rejects as soon as the work has stopped. */
       readonly prepare: (input: Input, signal: AbortSignal) => Promise<Ready>;
       readonly compute: GroupCompute<Ready, Value>;
-      /** Read at every decision: an engine knows its limits only after loading. */
-      readonly limits: () => DeviceLimits;
-      readonly prepParallel: number;
+      /** Its limits are read at every decision: it knows them only after loading. */
+      readonly engine: { readonly info: DeviceLimits };
+      readonly spec: Pick<WorkerSpec, 'pull' | 'prepParallel'>;
       readonly clock: MonotonicClock;
       readonly journal: BatchJournal;
     },
     private readonly scheduler: SchedulerLike = asyncScheduler,
   ) {
-    this.#prep = new PrepStage(options.prepParallel, options.clock);
+    this.#prep = new PrepStage(options.spec.prepParallel, options.clock);
   }
 
   /**
@@ -198,7 +198,8 @@ export class MicroBatcher<Input, Ready, Value> {
 
   /** Starts the engine calls that may start now. */
   #pump(): void {
-    const { maxBatch, maxConcurrent, callMs } = this.options.limits();
+    const { engine, spec } = this.options;
+    const { maxBatch, maxConcurrent, callMs } = deviceLimits(engine.info, spec);
     for (
       let head = this.#queue.head;
       head && this.#running < maxConcurrent;

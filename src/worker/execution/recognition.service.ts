@@ -13,7 +13,7 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
-import { deviceLimits, MicroBatcher } from './micro-batcher.js';
+import { MicroBatcher } from './micro-batcher.js';
 import { knownVoices, recognisedWithSpeakers } from './speaker-naming.js';
 import {
   numberedSegments,
@@ -65,8 +65,8 @@ export class RecognitionService {
     this.#batcher = new MicroBatcher({
       prepare: (job, signal) => this.#prepare(job, signal),
       compute: group => this.#recognise(group),
-      limits: () => deviceLimits(engine.info, spec),
-      prepParallel: spec.prepParallel,
+      engine,
+      spec,
       clock,
       journal,
     });

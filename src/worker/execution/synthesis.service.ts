@@ -16,7 +16,7 @@ import {
 } from '@switchyard/engine-api/speech-synthesizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
-import { deviceLimits, MicroBatcher } from './micro-batcher.js';
+import { MicroBatcher } from './micro-batcher.js';
 
 /** Receives the stream of one speech in order: header, audio, done. */
 type ChunkSink = (message: SpeechMessage) => void;
@@ -42,8 +42,8 @@ export class SynthesisService {
     this.#batcher = new MicroBatcher({
       prepare: input => Promise.resolve(input()),
       compute: group => engine.synthesize(group),
-      limits: () => deviceLimits(engine.info, spec),
-      prepParallel: spec.prepParallel,
+      engine,
+      spec,
       clock,
       journal,
     });
