@@ -22,7 +22,7 @@ import { redactCrashes } from './platform/process/crash-output.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
 import { onParentLost } from './platform/process/is-alive.js';
 import { startErrorText } from './platform/config/start-error.js';
-import { engineObjections } from './worker/engine-factory.js';
+import { ENGINE_CHECKS } from './worker/engine-factory.js';
 import { inProcessWorker } from './worker/in-process-worker.js';
 
 const ABOUT = `node dist/main.gateway.js
@@ -35,7 +35,7 @@ const CLOSE_MS = 2000;
 
 async function bootstrap(): Promise<void> {
   const { settings, models, warnings, sources } = loadConfig({
-    askEngine: engineObjections,
+    askEngine: ENGINE_CHECKS.objections,
   });
   const { port } = settings.server;
   const host = listenHost(settings.server.host);
@@ -53,7 +53,7 @@ async function bootstrap(): Promise<void> {
     models,
     sources,
     inProcessWorkers: inProcessWorker,
-    readModels: () => readModels(settings, engineObjections),
+    readModels: () => readModels(settings, ENGINE_CHECKS.objections),
   });
   for (const warning of warnings) new Logger('Configuration').warn(problemText(warning));
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });

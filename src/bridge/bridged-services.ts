@@ -33,19 +33,13 @@ import {
   isDiarizedBeside,
   recognisedWithSpeakers,
 } from '../worker/execution/speaker-naming.js';
-import {
-  type ChunkSink,
-  SynthesisService,
-} from '../worker/execution/synthesis.service.js';
+import { SynthesisService } from '../worker/execution/synthesis.service.js';
 import { type TranscriptAnswer } from '../worker/execution/transcript-stitcher.js';
 import {
   SHORT_FILE_S,
   RecognitionService,
 } from '../worker/execution/recognition.service.js';
-import {
-  type LongOptions,
-  LongTranscriptionService,
-} from '../worker/execution/long-transcription.service.js';
+import { LongTranscriptionService } from '../worker/execution/long-transcription.service.js';
 import { ExternalWorker } from './external-worker.js';
 import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
 import { type StreamConversation, StreamService } from '../worker/grpc/stream.service.js';
@@ -208,7 +202,7 @@ class BridgedLongTranscription {
   async transcribe(
     call: TranscribeCallFields,
     file: ReceivedFile,
-    { signal, sink }: LongOptions,
+    { signal, sink }: Parameters<LongTranscriptionService['transcribe']>[2],
   ): Promise<TranscriptAnswer> {
     if (file.size === 0)
       throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
@@ -235,7 +229,7 @@ class BridgedSynthesis {
   async synthesize(
     call: SynthesizeCallFields,
     signal: AbortSignal,
-    sink: ChunkSink,
+    sink: Parameters<SynthesisService['synthesize']>[2],
   ): Promise<void> {
     const { text, voice, speed, format } = call;
     const audio = new Writable({

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { modelsFromFile } from '../platform/config/models-file.js';
 import { parseYaml } from '../platform/config/yaml-file.js';
-import { engineObjections } from './engine-factory.js';
+import { ENGINE_CHECKS } from './engine-factory.js';
 
 const problems = (text: string) =>
-  modelsFromFile(parseYaml(text, 'models.yaml'), engineObjections).problems.map(
+  modelsFromFile(parseYaml(text, 'models.yaml'), ENGINE_CHECKS.objections).problems.map(
     ({ origin, path, message }) => `${origin} ${path} ${message}`,
   );
 

@@ -1,4 +1,3 @@
-import { type SherpaDiarizer } from '@switchyard/engine-sherpa/diarizer.js';
 import { ENGINE_KINDS } from '../platform/config/model-fields.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type EngineCheck } from '../platform/config/models-file.js';
@@ -9,7 +8,6 @@ import { OpenAiHttpGenerator } from './engines/openai-http/generator.js';
 import {
   readOpenAiHttpOptions,
   readOpenAiHttpSpeechOptions,
-  readOpenAiHttpTextOptions,
 } from './engines/openai-http/options.js';
 import { OpenAiHttpRecognizer } from './engines/openai-http/recognizer.js';
 import { OpenAiHttpSynthesizer } from './engines/openai-http/synthesizer.js';
@@ -18,7 +16,7 @@ import { SyntheticGenerator } from './engines/synthetic/generator.js';
 import { readSyntheticOptions } from './engines/synthetic/options.js';
 import { SyntheticRecognizer } from './engines/synthetic/recognizer.js';
 import { SyntheticSynthesizer } from './engines/synthetic/synthesizer.js';
-import { enginePackage, sherpaPackage } from './engines/load-package.js';
+import { enginePackage } from './engines/load-package.js';
 import { type WorkerEngine } from './engines/worker-engine.js';
 
 /**
@@ -26,10 +24,10 @@ import { type WorkerEngine } from './engines/worker-engine.js';
  * then name file and line. A model of ours that only runs elsewhere is left alone: its
  * options are those of its own worker.
  */
-export function engineObjections(model: ModelSpec): ReturnType<EngineCheck> {
+function objectionsTo(model: ModelSpec): ReturnType<EngineCheck> {
   try {
     if (model.engine === 'external') {
-      externalDiarizer(model);
+      enginePackage('sherpa-onnx').createDiarizer(model);
       return loudnessObjections(model);
     }
     if (model.replicas === 0) return [];
@@ -40,24 +38,17 @@ export function engineObjections(model: ModelSpec): ReturnType<EngineCheck> {
   }
 }
 
-/**
- * What tells the speakers of a worker that is not ours apart, if there are models for it.
- * @throws EngineOptionsError
- */
-export const externalDiarizer = (model: ModelSpec): SherpaDiarizer | undefined =>
-  sherpaPackage().createDiarizer(model);
-
 /** What `checkFiles` of the engine says. @throws Error that says what is missing */
 function checkEngineFiles(model: ModelSpec): string | undefined {
   if (model.engine !== 'external')
     return model.replicas === 0 ? undefined : createEngine(model).checkFiles?.();
-  externalDiarizer(model)?.checkFiles();
+  enginePackage('sherpa-onnx').createDiarizer(model)?.checkFiles();
   return undefined;
 }
 
 /** For the programs that read models files. */
 export const ENGINE_CHECKS = {
-  objections: engineObjections,
+  objections: objectionsTo,
   checkFiles: checkEngineFiles,
 };
 
@@ -113,7 +104,7 @@ const OPENAI_HTTP: Readonly<
 > = {
   stt: spec => new OpenAiHttpRecognizer(readOpenAiHttpOptions(spec)),
   tts: spec => new OpenAiHttpSynthesizer(readOpenAiHttpSpeechOptions(spec)),
-  llm: spec => new OpenAiHttpGenerator(readOpenAiHttpTextOptions(spec)),
+  llm: spec => new OpenAiHttpGenerator(readOpenAiHttpOptions(spec)),
   embedding: spec => new OpenAiHttpEmbedder(readOpenAiHttpOptions(spec)),
 };
 

@@ -3,12 +3,9 @@ import { type DomainError } from '../core/errors/domain-error.js';
 import { ProcessClock } from '../platform/clock/clock.module.js';
 import { type WorkerSpec } from '../platform/config/worker-spec.js';
 import { OpenAiHttpGenerator } from './engines/openai-http/generator.js';
-import { readOpenAiHttpTextOptions } from './engines/openai-http/options.js';
+import { readOpenAiHttpOptions } from './engines/openai-http/options.js';
 import { HealthReporter } from './execution/health-reporter.js';
-import {
-  type GenerationSink,
-  GenerationService,
-} from './generation/generation.service.js';
+import { GenerationService } from './generation/generation.service.js';
 import { InFlightCalls } from './lifecycle/in-flight-calls.js';
 import { WorkerState } from './lifecycle/worker-state.js';
 
@@ -21,7 +18,7 @@ export function inProcessWorker(spec: WorkerSpec) {
   const { model } = spec;
   if (model.engine !== 'openai-http' || model.kind !== 'llm') return undefined;
   return () => {
-    const engine = new OpenAiHttpGenerator(readOpenAiHttpTextOptions(model));
+    const engine = new OpenAiHttpGenerator(readOpenAiHttpOptions(model));
     const state = new WorkerState();
     const calls = new InFlightCalls(state);
     const generation = new GenerationService(engine, new ProcessClock());
@@ -35,7 +32,10 @@ export function inProcessWorker(spec: WorkerSpec) {
         return warnings;
       },
       report: () => health.report(),
-      generate: (call: GenerateCallFields, sink: GenerationSink) =>
+      generate: (
+        call: GenerateCallFields,
+        sink: Parameters<GenerationService['generate']>[2],
+      ) =>
         calls.run(call.requestId, undefined, signal =>
           generation.generate(call, signal, sink),
         ),

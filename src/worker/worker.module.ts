@@ -26,9 +26,8 @@ import { WORKER_LOG } from './lifecycle/worker-log.js';
 import { PullReadiness, WorkerState } from './lifecycle/worker-state.js';
 import { Announcer } from './pull/announcer.js';
 import { Callbacks } from './pull/callbacks.js';
-import { CrashMarkers, PullJournal } from './pull/crash-markers.js';
+import { CrashMarkers } from './pull/crash-markers.js';
 import { HeldJobs } from './pull/held-jobs.js';
-import { JobIntake } from './pull/job-intake.js';
 import { JobRunner } from './pull/job-runner.js';
 import { JobWork } from './pull/job-work.js';
 import { LockKeeper } from './pull/lock-keeper.js';
@@ -36,7 +35,6 @@ import { PullConnections } from './pull/pull-connections.js';
 import { PullFeed } from './pull/pull-feed.js';
 import { PullLoop } from './pull/pull-loop.js';
 import { PullWorker } from './pull/pull-worker.js';
-import { QueuedAudio } from './pull/queued-audio.js';
 import { RecognitionWork } from './pull/recognition-work.js';
 import { RequestQueue } from './pull/request-queue.js';
 import { ResultDelivery } from './pull/result-delivery.js';
@@ -47,7 +45,11 @@ const EVERY_WORKER: Provider[] = [
   WorkerState,
   PullReadiness,
   WorkerDrain,
-  BatchJournal,
+  {
+    provide: BatchJournal,
+    inject: [WORKER_LOG, { token: CrashMarkers, optional: true }],
+    useFactory: (log: Logger, markers?: CrashMarkers) => new BatchJournal(log, markers),
+  },
   InFlightCalls,
   HealthReporter,
 ];
@@ -95,7 +97,7 @@ const KINDS = {
       UploadService,
       StreamService,
     ],
-    pull: [QueuedAudio, { provide: JobWork, useClass: RecognitionWork }],
+    pull: [{ provide: JobWork, useClass: RecognitionWork }],
   },
   tts: {
     controllers: [TtsController],
@@ -122,7 +124,6 @@ const pullProviders = (spec: WorkerSpec, work: Provider[]): Provider[] =>
         CrashMarkers,
         StopListener,
         Announcer,
-        JobIntake,
         JobRunner,
         ResultDelivery,
         HeldJobs,
@@ -132,5 +133,4 @@ const pullProviders = (spec: WorkerSpec, work: Provider[]): Provider[] =>
         PullWorker,
         ...work,
         { provide: BlobStore, useFactory: () => blobStoreFrom(spec.sharedQueue!) },
-        { provide: BatchJournal, useClass: PullJournal },
       ];

@@ -36,7 +36,8 @@ import { parseChat, parseCompletion } from '../../src/gateway/text/parse-generat
 import { ModelList } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
-import { tokenAnswer } from '../../src/worker/generation/continuous-generator.js';
+import { type GenerateItem } from '../../src/worker/engines/text-generator.js';
+import { ContinuousGenerator } from '../../src/worker/generation/continuous-generator.js';
 import { parseGenerationParams } from '../../src/worker/generation/generation-params.js';
 import { parseSpeech } from '../../src/gateway/audio/speech.service.js';
 import { parseMessage } from '../../src/gateway/messages/messages.controller.js';
@@ -416,7 +417,10 @@ function byLocalEngine(route: string, body: Body): unknown {
     body: Buffer.from(JSON.stringify({ model: 'm', ...body })),
   } as const;
   if (route !== 'POST /tokenize') return parseGenerationParams(item, info);
-  return tokenAnswer({ ...item, form: 'tokenize' }, { info } as TextBackend).next();
+  const backend = { info } as TextBackend;
+  return new ContinuousGenerator({ backend, engine: 'local' })
+    .generate({ ...item, form: 'tokenize' } as GenerateItem)
+    .next();
 }
 
 const CURRENT = defaultSession('whisper-1');

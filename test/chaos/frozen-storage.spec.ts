@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { syntheticText } from '../../src/worker/engines/synthetic/text.js';
+import { syntheticText } from '../../src/worker/engines/synthetic/recognizer.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { ResponseClient, textOf } from '../support/response-client.js';

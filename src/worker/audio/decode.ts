@@ -88,7 +88,7 @@ const LEAST_BYTES_PER_S = 20;
 const SLACK_S = 60;
 
 /** Seconds that a file of so many bytes may hold, whatever it says of itself. */
-export const longestOf = (bytes: number): number =>
+const longestOf = (bytes: number): number =>
   Math.min(MAX_AUDIO_S, SLACK_S + bytes / LEAST_BYTES_PER_S);
 
 /**
@@ -129,17 +129,20 @@ const decodeArgs = (longestS: number): readonly string[] => [
  * An open file as mono PCM at 16 kHz, piece by piece as they are asked for: ffmpeg waits
  * in its pipe meanwhile. Leaving early ends ffmpeg.
  *
- * @param longestS at the first sample beyond, ffmpeg is ended
+ * @param bytes of the file, which bound its length whatever its headers say
+ * @param mostS seconds that the caller has a use for; at the first sample beyond either,
+ *   ffmpeg is ended
  * @throws DomainError `audio_too_short` (no samples), `invalid_audio` (with ffmpeg's
- *   reason in one line, or above
- * `longestS`),
+ *   reason in one line, or longer),
  *   `engine_failed` (no ffmpeg), or the abort's own error, by then with ffmpeg gone.
  */
 export async function* decodedStream(
   file: FileHandle,
   signal: AbortSignal,
-  longestS: number,
+  bytes: number,
+  mostS = MAX_AUDIO_S,
 ): AsyncGenerator<Int16Array> {
+  const longestS = Math.min(mostS, longestOf(bytes));
   const left = new AbortController();
   const { child, ended } = startFfmpeg(
     decodeArgs(longestS),
@@ -151,8 +154,8 @@ export async function* decodedStream(
   const intake = new PcmIntake(RECOGNISER_RATE);
   let samples = 0;
   try {
-    for await (const bytes of child.stdout! as AsyncIterable<Buffer>) {
-      const piece = intake.take(bytes);
+    for await (const part of child.stdout! as AsyncIterable<Buffer>) {
+      const piece = intake.take(part);
       samples += piece.length;
       if (samples > longestS * RECOGNISER_RATE) throw tooLong(longestS);
       yield piece;
@@ -229,9 +232,7 @@ export async function decodeAudio(
   if (file.length === 0)
     throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
   const data = canonicalWavData(file);
-  const samples = data
-    ? samplesOf(data)
-    : await decodeWithFfmpeg(file, signal, Math.min(mostS, longestOf(file.length)));
+  const samples = data ? samplesOf(data) : await decodeWithFfmpeg(file, signal, mostS);
   if (samples.length === 0) throw tooShort();
   const durationS = samples.length / RECOGNISER_RATE;
   if (durationS > mostS) throw tooLong(mostS);
@@ -241,12 +242,13 @@ export async function decodeAudio(
 async function decodeWithFfmpeg(
   file: Buffer,
   signal: AbortSignal,
-  longestS: number,
+  mostS: number,
 ): Promise<Int16Array> {
   await using upload = await openUnnamed();
   await upload.writeFile(file);
   const pieces: Int16Array[] = [];
-  for await (const piece of decodedStream(upload, signal, longestS)) pieces.push(piece);
+  for await (const piece of decodedStream(upload, signal, file.length, mostS))
+    pieces.push(piece);
   return joined(pieces);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { decodeAudio } from './decode.js';
-import { openEncoder, SpeechOutput } from './encode.js';
+import { speechOutput } from './encode.js';
 
 const never = new AbortController().signal;
 const tone = (rate: number, seconds: number): Int16Array =>
@@ -14,10 +14,12 @@ async function encoded(
   pieces: Int16Array[],
 ) {
   const chunks: Buffer[] = [];
-  const output = new SpeechOutput(
-    openEncoder({ format, signal: never, onBytes: bytes => chunks.push(bytes) }),
-    rate,
-  );
+  const output = speechOutput({
+    format,
+    sampleRate: rate,
+    signal: never,
+    onBytes: bytes => chunks.push(bytes),
+  });
   for (const piece of pieces) output.write(piece);
   await output.finish();
   return chunks;
@@ -63,14 +65,12 @@ describe('speech encoding', () => {
 
   it('copies what the engine emits: its buffer may be used again', async () => {
     const chunks: Buffer[] = [];
-    const output = new SpeechOutput(
-      openEncoder({
-        format: 'pcm',
-        signal: never,
-        onBytes: bytes => chunks.push(Buffer.from(bytes)),
-      }),
-      24_000,
-    );
+    const output = speechOutput({
+      format: 'pcm',
+      sampleRate: 24_000,
+      signal: never,
+      onBytes: bytes => chunks.push(Buffer.from(bytes)),
+    });
     const buffer = Int16Array.of(7, 7);
     output.write(buffer);
     buffer.fill(0);
@@ -85,10 +85,12 @@ describe('speech encoding', () => {
   it('gives mp3 out while speech is still coming', async () => {
     let heard = (): void => undefined;
     const first = new Promise<void>(resolve => (heard = resolve));
-    const output = new SpeechOutput(
-      openEncoder({ format: 'mp3', signal: never, onBytes: () => heard() }),
-      24_000,
-    );
+    const output = speechOutput({
+      format: 'mp3',
+      sampleRate: 24_000,
+      signal: never,
+      onBytes: () => heard(),
+    });
     output.write(tone(24_000, 1));
     await first;
     await output.finish();
@@ -98,12 +100,12 @@ describe('speech encoding', () => {
     'ends %s with the abort, also while it is written to',
     async format => {
       const abort = new AbortController();
-      const encoder = openEncoder({
+      const output = speechOutput({
         format,
+        sampleRate: 24_000,
         signal: abort.signal,
         onBytes: () => undefined,
       });
-      const output = new SpeechOutput(encoder, 24_000);
       output.write(tone(24_000, 5));
       abort.abort();
       await expect(output.finish()).rejects.toMatchObject({ code: 'request_cancelled' });

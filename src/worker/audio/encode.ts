@@ -13,48 +13,49 @@ import { WorkLine } from './work-line.js';
  */
 const SLICE = 4096;
 
+interface EncoderOptions {
+  readonly format: SpeechFormat;
+  /** Ends the encoder, whatever it still holds. */
+  readonly signal: AbortSignal;
+  readonly onBytes: (bytes: Buffer) => void;
+}
+
 /**
  * What one synthesis writes into: brought to 24 kHz and encoded in the order of arrival,
  * in slices, so that the engine's `emit` returns at once and the process goes on serving.
  * The backlog is bounded by the length of the text.
  */
-export class SpeechOutput {
-  readonly #resampler: Resampler | undefined;
-  readonly #line = new WorkLine();
-
-  constructor(
-    private readonly encoder: SpeechEncoder,
-    sampleRate: number,
-  ) {
-    this.#resampler =
-      sampleRate === SPEECH_RATE ? undefined : new Resampler(sampleRate, SPEECH_RATE);
-  }
-
-  /**
-   * Takes the samples and returns; they are copied, an engine may use its buffer again.
-   */
-  write(samples: Int16Array): void {
-    const taken = samples.slice();
-    this.#line.add(() => this.#encode(taken));
-  }
-
-  /**
-   * Resolves after the last encoded byte. @throws DomainError when encoding failed
-   * or was aborted.
-   */
-  async finish(): Promise<void> {
-    await this.#line.done();
-    if (this.#resampler) await this.encoder.write(this.#resampler.flush());
-    await this.encoder.finish();
-  }
-
-  async #encode(samples: Int16Array): Promise<void> {
+export function speechOutput({
+  sampleRate,
+  ...options
+}: EncoderOptions & { readonly sampleRate: number }) {
+  const encoder = openEncoder(options);
+  const resampler =
+    sampleRate === SPEECH_RATE ? undefined : new Resampler(sampleRate, SPEECH_RATE);
+  const line = new WorkLine();
+  const encode = async (samples: Int16Array): Promise<void> => {
     for (let at = 0; at < samples.length; at += SLICE) {
       const slice = samples.subarray(at, at + SLICE);
-      await this.encoder.write(this.#resampler?.process(slice) ?? slice);
+      await encoder.write(resampler?.process(slice) ?? slice);
       await nextTurn();
     }
-  }
+  };
+  return {
+    /** Takes the samples and returns; they are copied, an engine may use its buffer again. */
+    write: (samples: Int16Array): void => {
+      const taken = samples.slice();
+      line.add(() => encode(taken));
+    },
+    /**
+     * Resolves after the last encoded byte. @throws DomainError when encoding failed
+     * or was aborted.
+     */
+    finish: async (): Promise<void> => {
+      await line.done();
+      if (resampler) await encoder.write(resampler.flush());
+      await encoder.finish();
+    },
+  };
 }
 
 /** Turns samples at 24 kHz into bytes of one format, as they come. */
@@ -70,14 +71,7 @@ interface SpeechEncoder {
   finish(): Promise<void>;
 }
 
-interface EncoderOptions {
-  readonly format: SpeechFormat;
-  /** Ends the encoder, whatever it still holds. */
-  readonly signal: AbortSignal;
-  readonly onBytes: (bytes: Buffer) => void;
-}
-
-export function openEncoder(options: EncoderOptions): SpeechEncoder {
+function openEncoder(options: EncoderOptions): SpeechEncoder {
   const { format } = options;
   return format === 'wav' || format === 'pcm'
     ? rawEncoder(format, options)

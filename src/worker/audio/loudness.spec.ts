@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { LoudnessMeter, normaliseLoudness } from './loudness.js';
+import { loudnessMeter, normaliseLoudness } from './loudness.js';
 
 const never = new AbortController().signal;
 
@@ -60,9 +60,9 @@ describe('normaliseLoudness', () => {
 
   it('keeps nothing from one file to the next, and does not depend on how it was cut', () => {
     const samples = speech(-55);
-    const whole = new LoudnessMeter();
+    const whole = loudnessMeter();
     whole.add(samples);
-    const pieces = new LoudnessMeter();
+    const pieces = loudnessMeter();
     for (let at = 0; at < samples.length; at += 777)
       pieces.add(samples.subarray(at, at + 777));
     expect(pieces.gain()).toBe(whole.gain());

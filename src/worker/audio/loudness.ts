@@ -22,52 +22,55 @@ const LEAST_RANGE_DB = 8;
 /** Room that the loudest syllables keep below full scale. */
 const HEADROOM_DB = -1;
 
+/** A tenth of a second: dB, and the loudest sample. */
+interface Block {
+  readonly level: number;
+  readonly peak: number;
+}
+
 /**
  * How loud the speech of one file is, and the one gain that would bring it to the usual
  * loudness. dB are relative to full scale. Nothing is carried from file to file, and
  * nothing depends on how the samples were cut.
  */
-export class LoudnessMeter {
-  readonly #blocks: { readonly level: number; readonly peak: number }[] = [];
-  #energy = 0;
-  #peak = 0;
-  #filled = 0;
+export function loudnessMeter() {
+  const blocks: Block[] = [];
+  let [energy, peak, filled] = [0, 0, 0];
+  return {
+    /** Mono, 16 kHz, in order. */
+    add: (samples: Int16Array): void => {
+      for (const sample of samples) {
+        energy += sample * sample;
+        peak = Math.max(peak, Math.abs(sample));
+        filled += 1;
+        if (filled < BLOCK) continue;
+        blocks.push({ level: decibels(Math.sqrt(energy / filled)), peak });
+        energy = peak = filled = 0;
+      }
+    },
+    gain: (): number => gainOf(blocks),
+  };
+}
 
-  /** Mono, 16 kHz, in order. */
-  add(samples: Int16Array): void {
-    for (const sample of samples) {
-      this.#energy += sample * sample;
-      this.#peak = Math.max(this.#peak, Math.abs(sample));
-      if (++this.#filled === BLOCK) this.#closeBlock();
-    }
-  }
-
-  /**
-   * Factor, at least 1; 1 for silence, for sound without the ups and downs of speech, and
-   * for what is loud enough.
-   */
-  gain(): number {
-    const audible = this.#blocks.filter(({ level }) => level > GATE_DB);
-    const levels = this.#blocks.map(({ level }) => level);
-    if (!hasDynamics(levels, audible.length)) return 1;
-    const gate = meanDb(audible) + RELATIVE_GATE_DB;
-    const spoken = audible.filter(({ level }) => level > gate);
-    // A click among a thousand blocks is no reason to leave a file unheard:
-    // it is clipped.
-    const peak = quantile(spoken.map(block => block.peak), 0.99); // prettier-ignore
-    const gainDb = Math.min(
-      TARGET_DB - meanDb(spoken),
-      HEADROOM_DB - decibels(peak),
-      MOST_GAIN_DB,
-    );
-    return gainDb < LEAST_GAIN_DB ? 1 : 10 ** (gainDb / 20);
-  }
-
-  #closeBlock(): void {
-    const level = decibels(Math.sqrt(this.#energy / this.#filled));
-    this.#blocks.push({ level, peak: this.#peak });
-    this.#energy = this.#peak = this.#filled = 0;
-  }
+/**
+ * Factor, at least 1; 1 for silence, for sound without the ups and downs of speech, and
+ * for what is loud enough.
+ */
+function gainOf(blocks: readonly Block[]): number {
+  const audible = blocks.filter(({ level }) => level > GATE_DB);
+  const levels = blocks.map(({ level }) => level);
+  if (!hasDynamics(levels, audible.length)) return 1;
+  const gate = meanDb(audible) + RELATIVE_GATE_DB;
+  const spoken = audible.filter(({ level }) => level > gate);
+  // A click among a thousand blocks is no reason to leave a file unheard:
+  // it is clipped.
+  const peak = quantile(spoken.map(block => block.peak), 0.99); // prettier-ignore
+  const gainDb = Math.min(
+    TARGET_DB - meanDb(spoken),
+    HEADROOM_DB - decibels(peak),
+    MOST_GAIN_DB,
+  );
+  return gainDb < LEAST_GAIN_DB ? 1 : 10 ** (gainDb / 20);
 }
 
 function hasDynamics(levels: readonly number[], audible: number): boolean {
@@ -80,7 +83,7 @@ function hasDynamics(levels: readonly number[], audible: number): boolean {
 const decibels = (amplitude: number): number =>
   20 * Math.log10(Math.max(amplitude, 1e-9) / FULL_SCALE);
 
-const meanDb = (blocks: readonly { readonly level: number }[]): number =>
+const meanDb = (blocks: readonly Block[]): number =>
   10 *
   Math.log10(
     blocks.reduce((sum, { level }) => sum + 10 ** (level / 10), 0) / blocks.length,
@@ -102,7 +105,7 @@ export async function normaliseLoudness(
   samples: Int16Array,
   signal: AbortSignal,
 ): Promise<Int16Array> {
-  const meter = new LoudnessMeter();
+  const meter = loudnessMeter();
   for await (const slice of slicesOf(samples, signal)) meter.add(slice);
   const gain = meter.gain();
   if (gain === 1) return samples;

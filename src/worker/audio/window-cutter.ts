@@ -44,62 +44,48 @@ const STEP = RECOGNISER_RATE / 100;
  * Cuts audio at the last silence of each window's second half, as it comes: never more
  * than one window is held. The windows cover everything, in order.
  */
-export const cutIntoWindows = (
+export async function* cutIntoWindows(
   pieces: AsyncIterable<Int16Array>,
   rules: CutRules,
-): AsyncGenerator<AudioWindow> => new WindowCutter(rules).windows(pieces);
-
-class WindowCutter {
-  readonly #held: Int16Array;
-  #length = 0;
-  #index = 0;
-  /** Of the first sample held. */
-  #start = 0;
-  #shared = 0;
-
-  constructor(private readonly rules: CutRules) {
-    this.#held = new Int16Array(Math.round(rules.maxS * RECOGNISER_RATE));
-  }
-
-  async *windows(pieces: AsyncIterable<Int16Array>): AsyncGenerator<AudioWindow> {
-    for await (const piece of pieces)
-      for (let at = 0; at < piece.length;) {
-        // Cut only when there is more: what fits as a whole stays whole.
-        if (this.#length === this.#held.length) yield this.#cut();
-        const part = piece.subarray(at, at + this.#held.length - this.#length);
-        this.#held.set(part, this.#length);
-        this.#length += part.length;
-        at += part.length;
-      }
-    if (this.#length > this.#shared) yield this.#window(this.#length, 0);
-  }
-
-  #cut(): AudioWindow {
-    const silence = lastSilence(this.#held, this.rules);
-    if (silence !== undefined) return this.#window(silence, 0);
-    const overlap = Math.round(
-      Math.min(OVERLAP_S * RECOGNISER_RATE, this.#held.length / 4),
-    );
-    return this.#window(this.#length, overlap);
-  }
-
-  #window(end: number, sharedAfter: number): AudioWindow {
-    const window = {
-      index: this.#index,
-      samples: this.#held.slice(0, end),
-      startS: this.#start / RECOGNISER_RATE,
+): AsyncGenerator<AudioWindow> {
+  const held = new Int16Array(Math.round(rules.maxS * RECOGNISER_RATE));
+  /** Samples held, and where the first of them stands in the audio. */
+  let [length, start] = [0, 0];
+  let [index, shared] = [0, 0];
+  const window = (end: number, sharedAfter: number): AudioWindow => {
+    const made = {
+      index: index++,
+      samples: held.slice(0, end),
+      startS: start / RECOGNISER_RATE,
       durationS: end / RECOGNISER_RATE,
-      sharedBeforeS: this.#shared / RECOGNISER_RATE,
+      sharedBeforeS: shared / RECOGNISER_RATE,
       sharedAfterS: sharedAfter / RECOGNISER_RATE,
     };
     const from = end - sharedAfter;
-    this.#held.copyWithin(0, from, this.#length);
-    this.#index += 1;
-    this.#start += from;
-    this.#length -= from;
-    this.#shared = sharedAfter;
-    return window;
-  }
+    held.copyWithin(0, from, length);
+    start += from;
+    length -= from;
+    shared = sharedAfter;
+    return made;
+  };
+  for await (const piece of pieces)
+    for (let at = 0; at < piece.length;) {
+      // Cut only when there is more: what fits as a whole stays whole.
+      if (length === held.length) yield window(...placeOfCut(held, rules));
+      const part = piece.subarray(at, at + held.length - length);
+      held.set(part, length);
+      length += part.length;
+      at += part.length;
+    }
+  if (length > shared) yield window(length, 0);
+}
+
+/** Where a full window ends, and how much of it the next one has, too. */
+function placeOfCut(samples: Int16Array, rules: CutRules): [end: number, shared: number] {
+  const silence = lastSilence(samples, rules);
+  if (silence !== undefined) return [silence, 0];
+  const overlap = Math.min(OVERLAP_S * RECOGNISER_RATE, samples.length / 4);
+  return [samples.length, Math.round(overlap)];
 }
 
 /** Where to cut: inside the last silence of the second half. Undefined: there is none. */

@@ -24,10 +24,11 @@ interface EnginePackage {
   ): SpeechRecognizer | SpeechSynthesizer | TextEmbedder | TextBackend;
 }
 
-/** Loaded when a model asks for it: what an engine needs costs the others nothing. */
-export const enginePackage = (engine: keyof typeof PACKAGES): EnginePackage =>
-  load(`@switchyard/${PACKAGES[engine]}/engine.js`) as EnginePackage;
-
-/** It also tells speakers apart and hears voice activity, for engines that do not. */
-export const sherpaPackage = () =>
-  load('@switchyard/engine-sherpa/engine.js') as typeof Sherpa;
+/**
+ * Loaded when a model asks for it: what an engine needs costs the others nothing. That of
+ * `sherpa-onnx` also tells speakers apart and hears voice activity, for engines that do not.
+ */
+export const enginePackage = <Engine extends keyof typeof PACKAGES>(engine: Engine) =>
+  load(`@switchyard/${PACKAGES[engine]}/engine.js`) as Engine extends 'sherpa-onnx'
+    ? typeof Sherpa
+    : EnginePackage;

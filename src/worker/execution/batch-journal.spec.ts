@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { BatchJournal, engineCall } from './batch-journal.js';
+import { BatchJournal } from './batch-journal.js';
+import { engineCall } from './micro-batcher.js';
 
 function lines(deviceMs: number) {
   const written: [string, string, Readonly<Record<string, unknown>>][] = [];

@@ -1,14 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
-import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { WORKER_LOG } from '../lifecycle/worker-log.js';
-
-/** One engine call for a whole group. */
-export type GroupCompute<Input, Value> = (
-  group: readonly Input[],
-) => Promise<readonly ItemOutcome<Value>[]>;
 
 export interface EngineCall<Value> {
   readonly batchId: string;
@@ -18,56 +9,24 @@ export interface EngineCall<Value> {
   readonly outcomes: readonly ItemOutcome<Value>[];
 }
 
-/**
- * Runs and times an engine call, and checks that the engine returns one outcome per
- * member (D-05). Never rejects.
- */
-export async function engineCall<Input, Value>(
-  compute: GroupCompute<Input, Value>,
-  group: readonly Input[],
-  clock: MonotonicClock,
-): Promise<EngineCall<Value>> {
-  const startedMs = clock.nowMs();
-  const outcomes = await outcomesOf(compute, group);
-  return {
-    batchId: randomUUID(),
-    startedMs,
-    deviceMs: clock.nowMs() - startedMs,
-    outcomes,
-  };
-}
-
-async function outcomesOf<Input, Value>(
-  compute: GroupCompute<Input, Value>,
-  group: readonly Input[],
-): Promise<readonly ItemOutcome<Value>[]> {
-  try {
-    const outcomes = await compute(group);
-    if (outcomes.length === group.length) return outcomes;
-    throw new Error(
-      `The engine gave ${outcomes.length} outcomes for ${group.length} items.`,
-    );
-  } catch (error) {
-    return group.map(() => ({ ok: false, error: error as Error }));
-  }
-}
-
 /** One item of an engine call. */
-export interface BatchMember {
+interface BatchMember {
   readonly id: string;
   readonly prepMs: number;
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)}s`;
 
-/** What engines return for an item, as far as its line tells it. */
-interface DoneItem {
+/** Of what engines return for an item. */
+function itemText({
+  transcript,
+  durationS = 0,
+  dimensions,
+}: {
   readonly transcript?: { readonly language: string };
   readonly durationS?: number;
   readonly dimensions?: number;
-}
-
-function itemText({ transcript, durationS = 0, dimensions }: DoneItem): string {
+}): string {
   if (dimensions !== undefined) return `embedded: dimensions=${dimensions}`;
   const duration = `duration=${seconds(durationS * 1000)}`;
   return transcript
@@ -79,26 +38,28 @@ function itemText({ transcript, durationS = 0, dimensions }: DoneItem): string {
  * Log lines at level info, with the numbers also as fields: four before an engine call,
  * one per item and one after.
  */
-@Injectable()
 export class BatchJournal {
+  /**
+   * @param marks of a worker that pulls: what each engine call is made of. There "Batch
+   *   collected" is logged when a group leaves the queue
+   */
   constructor(
-    @Inject(WORKER_LOG)
     private readonly log: { info(fields: Fields, message: string): void },
+    private readonly marks?: {
+      entering(ids: readonly string[]): void;
+      survived(ids: readonly string[]): void;
+    },
   ) {}
 
   /** Call right before the engine call. */
   collected(members: readonly BatchMember[], maxBatch: number): void {
     const size = members.length;
-    this.log.info(
-      { event: 'batch_collected', size, maxBatch },
-      `Batch collected: ${size}/${maxBatch} items`,
-    );
-    this.starting(members);
-  }
-
-  /** The group is prepared, and its call begins. */
-  protected starting(members: readonly BatchMember[]): void {
-    const size = members.length;
+    if (this.marks) this.marks.entering(members.map(({ id }) => id));
+    else
+      this.log.info(
+        { event: 'batch_collected', size, maxBatch },
+        `Batch collected: ${size}/${maxBatch} items`,
+      );
     const prepMs = Math.max(...members.map(member => member.prepMs));
     this.log.info(
       { event: 'batch_ready', size },
@@ -111,9 +72,10 @@ export class BatchJournal {
 
   done(members: readonly BatchMember[], result: EngineCall<unknown>): void {
     const { batchId, deviceMs, outcomes } = result;
+    this.marks?.survived(members.filter((_, at) => outcomes[at]?.ok).map(({ id }) => id));
     outcomes.forEach((outcome, index) => {
       const text = outcome.ok
-        ? itemText(outcome.value as DoneItem)
+        ? itemText(outcome.value as Parameters<typeof itemText>[0])
         : `failed: ${outcome.error.message}`;
       const itemMs = deviceMs / outcomes.length;
       const fields = {

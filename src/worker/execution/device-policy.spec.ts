@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DevicePolicy } from './micro-batcher.js';
+import { DevicePolicy } from './device-policy.js';
 
 type DeviceView = Parameters<DevicePolicy['waitsUntilMs']>[0];
 

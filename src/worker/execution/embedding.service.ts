@@ -12,7 +12,7 @@ import {
 } from '@switchyard/engine-api/text-embedder.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
-import { deviceLimits, MicroBatcher } from './micro-batcher.js';
+import { MicroBatcher } from './micro-batcher.js';
 
 /**
  * Embeddings, micro-batched like recognition: one engine call for all that wait, up to
@@ -29,10 +29,10 @@ export class EmbeddingService {
     journal: BatchJournal,
   ) {
     this.#batcher = new MicroBatcher<EmbedCallFields, EmbedItem, Embedding>({
-      prepare: ({ input, signal }) => Promise.resolve({ ...input, signal }),
+      prepare: (input, signal) => Promise.resolve({ ...input, signal }),
       compute: group => engine.embed(group),
-      limits: () => deviceLimits(engine.info, spec),
-      prepParallel: spec.prepParallel,
+      engine,
+      spec,
       clock,
       journal,
     });

@@ -7,24 +7,19 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TranscribeCallFields } from '../../contracts/grpc/stt.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { decodedStream, longestOf, MAX_AUDIO_S } from '../audio/decode.js';
+import { decodedStream, MAX_AUDIO_S } from '../audio/decode.js';
 import { bytesOf, RECOGNISER_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { type ReceivedFile } from '../audio/received-file.js';
 import { wavHeader } from '../../contracts/formats/speech.js';
 import { type AudioWindow, cutIntoWindows } from '../audio/window-cutter.js';
 import { ENGINE } from '../engines/worker-engine.js';
-import {
-  type Recognised,
-  type RecognitionCall,
-  RecognitionService,
-} from './recognition.service.js';
+import { type RecognitionCall, RecognitionService } from './recognition.service.js';
 import { recognisedWithSpeakers } from './speaker-naming.js';
 import {
   type SegmentSink,
   type TranscriptAnswer,
   TranscriptStitcher,
 } from './transcript-stitcher.js';
-import { type Computed } from './micro-batcher.js';
 
 /** A window in the form that the engine takes: samples, or a WAV file. */
 function windowAudio(
@@ -101,7 +96,7 @@ class LongRun {
     return Math.min(MOST_WINDOWS, maxBatch * (maxConcurrent + 1));
   }
 
-  #recognise(window: AudioWindow, signal: AbortSignal): Promise<Computed<Recognised>> {
+  #recognise(window: AudioWindow, signal: AbortSignal) {
     const { engine, call, sink } = this;
     const { index, startS } = window;
     const shares = window.sharedBeforeS > 0 || window.sharedAfterS > 0;
@@ -129,7 +124,7 @@ class LongRun {
 
   #inOrder(
     window: AudioWindow,
-    recognised: Promise<Computed<Recognised>>,
+    recognised: ReturnType<RecognitionService['submit']>,
     before?: Promise<void>,
   ): Promise<void> {
     const { samples, ...place } = window;
@@ -184,11 +179,6 @@ const USUAL_WINDOW_S = 30;
 /** OpenAI's own upload limit. */
 const USUAL_FILE_BYTES = 26_214_400;
 
-export interface LongOptions {
-  readonly signal: AbortSignal;
-  readonly sink?: SegmentSink | undefined;
-}
-
 /**
  * Files of any length: decoded as a stream and cut into windows, except for engines that
  * take whole files.
@@ -208,7 +198,7 @@ export class LongTranscriptionService {
   async transcribe(
     call: TranscribeCallFields,
     file: ReceivedFile,
-    { signal, sink }: LongOptions,
+    { signal, sink }: { readonly signal: AbortSignal; readonly sink?: SegmentSink },
   ): Promise<TranscriptAnswer> {
     if (file.size === 0)
       throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
@@ -216,14 +206,15 @@ export class LongTranscriptionService {
     const bytes = (): Promise<Buffer> => file.bytes();
     return recognisedWithSpeakers(
       { engine, call, bytes, mostS: MAX_AUDIO_S, signal, sink },
-      (own, stop, held) => this.#transcribed(own, file, { signal: stop, sink: held }),
+      (own, stop, held) => this.#transcribed(own, file, stop, held),
     );
   }
 
   async #transcribed(
     call: TranscribeCallFields,
     file: ReceivedFile,
-    { signal, sink }: LongOptions,
+    signal: AbortSignal,
+    sink?: SegmentSink,
   ): Promise<TranscriptAnswer> {
     const { files, engine } = this;
     if (this.#wantsWhole(call, file)) {
@@ -231,7 +222,7 @@ export class LongTranscriptionService {
       return files.transcribe({ ...call, audio }, signal, { sink, mostS: MAX_AUDIO_S });
     }
     const windows = cutIntoWindows(
-      decodedStream(file.handle, signal, longestOf(file.size)),
+      decodedStream(file.handle, signal, file.size),
       this.#rules(call.chunking),
     );
     return new LongRun(files, engine, call, sink).run(windows, signal);

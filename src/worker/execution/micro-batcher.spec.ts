@@ -31,7 +31,7 @@ function harness({
   const deviceGates: (() => void)[] = [];
   const batcher = new MicroBatcher<string, string, string>(
     {
-      prepare: ({ id }) =>
+      prepare: id =>
         held.has(id)
           ? new Promise(resolve => prepGates.set(id, () => resolve(id)))
           : Promise.resolve(id),
@@ -45,8 +45,8 @@ function harness({
           deviceGates.push(() => resolve(group.map(outcome))),
         );
       },
-      limits: () => ({ maxBatch, maxConcurrent, callMs }),
-      prepParallel,
+      engine: { info: { maxBatch, maxConcurrent, callMs } },
+      spec: { prepParallel },
       clock: { nowMs: () => time.frame },
       journal: new BatchJournal({ info: () => undefined }),
     },

@@ -13,12 +13,7 @@ import {
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
-import {
-  type Computed,
-  deviceLimits,
-  MicroBatcher,
-  type WorkItem,
-} from './micro-batcher.js';
+import { MicroBatcher } from './micro-batcher.js';
 import { knownVoices, recognisedWithSpeakers } from './speaker-naming.js';
 import {
   numberedSegments,
@@ -40,17 +35,10 @@ interface RecognitionJob {
   readonly onSegment?: TranscribeItem['onSegment'];
 }
 
-export interface Recognised {
+interface Recognised {
   readonly transcript: RecognizedTranscript;
   /** Seconds. */
   readonly durationS: number;
-}
-
-/** Of a whole file. */
-interface FileOptions {
-  readonly sink?: SegmentSink | undefined;
-  /** Seconds decoded at most. */
-  readonly mostS?: number;
 }
 
 /**
@@ -75,32 +63,35 @@ export class RecognitionService {
     journal: BatchJournal,
   ) {
     this.#batcher = new MicroBatcher({
-      prepare: item => this.#prepare(item),
+      prepare: (job, signal) => this.#prepare(job, signal),
       compute: group => this.#recognise(group),
-      limits: () => deviceLimits(engine.info, spec),
-      prepParallel: spec.prepParallel,
+      engine,
+      spec,
       clock,
       journal,
     });
   }
 
   /**
-   * @param sink receives each segment once it is final: during the engine call if the
-   *   engine reports it, else at the end
+   * @param options `sink` receives each segment once it is final: during the engine call
+   *   if the engine reports it, else at the end. `mostS`: seconds decoded at most
    * @throws DomainError this call's own failure, or the abort's error once the
    *   work has stopped
    */
   async transcribe(
     call: TranscribeCallFields,
     signal: AbortSignal,
-    { sink, mostS = SHORT_FILE_S }: FileOptions = {},
+    {
+      sink,
+      mostS = SHORT_FILE_S,
+    }: { readonly sink?: SegmentSink | undefined; readonly mostS?: number } = {},
   ): Promise<TranscriptAnswer> {
     const audio = await this.downloads.bytes(call.audio, signal);
     const bytes = (): Promise<Buffer> => Promise.resolve(audio);
     try {
       return await recognisedWithSpeakers(
         { engine: this.engine, call, bytes, mostS, signal, sink },
-        (own, stop, held) => this.#whole({ ...own, audio }, { mostS, sink: held }, stop),
+        (own, stop, held) => this.#whole({ ...own, audio }, mostS, stop, held),
       );
     } catch (error) {
       throw audio === call.audio ? error : aboutUrl(error);
@@ -110,7 +101,7 @@ export class RecognitionService {
   /**
    * Rejects with the job's own failure, or the abort's error once the work has stopped
    */
-  submit(job: RecognitionJob, signal: AbortSignal): Promise<Computed<Recognised>> {
+  submit(job: RecognitionJob, signal: AbortSignal) {
     const { requestId: id, priority, group } = job.call;
     return this.#batcher.submit({
       id,
@@ -124,8 +115,9 @@ export class RecognitionService {
 
   async #whole(
     { audio, ...call }: RecognitionCall & { readonly audio: Buffer },
-    { mostS, sink }: FileOptions,
+    mostS: number,
     signal: AbortSignal,
+    sink?: SegmentSink,
   ): Promise<TranscriptAnswer> {
     const { temperature, filename } = call;
     const stitcher = sink && new TranscriptStitcher({ temperature, words: true, sink });
@@ -153,16 +145,16 @@ export class RecognitionService {
     return { transcript: { ...transcript, durationS, segments }, execution };
   }
 
-  async #prepare({ input, signal }: WorkItem<RecognitionJob>): Promise<TranscribeItem> {
-    const audio = await this.#loud(await input.audio(signal), signal);
+  async #prepare(job: RecognitionJob, signal: AbortSignal): Promise<TranscribeItem> {
+    const audio = await this.#loud(await job.audio(signal), signal);
     await this.engine.prepare?.(audio, signal);
-    const { knownSpeakers, chunking, ...options } = input.call;
+    const { knownSpeakers, chunking, ...options } = job.call;
     return {
       ...options,
       audio,
       knownSpeakers: await knownVoices(knownSpeakers, signal),
       ...(audio.kind === 'encoded' && { chunking }),
-      onSegment: input.onSegment,
+      onSegment: job.onSegment,
       signal,
     };
   }

@@ -1,8 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  SPEECH_CONTENT_TYPES,
-  type SpeechFormat,
-} from '../../contracts/formats/speech.js';
+import { SPEECH_CONTENT_TYPES } from '../../contracts/formats/speech.js';
 import { encodeExecution } from '../../contracts/grpc/call.codec.js';
 import {
   type SpeechMessage,
@@ -11,7 +8,7 @@ import {
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { openEncoder, SpeechOutput } from '../audio/encode.js';
+import { speechOutput } from '../audio/encode.js';
 import { SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import {
   type SpeechSynthesizer,
@@ -19,10 +16,10 @@ import {
 } from '@switchyard/engine-api/speech-synthesizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
-import { deviceLimits, MicroBatcher } from './micro-batcher.js';
+import { MicroBatcher } from './micro-batcher.js';
 
 /** Receives the stream of one speech in order: header, audio, done. */
-export type ChunkSink = (message: SpeechMessage) => void;
+type ChunkSink = (message: SpeechMessage) => void;
 
 /**
  * Speech: the device only synthesises. Encoders start in the preparation stage and finish
@@ -43,10 +40,10 @@ export class SynthesisService {
     journal: BatchJournal,
   ) {
     this.#batcher = new MicroBatcher({
-      prepare: ({ input }) => Promise.resolve(input()),
+      prepare: input => Promise.resolve(input()),
       compute: group => engine.synthesize(group),
-      limits: () => deviceLimits(engine.info, spec),
-      prepParallel: spec.prepParallel,
+      engine,
+      spec,
       clock,
       journal,
     });
@@ -66,11 +63,16 @@ export class SynthesisService {
     const { requestId: id, priority, group, format } = call;
     const ended = new AbortController();
     const send = withHeader(call, sink);
-    let output: SpeechOutput | undefined;
+    let output: ReturnType<typeof speechOutput> | undefined;
     // The encoder's process never outlives its request.
     const released = AbortSignal.any([signal, ended.signal]);
     const input = (): SynthesizeItem => {
-      const opened = this.#open(format, released, send);
+      const opened = speechOutput({
+        format,
+        sampleRate: this.engine.sampleRate,
+        signal: released,
+        onBytes: bytes => send({ $case: 'audio', value: bytes }),
+      });
       output = opened;
       const { traceparent, text, voice, speed } = call;
       const emit = (samples: Int16Array): void => opened.write(samples);
@@ -88,14 +90,6 @@ export class SynthesisService {
     } finally {
       ended.abort();
     }
-  }
-
-  #open(format: SpeechFormat, signal: AbortSignal, send: ChunkSink): SpeechOutput {
-    const onBytes = (bytes: Buffer): void => send({ $case: 'audio', value: bytes });
-    return new SpeechOutput(
-      openEncoder({ format, signal, onBytes }),
-      this.engine.sampleRate,
-    );
   }
 
   #assertVoice(voice: string): void {

@@ -30,11 +30,15 @@ export interface LiveStream {
   close(): Promise<void>;
 }
 
-/** Utterances end by commit only. */
-export const committedStream = (
+/** @param voice ends utterances as well; undefined: they end by commit only */
+export const liveStream = (
   stream: RecognizerStream,
+  voice: ReturnType<typeof openVoiceActivity> | undefined,
   emit: EmitEvent,
-): LiveStream => ({
+): LiveStream =>
+  voice ? new VoiceActivityStream(stream, voice, emit) : committedStream(stream, emit);
+
+const committedStream = (stream: RecognizerStream, emit: EmitEvent): LiveStream => ({
   push: async samples => (await stream.push(samples)).forEach(emit),
   commit: async () => (await stream.commit()).forEach(emit),
   done: () => Promise.resolve(),
@@ -128,7 +132,7 @@ const HELD_BACK = 2 * RECOGNISER_RATE;
  * detection. Order of one utterance's events: speech_started, partials, speech_stopped,
  * final. A final comes when it is decoded, possibly after the next speech_started.
  */
-export class VoiceActivityStream implements LiveStream {
+class VoiceActivityStream implements LiveStream {
   readonly #tail = sampleTail();
   readonly #work: ReturnType<typeof recognizerBacklog>;
   /** Number of the utterance being spoken, or of the next one. */

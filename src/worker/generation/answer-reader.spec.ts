@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ReasoningReader } from './answer-reader.js';
+import { answerReader } from './answer-reader.js';
 
 function read(pieces: readonly string[], isInside = false) {
-  const reader = new ReasoningReader(isInside);
+  const reader = answerReader({ thinking: isInside ? 'inside' : 'possible' });
   const all = [...pieces.map(piece => reader.take(piece)), reader.flush()];
   return {
     reasoning: all.map(({ reasoning }) => reasoning).join(''),

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { AnswerText } from './answer-text.js';
 import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
-import { PlainReader, HarmonyReader } from './answer-reader.js';
+import { answerReader } from './answer-reader.js';
 
 /** The text cut into tokens of these lengths, in bytes. */
 function cut(text: string, lengths: readonly number[]): Buffer[] {
@@ -95,7 +95,7 @@ describe('thoughts of gpt-oss', () => {
       '<|channel|>analysis<|message|>Hm, 2 < 3.<|end|><|start|>assistant<|channel|>final<|message|>Yes.';
     fc.assert(
       fc.property(lengths, sizes => {
-        const reader = new HarmonyReader();
+        const reader = answerReader({ toolForm: 'gpt-oss' });
         const parts = [
           ...cut(text, sizes).map(bytes => reader.take(bytes.toString())),
           reader.flush(),
@@ -109,7 +109,7 @@ describe('thoughts of gpt-oss', () => {
   });
 
   it('leave an answer without headers as it is', () => {
-    const reader = new HarmonyReader();
+    const reader = answerReader({ toolForm: 'gpt-oss' });
     expect(
       [reader.take('{"a"'), reader.take(': 1}'), reader.flush()].map(one => one.content),
     ).toEqual(['{"a"', ': 1}', '']);
@@ -123,10 +123,7 @@ describe('calls of tools in a text', () => {
     '<parameter=list>\n[1, "a"]\n</parameter>\n</function>\n</tool_call>';
   const CALL = '<tool_call>{"name":"f","arguments":{"x":1}}</tool_call>';
   const read = (text: string, sizes: readonly number[], form?: ToolForm) => {
-    const reader =
-      form === 'gpt-oss'
-        ? new HarmonyReader()
-        : new PlainReader({ toolForm: form, tools: { texts: ['f/code'] } });
+    const reader = answerReader({ toolForm: form, tools: { texts: ['f/code'] } });
     const parts = [
       ...cut(text, sizes).map(bytes => reader.take(bytes.toString())),
       reader.flush(),

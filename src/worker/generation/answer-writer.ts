@@ -13,13 +13,13 @@ import { inputOf } from '../../contracts/openai/read-tools.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { type PlacedToken } from './answer-text.js';
 import { type Choice, type ChoiceOutput } from './choice.js';
-import { type ToolCall } from './tool-call-reader.js';
+import { type ToolCall } from './answer-reader.js';
 
 /**
  * How an answer is told: JSON objects in OpenAI's form, in order, as it comes or
  * at its end.
  */
-export interface AnswerWriter {
+interface AnswerWriter {
   said(choice: Choice, said: ChoiceOutput): readonly object[];
   ended(choice: Choice, finishReason: string): readonly object[];
   close(usage: TokenUsage): readonly object[];
@@ -36,85 +36,75 @@ interface WriterOptions {
   readonly custom: readonly string[];
 }
 
-/**
- * A chunk per token; the first of a choice says whose words follow, the last
- * why it ended.
- */
-export class ChunkWriter implements AnswerWriter {
-  readonly #begun = new Set<Choice>();
+/** @param stream a chunk per token, else one object at the end */
+export const answerWriter = (stream: boolean, options: WriterOptions): AnswerWriter =>
+  stream ? chunkWriter(options) : wholeWriter(options);
+
+/** The first chunk of a choice says whose words follow, the last why it ended. */
+function chunkWriter(options: WriterOptions): AnswerWriter {
+  const { head, includeUsage } = options;
+  const begun = new Set<Choice>();
   /** Tokens whose text is held back. */
-  readonly #untold = new Map<Choice, readonly number[]>();
-
-  constructor(private readonly options: WriterOptions) {}
-
-  said(choice: Choice, output: ChoiceOutput): readonly object[] {
-    const opening = this.#opening(choice);
-    const tokenIds = this.#tokenIds(choice, output.token);
-    const shown = this.#shown(choice, output);
-    if (shown === undefined) {
-      if (tokenIds) this.#untold.set(choice, tokenIds);
-      return opening;
-    }
-    this.#untold.delete(choice);
-    return [...opening, this.#chunk(choice, tokenIds ? { ...shown, tokenIds } : shown)];
-  }
-
-  ended(choice: Choice, finishReason: string): readonly object[] {
-    const { stoppedBy } = choice;
-    return [...this.#opening(choice), this.#chunk(choice, { finishReason, stoppedBy })];
-  }
-
-  close(usage: TokenUsage): readonly object[] {
-    return this.options.includeUsage ? [usageChunk(this.options.head, usage)] : [];
-  }
-
+  const untold = new Map<Choice, readonly number[]>();
+  const chunk = ({ index }: Choice, delta: Partial<ChoiceDelta>): object => {
+    const whole = { index, text: '', first: false, finishReason: null, ...delta };
+    return generationChunk(head, whole, includeUsage);
+  };
   /**
    * As OpenAI, a chat begins with a delta that has the role only; it tells the first
    * token even while its text is held back.
    */
-  #opening(choice: Choice): readonly object[] {
-    if (this.options.head.form !== 'chat' || this.#begun.has(choice)) return [];
-    this.#begun.add(choice);
-    return [this.#chunk(choice, { first: true })];
-  }
-
-  /** Tokens that were not told yet; undefined: they are not wanted. */
-  #tokenIds(choice: Choice, token: number | undefined): readonly number[] | undefined {
-    if (!this.options.tokenIds || token === undefined) return undefined;
-    return [...(this.#untold.get(choice) ?? []), token];
-  }
-
-  /** Undefined: there is nothing to show yet. */
-  #shown(
-    choice: Choice,
-    { text, tokens, calls, reasoning }: ChoiceOutput,
-  ): Partial<ChoiceDelta> | undefined {
-    const { head, logprobs, custom } = this.options;
-    const scored = logprobs && tokens.length > 0;
-    if (text === '' && reasoning === '' && calls.length === 0 && !scored)
-      return undefined;
-    return {
-      text,
-      reasoning,
-      ...(scored && { logprobs: logprobsOf(head, tokens) }),
-      ...(calls.length > 0 && {
-        toolCalls: {
-          at: choice.calls - calls.length,
-          calls: calls.map(call => named(call, custom)),
-        },
-      }),
-    };
-  }
-
-  #chunk({ index }: Choice, delta: Partial<ChoiceDelta>): object {
-    const whole = { index, text: '', first: false, finishReason: null, ...delta };
-    return generationChunk(this.options.head, whole, this.options.includeUsage);
-  }
+  const opening = (choice: Choice): readonly object[] => {
+    if (head.form !== 'chat' || begun.has(choice)) return [];
+    begun.add(choice);
+    return [chunk(choice, { first: true })];
+  };
+  return {
+    said: (choice, output) => {
+      const first = opening(choice);
+      const tokenIds =
+        options.tokenIds && output.token !== undefined
+          ? [...(untold.get(choice) ?? []), output.token]
+          : undefined;
+      const shown = shownOf(choice, output, options);
+      if (shown === undefined) {
+        if (tokenIds) untold.set(choice, tokenIds);
+        return first;
+      }
+      untold.delete(choice);
+      return [...first, chunk(choice, tokenIds ? { ...shown, tokenIds } : shown)];
+    },
+    ended: (choice, finishReason) => {
+      const { stoppedBy } = choice;
+      return [...opening(choice), chunk(choice, { finishReason, stoppedBy })];
+    },
+    close: usage => (includeUsage ? [usageChunk(head, usage)] : []),
+  };
 }
 
-/** One object at the end. */
-export class WholeWriter implements AnswerWriter {
-  readonly #choices: Record<
+/** Undefined: there is nothing to show yet. */
+function shownOf(
+  choice: Choice,
+  { text, tokens, calls, reasoning }: ChoiceOutput,
+  { head, logprobs, custom }: WriterOptions,
+): Partial<ChoiceDelta> | undefined {
+  const scored = logprobs && tokens.length > 0;
+  if (text === '' && reasoning === '' && calls.length === 0 && !scored) return undefined;
+  return {
+    text,
+    reasoning,
+    ...(scored && { logprobs: logprobsOf(head, tokens) }),
+    ...(calls.length > 0 && {
+      toolCalls: {
+        at: choice.calls - calls.length,
+        calls: calls.map(call => named(call, custom)),
+      },
+    }),
+  };
+}
+
+function wholeWriter({ head, logprobs, custom }: WriterOptions): AnswerWriter {
+  const choices: Record<
     number,
     {
       text: string;
@@ -124,44 +114,34 @@ export class WholeWriter implements AnswerWriter {
       readonly toolCalls: ToolCallBody[];
     }
   > = {};
-
-  constructor(private readonly options: WriterOptions) {}
-
-  said(
-    choice: Choice,
-    { text, tokens, calls, reasoning }: ChoiceOutput,
-  ): readonly object[] {
-    const gathered = this.#of(choice);
-    gathered.text += text;
-    gathered.reasoning += reasoning;
-    if (this.options.logprobs) gathered.tokens.push(...tokens);
-    gathered.toolCalls.push(...calls.map(call => named(call, this.options.custom)));
-    return [];
-  }
-
-  ended(choice: Choice, finishReason: string): readonly object[] {
-    Object.assign(this.#of(choice), { finishReason, stoppedBy: choice.stoppedBy });
-    return [];
-  }
-
-  close(usage: TokenUsage): readonly object[] {
-    const { head, logprobs } = this.options;
-    const choices = Object.values(this.#choices).map(({ tokens, ...choice }) => ({
-      ...choice,
-      ...(logprobs && { logprobs: logprobsOf(head, tokens) }),
-    }));
-    return [generationBody(head, choices, usage)];
-  }
-
-  #of({ index }: Choice) {
-    return (this.#choices[index] ??= {
+  const of = ({ index }: Choice) =>
+    (choices[index] ??= {
       text: '',
       reasoning: '',
       finishReason: 'stop',
       tokens: [],
       toolCalls: [],
     });
-  }
+  return {
+    said: (choice, said) => {
+      const gathered = of(choice);
+      gathered.text += said.text;
+      gathered.reasoning += said.reasoning;
+      if (logprobs) gathered.tokens.push(...said.tokens);
+      gathered.toolCalls.push(...said.calls.map(call => named(call, custom)));
+      return [];
+    },
+    ended: (choice, finishReason) => {
+      Object.assign(of(choice), { finishReason, stoppedBy: choice.stoppedBy });
+      return [];
+    },
+    close: usage => {
+      const bodies = Object.values(choices).map(({ tokens, ...choice }) =>
+        logprobs ? { ...choice, logprobs: logprobsOf(head, tokens) } : choice,
+      );
+      return [generationBody(head, bodies, usage)];
+    },
+  };
 }
 
 function named(call: ToolCall, custom: readonly string[]): ToolCallBody {

@@ -1,121 +1,19 @@
 import { z } from 'zod';
-import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import {
   missingField,
   readObject,
-  unsupportedField,
   wrongField,
 } from '../../contracts/schema/field-problems.js';
 import {
   ANY_TEXT,
   defaulted,
-  FLAG,
   OBJECT,
   objectsUpTo,
   oneOf,
   textUpTo,
-  unserved,
 } from '../../contracts/schema/rules.js';
-import {
-  readTools,
-  type CallableTool,
-  callableTools,
-  argumentsOf,
-  functionInChat,
-  usableTools,
-} from '../../contracts/openai/read-tools.js';
+import { argumentsOf } from '../../contracts/openai/read-tools.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-import {
-  type Grammar,
-  type GrammarTool,
-  type TextBackendInfo,
-} from '@switchyard/engine-api/text-backend.port.js';
-
-/** What is looked for in an answer that may call tools. */
-export interface WantedTools {
-  /** False: the answer ends after the first call. */
-  readonly parallel: boolean;
-  /** Names of those that take one text. */
-  readonly custom: readonly string[];
-  /** `TOOL/PARAMETER` of those that are texts, where a form does not tell. */
-  readonly texts: readonly string[];
-  /**
-   * One function was named: as with OpenAI, the answer ends with `stop`,
-   * not with `tool_calls`.
-   */
-  readonly named?: true;
-}
-
-interface ChatTools {
-  /** In OpenAI's form. */
-  readonly template: readonly unknown[];
-  readonly wanted: WantedTools;
-  /** The answer has to be calls. */
-  readonly grammar?: Grammar;
-}
-
-export const TOOL_FIELDS = {
-  tools: z.unknown().optional(),
-  tool_choice: z.unknown().optional(),
-  parallel_tool_calls: defaulted(FLAG, true),
-  functions: unserved('the older form of `tools`'),
-};
-
-/** The tools that a chat may call; undefined: none. */
-export function toolsOf(
-  body: z.output<z.ZodObject<typeof TOOL_FIELDS>>,
-  info: TextBackendInfo,
-): ChatTools | undefined {
-  const parallel = body.parallel_tool_calls;
-  // What is ignored here was reported by the gateway.
-  const {
-    tools: served,
-    paths,
-    choice: asked,
-  } = readTools(body, 'chat', new IgnoredFields());
-  if (served.length === 0) return undefined;
-  const { usable, choice } = usableTools(callableTools(served, paths), asked);
-  if (usable.length === 0 || choice === 'none') return undefined;
-  const custom = usable.flatMap(({ name, tool }) => (tool.type === 'custom' ? name : []));
-  const texts = usable.flatMap(textParameters);
-  const template = usable.map(functionInChat);
-  const wanted = { parallel, custom, texts };
-  if (choice === 'auto') return { template, wanted };
-  if (!info.grammar)
-    throw unsupportedField(
-      'tool_choice',
-      'this model decides by itself; auto and none are known',
-    );
-  const grammar = (tools: readonly CallableTool[], several: boolean): Grammar => ({
-    type: 'tool_calls',
-    tools: tools.map(inGrammar),
-    several,
-    form: info.toolForm,
-  });
-  if (choice === 'required')
-    return { template, wanted, grammar: grammar(usable, parallel) };
-  return {
-    template,
-    wanted: { ...wanted, parallel: false, named: true },
-    grammar: grammar([choice], false),
-  };
-}
-
-function textParameters({ name, parameters }: CallableTool): readonly string[] {
-  const properties = parameters?.properties;
-  if (!isObject(properties)) return [];
-  return Object.entries(properties).flatMap(([key, schema]) =>
-    isObject(schema) && schema.type === 'string' ? `${name}/${key}` : [],
-  );
-}
-
-function inGrammar({ name, parameters, path }: CallableTool): GrammarTool {
-  return {
-    name,
-    path: `${path}.function.parameters`,
-    parameters: parameters ?? undefined,
-  };
-}
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
 const MOST_MESSAGES = 100_000;

@@ -6,15 +6,8 @@ import {
   type Sampling,
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
-import {
-  type AnswerReader,
-  joined,
-  PlainReader,
-  type ReaderOptions,
-  HarmonyReader,
-} from './answer-reader.js';
-import { type ToolCall } from './tool-call-reader.js';
-import { type WantedTools } from './chat-messages.js';
+import { answerReader, type ReaderOptions, type ToolCall } from './answer-reader.js';
+import { type WantedTools } from './generation-params.js';
 
 /** What a step added to a choice. */
 export interface ChoiceOutput {
@@ -30,13 +23,7 @@ export interface ChoiceOutput {
   readonly token?: number;
 }
 
-export interface ChoiceListener {
-  begun(choice: Choice, cachedTokens: number): void;
-  said(choice: Choice, said: ChoiceOutput): void;
-  ended(choice: Choice, end: GenerationEnd): void;
-}
-
-export interface ChoiceOptions extends ReaderOptions {
+interface ChoiceOptions extends ReaderOptions {
   readonly index: number;
   readonly stop: readonly string[];
   readonly tools?: WantedTools;
@@ -44,12 +31,12 @@ export interface ChoiceOptions extends ReaderOptions {
    * The answer so far, which was told before: it is read again, so that what comes next
    * is told as it would have been.
    */
-  readonly begun: readonly BegunToken[];
-  readonly listener: ChoiceListener;
-}
-
-interface BegunToken extends Drawn {
-  readonly token: number;
+  readonly begun: readonly (Drawn & { readonly token: number })[];
+  readonly listener: {
+    begun(choice: Choice, cachedTokens: number): void;
+    said(choice: Choice, said: ChoiceOutput): void;
+    ended(choice: Choice, end: GenerationEnd): void;
+  };
 }
 
 /**
@@ -75,7 +62,7 @@ export class Choice implements LiveSequence {
   /** Calls of tools so far. */
   calls = 0;
   readonly #text: AnswerText;
-  readonly #reader: AnswerReader;
+  readonly #reader: ReturnType<typeof answerReader>;
   #next: ChoiceOutput = NOTHING;
   /** It ended with a call: what stands behind it is not shown. */
   #cut = false;
@@ -97,8 +84,7 @@ export class Choice implements LiveSequence {
       begunTokens: this.begunTokens = 0,
     } = sequence);
     this.#text = new AnswerText(options.stop);
-    this.#reader =
-      options.toolForm === 'gpt-oss' ? new HarmonyReader() : new PlainReader(options);
+    this.#reader = answerReader(options);
     const isStopped = options.begun.map(drawn => this.#readAgain(drawn)).includes(true);
     this.over = isStopped ? 'stop' : this.maxTokens < 1 ? 'length' : undefined;
   }
@@ -133,7 +119,7 @@ export class Choice implements LiveSequence {
     this.options.listener.ended(this, end);
   }
 
-  #readAgain(begun: BegunToken): boolean {
+  #readAgain(begun: ChoiceOptions['begun'][number]): boolean {
     const isLast = this.read(begun.token, begun);
     this.calls += this.#next.calls.length;
     return isLast;
@@ -145,8 +131,8 @@ export class Choice implements LiveSequence {
   }
 
   #withCalls({ text: drawn, tokens }: Piece, last: boolean): ChoiceOutput {
-    const parts = [this.#reader.take(drawn), ...(last ? [this.#reader.flush()] : [])];
-    const { content: text, reasoning, calls } = joined(parts);
+    const part = last ? this.#reader.flush(drawn) : this.#reader.take(drawn);
+    const { content: text, reasoning, calls } = part;
     return {
       text,
       tokens,

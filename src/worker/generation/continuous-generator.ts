@@ -9,9 +9,9 @@ import {
   type TextGenerator,
   type TokenItem,
 } from '../engines/text-generator.js';
-import { ChunkWriter, WholeWriter } from './answer-writer.js';
+import { answerWriter } from './answer-writer.js';
 import { contextExceeded, RunningAnswer } from './running-answer.js';
-import { type SchedulingOptions, StepLoop } from './step-loop.js';
+import { StepLoop } from './step-loop.js';
 import {
   BackendLost,
   type TextBackend,
@@ -48,7 +48,7 @@ const TOKENIZE = z.object(
  * The answer of `/tokenize` or `/detokenize`, for which nothing is
  * generated. @throws DomainError
  */
-export async function* tokenAnswer(
+async function* tokenAnswer(
   {
     form,
     body,
@@ -118,7 +118,7 @@ export class ContinuousGenerator implements TextGenerator {
       /** Its name, as it is reported. */
       readonly engine: string;
       /** What is not said follows from the backend. */
-      readonly scheduling?: Partial<SchedulingOptions>;
+      readonly scheduling?: ConstructorParameters<typeof StepLoop>[1];
       /** Monotonic milliseconds. */
       readonly nowMs?: () => number;
     },
@@ -153,11 +153,7 @@ export class ContinuousGenerator implements TextGenerator {
   async load(): Promise<void> {
     const { backend, scheduling } = this.options;
     await backend.load();
-    this.#loop = new StepLoop(
-      backend,
-      { ...defaults(backend, backend.stepTargetMs ?? 50), ...scheduling },
-      this.#nowMs,
-    );
+    this.#loop = new StepLoop(backend, scheduling, this.#nowMs);
     this.#loop.start();
   }
 
@@ -243,20 +239,16 @@ export class ContinuousGenerator implements TextGenerator {
     );
   }
 
-  #writer(
-    { form, requestId, stream }: TokenItem,
-    wanted: GenerationFields,
-  ): ChunkWriter | WholeWriter {
+  #writer({ form, requestId, stream }: TokenItem, wanted: GenerationFields) {
     const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
     const { model } = this.options.backend.info;
-    const options = {
+    return answerWriter(stream, {
       head: { form, id, created: Math.floor(Date.now() / 1000), model },
       logprobs: wanted.sampling.logprobs !== undefined,
       includeUsage: wanted.includeUsage,
       tokenIds: wanted.tokenIds,
       custom: wanted.tools?.custom ?? [],
-    };
-    return stream ? new ChunkWriter(options) : new WholeWriter(options);
+    });
   }
 
   #sequences(
@@ -304,22 +296,4 @@ export class ContinuousGenerator implements TextGenerator {
     await this.#loop?.stop();
     await this.options.backend.close();
   }
-}
-
-function defaults({ info, memory }: TextBackend, targetMs: number): SchedulingOptions {
-  const { rows, stepTokens, contextTokens } = info;
-  return {
-    maxRows: rows,
-    maxContext: contextTokens,
-    headroomTokens: memory.blockTokens,
-    classWidthMs: 30_000,
-    maxPreemptions: 2,
-    maxOvertakes: 8,
-    backoffMs: 50,
-    pauseGraceMs: 2000,
-    budget: { minTokens: rows, maxTokens: stepTokens, targetMs },
-    outputWeight: 2,
-    idleWaitMs: 50,
-    loadWaitMs: 5,
-  };
 }

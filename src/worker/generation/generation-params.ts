@@ -1,4 +1,12 @@
 import { z } from 'zod';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
+import {
+  type CallableTool,
+  callableTools,
+  functionInChat,
+  readTools,
+  usableTools,
+} from '../../contracts/openai/read-tools.js';
 import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-or-tokens.js';
 import {
   readObject,
@@ -17,16 +25,11 @@ import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type TokenItem } from '../engines/text-generator.js';
-import {
-  chatMessages,
-  MESSAGES,
-  TOOL_FIELDS,
-  toolsOf,
-  type WantedTools,
-} from './chat-messages.js';
+import { chatMessages, MESSAGES } from './chat-messages.js';
 import { SAMPLING_FIELDS, samplingOf } from './sampling-fields.js';
 import {
   type Grammar,
+  type GrammarTool,
   type Prompt,
   type Sampling,
   type TextBackendInfo,
@@ -54,6 +57,92 @@ export interface GenerationFields {
    * several are wanted.
    */
   readonly tools?: WantedTools;
+}
+
+/** What is looked for in an answer that may call tools. */
+export interface WantedTools {
+  /** False: the answer ends after the first call. */
+  readonly parallel: boolean;
+  /** Names of those that take one text. */
+  readonly custom: readonly string[];
+  /** `TOOL/PARAMETER` of those that are texts, where a form does not tell. */
+  readonly texts: readonly string[];
+  /**
+   * One function was named: as with OpenAI, the answer ends with `stop`,
+   * not with `tool_calls`.
+   */
+  readonly named?: true;
+}
+
+interface ChatTools {
+  /** In OpenAI's form. */
+  readonly template: readonly unknown[];
+  readonly wanted: WantedTools;
+  /** The answer has to be calls. */
+  readonly grammar?: Grammar;
+}
+
+const TOOL_FIELDS = {
+  tools: z.unknown().optional(),
+  tool_choice: z.unknown().optional(),
+  parallel_tool_calls: defaulted(FLAG, true),
+  functions: unserved('the older form of `tools`'),
+};
+
+/** The tools that a chat may call; undefined: none. */
+function toolsOf(
+  body: z.output<z.ZodObject<typeof TOOL_FIELDS>>,
+  info: TextBackendInfo,
+): ChatTools | undefined {
+  const parallel = body.parallel_tool_calls;
+  // What is ignored here was reported by the gateway.
+  const {
+    tools: served,
+    paths,
+    choice: asked,
+  } = readTools(body, 'chat', new IgnoredFields());
+  if (served.length === 0) return undefined;
+  const { usable, choice } = usableTools(callableTools(served, paths), asked);
+  if (usable.length === 0 || choice === 'none') return undefined;
+  const custom = usable.flatMap(({ name, tool }) => (tool.type === 'custom' ? name : []));
+  const texts = usable.flatMap(textParameters);
+  const template = usable.map(functionInChat);
+  const wanted = { parallel, custom, texts };
+  if (choice === 'auto') return { template, wanted };
+  if (!info.grammar)
+    throw unsupportedField(
+      'tool_choice',
+      'this model decides by itself; auto and none are known',
+    );
+  const grammar = (tools: readonly CallableTool[], several: boolean): Grammar => ({
+    type: 'tool_calls',
+    tools: tools.map(inGrammar),
+    several,
+    form: info.toolForm,
+  });
+  if (choice === 'required')
+    return { template, wanted, grammar: grammar(usable, parallel) };
+  return {
+    template,
+    wanted: { ...wanted, parallel: false, named: true },
+    grammar: grammar([choice], false),
+  };
+}
+
+function textParameters({ name, parameters }: CallableTool): readonly string[] {
+  const properties = parameters?.properties;
+  if (!isObject(properties)) return [];
+  return Object.entries(properties).flatMap(([key, schema]) =>
+    isObject(schema) && schema.type === 'string' ? `${name}/${key}` : [],
+  );
+}
+
+function inGrammar({ name, parameters, path }: CallableTool): GrammarTool {
+  return {
+    name,
+    path: `${path}.function.parameters`,
+    parameters: parameters ?? undefined,
+  };
 }
 
 const MOST_CHOICES = 128;

@@ -20,46 +20,42 @@ import { abortError } from '../../core/errors/abort-error.js';
  * Divides the time of a device among the generations that run on it: each moment counts
  * equally for all of them.
  */
-export class SharedTime {
-  #running = 0;
-  /** What one that ran from the beginning would have had. */
-  #eachMs = 0;
-  #atMs = 0;
-
-  /** A generation starts. @returns the mark that `since` takes */
-  begin(nowMs: number): number {
-    this.#advance(nowMs);
-    this.#running += 1;
-    return this.#eachMs;
-  }
-
-  /** Milliseconds that are its own since `mark`. */
-  since(mark: number, nowMs: number): number {
-    this.#advance(nowMs);
-    return this.#eachMs - mark;
-  }
-
-  end(nowMs: number): void {
-    this.#advance(nowMs);
-    this.#running -= 1;
-  }
-
-  #advance(nowMs: number): void {
-    if (this.#running > 0) this.#eachMs += (nowMs - this.#atMs) / this.#running;
-    this.#atMs = nowMs;
-  }
+export function sharedTime() {
+  /** `eachMs`: what one that ran from the beginning would have had. */
+  let [running, eachMs, atMs] = [0, 0, 0];
+  const advance = (nowMs: number): void => {
+    if (running > 0) eachMs += (nowMs - atMs) / running;
+    atMs = nowMs;
+  };
+  return {
+    /** A generation starts. @returns the mark that `since` takes */
+    begin: (nowMs: number): number => {
+      advance(nowMs);
+      running += 1;
+      return eachMs;
+    },
+    /** Milliseconds that are its own since `mark`. */
+    since: (mark: number, nowMs: number): number => {
+      advance(nowMs);
+      return eachMs - mark;
+    },
+    end: (nowMs: number): void => {
+      advance(nowMs);
+      running -= 1;
+    },
+  };
 }
 
 /**
  * Takes the messages of one generation in order; resolves when there is room for more,
  * which holds the engine back.
  */
-export type GenerationSink = (message: GenerationMessage) => Promise<void>;
+type GenerationSink = (message: GenerationMessage) => Promise<void>;
 
 interface Times {
   readonly arrivedMs: number;
   readonly startedMs: number;
-  /** Of `SharedTime`. */
+  /** Of `sharedTime`. */
   readonly mark: number;
   firstChunkMs?: number;
 }
@@ -73,7 +69,7 @@ interface Times {
 export class GenerationService {
   #slots: PrepStage | undefined;
   #received = 0;
-  readonly #time = new SharedTime();
+  readonly #time = sharedTime();
 
   constructor(
     @Inject(ENGINE) private readonly engine: TextGenerator,

@@ -6,13 +6,8 @@ import {
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type GenerationEvent } from '../engines/text-generator.js';
-import { type AnswerWriter } from './answer-writer.js';
-import {
-  Choice,
-  type ChoiceListener,
-  type ChoiceOptions,
-  type ChoiceOutput,
-} from './choice.js';
+import { type answerWriter } from './answer-writer.js';
+import { Choice, type ChoiceOutput } from './choice.js';
 import { type StepLoop } from './step-loop.js';
 import { type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
 
@@ -100,7 +95,7 @@ export function contextExceeded(
  * it: they find it in the cache. Those beyond the window wait here, and are queued when
  * they join, so that no request waits behind more of one request than can run at a time.
  */
-export class RunningAnswer implements ChoiceListener {
+export class RunningAnswer {
   readonly events = new EventBuffer(
     () => this.#pause(),
     () => this.#resume(),
@@ -131,12 +126,12 @@ export class RunningAnswer implements ChoiceListener {
       readonly requestId: string;
       readonly form: 'chat' | 'completion';
       readonly loop: StepLoop;
-      readonly writer: AnswerWriter;
+      readonly writer: ReturnType<typeof answerWriter>;
       /** By prompt: the sequences of its choices, all with that prompt. */
       readonly sequences: readonly (readonly TextSequence[])[];
-      readonly choice: Pick<
-        ChoiceOptions,
-        'stop' | 'tools' | 'begun' | 'thinking' | 'toolForm'
+      readonly choice: Omit<
+        ConstructorParameters<typeof Choice>[1],
+        'index' | 'listener'
       >;
       /** Sequences that may be in the scheduler at a time. */
       readonly window: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type LiveSequence, SequenceEvents } from './sequence-events.js';
+import { type LiveSequence, sequenceEvents } from './sequence-events.js';
 
 /** Records what it receives, then calls `on`. */
 function listener(
@@ -21,7 +21,7 @@ const END = { type: 'finished', reason: 'stop' } as const;
 describe('SequenceEvents', () => {
   it('emits at once, unless it is held: then in order, on flush', () => {
     const received: string[] = [];
-    const events = new SequenceEvents();
+    const events = sequenceEvents();
     const [a, b] = [listener('a', received), listener('b', received)];
     events.emit({ sequence: a });
     events.hold(() => {
@@ -35,7 +35,7 @@ describe('SequenceEvents', () => {
 
   it('emits events that arise during emission after those before them', () => {
     const received: string[] = [];
-    const events = new SequenceEvents();
+    const events = sequenceEvents();
     const b = listener('b', received);
     const a = listener('a', received, () => events.emit({ sequence: b, end: END }));
     events.hold(() => [a, b].forEach(sequence => events.emit({ sequence })));
@@ -45,7 +45,7 @@ describe('SequenceEvents', () => {
 
   it('goes on with the next one after one that could not be told', () => {
     const received: string[] = [];
-    const events = new SequenceEvents();
+    const events = sequenceEvents();
     const broken = listener('a', received, () => {
       throw new Error('a listener');
     });

@@ -24,47 +24,41 @@ export interface LiveSequence extends TextSequence {
   ended(end: GenerationEnd): void;
 }
 
-interface SequenceEvent {
-  readonly sequence: LiveSequence;
-  /** Absent: a token counts. */
-  readonly end?: GenerationEnd;
-}
-
 /**
  * Events for sequences, in order. While the scheduler takes the results of a step they
  * are held, until the next step is under way; events that arise during emission are
  * emitted after those before them.
  */
-export class SequenceEvents {
-  readonly #events: SequenceEvent[] = [];
-  #isHeld = false;
-
-  get waiting(): number {
-    return this.#events.length;
-  }
-
+export function sequenceEvents() {
+  /** Without an end, a token counts. */
+  const events: { readonly sequence: LiveSequence; readonly end?: GenerationEnd }[] = [];
+  let isHeld = false;
   /** Holds all events that arise in `work`. */
-  hold(work: () => void): void {
-    this.#isHeld = true;
+  const hold = (work: () => void): void => {
+    isHeld = true;
     try {
       work();
     } finally {
-      this.#isHeld = false;
+      isHeld = false;
     }
-  }
-
-  emit(event: SequenceEvent): void {
-    this.#events.push(event);
-    if (!this.#isHeld) this.flush();
-  }
-
-  flush(): void {
-    this.hold(() => {
-      for (let event = this.#events.shift(); event; event = this.#events.shift()) {
+  };
+  const flush = (): void =>
+    hold(() => {
+      for (let event = events.shift(); event; event = events.shift()) {
         const { sequence, end } = event;
         if (end) sequence.ended(end);
         else sequence.emitted();
       }
     });
-  }
+  return {
+    hold,
+    flush,
+    emit: (event: (typeof events)[number]): void => {
+      events.push(event);
+      if (!isHeld) flush();
+    },
+    get waiting(): number {
+      return events.length;
+    },
+  };
 }

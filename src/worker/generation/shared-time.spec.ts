@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { SharedTime } from './generation.service.js';
+import { sharedTime } from './generation.service.js';
 
 describe('SharedTime', () => {
   it('gives one that runs alone all of the time', () => {
-    const time = new SharedTime();
+    const time = sharedTime();
     const mark = time.begin(100);
     expect(time.since(mark, 130)).toBe(30);
   });
 
   it('divides each moment by those that run in it, and adds up to the time of the device', () => {
-    const time = new SharedTime();
+    const time = sharedTime();
     const a = time.begin(0);
     const b = time.begin(10);
     expect(time.since(a, 30)).toBe(20);

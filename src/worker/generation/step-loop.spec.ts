@@ -5,7 +5,7 @@ import {
   type StepItem,
 } from '@switchyard/engine-api/generation-plan.js';
 import { type LiveSequence } from './sequence-events.js';
-import { StepPace, StepPipeline } from './step-loop.js';
+import { stepPace, StepPipeline } from './step-loop.js';
 
 const sampling = { temperature: 0, topP: 1, topK: 0, minP: 0, seed: 1 };
 const penalties = { frequencyPenalty: 0, presencePenalty: 0, repeatPenalty: 1 };
@@ -112,7 +112,7 @@ const stepOf = (
 
 describe('StepPace', () => {
   it('has the next step planned at once as long as it knows nothing, or steps are short', () => {
-    const pace = new StepPace();
+    const pace = stepPace();
     expect([pace.planAfterMs(stepOf(4)), pace.planAfterMs(stepOf(4, 100))]).toEqual([
       0, 0,
     ]);
@@ -121,7 +121,7 @@ describe('StepPace', () => {
   });
 
   it('has it planned late in a long one: a fifth of the time and 2 ms before it should end', () => {
-    const pace = new StepPace();
+    const pace = stepPace();
     pace.observe(stepOf(4), 20);
     expect(pace.planAfterMs(stepOf(5))).toBe(14);
     pace.observe(stepOf(4), 10);
@@ -129,7 +129,7 @@ describe('StepPace', () => {
   });
 
   it('knows steps with prompts by their tokens, and those without by themselves', () => {
-    const pace = new StepPace();
+    const pace = stepPace();
     pace.observe(stepOf(10, 90), 50);
     pace.observe(stepOf(10), 5);
     expect([pace.planAfterMs(stepOf(0, 40)), pace.planAfterMs(stepOf(10))]).toEqual([
@@ -138,7 +138,7 @@ describe('StepPace', () => {
   });
 
   it('learns nothing from a step that only frees memory', () => {
-    const pace = new StepPace();
+    const pace = stepPace();
     pace.observe(stepOf(4), 20);
     pace.observe(stepOf(0), 0);
     expect(pace.planAfterMs(stepOf(4))).toBe(14);

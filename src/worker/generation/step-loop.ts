@@ -13,7 +13,7 @@ import {
 import { GenerationScheduler } from '../../core/iteration/generation-scheduler.js';
 import { type GenerationOptions } from '../../core/iteration/running-set.js';
 import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
-import { type LiveSequence, SequenceEvents } from './sequence-events.js';
+import { type LiveSequence, sequenceEvents } from './sequence-events.js';
 import {
   type Drawn,
   type TextBackend,
@@ -39,28 +39,27 @@ const LEAD_MS = 2;
  * those with prompts, by their tokens. The next step is planned late in the one that
  * runs, so that whoever comes meanwhile is in it.
  */
-export class StepPace {
-  #decodingMs: number | undefined;
-  #promptTokenMs: number | undefined;
-
-  /**
-   * Milliseconds after its begin at which the step behind this one is to be planned; 0:
-   * at once, also where nothing is known.
-   */
-  planAfterMs(plan: GenerationPlan<unknown>): number {
-    const expectedMs = hasPrompts(plan)
-      ? (this.#promptTokenMs ?? 0) * tokensOf(plan)
-      : (this.#decodingMs ?? 0);
-    return Math.max(0, Math.floor(expectedMs * (1 - LEAD_SHARE) - LEAD_MS));
-  }
-
-  /** What a step took. */
-  observe(plan: GenerationPlan<unknown>, ms: number): void {
-    if (hasPrompts(plan))
-      this.#promptTokenMs = blended(this.#promptTokenMs, ms / tokensOf(plan), NEWEST);
-    else if (plan.decode.length > 0)
-      this.#decodingMs = blended(this.#decodingMs, ms, NEWEST);
-  }
+export function stepPace() {
+  let decodingMs: number | undefined;
+  let promptTokenMs: number | undefined;
+  return {
+    /**
+     * Milliseconds after its begin at which the step behind this one is to be planned; 0:
+     * at once, also where nothing is known.
+     */
+    planAfterMs: (plan: GenerationPlan<unknown>): number => {
+      const expectedMs = hasPrompts(plan)
+        ? (promptTokenMs ?? 0) * tokensOf(plan)
+        : (decodingMs ?? 0);
+      return Math.max(0, Math.floor(expectedMs * (1 - LEAD_SHARE) - LEAD_MS));
+    },
+    /** What a step took. */
+    observe: (plan: GenerationPlan<unknown>, ms: number): void => {
+      if (hasPrompts(plan))
+        promptTokenMs = blended(promptTokenMs, ms / tokensOf(plan), NEWEST);
+      else if (plan.decode.length > 0) decodingMs = blended(decodingMs, ms, NEWEST);
+    },
+  };
 }
 
 const hasPrompts = ({ prefill }: GenerationPlan<unknown>): boolean => prefill.length > 0;
@@ -80,7 +79,7 @@ interface Sent {
  * scheduler's to know (`InFlightSteps`).
  */
 export class StepPipeline {
-  readonly #pace = new StepPace();
+  readonly #pace = stepPace();
   readonly #sent = new WeakMap<GenerationPlan<LiveSequence>, Sent>();
 
   constructor(
@@ -130,7 +129,7 @@ async function over({ outcome }: Sent, mostMs: number): Promise<void> {
   clearTimeout(timer);
 }
 
-export type SchedulingOptions = Omit<
+type SchedulingOptions = Omit<
   GenerationOptions<LiveSequence>,
   'memory' | 'emitted' | 'ended'
 >;
@@ -147,7 +146,7 @@ export class StepLoop {
   readonly #begun = new WeakSet<LiveSequence>();
   readonly #live = new Set<LiveSequence>();
   readonly #pipeline: StepPipeline;
-  readonly #events = new SequenceEvents();
+  readonly #events = sequenceEvents();
   #wake: () => void = () => undefined;
   /** Why the backend cannot be opened: all sequences end with it. */
   #outage: Error | undefined;
@@ -157,13 +156,17 @@ export class StepLoop {
   #stopped = false;
   #counts = { steps: 0, preemptions: 0, prefixHitTokens: 0, losses: 0 };
 
-  /** @param nowMs monotonic milliseconds */
+  /**
+   * @param scheduling what is not said follows from the backend
+   * @param nowMs monotonic milliseconds
+   */
   constructor(
     private readonly backend: TextBackend,
-    scheduling: SchedulingOptions,
+    scheduling: Partial<SchedulingOptions> = {},
     private readonly nowMs: () => number,
   ) {
     this.#scheduler = new GenerationScheduler<LiveSequence>({
+      ...schedulingOf(backend),
       ...scheduling,
       memory: backend.memory,
       emitted: sequence => this.#events.emit({ sequence }),
@@ -364,4 +367,27 @@ function readOne(
   if (text === undefined)
     return { type: 'failed', error: new Error('A token came without its text.') };
   return { ...result, stop: sequence.read(result.token, text) };
+}
+
+/** What follows from the backend. */
+function schedulingOf({
+  info,
+  memory,
+  stepTargetMs = 50,
+}: TextBackend): SchedulingOptions {
+  const { rows, stepTokens, contextTokens } = info;
+  return {
+    maxRows: rows,
+    maxContext: contextTokens,
+    headroomTokens: memory.blockTokens,
+    classWidthMs: 30_000,
+    maxPreemptions: 2,
+    maxOvertakes: 8,
+    backoffMs: 50,
+    pauseGraceMs: 2000,
+    budget: { minTokens: rows, maxTokens: stepTokens, targetMs: stepTargetMs },
+    outputWeight: 2,
+    idleWaitMs: 50,
+    loadWaitMs: 5,
+  };
 }

@@ -10,11 +10,7 @@ import {
   SERVING,
 } from '../../contracts/grpc/health.codec.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import {
-  PullReadiness,
-  type WorkerPhase,
-  WorkerState,
-} from '../lifecycle/worker-state.js';
+import { PullReadiness, WorkerState } from '../lifecycle/worker-state.js';
 
 /** The one service of a process; the others answer UNIMPLEMENTED. */
 const NAMES = {
@@ -44,8 +40,8 @@ export class HealthCheckController {
 
   @GrpcMethod('Health', 'Check')
   check({ service }: HealthCheckRequest): HealthCheckResponse {
-    if (service === PULL_SERVICE) return pullStatus(this.pull.ready$.value);
-    if (this.#knows(service)) return servingStatus(this.state.phase);
+    if (service === PULL_SERVICE) return statusOf(this.pull.ready$.value);
+    if (this.#knows(service)) return statusOf(this.state.phase === 'ready');
     throw new RpcException({
       code: status.NOT_FOUND,
       details: `No service "${service}" here.`,
@@ -58,11 +54,12 @@ export class HealthCheckController {
    */
   @GrpcMethod('Health', 'Watch')
   watch({ service }: HealthCheckRequest): Observable<HealthCheckResponse> {
-    if (service === PULL_SERVICE) return this.pull.ready$.pipe(map(pullStatus));
+    if (service === PULL_SERVICE) return this.pull.ready$.pipe(map(statusOf));
     if (!this.#knows(service)) return concat(of({ status: SERVICE_UNKNOWN }), NEVER);
     return this.state.phase$.pipe(
-      map(servingStatus),
-      distinctUntilChanged((one, other) => one.status === other.status),
+      map(phase => phase === 'ready'),
+      distinctUntilChanged(),
+      map(statusOf),
     );
   }
 
@@ -71,10 +68,6 @@ export class HealthCheckController {
   }
 }
 
-const pullStatus = (ready: boolean): HealthCheckResponse => ({
+const statusOf = (ready: boolean): HealthCheckResponse => ({
   status: ready ? SERVING : NOT_SERVING,
-});
-
-const servingStatus = (phase: WorkerPhase): HealthCheckResponse => ({
-  status: phase === 'ready' ? SERVING : NOT_SERVING,
 });

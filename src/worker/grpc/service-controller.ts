@@ -1,6 +1,6 @@
 import { GrpcMethod } from '@nestjs/microservices';
-import { Catch, type RpcExceptionFilter, UseFilters } from '@nestjs/common';
-import { type Observable, throwError } from 'rxjs';
+import { type RpcExceptionFilter, UseFilters } from '@nestjs/common';
+import { throwError } from 'rxjs';
 import {
   type CancelRequest,
   type CancelResponse,
@@ -14,16 +14,13 @@ import { encodeFailure } from '../../contracts/grpc/status.codec.js';
  * Sends every failure as a gRPC status with its error code in the trailers; Nest's own
  * filter would send UNKNOWN.
  */
-@Catch()
-class CallFailureFilter implements RpcExceptionFilter {
-  catch(error: unknown): Observable<never> {
-    return throwError(() => encodeFailure(error));
-  }
-}
+const CALL_FAILURES: RpcExceptionFilter = {
+  catch: error => throwError(() => encodeFailure(error)),
+};
 
 /** What each service of a worker answers besides its calls. @param service of the proto */
 export function serviceController(service: string) {
-  @UseFilters(CallFailureFilter)
+  @UseFilters(CALL_FAILURES)
   class ServiceController {
     constructor(
       protected readonly calls: InFlightCalls,

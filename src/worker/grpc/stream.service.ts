@@ -15,13 +15,9 @@ import {
   type SpeechRecognizer,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { PcmIntake } from '../audio/resampler.js';
-import { sherpaPackage } from '../engines/load-package.js';
+import { enginePackage } from '../engines/load-package.js';
 import { ENGINE } from '../engines/worker-engine.js';
-import {
-  committedStream,
-  type LiveStream,
-  VoiceActivityStream,
-} from '../execution/voice-activity-stream.js';
+import { type LiveStream, liveStream } from '../execution/voice-activity-stream.js';
 import { WorkLine } from '../audio/work-line.js';
 import { type CallConversation } from './call-conversation.js';
 
@@ -62,16 +58,15 @@ export class StreamService {
   ): Promise<void> {
     const intake = new PcmIntake(config.sampleRate);
     const voice =
-      config.voiceActivity && sherpaPackage().openVoiceActivity(config.voiceActivity);
+      config.voiceActivity &&
+      enginePackage('sherpa-onnx').openVoiceActivity(config.voiceActivity);
     this.#take();
     try {
       const outbox = new WorkLine(MOST_WAITING);
       const emit = (event: StreamEvent): void =>
         outbox.add(() => conversation.send(encodeStreamEvent(event)));
       const stream = await this.#open(config);
-      const live = voice
-        ? new VoiceActivityStream(stream, voice, emit)
-        : committedStream(stream, emit);
+      const live = liveStream(stream, voice, emit);
       await closing(live, signal, async () => {
         await conversation.send({ event: { $case: 'ready', value: {} } });
         await serveMessages(live, intake, conversation, outbox);

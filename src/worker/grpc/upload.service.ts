@@ -15,8 +15,6 @@ import { type SegmentSink } from '../execution/transcript-stitcher.js';
 import { WorkLine } from '../audio/work-line.js';
 import { type CallConversation } from './call-conversation.js';
 
-type Conversation = CallConversation<TranscribeUploadRequest, TranscribeUploadResponse>;
-
 /**
  * `TranscribeUpload`: after its start the file in pieces → segments as they become final,
  * then the whole.
@@ -35,7 +33,7 @@ export class UploadService {
    */
   async serve(
     start: TranscribeCallFields,
-    conversation: Conversation,
+    conversation: CallConversation<TranscribeUploadRequest, TranscribeUploadResponse>,
     signal: AbortSignal,
   ): Promise<void> {
     await using file = await ReceivedFile.open(this.spec.uploadLimitBytes);
@@ -43,7 +41,7 @@ export class UploadService {
     const byUrl = !Buffer.isBuffer(audio);
     const pieces = byUrl
       ? this.downloads.pieces(audio.url, signal)
-      : uploaded(conversation);
+      : uploaded(conversation.rest());
     for await (const piece of pieces) await file.append(piece);
     // In order; a slow reader delays only itself.
     const sent = new WorkLine();
@@ -62,8 +60,10 @@ export class UploadService {
 }
 
 /** Read at the pace of the file's writes: HTTP/2 throttles the sender meanwhile. */
-async function* uploaded(conversation: Conversation): AsyncGenerator<Buffer> {
-  for await (const { message } of conversation.rest()) {
+async function* uploaded(
+  messages: AsyncIterable<TranscribeUploadRequest>,
+): AsyncGenerator<Buffer> {
+  for await (const { message } of messages) {
     if (message?.$case !== 'audio')
       throw invalidField('audio', 'After its start an upload takes audio only.');
     yield message.value;

@@ -2,12 +2,6 @@ import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type PlacedWork, WorkQueue } from './work-queue.js';
 import { abortError } from '../../core/errors/abort-error.js';
 
-export interface Prepared<Value> {
-  readonly value: Value;
-  /** The preparation alone, without the wait before it. */
-  readonly prepMs: number;
-}
-
 /**
  * A fixed number of pieces of work at a time, REALTIME first, then arrival: CPU work on
  * items before the device, and generations.
@@ -29,12 +23,13 @@ export class PrepStage {
   /**
    * Rejects with the abort's error while waiting; once running, `work` itself has to
    * obey the signal.
+   * @returns `prepMs`: the work alone, without the wait before it
    */
   async run<Value>(
     place: PlacedWork,
     signal: AbortSignal,
     work: () => Promise<Value>,
-  ): Promise<Prepared<Value>> {
+  ): Promise<{ readonly value: Value; readonly prepMs: number }> {
     if (signal.aborted) throw abortError(signal);
     if (this.running >= this.parallel) await this.#turn(place, signal);
     else this.running += 1;

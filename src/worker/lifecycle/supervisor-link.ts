@@ -1,7 +1,7 @@
 import { sendToParent } from '../../platform/process/is-alive.js';
 
 /** Messages of a worker to the process that started it, over Node's IPC channel. */
-export type WorkerMessage =
+type WorkerMessage =
   | { readonly type: 'listening'; readonly port: number }
   /** Of a bridge: the worker behind it takes no work yet. */
   | { readonly type: 'waiting'; readonly message: string; readonly isProblem: boolean }

@@ -24,7 +24,7 @@ export class PullReadiness {
 /**
  * starting (engine loads) → ready → draining; or starting → draining when stopped early.
  */
-export type WorkerPhase = 'starting' | 'ready' | 'draining';
+type WorkerPhase = 'starting' | 'ready' | 'draining';
 
 @Injectable()
 export class WorkerState {

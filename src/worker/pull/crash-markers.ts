@@ -1,5 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { type Logger } from 'pino';
+import { Injectable } from '@nestjs/common';
 import {
   faultOf,
   suspected,
@@ -7,12 +6,6 @@ import {
   UNSUSPECTED,
 } from '../../core/request/worker-lost.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import {
-  BatchJournal,
-  type BatchMember,
-  type EngineCall,
-} from '../execution/batch-journal.js';
-import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue, retryUntilAborted } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
@@ -160,31 +153,5 @@ export class CrashMarkers {
         FIELD,
         ...marks.map(([, mark]) => JSON.stringify(mark)),
       );
-  }
-}
-
-/**
- * The journal of a pull worker: "Batch collected" is logged when a group leaves the
- * queue, and members of an engine call get a marker.
- */
-@Injectable()
-export class PullJournal extends BatchJournal {
-  constructor(
-    @Inject(WORKER_LOG) log: Logger,
-    private readonly markers: CrashMarkers,
-  ) {
-    super(log);
-  }
-
-  override collected(members: readonly BatchMember[]): void {
-    this.markers.entering(members.map(({ id }) => id));
-    this.starting(members);
-  }
-
-  override done(members: readonly BatchMember[], result: EngineCall<unknown>): void {
-    this.markers.survived(
-      members.filter((_, at) => result.outcomes[at]?.ok).map(({ id }) => id),
-    );
-    super.done(members, result);
   }
 }

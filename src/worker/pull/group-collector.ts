@@ -2,21 +2,26 @@ import { BatchWindow } from '../../core/batching/batch-window.js';
 import { type MonotonicClock } from '../../core/batching/window-timers.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 
-/** How groups are taken from the queue. */
-type CollectRules = Pick<
-  NonNullable<WorkerSpec['pull']>,
-  'batchTimeoutMs' | 'blockMs' | 'policy' | 'quietGapMs'
-> & {
-  /** `MAX_BATCH_SIZE`: members of one group at most. */
-  readonly maxSize: number;
-};
-
-/** The device as the collector sees it. */
-interface DeviceOutlook {
-  /** Requests that may be taken now, besides those of the forming group. */
-  readonly room: number;
-  /** Nothing is on the device or on its way there. */
-  readonly idle: boolean;
+interface Collecting<Job> {
+  /** A job that is queued, or arrives within `waitMs`; it blocks and never polls. */
+  readonly feed: { next(waitMs: number): Promise<Job | undefined> };
+  readonly rules: Pick<
+    NonNullable<WorkerSpec['pull']>,
+    'batchTimeoutMs' | 'blockMs' | 'policy' | 'quietGapMs'
+  > & {
+    /** `MAX_BATCH_SIZE`: members of one group at most. */
+    readonly maxSize: number;
+  };
+  /** Asked at every step. */
+  readonly device: () => {
+    /** Requests that may be taken now, besides those of the forming group. */
+    readonly room: number;
+    /** Nothing is on the device or on its way there. */
+    readonly idle: boolean;
+  };
+  /** REALTIME, or waiting for longer than `queue.aging_ms`. */
+  readonly hurried: (job: Job) => boolean;
+  readonly clock: MonotonicClock;
 }
 
 /**
@@ -33,16 +38,7 @@ export async function collectGroup<Job>({
   device,
   hurried,
   clock,
-}: {
-  /** A job that is queued, or arrives within `waitMs`; it blocks and never polls. */
-  readonly feed: { next(waitMs: number): Promise<Job | undefined> };
-  readonly rules: CollectRules;
-  /** Asked at every step; `room` without those of the group that is being collected. */
-  readonly device: () => DeviceOutlook;
-  /** REALTIME, or waiting for longer than `queue.aging_ms`. */
-  readonly hurried: (job: Job) => boolean;
-  readonly clock: MonotonicClock;
-}) {
+}: Collecting<Job>) {
   const { maxSize } = rules;
   const window = new BatchWindow({ ...rules, windowMs: rules.batchTimeoutMs });
   const jobs: Job[] = [];

@@ -5,50 +5,16 @@ import {
 import { type JobValue } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type EngineCapability, type EngineInfo } from '@switchyard/engine-api/engine.js';
-
-/**
- * Gateways check this before they accept; jobs of other clients are checked here. A field
- * is honoured or rejected.
- * @throws DomainError `unsupported_task` or `unsupported_parameter`
- */
-export function assertAble(
-  { capabilities }: EngineInfo,
-  param: string,
-  capability: EngineCapability,
-  wanted: boolean,
-): void {
-  if (!wanted || capabilities.includes(capability)) return;
-  if (param === 'kind')
-    throw new DomainError('unsupported_task', `The model cannot ${capability}.`, {
-      param,
-    });
-  throw new DomainError(
-    'unsupported_parameter',
-    `The model cannot honour \`${param}\`.`,
-    { param },
-  );
-}
-
-export const wrongKind = ({ kind, model }: QueueJob, does: string): DomainError =>
-  new DomainError(
-    'model_kind_mismatch',
-    `\`${model}\` is of kind ${does}; the job asks for ${kind}.`,
-    {
-      param: 'kind',
-    },
-  );
-
-export interface JobAnswer {
-  readonly value: JobValue;
-  readonly execution: CallExecution;
-}
+import { type EngineCapability } from '@switchyard/engine-api/engine.js';
+import { type WorkerEngine } from '../engines/worker-engine.js';
 
 /**
  * Runs a job through the same stages as a gRPC call: one implementation per
  * kind of engine.
  */
 export abstract class JobWork {
+  protected abstract readonly engine: Pick<WorkerEngine, 'info' | 'kind'>;
+
   /**
    * @param envelope id, priority and group as a call would carry them
    * @throws DomainError the job's own failure, or the abort's error once the
@@ -58,5 +24,33 @@ export abstract class JobWork {
     job: QueueJob,
     envelope: CallEnvelope,
     signal: AbortSignal,
-  ): Promise<JobAnswer>;
+  ): Promise<{ readonly value: JobValue; readonly execution: CallExecution }>;
+
+  /**
+   * Gateways check this before they accept; jobs of other clients are checked here. A field
+   * is honoured or rejected.
+   * @throws DomainError `unsupported_task` or `unsupported_parameter`
+   */
+  protected assertAble(
+    param: string,
+    capability: EngineCapability,
+    wanted: boolean,
+  ): void {
+    if (!wanted || this.engine.info.capabilities.includes(capability)) return;
+    throw param === 'kind'
+      ? new DomainError('unsupported_task', `The model cannot ${capability}.`, { param })
+      : new DomainError(
+          'unsupported_parameter',
+          `The model cannot honour \`${param}\`.`,
+          { param },
+        );
+  }
+
+  protected wrongKind({ kind, model }: QueueJob): DomainError {
+    return new DomainError(
+      'model_kind_mismatch',
+      `\`${model}\` is of kind ${this.engine.kind}; the job asks for ${kind}.`,
+      { param: 'kind' },
+    );
+  }
 }

@@ -4,19 +4,10 @@ import { type Logger } from 'pino';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { threadEntry } from '@switchyard/engine-api/threads/engine-thread.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import {
-  type FromLockThread,
-  type LockThreadData,
-  type ToLockThread,
-} from './lock.thread.js';
+import { type LockThreadData, type ToLockThread } from './lock.thread.js';
 import { PullConnections } from './pull-connections.js';
-import { RequestQueue } from './request-queue.js';
+import { RequestQueue, type Stray } from './request-queue.js';
 import { type TakenJob } from './taken-job.js';
-
-interface Held {
-  readonly hold: ToLockThread;
-  readonly lost: () => void;
-}
 
 /** Pause before a dead thread is replaced. */
 const RESTART_MS = 1000;
@@ -28,7 +19,10 @@ const RESTART_MS = 1000;
  */
 @Injectable()
 export class LockKeeper {
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<
+    string,
+    { readonly hold: ToLockThread; readonly lost: () => void }
+  >();
   readonly #begun = Promise.withResolvers<void>();
   #thread: Worker | undefined;
   #restart: NodeJS.Timeout | undefined;
@@ -86,11 +80,10 @@ export class LockKeeper {
       options: { connectionName: `${this.spec.workerId.replaceAll(/\s/g, '_')}:locks` },
     };
     const thread = this.spawn(workerData);
-    thread.on('message', (message: FromLockThread) => {
-      if (message.type === 'ready') this.#begun.resolve();
-      else
-        for (const { id, token } of message.jobs)
-          this.#held.get(`${id} ${token}`)?.lost();
+    // Jobs that another worker has, or that are finished; at its start none.
+    thread.on('message', (lost: readonly Stray[]) => {
+      this.#begun.resolve();
+      for (const { id, token } of lost) this.#held.get(`${id} ${token}`)?.lost();
     });
     // Handled, so that it does not end the process; `exit` follows.
     thread.on('error', error =>

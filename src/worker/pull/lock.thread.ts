@@ -32,14 +32,6 @@ export type ToLockThread =
   | { readonly type: 'release'; readonly id: string; readonly token: string }
   | { readonly type: 'close' };
 
-export type FromLockThread =
-  | { readonly type: 'ready' }
-  /** Another worker has these jobs, or they are finished. */
-  | {
-      readonly type: 'lost';
-      readonly jobs: readonly { readonly id: string; readonly token: string }[];
-    };
-
 /**
  * KEYS[1] BullMQ's set of jobs that may be stalled, KEYS[2] the announcement,
  * KEYS[3..] locks; ARGV[1] milliseconds of locks, ARGV[2] of the announcement, then a
@@ -95,8 +87,7 @@ const prolong = async (jobs: readonly Hold[]): Promise<void> => {
     .map(place => jobs[place - 1]!)
     .filter(job => held.get(job.id) === job);
   for (const { id } of lost) held.delete(id);
-  if (lost.length > 0)
-    port.postMessage({ type: 'lost', jobs: lost } satisfies FromLockThread);
+  if (lost.length > 0) port.postMessage(lost);
 };
 
 const renew = async (): Promise<void> => {
@@ -120,4 +111,5 @@ port.on('message', (message: ToLockThread) => {
     port.close();
   } else if (held.get(message.id)?.token === message.token) held.delete(message.id);
 });
-port.postMessage({ type: 'ready' } satisfies FromLockThread);
+// Nothing is lost: it runs.
+port.postMessage([]);

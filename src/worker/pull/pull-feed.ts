@@ -1,17 +1,41 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Redis } from 'ioredis';
 import { type Logger } from 'pino';
+import { type QueueJob, readQueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import { type DeadLetter } from '../../contracts/queue-jobs/queue-messages.js';
+import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
-import { JobIntake } from './job-intake.js';
+import { LockKeeper } from './lock-keeper.js';
 import { PullConnections } from './pull-connections.js';
-import { RequestQueue } from './request-queue.js';
-import { type PulledJob } from './taken-job.js';
+import { JobLost, RequestQueue, retryUntilAborted, type Stray } from './request-queue.js';
+import { type PulledJob, type TakenJob } from './taken-job.js';
 
 /** How late Redis may end a wait before the connection counts as dead. */
 const OVERDUE_MS = 2000;
 
+/** Of one model. */
+const DEAD_LETTERS_KEPT = 1000;
+/** Of each; all letters of a model together stay below 90 MB. */
+const DEAD_LETTER_BYTES = 65_536;
+
+/** Bytes of a dead letter that are logged. */
+const SHOWN = 200;
+
+/** The beginning of a job's data, and its length: unreadable data may have any size. */
+const READ = `
+  local data = redis.call('HGET', KEYS[1], 'data') or ''
+  return { string.sub(data, 1, tonumber(ARGV[1])), #data }
+`;
+
 /**
- * Jobs of the model's queue, one at a time. It waits by `BZPOPMIN` on BullMQ's marker
+ * A job ends within this after its inference deadline; otherwise its process hangs, and
+ * another worker should have the job.
+ */
+const LEEWAY_MS = 30_000;
+
+/**
+ * Jobs of the model's queue, one at a time, locked and parsed; one that cannot be read
+ * becomes a dead letter. It waits by `BZPOPMIN` on BullMQ's marker
  * key, on a connection of its own, so that nothing is polled. Redis checks its timeouts
  * ten times a second, so short waits and abandoned ones are ended by `CLIENT UNBLOCK`.
  * After an arrival it must take from the queue: the marker is gone, and taking a job
@@ -26,12 +50,15 @@ export class PullFeed {
   #isWaiting = false;
   #error: Error | undefined;
   #closed = false;
+  /** Dead letters being stored; a shutdown waits for them. */
+  readonly #burials = new Set<Promise<void>>();
 
   constructor(
+    private readonly spec: WorkerSpec,
     @Inject(WORKER_LOG) private readonly log: Logger,
+    private readonly locks: LockKeeper,
     private readonly queue: RequestQueue,
-    private readonly intake: JobIntake,
-    connections: PullConnections,
+    private readonly connections: PullConnections,
   ) {
     this.#control = connections.for('work');
     this.#blocked = connections.for('wait');
@@ -77,6 +104,37 @@ export class PullFeed {
     this.interrupt();
   }
 
+  /**
+   * Also for jobs that BullMQ itself could not return, because it cannot read their
+   * options.
+   */
+  putAside(
+    job: Stray,
+    reason: string,
+    signal = new AbortController().signal,
+    lock?: Disposable,
+  ): void {
+    const failed = (error: Error): void =>
+      this.log.warn(
+        { event: 'burial_failed', jobId: job.id, err: error },
+        'A dead letter could not be stored; trying again',
+      );
+    const burial = retryUntilAborted(() => this.#bury(job, reason), {
+      signal,
+      failed,
+    })
+      .catch(() => undefined)
+      .finally(() => {
+        lock?.[Symbol.dispose]();
+        this.#burials.delete(burial);
+      });
+    this.#burials.add(burial);
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#burials);
+  }
+
   /** True when a job arrived. @throws when the connection broke */
   async #arrivalWithin(waitMs: number): Promise<boolean> {
     this.#isWaiting = true;
@@ -103,7 +161,7 @@ export class PullFeed {
     while (!this.#closed) {
       const job = await this.queue.take();
       if (job === undefined) return undefined;
-      const pulled = this.intake.open(job);
+      const pulled = this.#open(job);
       if (pulled) return pulled;
       this.log.trace(
         { event: 'dead_letter_taken', jobId: job.id },
@@ -111,5 +169,68 @@ export class PullFeed {
       );
     }
     return undefined;
+  }
+
+  /** Undefined if the job cannot be read: it becomes a dead letter in the background. */
+  #open(job: TakenJob): PulledJob | undefined {
+    const gone = new AbortController();
+    const order = this.#read(job);
+    const forMs = order instanceof Error ? LEEWAY_MS : order.timeoutMs + LEEWAY_MS;
+    const lock = this.locks.hold(job, Date.now() + forMs, () =>
+      gone.abort(new JobLost('its lock is lost')),
+    );
+    if (!(order instanceof Error)) return { job, order, gone, lock };
+    this.putAside(job, order.message, gone.signal, lock);
+    return undefined;
+  }
+
+  #read({ id, raw, timestamp }: TakenJob): QueueJob | Error {
+    try {
+      return readQueueJob(JSON.parse(raw), {
+        jobId: id,
+        timestamp,
+        model: this.spec.model.id,
+      });
+    } catch (error) {
+      return error instanceof SyntaxError
+        ? new Error(`data is not JSON: ${error.message}`)
+        : (error as Error);
+    }
+  }
+
+  /**
+   * Stored with the reason and its bytes, then failed in BullMQ: a crash in between
+   * leaves two letters, never none. @throws JobLost
+   */
+  async #bury(job: Stray, reason: string): Promise<void> {
+    const [raw, bytes] = (await this.#control.callBuffer(
+      'eval',
+      READ,
+      1,
+      this.queue.key(job.id),
+      DEAD_LETTER_BYTES,
+    )) as [Buffer, number];
+    const letter: DeadLetter = {
+      v: 1,
+      jobId: job.id,
+      queue: this.queue.name,
+      reason,
+      raw: raw.toString('base64'),
+      bytes,
+      workerId: this.spec.workerId,
+      atMs: Date.now(),
+    };
+    const list = this.connections.keys.dead(this.spec.model.id);
+    await this.#control
+      .multi()
+      .lpush(list, JSON.stringify(letter))
+      .ltrim(list, 0, DEAD_LETTERS_KEPT - 1)
+      .exec();
+    await this.queue.fail(job, `dead letter: ${reason}`);
+    const shown = raw.toString('utf8', 0, SHOWN);
+    this.log.error(
+      { event: 'dead_letter', jobId: job.id, reason, bytes, shown },
+      `Dead letter: ${reason}`,
+    );
   }
 }

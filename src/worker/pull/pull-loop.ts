@@ -9,7 +9,6 @@ import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
 import { collectGroup } from './group-collector.js';
 import { HeldJobs } from './held-jobs.js';
-import { JobIntake } from './job-intake.js';
 import { PullFeed } from './pull-feed.js';
 import { RequestQueue } from './request-queue.js';
 import { type PulledJob } from './taken-job.js';
@@ -35,7 +34,6 @@ export class PullLoop {
     private readonly feed: PullFeed,
     private readonly held: HeldJobs,
     private readonly queue: RequestQueue,
-    private readonly intake: JobIntake,
     private readonly readiness: PullReadiness,
   ) {}
 
@@ -67,7 +65,7 @@ export class PullLoop {
     this.#stopped.abort();
     this.feed.close();
     await this.#running;
-    await this.intake.settled();
+    await this.feed.settled();
     await this.held.empty();
   }
 
@@ -145,7 +143,7 @@ export class PullLoop {
     const unreadable = error instanceof SyntaxError;
     for (const stray of await this.queue.strays(this.held.ids())) {
       if (unreadable)
-        this.intake.putAside(stray, `BullMQ cannot read its options: ${error.message}`);
+        this.feed.putAside(stray, `BullMQ cannot read its options: ${error.message}`);
       else await this.queue.giveBack(stray);
     }
   }

@@ -5,7 +5,7 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { type Subscription } from 'rxjs';
-import { type WorkerPhase, WorkerState } from '../lifecycle/worker-state.js';
+import { WorkerState } from '../lifecycle/worker-state.js';
 import { Announcer } from './announcer.js';
 import { Callbacks } from './callbacks.js';
 import { LockKeeper } from './lock-keeper.js';
@@ -33,7 +33,11 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.#phases = this.state.phase$.subscribe(phase => this.#became(phase));
+    this.#phases = this.state.phase$.subscribe(phase => {
+      if (phase === 'ready') void this.#start();
+      else if (phase === 'draining') void this.#stop();
+      this.announcer.beat();
+    });
   }
 
   /**
@@ -46,12 +50,6 @@ export class PullWorker implements OnModuleInit, OnApplicationShutdown {
     this.queue.close();
     await this.callbacks.close();
     await this.locks.close();
-  }
-
-  #became(phase: WorkerPhase): void {
-    if (phase === 'ready') void this.#start();
-    else if (phase === 'draining') void this.#stop();
-    this.announcer.beat();
   }
 
   async #start(): Promise<void> {

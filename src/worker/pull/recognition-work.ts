@@ -7,7 +7,13 @@ import {
   type TranscriptionJob,
 } from '../../contracts/queue-jobs/queue-job.js';
 import { maxWholeAudioBytes, WorkerSpec } from '../../platform/config/worker-spec.js';
-import { aboutUrl } from '../audio/audio-download.js';
+import { fileTooLarge } from '../../platform/storage/spool.js';
+import { BlobMissing } from '../../platform/storage/storage-problems.js';
+import { aboutUrl, AudioDownload } from '../audio/audio-download.js';
+import { ReceivedFile } from '../audio/received-file.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { abortError } from '../../core/errors/abort-error.js';
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
@@ -18,37 +24,38 @@ import {
 } from '../execution/recognition.service.js';
 import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type TranscriptAnswer } from '../execution/transcript-stitcher.js';
-import { QueuedAudio } from './queued-audio.js';
-import { assertAble, type JobAnswer, type JobWork, wrongKind } from './job-work.js';
+import { JobWork } from './job-work.js';
 
 /** Gateways use the same limit between `TranscribeFile` and `TranscribeUpload`. */
 const SHORT_S = 60;
 /** Assumed for audio of unknown length, as in gateways: 16 kbit/s. */
 const GUESSED_BYTES_PER_S = 2000;
 
-/** Transcriptions and translations. */
+/**
+ * Transcriptions and translations, of audio by reference: a blob in the shared store, or a
+ * URL (`fetch.*`).
+ */
 @Injectable()
-export class RecognitionWork implements JobWork {
+export class RecognitionWork extends JobWork {
   constructor(
     private readonly spec: WorkerSpec,
-    @Inject(ENGINE) private readonly engine: SpeechRecognizer,
+    @Inject(ENGINE) protected readonly engine: SpeechRecognizer,
     private readonly short: RecognitionService,
     private readonly long: LongTranscriptionService,
-    private readonly audio: QueuedAudio,
-  ) {}
+    private readonly blobs: BlobStore,
+    private readonly downloads: AudioDownload,
+  ) {
+    super();
+  }
 
-  async perform(
-    job: QueueJob,
-    envelope: CallEnvelope,
-    signal: AbortSignal,
-  ): Promise<JobAnswer> {
+  async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal) {
     if (job.kind !== 'transcription' && job.kind !== 'translation')
-      throw wrongKind(job, this.engine.kind);
+      throw this.wrongKind(job);
     this.#assertAble(job);
     const fields = await this.#fields(job, envelope, signal);
     const { transcript, execution } = await this.#transcribe(job, fields, signal);
     return {
-      value: { kind: 'transcript', transcript: encodeJobTranscript(transcript) },
+      value: { kind: 'transcript' as const, transcript: encodeJobTranscript(transcript) },
       execution,
     };
   }
@@ -60,10 +67,10 @@ export class RecognitionWork implements JobWork {
   ): Promise<TranscriptAnswer> {
     const { audio } = job;
     if ('blob' in audio && (await this.#isShort(job, audio.blob))) {
-      const bytes = await this.audio.bytes(audio.blob, signal);
+      const bytes = await this.#bytes(audio.blob, signal);
       return this.short.transcribe({ ...fields, audio: bytes }, signal);
     }
-    await using file = await this.audio.file(audio, signal);
+    await using file = await this.#file(audio, signal);
     try {
       const call = { ...fields, audio: Buffer.alloc(0) };
       return await this.long.transcribe(call, file, { signal });
@@ -76,7 +83,7 @@ export class RecognitionWork implements JobWork {
     { options: { durationS } }: TranscriptionJob,
     key: string,
   ): Promise<boolean> {
-    const size = await this.audio.size(key);
+    const size = await this.#size(key);
     const seconds = durationS ?? size / GUESSED_BYTES_PER_S;
     return seconds <= SHORT_S && size <= maxWholeAudioBytes(this.spec.maxMessageBytes);
   }
@@ -90,7 +97,7 @@ export class RecognitionWork implements JobWork {
     const voices = await Promise.all(
       knownSpeakers.map(async ({ name, blob }) => ({
         name,
-        reference: await this.audio.bytes(blob, signal),
+        reference: await this.#bytes(blob, signal),
       })),
     );
     return {
@@ -102,16 +109,78 @@ export class RecognitionWork implements JobWork {
   }
 
   #assertAble({ kind, options }: TranscriptionJob): void {
-    const { info } = this.engine;
-    assertAble(info, 'kind', 'translate', kind === 'translation');
+    this.assertAble('kind', 'translate', kind === 'translation');
     for (const [name, capability] of Object.entries(CAPABILITY_OF_OPTION)) {
       const value = options[name as keyof typeof CAPABILITY_OF_OPTION];
       const isGiven = Array.isArray(value) ? value.length > 0 : Boolean(value);
-      assertAble(info, `options.${name}`, capability, isGiven);
+      this.assertAble(`options.${name}`, capability, isGiven);
     }
-    assertLanguage(info, options.language);
+    assertLanguage(this.engine.info, options.language);
+  }
+
+  /** Bytes of a blob. @throws DomainError `file_not_found`, `file_too_large` */
+  async #size(key: string): Promise<number> {
+    const size = await this.blobs.size(key).catch((error: unknown) => {
+      throw asAbsent(key, error);
+    });
+    if (size === undefined) throw missing(key);
+    if (size > this.spec.uploadLimitBytes) throw fileTooLarge(this.spec.uploadLimitBytes);
+    return size;
+  }
+
+  /** A blob in memory. @throws DomainError `file_not_found`; the abort's error */
+  async #bytes(key: string, signal: AbortSignal): Promise<Buffer> {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of this.#pieces(key, signal)) pieces.push(piece);
+    return Buffer.concat(pieces);
+  }
+
+  /**
+   * The audio in an unlinked temporary file.
+   * @throws DomainError as `#bytes` and `AudioDownload` do, `file_too_large`
+   */
+  async #file(
+    audio: TranscriptionJob['audio'],
+    signal: AbortSignal,
+  ): Promise<ReceivedFile> {
+    const file = await ReceivedFile.open(this.spec.uploadLimitBytes);
+    try {
+      const pieces =
+        'url' in audio
+          ? this.downloads.pieces(audio.url, signal)
+          : this.#pieces(audio.blob, signal);
+      for await (const piece of pieces)
+        await file.append(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+      return file;
+    } catch (error) {
+      await file[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  async *#pieces(key: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of this.blobs.read(key)) {
+        if (signal.aborted) throw abortError(signal);
+        yield piece;
+      }
+    } catch (error) {
+      throw asAbsent(key, error);
+    }
   }
 }
+
+const missing = (key: string, cause?: unknown): DomainError =>
+  new DomainError('file_not_found', `There is no audio ${key} in the blob store.`, {
+    param: 'audio.blob',
+    cause,
+  });
+
+/** An invalid key counts as a missing blob. */
+const asAbsent = (key: string, error: unknown): unknown =>
+  error instanceof BlobMissing || error instanceof RangeError
+    ? missing(key, error)
+    : error;
 
 /**
  * @throws DomainError `invalid_value` when the engine does not recognise the language;

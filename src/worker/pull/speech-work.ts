@@ -12,7 +12,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { SynthesisService } from '../execution/synthesis.service.js';
-import { assertAble, type JobAnswer, type JobWork, wrongKind } from './job-work.js';
+import { JobWork } from './job-work.js';
 import { PullConnections } from './pull-connections.js';
 import { RequestQueue } from './request-queue.js';
 import { readWhole } from '../../platform/storage/blob-keys.js';
@@ -23,19 +23,17 @@ import { EmbeddingService } from '../execution/embedding.service.js';
 const MAX_BODY_BYTES = 64 * 1_048_576;
 
 @Injectable()
-export class EmbeddingWork implements JobWork {
+export class EmbeddingWork extends JobWork {
   constructor(
-    @Inject(ENGINE) private readonly engine: TextEmbedder,
+    @Inject(ENGINE) protected readonly engine: TextEmbedder,
     private readonly blobs: BlobStore,
     private readonly embedding: EmbeddingService,
-  ) {}
+  ) {
+    super();
+  }
 
-  async perform(
-    job: QueueJob,
-    envelope: CallEnvelope,
-    signal: AbortSignal,
-  ): Promise<JobAnswer> {
-    if (job.kind !== 'embedding') throw wrongKind(job, this.engine.kind);
+  async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal) {
+    if (job.kind !== 'embedding') throw this.wrongKind(job);
     const { body, ...options } = job.options;
     const call = {
       ...envelope,
@@ -86,24 +84,22 @@ export class EmbeddingWork implements JobWork {
  * result names the blob.
  */
 @Injectable()
-export class SpeechWork implements JobWork {
+export class SpeechWork extends JobWork {
   constructor(
-    @Inject(ENGINE) private readonly engine: SpeechSynthesizer,
+    @Inject(ENGINE) protected readonly engine: SpeechSynthesizer,
     private readonly blobs: BlobStore,
     private readonly synthesis: SynthesisService,
     private readonly connections: PullConnections,
     private readonly queue: RequestQueue,
-  ) {}
+  ) {
+    super();
+  }
 
-  async perform(
-    job: QueueJob,
-    envelope: CallEnvelope,
-    signal: AbortSignal,
-  ): Promise<JobAnswer> {
-    if (job.kind !== 'speech') throw wrongKind(job, this.engine.kind);
+  async perform(job: QueueJob, envelope: CallEnvelope, signal: AbortSignal) {
+    if (job.kind !== 'speech') throw this.wrongKind(job);
     const { text, speed } = job.options;
     if (text.trim() === '') throw invalidField('options.text', 'The text is empty.');
-    assertAble(this.engine.info, 'options.speed', 'speed', speed !== 1);
+    this.assertAble('options.speed', 'speed', speed !== 1);
     // Never the name of an earlier attempt: its worker may still be writing.
     const blob = `${QUEUE_BLOBS}speech/${randomUUID()}`;
     // What a slow store has not taken waits in memory, bounded by the text.
@@ -164,12 +160,12 @@ interface Spoken {
 }
 
 /** @throws DomainError when the engine made no audio */
-function answerOf(blob: string, { header, done }: Spoken): JobAnswer {
+function answerOf(blob: string, { header, done }: Spoken) {
   if (!header || !done)
     throw new DomainError('engine_failed', 'The engine made no audio.');
   const { durationS } = done;
   return {
-    value: { kind: 'speech', blob, ...header, durationS },
+    value: { kind: 'speech' as const, blob, ...header, durationS },
     execution: decodeExecution(done.execution),
   };
 }

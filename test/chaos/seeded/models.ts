@@ -1,8 +1,6 @@
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import {
-  syntheticText,
-  answerToken,
-} from '../../../src/worker/engines/synthetic/text.js';
+import { answerToken } from '../../../src/worker/engines/synthetic/generator.js';
+import { syntheticText } from '../../../src/worker/engines/synthetic/recognizer.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 
 /** Tokens of a whole answer of the synthetic language model. */

@@ -6,7 +6,7 @@ import { createEngine } from '../../../src/worker/engine-factory.js';
 import { type StreamEvent } from '../../../src/contracts/grpc/call.codec.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
-import { VoiceActivityStream } from '../../../src/worker/execution/voice-activity-stream.js';
+import { liveStream } from '../../../src/worker/execution/voice-activity-stream.js';
 import {
   joinSamples,
   modelSpec,
@@ -125,7 +125,7 @@ describe('a live stream with voice activity', () => {
   async function listen(samples: Int16Array, partials = false): Promise<StreamEvent[]> {
     const events: StreamEvent[] = [];
     const inner = await recognizer.openStream!({ language: 'en', partials });
-    const stream = new VoiceActivityStream(inner, openVoiceActivity(options), event =>
+    const stream = liveStream(inner, openVoiceActivity(options), event =>
       events.push(event),
     );
     for (let at = 0; at < samples.length; at += 320)
@@ -178,11 +178,7 @@ it('cuts speech without pauses into utterances of at most 15 s, where it is quie
       Promise.resolve(utterances.push(joinSamples(parts.splice(0)))).then(() => []),
     close: () => Promise.resolve(),
   };
-  const stream = new VoiceActivityStream(
-    recognizer,
-    openVoiceActivity(options),
-    () => undefined,
-  );
+  const stream = liveStream(recognizer, openVoiceActivity(options), () => undefined);
   for (let at = 0; at < speech.length; at += 320)
     await stream.push(speech.subarray(at, at + 320));
   await stream.commit();

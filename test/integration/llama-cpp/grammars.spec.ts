@@ -44,10 +44,7 @@ async function answers(grammar: Grammar, count: number): Promise<Buffer[]> {
 const parsed = (answer: Buffer): unknown => JSON.parse(answer.toString('utf8'));
 const keysOf = (answer: Buffer): string => Object.keys(parsed(answer) as object).join();
 
-import {
-  PlainReader,
-  HarmonyReader,
-} from '../../../src/worker/generation/answer-reader.js';
+import { answerReader } from '../../../src/worker/generation/answer-reader.js';
 
 describe('a grammar on llama.cpp', () => {
   it.each<[string, Grammar]>([
@@ -224,10 +221,7 @@ describe('a grammar on llama.cpp', () => {
     expect(told.length).toBeGreaterThan(3);
     for (const answer of told.map(String)) {
       expect(answer.startsWith(begin)).toBe(true);
-      const reader =
-        form === 'gpt-oss'
-          ? new HarmonyReader()
-          : new PlainReader({ toolForm: form, tools: { texts: ['go/to'] } });
+      const reader = answerReader({ toolForm: form, tools: { texts: ['go/to'] } });
       const parts = [reader.take(answer), reader.flush()];
       expect(
         parts

@@ -3,7 +3,6 @@ import { type ItemOutcome } from '@switchyard/engine-api/engine.js';
 import {
   readOpenAiHttpOptions,
   readOpenAiHttpSpeechOptions,
-  readOpenAiHttpTextOptions,
 } from '../../../src/worker/engines/openai-http/options.js';
 import { OpenAiHttpEmbedder } from '../../../src/worker/engines/openai-http/embedder.js';
 import { OpenAiHttpGenerator } from '../../../src/worker/engines/openai-http/generator.js';
@@ -69,7 +68,7 @@ export class UpstreamRig implements AsyncDisposable {
       model: 'm',
       ...options,
     });
-    return this.#loaded(new OpenAiHttpGenerator(readOpenAiHttpTextOptions(spec), timing));
+    return this.#loaded(new OpenAiHttpGenerator(readOpenAiHttpOptions(spec), timing));
   }
 
   async embedder(): Promise<OpenAiHttpEmbedder> {

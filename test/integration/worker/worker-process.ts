@@ -7,8 +7,10 @@ import {
   workerEnvironment,
   type WorkerSpec,
 } from '../../../src/platform/config/worker-spec.js';
-import { type WorkerMessage } from '../../../src/worker/lifecycle/supervisor-link.js';
+import { type reportToSupervisor } from '../../../src/worker/lifecycle/supervisor-link.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
+
+type WorkerMessage = Parameters<typeof reportToSupervisor>[0];
 
 const MAIN = fileURLToPath(new URL('../../../dist/main.worker.js', import.meta.url));
 const MIB = 1024 * 1024;

@@ -98,16 +98,16 @@ export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
     const isRerank = form === 'rerank';
     // All scores are wanted: the gateway chooses the best of them and adds the documents.
     const fields = { model, ...(isRerank && { top_n: inputs, return_documents: false }) };
-    return this.upstream.call({
+    const request = {
       path: isRerank ? '/rerank' : '/embeddings',
       accept: 'application/json',
       body: jsonBody(withJsonFields(body, fields)),
       signal,
-      read: async body => {
-        const answer = parsed(await textOf(body, LARGEST_ANSWER_BYTES), modelId);
-        const read = isRerank ? scoresIn : embeddingIn;
-        return { ...read(answer, modelId, inputs), usage: usageIn(answer.usage) };
-      },
+    };
+    return this.call(request, async body => {
+      const answer = parsed(await textOf(body, LARGEST_ANSWER_BYTES), modelId);
+      const read = isRerank ? scoresIn : embeddingIn;
+      return { ...read(answer, modelId, inputs), usage: usageIn(answer.usage) };
     });
   }
 }

@@ -236,7 +236,7 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
   async *generate(item: GenerateItem): AsyncGenerator<GenerationEvent> {
     const { modelId, model } = this.options;
     try {
-      using answer = await this.upstream.stream({
+      using answer = await this.stream({
         path: PATHS[item.form],
         accept: item.stream ? 'text/event-stream' : 'application/json',
         body: jsonBody(withJsonFields(item.body, { model })),

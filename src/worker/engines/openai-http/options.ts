@@ -69,13 +69,6 @@ export interface OpenAiHttpOptions extends Connection {
   readonly languages: readonly string[];
 }
 
-export interface OpenAiHttpSpeechOptions extends OpenAiHttpOptions {
-  /** The upstream's ids of its voices. */
-  readonly voices: readonly string[];
-  /** Hz, of what the upstream calls `pcm`. */
-  readonly sampleRate: number;
-}
-
 /**
  * Written by the engine itself; a key belongs in a file, where no log and no error
  * message quotes it.
@@ -98,27 +91,25 @@ const entryOf = ({ id, capabilities, languages }: ModelSpec) => ({
   languages,
 });
 
-/** @throws EngineOptionsError */
-export const readOpenAiHttpOptions = (spec: ModelSpec): OpenAiHttpOptions => ({
-  ...readOptions(spec, groupRules(spec.id), checkGroup),
-  ...entryOf(spec),
-});
-
 /**
  * Generations are calls of their own: no groups, so no `maxBatch`.
  * @throws EngineOptionsError
  */
-export const readOpenAiHttpTextOptions = (spec: ModelSpec): OpenAiHttpOptions => ({
-  ...readOptions(spec, connectionRules(spec.id), checkConnection),
-  ...entryOf(spec),
+export const readOpenAiHttpOptions = (spec: ModelSpec): OpenAiHttpOptions => ({
   maxBatch: 1,
+  ...(spec.kind === 'llm'
+    ? readOptions(spec, connectionRules(spec.id), checkConnection)
+    : readOptions(spec, groupRules(spec.id), checkGroup)),
+  ...entryOf(spec),
 });
 
 /** @throws EngineOptionsError */
-export function readOpenAiHttpSpeechOptions(spec: ModelSpec): OpenAiHttpSpeechOptions {
+export function readOpenAiHttpSpeechOptions(spec: ModelSpec) {
+  // Hz, of what the upstream calls `pcm`.
   const sampleRate = integerOption(8000, 48_000, 24_000);
   const rules = { ...groupRules(spec.id), sampleRate };
   const read = readOptions(spec, rules, checkGroup);
+  // The upstream's ids of its voices.
   const voices = [...new Set(Object.values(spec.voices))];
   if (voices.length > 0) return { ...read, ...entryOf(spec), voices };
   const allowed =

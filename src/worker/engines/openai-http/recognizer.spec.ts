@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type TranscribeItem } from '@switchyard/engine-api/speech-recognizer.js';
-import { fieldsOf, formatOf, multipartBody } from './recognizer.js';
+import { fieldsOf, multipartBody } from './recognizer.js';
 
 const item = (changes: Partial<TranscribeItem> = {}): TranscribeItem => ({
   ...{
@@ -15,10 +15,8 @@ const item = (changes: Partial<TranscribeItem> = {}): TranscribeItem => ({
   signal: new AbortController().signal,
   ...changes,
 });
-const asked = (changes: Partial<TranscribeItem>) => {
-  const wanted = item(changes);
-  return fieldsOf(wanted, 'm', formatOf(wanted) ?? 'verbose_json');
-};
+const asked = (changes: Partial<TranscribeItem>) =>
+  fieldsOf(item(changes), 'm', 'verbose_json');
 
 describe('what an upstream is asked', () => {
   it('is the model and the format when all is at its default', () => {

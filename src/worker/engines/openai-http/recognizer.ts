@@ -31,24 +31,23 @@ export function multipartBody(
 
 type ResponseFormat = 'verbose_json' | 'json' | 'diarized_json';
 
-/**
- * The one format that carries what was asked for; undefined: as much as the upstream can.
- */
-export function formatOf({
-  diarize,
-  logprobs,
-}: TranscribeItem): ResponseFormat | undefined {
-  if (diarize) return 'diarized_json';
-  return logprobs ? 'json' : undefined;
-}
+/** The one format that carries what was asked for, else as much as the upstream can. */
+const formatOf = (
+  { diarize, logprobs }: TranscribeItem,
+  richest: ResponseFormat,
+): ResponseFormat => (diarize ? 'diarized_json' : logprobs ? 'json' : richest);
 
-/** Defaults are left out: a server that does not know a field may refuse it. */
+/**
+ * Defaults are left out: a server that does not know a field may refuse it.
+ * @param richest format that the upstream is known to have
+ */
 export function fieldsOf(
   item: TranscribeItem,
   model: string,
-  format: ResponseFormat,
+  richest: ResponseFormat,
 ): readonly FormField[] {
   const { language, prompt, temperature, wordTimestamps, hotWords = [] } = item;
+  const format = formatOf(item, richest);
   const isTimed = wordTimestamps && format === 'verbose_json';
   return [
     ['model', model],
@@ -146,11 +145,12 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
     item: TranscribeItem,
     audio: Encoded,
   ): Promise<RecognizedTranscript> {
-    const format = formatOf(item) ?? this.#format;
+    const richest = this.#format;
     try {
-      return await this.#ask(item, audio, format);
+      return await this.#ask(item, audio, richest);
     } catch (error) {
-      if (format !== 'verbose_json' || !isRefusalOfFormat(error)) throw error;
+      if (formatOf(item, richest) !== 'verbose_json' || !isRefusalOfFormat(error))
+        throw error;
       this.#format = 'json';
       return this.#ask(item, audio, 'json');
     }
@@ -159,33 +159,32 @@ export class OpenAiHttpRecognizer extends UpstreamEngine implements SpeechRecogn
   #ask(
     item: TranscribeItem,
     audio: Encoded,
-    format: ResponseFormat,
+    richest: ResponseFormat,
   ): Promise<RecognizedTranscript> {
     const { language, wordTimestamps, signal, traceparent } = item;
-    return this.upstream.call({
+    const request = {
       path: item.task === 'translate' ? '/audio/translations' : '/audio/transcriptions',
       accept: 'application/json',
       body: multipartBody(
         audio.bytes,
         audio.filename,
-        fieldsOf(item, this.options.model, format),
+        fieldsOf(item, this.options.model, richest),
       ),
       signal,
       traceparent,
-      read: async body => {
-        const answer = parsed(await textOf(body, MAX_ANSWER_BYTES));
-        const spoken = item.task === 'translate' ? 'en' : language;
-        const transcript = transcriptIn(answer, {
-          language: spoken,
-          durationS: audio.durationS,
-          wordTimestamps,
-        });
-        if (transcript) return transcript;
-        throw unusableAnswer(
-          this.options.modelId,
-          'answered 200 without a transcript: no JSON with `text`.',
-        );
-      },
+    };
+    return this.call(request, async body => {
+      const answer = parsed(await textOf(body, MAX_ANSWER_BYTES));
+      const transcript = transcriptIn(answer, {
+        language: item.task === 'translate' ? 'en' : language,
+        durationS: audio.durationS,
+        wordTimestamps,
+      });
+      if (transcript) return transcript;
+      throw unusableAnswer(
+        this.options.modelId,
+        'answered 200 without a transcript: no JSON with `text`.',
+      );
     });
   }
 }

@@ -1,25 +1,33 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { otherContentIn, SpeechSamples } from './synthesizer.js';
+import { otherContentIn, speechIn } from './synthesizer.js';
 
 const PCM = Buffer.from(Int16Array.from({ length: 50 }, (_, i) => i * 500 - 9000).buffer);
+
+/** The samples of a body that comes in these pieces. */
+async function samplesOf(pieces: readonly Uint8Array[]): Promise<number[]> {
+  const samples: number[] = [];
+  for await (const some of speechIn(Readable.from(pieces), 'm')) samples.push(...some);
+  return samples;
+}
 
 describe('SpeechSamples', () => {
   it.each([1, 2, 3, 5, 7, 64, 1000])(
     'gives the same samples when the bytes come %i at a time',
-    size => {
-      const speech = new SpeechSamples('m');
-      const samples: number[] = [];
-      for (let at = 0; at < PCM.length; at += size)
-        samples.push(...speech.take(PCM.subarray(at, at + size)));
-      samples.push(...speech.end());
-      expect(samples).toEqual([...new Int16Array(PCM.buffer, PCM.byteOffset, 50)]);
+    async size => {
+      const pieces = Array.from({ length: Math.ceil(PCM.length / size) }, (_, i) =>
+        PCM.subarray(i * size, (i + 1) * size),
+      );
+      expect(await samplesOf(pieces)).toEqual([
+        ...new Int16Array(PCM.buffer, PCM.byteOffset, 50),
+      ]);
     },
   );
 
-  it('keeps a body shorter than any container name, and drops half a sample at the end', () => {
-    const speech = new SpeechSamples('m');
-    expect([...speech.take(Buffer.from([1, 0, 9]))]).toEqual([]);
-    expect([...speech.end()]).toEqual([1]);
+  it('keeps a body shorter than any container name, and drops half a sample at the end', async () => {
+    const parts = speechIn(Readable.from([Buffer.from([1, 0, 9])]), 'm');
+    expect([...(await parts.next()).value!]).toEqual([]);
+    expect([...(await parts.next()).value!]).toEqual([1]);
   });
 
   it.each([
@@ -27,11 +35,9 @@ describe('SpeechSamples', () => {
     ['ID3\x04', 'MP3'],
     ['OggS', 'Ogg'],
     ['fLaC', 'FLAC'],
-  ])('refuses bytes that begin with %j, even one at a time', (start, name) => {
-    const speech = new SpeechSamples('m');
-    expect(() =>
-      [...start].forEach(byte => speech.take(Buffer.from(byte, 'latin1'))),
-    ).toThrow(`sent ${name}`);
+  ])('refuses bytes that begin with %j, even one at a time', async (start, name) => {
+    const bytes = [...start].map(byte => Buffer.from(byte, 'latin1'));
+    await expect(samplesOf(bytes)).rejects.toThrow(`sent ${name}`);
   });
 });
 

@@ -8,7 +8,7 @@ import {
   type SpeechSynthesizer,
   type SynthesizeItem,
 } from '@switchyard/engine-api/speech-synthesizer.js';
-import { type OpenAiHttpSpeechOptions } from './options.js';
+import { type readOpenAiHttpSpeechOptions } from './options.js';
 import { UpstreamEngine } from './upstream-engine.js';
 import { jsonBody, type RequestBody } from './upstream-exchange.js';
 import { unusableAnswer } from './upstream-failure.js';
@@ -32,35 +32,29 @@ export function otherContentIn(contentType: string | undefined): string | undefi
   return OTHER_CONTENT.exec(contentType ?? '') ? contentType : undefined;
 }
 
-/** Bytes of a PCM s16le body as samples, however the network cut them. */
-export class SpeechSamples {
-  #kept: Uint8Array = new Uint8Array(0);
-  #begun = false;
-
-  constructor(private readonly modelId: string) {}
-
-  /**
-   * Whole samples of what has come; the rest waits for more.
-   * @throws UpstreamFailure naming the container that the bytes are.
-   */
-  take(chunk: Uint8Array): Int16Array {
-    const bytes =
-      this.#kept.byteLength === 0 ? chunk : Buffer.concat([this.#kept, chunk]);
-    if (!this.#begun && bytes.byteLength < LONGEST_START) return this.#keep(bytes, 0);
-    if (!this.#begun) refuseContainer(bytes, this.modelId);
-    this.#begun = true;
-    return this.#keep(bytes, bytes.byteLength & ~1);
+/**
+ * The bytes of a PCM s16le body as samples, however the network cut them. An odd last byte
+ * is no sample.
+ * @throws UpstreamFailure naming the container that the bytes are
+ */
+export async function* speechIn(
+  body: AsyncIterable<Uint8Array>,
+  modelId: string,
+): AsyncGenerator<Int16Array> {
+  let kept: Uint8Array = new Uint8Array(0);
+  let begun = false;
+  for await (const chunk of body) {
+    const bytes = kept.byteLength === 0 ? chunk : Buffer.concat([kept, chunk]);
+    // A body shorter than the longest container's name is audio, too.
+    if (!begun && bytes.byteLength >= LONGEST_START) {
+      refuseContainer(bytes, modelId);
+      begun = true;
+    }
+    const whole: number = begun ? bytes.byteLength & ~1 : 0;
+    kept = bytes.slice(whole);
+    yield samplesOf(bytes.subarray(0, whole));
   }
-
-  /** A body shorter than the longest container's name. An odd last byte is no sample. */
-  end(): Int16Array {
-    return samplesOf(this.#kept);
-  }
-
-  #keep(bytes: Uint8Array, taken: number): Int16Array {
-    this.#kept = bytes.slice(taken);
-    return samplesOf(bytes.subarray(0, taken));
-  }
+  yield samplesOf(kept);
 }
 
 function refuseContainer(bytes: Uint8Array, modelId: string): void {
@@ -74,15 +68,15 @@ function refuseContainer(bytes: Uint8Array, modelId: string): void {
 }
 
 /** Synthesis at an OpenAI-compatible server: raw PCM, passed on as it comes in. */
-export class OpenAiHttpSynthesizer
-  extends UpstreamEngine<OpenAiHttpSpeechOptions>
-  implements SpeechSynthesizer
-{
+export class OpenAiHttpSynthesizer extends UpstreamEngine implements SpeechSynthesizer {
   readonly kind = 'tts';
   readonly sampleRate: number;
   readonly voices: SpeechSynthesizer['voices'];
 
-  constructor(options: OpenAiHttpSpeechOptions, timing?: RetryTiming) {
+  constructor(
+    options: ReturnType<typeof readOpenAiHttpSpeechOptions>,
+    timing?: RetryTiming,
+  ) {
     super(options, ['speech', 'speed'], timing);
     this.sampleRate = options.sampleRate;
     this.voices = options.voices.map(id => ({ id, name: id, language: '', gender: '' }));
@@ -91,9 +85,10 @@ export class OpenAiHttpSynthesizer
   synthesize(
     batch: readonly SynthesizeItem[],
   ): Promise<readonly ItemOutcome<{ readonly durationS: number }>[]> {
+    const voices = this.voices.map(({ id }) => id);
     return this.each(batch, async item => {
       // What needs no upstream to be refused.
-      checkSpeechItem(item, this.options.voices);
+      checkSpeechItem(item, voices);
       if (item.text.trim() === '') throw nothingToSpeak();
       return { durationS: (await this.#speak(item)) / this.sampleRate };
     });
@@ -101,14 +96,14 @@ export class OpenAiHttpSynthesizer
 
   /** Samples emitted. */
   #speak(item: SynthesizeItem): Promise<number> {
-    return this.upstream.call({
+    const request = {
       path: '/audio/speech',
       accept: 'audio/pcm, application/octet-stream, */*;q=0.1',
       body: orderOf(item, this.options.model),
       signal: item.signal,
       traceparent: item.traceparent,
-      read: (body, answer) => this.#passOn(item, body, answer),
-    });
+    };
+    return this.call(request, (body, answer) => this.#passOn(item, body, answer));
   }
 
   async #passOn(
@@ -120,15 +115,12 @@ export class OpenAiHttpSynthesizer
     const other = otherContentIn(answer.headers['content-type']);
     if (other !== undefined)
       throw unusableAnswer(modelId, `sent ${other} although response_format was pcm.`);
-    const speech = new SpeechSamples(modelId);
     let emitted = 0;
-    const emit = (samples: Int16Array): void => {
+    for await (const samples of speechIn(body, modelId)) {
       item.signal.throwIfAborted();
       if (samples.length > 0) item.emit(samples);
       emitted += samples.length;
-    };
-    for await (const chunk of body) emit(speech.take(chunk));
-    emit(speech.end());
+    }
     if (emitted === 0) throw unusableAnswer(modelId, 'answered without audio.');
     return emitted;
   }

@@ -1,5 +1,8 @@
-import { type BehaviorSubject } from 'rxjs';
-import { type RetryTiming } from '../../../platform/http/retry-after.js';
+import { open, readFile } from 'node:fs/promises';
+import { type IncomingMessage } from 'node:http';
+import { type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { BehaviorSubject } from 'rxjs';
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import {
   cancelledError,
   type EngineCapability,
@@ -9,45 +12,114 @@ import {
   succeeded,
 } from '@switchyard/engine-api/engine.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import { DomainError } from '../../../core/errors/domain-error.js';
+import { pause } from '../../../platform/clock/pause.js';
+import { isLoopback } from '../../../platform/http/networks.js';
+import {
+  REAL_TIMING,
+  retryAfterMs,
+  type RetryTiming,
+} from '../../../platform/http/retry-after.js';
+import { contextAfter, traceparentOf } from '../../../platform/tracing/tracing.module.js';
 import { type OpenAiHttpOptions } from './options.js';
-import { textOf } from './upstream-exchange.js';
-import { Upstream } from './upstream.js';
+import {
+  bodyOf,
+  failureOfNetwork,
+  type RequestBody,
+  textOf,
+  UpstreamExchange,
+} from './upstream-exchange.js';
+import { failureOfStatus, problemIn, withRetries } from './upstream-failure.js';
+
+/** Any key is shorter; a longer file is another file. */
+const MAX_BYTES = 4096;
+const OTHERS_MAY_READ = 0o004;
+
+/**
+ * Reads a bearer key. A file that everyone may read is taken with a warning, not refused:
+ * the secrets of Docker and Kubernetes come with mode 0444 and 0644.
+ *
+ * @throws Error naming the file and what is wrong with it, never its content.
+ */
+async function readApiKey(path: string) {
+  const { content, mode } = await readSmallFile(path);
+  const key = content.trim();
+  if (key === '')
+    throw new Error(
+      `options.apiKeyFile: ${path} is empty; write the key of the upstream into it`,
+    );
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new Error(
+      `options.apiKeyFile: ${path} must hold one line with the key and nothing else`,
+    );
+  // Said once to the operator; the key is not in it.
+  const warning = `${path} holds a key and everyone may read it; chmod 600 ${path}`;
+  return { key, warning: mode & OTHERS_MAY_READ ? warning : undefined };
+}
+
+async function readSmallFile(path: string) {
+  try {
+    await using file = await open(path, 'r');
+    const { mode, size } = await file.stat();
+    if (size > MAX_BYTES) throw new Error(`${size} bytes are too many for a key`);
+    return { content: await file.readFile('utf8'), mode };
+  } catch (error) {
+    throw unreadable('apiKeyFile', path, error as Error);
+  }
+}
+
+async function readAuthorities(path: string): Promise<string> {
+  const pem = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw unreadable('caFile', path, error as Error);
+  });
+  if (pem.includes('-----BEGIN CERTIFICATE-----')) return pem;
+  throw new Error(`options.caFile: ${path} holds no certificate in PEM form`);
+}
+
+const unreadable = (option: string, path: string, cause: Error): Error =>
+  new Error(`options.${option}: cannot read ${path}: ${cause.message}`, { cause });
+
+/**
+ * What the files of these options hold, and what the operator should be warned of.
+ * @throws Error naming the file that cannot be used
+ */
+async function readCredentials({
+  apiKeyFile,
+  caFile,
+  baseUrl,
+}: Pick<OpenAiHttpOptions, 'apiKeyFile' | 'caFile' | 'baseUrl'>) {
+  const read = apiKeyFile === undefined ? undefined : await readApiKey(apiKeyFile);
+  const ca = caFile === undefined ? undefined : await readAuthorities(caFile);
+  const isBare = baseUrl.startsWith('http:') && !isLoopback(new URL(baseUrl).hostname);
+  const exposed = 'options.baseUrl is http: the key travels unencrypted';
+  return {
+    key: read?.key,
+    ca,
+    warnings: [read?.warning, read && isBare ? exposed : undefined],
+  };
+}
+
+interface UpstreamRequest {
+  /** Below `baseUrl`, such as `/audio/speech`. */
+  readonly path: string;
+  readonly accept: string;
+  /** Absent: a GET, else a POST. */
+  readonly body?: RequestBody;
+  readonly signal: AbortSignal;
+  /**
+   * W3C Trace Context; absent: the call has no span, and tells the upstream of no trace.
+   */
+  readonly traceparent?: string | undefined;
+}
 
 const LONGEST_PROBE_MS = 5000;
 const LONGEST_LIST_BYTES = 1_048_576;
-
+const ERROR_BYTES = 65_536;
 /**
- * One look at `GET /models`. An upstream that is away, or that has no such route, is no
- * reason not to start: the worker would only restart for ever. It is ready as soon as
- * the upstream answers.
- * @returns as revision what ran, as far as the upstream tells: `whisper-large-v3
- *   (2024-05-01) at gpu-7:8000`
+ * Pauses between the probes of an upstream that is away; the longest one is also the
+ * limit of a probe.
  */
-async function probe(
-  upstream: Upstream,
-  { baseUrl, model, timeoutMs }: OpenAiHttpOptions,
-) {
-  const { host } = new URL(baseUrl);
-  const revision = `${model} at ${host}`;
-  try {
-    const list = await upstream.attempt({
-      path: '/models',
-      accept: 'application/json',
-      signal: AbortSignal.timeout(Math.min(LONGEST_PROBE_MS, timeoutMs)),
-      read: body => textOf(body, LONGEST_LIST_BYTES),
-    });
-    const { data } = (JSON.parse(list) ?? {}) as { readonly data?: unknown };
-    if (!Array.isArray(data)) throw new Error('the answer has no `data`');
-    const listed = data.filter(isObject);
-    const found = listed.find(({ id }) => id === model);
-    if (found) return { revision: `${model}${madeOn(found)} at ${host}` };
-    const warning = `${baseUrl}/models does not list options.model '${model}'${names(listed)}`;
-    return { revision, warning };
-  } catch (error) {
-    const { message } = error as Error;
-    return { revision, warning: `${baseUrl}/models gave no list of models: ${message}` };
-  }
-}
+const PROBES = { firstMs: 250, longestMs: 5000 };
 
 function madeOn({ created }: Fields): string {
   if (typeof created !== 'number' || !(created > 0 && created < 1e11)) return '';
@@ -86,33 +158,32 @@ function unloadedInfo(
 }
 
 /**
- * The life of an engine that is another server: opened at load, asked what it has, closed
- * at the end.
+ * An engine that is another server: its key, its connections, its failures. Nothing is
+ * read or opened before `load()`; it is asked then what it has.
  */
-export abstract class UpstreamEngine<
-  Options extends OpenAiHttpOptions = OpenAiHttpOptions,
-> {
+export abstract class UpstreamEngine {
   /**
    * Called while it loads. A process warning is a line on stderr, which the supervisor of
    * a process keeps.
    */
   onWarning: (text: string) => void = text =>
     process.emitWarning(text, 'UpstreamWarning');
-  protected readonly upstream: Upstream;
+  /**
+   * True from a connection that failed or was cut until the upstream answers a probe,
+   * whatever it answers.
+   */
+  readonly away$ = new BehaviorSubject(false);
   info: EngineInfo;
+  #exchange: UpstreamExchange | undefined;
+  #key: string | undefined;
 
   /** `carried`: what the protocol can ask an upstream of this kind for. */
   constructor(
-    protected readonly options: Options,
+    protected readonly options: OpenAiHttpOptions,
     carried: readonly EngineCapability[],
-    timing?: RetryTiming,
+    private readonly timing: RetryTiming = REAL_TIMING,
   ) {
-    this.upstream = new Upstream(options, timing);
     this.info = unloadedInfo(options, carried);
-  }
-
-  get away$(): BehaviorSubject<boolean> {
-    return this.upstream.away$;
   }
 
   /**
@@ -120,16 +191,47 @@ export abstract class UpstreamEngine<
    * file that cannot be used.
    */
   async load(): Promise<void> {
-    const warnings = await this.upstream.open();
-    const { revision, warning } = await probe(this.upstream, this.options);
+    const { key, ca, warnings } = await readCredentials(this.options);
+    this.#key = key;
+    this.#exchange = new UpstreamExchange(this.options, ca);
+    const { revision, warning } = await this.#lookAtModels();
     for (const text of [...warnings, warning])
       if (text !== undefined) this.onWarning(`Model '${this.options.modelId}': ${text}`);
     this.info = { ...this.info, revision };
   }
 
+  /** Idempotent. */
   close(): Promise<void> {
-    this.upstream.close();
+    this.#exchange?.close(
+      new DomainError('shutting_down', 'The worker is shutting down.'),
+    );
     return Promise.resolve();
+  }
+
+  /**
+   * @param read takes the body of a 2xx answer. Its own errors pass through and are never
+   *   retried, except an UpstreamFailure that says so
+   * @throws DomainError; the signal's reason once it aborts, with the connection closed
+   */
+  protected call<T>(
+    request: UpstreamRequest,
+    read: (body: AsyncIterable<Buffer>, answer: IncomingMessage) => Promise<T>,
+  ): Promise<T> {
+    return this.#retried(request.signal, async () => {
+      using answer = await this.#answered(request);
+      return await read(answer.body, answer.head);
+    });
+  }
+
+  /**
+   * Retries like `call`, until there is an answer. Reading it is the caller's, at the
+   * caller's pace, and is tried once: it fails with `UpstreamFailure` when the network
+   * does, and the signal ends it. Disposing of the answer closes its connection unless all
+   * was read.
+   * @throws DomainError
+   */
+  protected stream(request: UpstreamRequest) {
+    return this.#retried(request.signal, () => this.#answered(request));
   }
 
   /** Side by side; whatever goes wrong is the outcome of its item (D-05). */
@@ -150,4 +252,130 @@ export abstract class UpstreamEngine<
     };
     return Promise.all(batch.map(outcome));
   }
+
+  /**
+   * One look at `GET /models`. An upstream that is away, or that has no such route, is no
+   * reason not to start: the worker would only restart for ever. It is ready as soon as
+   * the upstream answers.
+   * @returns as revision what ran, as far as the upstream tells: `whisper-large-v3
+   *   (2024-05-01) at gpu-7:8000`
+   */
+  async #lookAtModels() {
+    const { baseUrl, model, timeoutMs } = this.options;
+    const { host } = new URL(baseUrl);
+    const revision = `${model} at ${host}`;
+    try {
+      using answer = await this.#answered({
+        path: '/models',
+        accept: 'application/json',
+        signal: AbortSignal.timeout(Math.min(LONGEST_PROBE_MS, timeoutMs)),
+      });
+      const list = await textOf(answer.body, LONGEST_LIST_BYTES);
+      const { data } = (JSON.parse(list) ?? {}) as { readonly data?: unknown };
+      if (!Array.isArray(data)) throw new Error('the answer has no `data`');
+      const listed = data.filter(isObject);
+      const found = listed.find(({ id }) => id === model);
+      if (found) return { revision: `${model}${madeOn(found)} at ${host}` };
+      const warning = `${baseUrl}/models does not list options.model '${model}'${names(listed)}`;
+      return { revision, warning };
+    } catch (error) {
+      const { message } = error as Error;
+      return {
+        revision,
+        warning: `${baseUrl}/models gave no list of models: ${message}`,
+      };
+    }
+  }
+
+  #retried<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+    return withRetries({ attempt, policy: this.options, signal, timing: this.timing });
+  }
+
+  /**
+   * Once, without retries. @throws UpstreamFailure unless the status is 2xx; the signal's
+   * reason
+   */
+  async #answered(request: UpstreamRequest) {
+    const { modelId } = this.options;
+    const span = spanOf(request);
+    const head = await this.#send(request, span).catch((error: unknown) => {
+      span
+        ?.setStatus({ code: SpanStatusCode.ERROR, message: (error as Error).message })
+        .end();
+      throw error;
+    });
+    // What was not read to its end would keep the connection, and the upstream at work.
+    const close = (): void => {
+      if (!head.readableEnded) head.destroy();
+      span?.end();
+    };
+    const status = head.statusCode ?? 0;
+    span?.setAttribute('http.response.status_code', status);
+    if (status >= 200 && status < 300)
+      return { head, body: bodyOf(head, modelId), [Symbol.dispose]: close };
+    try {
+      const text = await textOf(bodyOf(head, modelId), ERROR_BYTES);
+      const { headers } = head;
+      throw failureOfStatus(modelId, {
+        status,
+        headers,
+        problem: problemIn(text, this.#key),
+        retryAfterMs: retryAfterMs(headers, Date.now()),
+      });
+    } finally {
+      close();
+    }
+  }
+
+  async #send(
+    { path, accept, body, signal }: UpstreamRequest,
+    span?: Span,
+  ): Promise<IncomingMessage> {
+    const { modelId } = this.options;
+    if (!this.#exchange)
+      throw new DomainError('engine_failed', `Model '${modelId}' is not loaded.`);
+    const headers: Record<string, string> = { ...this.options.headers, accept };
+    if (this.#key !== undefined) headers.authorization = `Bearer ${this.#key}`;
+    const traceparent = span && traceparentOf(span.spanContext());
+    if (traceparent !== undefined) headers.traceparent = traceparent;
+    try {
+      return await this.#exchange.send({ path, headers, signal, body });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof DomainError) throw error;
+      const failure = failureOfNetwork(modelId, error as Error);
+      if (failure.error.code !== 'engine_failed')
+        void this.#probe(this.#exchange.closing);
+      throw failure;
+    }
+  }
+
+  /** Probes the upstream until it answers. */
+  async #probe(closing: AbortSignal): Promise<void> {
+    if (this.away$.value) return;
+    this.away$.next(true);
+    for (let failures = 1; this.away$.value && !closing.aborted; failures++) {
+      await pause(backoffMs(failures, PROBES), closing);
+      const signal = AbortSignal.timeout(PROBES.longestMs);
+      await this.#send({ path: '/models', accept: 'application/json', signal }).then(
+        answer => {
+          answer.destroy();
+          this.away$.next(false);
+        },
+        () => undefined,
+      );
+    }
+  }
 }
+
+/** One attempt. While only the caller traces, it stands for the caller's own span. */
+const spanOf = ({ path, traceparent }: UpstreamRequest): Span | undefined =>
+  traceparent === undefined
+    ? undefined
+    : trace
+        .getTracer('switchyard')
+        .startSpan(
+          `upstream ${path}`,
+          { kind: SpanKind.CLIENT },
+          contextAfter(traceparent),
+        );

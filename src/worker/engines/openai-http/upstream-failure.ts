@@ -1,6 +1,9 @@
+import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { type IncomingHttpHeaders } from 'node:http';
 import { DomainError, type ErrorCode } from '../../../core/errors/domain-error.js';
+import { type RetryTiming } from '../../../platform/http/retry-after.js';
+import { type OpenAiHttpOptions } from './options.js';
 import { ERROR_REGISTRY, isErrorCode } from '../../../contracts/errors/error-registry.js';
 
 /** What an upstream says about its failure, brought to one shape. */
@@ -172,3 +175,42 @@ function explanation({ status, headers, problem }: AnswerStatus): string {
 
 const said = ({ message }: UpstreamProblem): string =>
   message === '' ? '' : ` It says: ${message}`;
+
+/** As OpenAI's clients. */
+const OWN_WAITS = { firstMs: 500, longestMs: 8000 };
+
+/**
+ * Attempts until one succeeds, fails for good, or none are left; never another one once
+ * `signal` has aborted.
+ *
+ * @throws DomainError of the last attempt, the abort's reason, or whatever
+ *   else `attempt` threw.
+ */
+export async function withRetries<T>({
+  attempt,
+  policy: { retries, maxRetryWaitMs },
+  signal,
+  timing,
+}: {
+  readonly attempt: () => Promise<T>;
+  readonly policy: Pick<OpenAiHttpOptions, 'retries' | 'maxRetryWaitMs'>;
+  readonly signal: AbortSignal;
+  readonly timing: RetryTiming;
+}): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    signal.throwIfAborted();
+    try {
+      return await attempt();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof UpstreamFailure)) throw error;
+      if (error.retry === undefined || tries > retries) {
+        if (tries > 1) error.error.message += ` (${tries} attempts)`;
+        throw error.error;
+      }
+      const { afterMs } = error.retry;
+      const waitMs = afterMs ?? backoffMs(tries, OWN_WAITS, () => timing.random());
+      await timing.sleep(Math.min(maxRetryWaitMs, waitMs), signal);
+    }
+  }
+}

@@ -1,16 +1,15 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
-import { SyntheticDevice } from './device.js';
+import { syntheticDevice } from './device.js';
 import { readSyntheticOptions } from './options.js';
 
 const signal = new AbortController().signal;
 
-function device(options: ModelSpec['options'], crash?: () => void): SyntheticDevice {
-  return new SyntheticDevice(
+const device = (options: ModelSpec['options'], crash?: () => void) =>
+  syntheticDevice(
     readSyntheticOptions({ id: 'm', engine: 'synthetic', options } as ModelSpec),
     crash,
   );
-}
 
 const item = (content: Buffer | string, own = signal) => ({
   requestId: 'r',
@@ -20,10 +19,10 @@ const item = (content: Buffer | string, own = signal) => ({
 type Item = ReturnType<typeof item>;
 const contentOf = ({ content }: Item) => content;
 const run = (
-  gpu: SyntheticDevice,
+  gpu: ReturnType<typeof device>,
   items: readonly Item[],
   onStep?: (done: number) => void,
-) => gpu.run(items, contentOf, onStep);
+) => gpu(items, contentOf, onStep);
 
 describe('SyntheticDevice', () => {
   it('costs no timer and no turn of the loop when the cost is 0', async () => {

@@ -32,82 +32,87 @@ interface DeviceItem {
 }
 
 /** No chance to clean up, as in a native crash. */
-export const crash = (): unknown => process.kill(process.pid, 'SIGKILL');
+const crash = (): unknown => process.kill(process.pid, 'SIGKILL');
 
-export const scriptedFailure = ({ marker }: ScriptedFault): DomainError =>
+const scriptedFailure = ({ marker }: ScriptedFault): DomainError =>
   new DomainError('engine_failed', `Scripted fault '${marker}'.`);
+
+/** Fails, or ends this process, if that is what the fault does. */
+export function strike(fault: ScriptedFault | undefined): void {
+  if (fault?.action === 'fail') throw scriptedFailure(fault);
+  if (fault?.action === 'crash') crash();
+}
 
 /**
  * Pretends to be an accelerator: a call costs a + b·n milliseconds, whoever is still
  * interested in its answers.
  */
-export class SyntheticDevice {
-  readonly #randomness = mulberry32(1);
-
-  constructor(
-    private readonly options: SyntheticOptions,
-    private readonly onCrash = crash,
-  ) {}
-
+export function syntheticDevice(options: SyntheticOptions, onCrash = crash) {
+  const randomness = mulberry32(1);
   /**
    * One engine call.
    * @param contentOf what scripted faults look at
    * @param onStep told after each part, with the share of the work that is done
    * @returns why an item has no value; undefined: it has one. In order
    */
-  async run<Item extends DeviceItem>(
+  return async <Item extends DeviceItem>(
     items: readonly Item[],
     contentOf: (item: Item) => Uint8Array | string,
     onStep: (done: number) => void = () => undefined,
-  ): Promise<(Error | undefined)[]> {
-    const faults = items.map(item => this.#faultOf(contentOf(item)));
+  ): Promise<(Error | undefined)[]> => {
+    const faults = items.map(item => faultOf(contentOf(item), options));
     if (!areGone(items)) {
       const strikes = (action: ScriptedFault['action']): boolean =>
         faults.some(fault => fault?.action === action);
-      if (strikes('crash')) this.onCrash();
+      if (strikes('crash')) onCrash();
       if (strikes('hang')) await new Promise<never>(() => undefined);
-      await this.#work(items, this.#costMs(faults), onStep);
+      const spread = options.jitter === 0 ? 0 : options.jitter * (2 * randomness() - 1);
+      await work(items, costMs(faults, options, 1 + spread), options.steps, onStep);
     }
     return items.map(({ signal, requestId }, at) => {
       if (signal.aborted) return cancelledError(requestId);
       const fault = faults[at];
       return fault?.action === 'fail' ? scriptedFailure(fault) : undefined;
     });
-  }
+  };
+}
 
-  async #work(
-    items: readonly DeviceItem[],
-    costMs: number,
-    onStep: (done: number) => void,
-  ): Promise<void> {
-    const startMs = performance.now();
-    const { steps } = this.options;
-    for (let step = 1; step <= steps; step++) {
-      if (areGone(items)) return;
-      if (costMs > 0) await sleepUntil(startMs + (costMs * step) / steps);
-      onStep(step / steps);
-    }
+async function work(
+  items: readonly DeviceItem[],
+  totalMs: number,
+  steps: number,
+  onStep: (done: number) => void,
+): Promise<void> {
+  const startMs = performance.now();
+  for (let step = 1; step <= steps; step++) {
+    if (areGone(items)) return;
+    if (totalMs > 0) await sleepUntil(startMs + (totalMs * step) / steps);
+    onStep(step / steps);
   }
+}
 
-  #costMs(faults: readonly (ScriptedFault | undefined)[]): number {
-    const { baseMs, perItemMs, jitter } = this.options;
-    const slowMs = faults.reduce(
-      (sum, fault) => sum + (fault?.action === 'slow' ? fault.ms : 0),
-      0,
-    );
-    const factor = jitter === 0 ? 1 : 1 + jitter * (2 * this.#randomness() - 1);
-    return (baseMs + perItemMs * faults.length) * factor + slowMs;
-  }
+function costMs(
+  faults: readonly (ScriptedFault | undefined)[],
+  { baseMs, perItemMs }: SyntheticOptions,
+  factor: number,
+): number {
+  const slowMs = faults.reduce(
+    (sum, fault) => sum + (fault?.action === 'slow' ? fault.ms : 0),
+    0,
+  );
+  return (baseMs + perItemMs * faults.length) * factor + slowMs;
+}
 
-  #faultOf(content: Uint8Array | string): ScriptedFault | undefined {
-    const { faults } = this.options;
-    if (faults.length === 0) return undefined;
-    const text =
-      typeof content === 'string'
-        ? content
-        : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-    return faults.find(({ marker }) => text.includes(marker));
-  }
+function faultOf(
+  content: Uint8Array | string,
+  { faults }: SyntheticOptions,
+): ScriptedFault | undefined {
+  if (faults.length === 0) return undefined;
+  const text =
+    typeof content === 'string'
+      ? content
+      : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+  return faults.find(({ marker }) => text.includes(marker));
 }
 
 const areGone = (items: readonly DeviceItem[]): boolean =>
@@ -127,7 +132,7 @@ function mulberry32(seed: number): () => number {
 /** The life of an engine on a pretended device: there is nothing to load. */
 export abstract class SyntheticEngine {
   readonly info: EngineInfo;
-  protected readonly device: SyntheticDevice;
+  protected readonly device: ReturnType<typeof syntheticDevice>;
 
   /** @param abilities of this kind of engine */
   constructor(
@@ -135,7 +140,7 @@ export abstract class SyntheticEngine {
     abilities: Pick<EngineInfo, 'capabilities'> & Partial<EngineInfo>,
   ) {
     const { device, maxBatch, maxConcurrent } = options;
-    this.device = new SyntheticDevice(options);
+    this.device = syntheticDevice(options);
     this.info = {
       engine: 'synthetic',
       device,

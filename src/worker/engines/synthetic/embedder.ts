@@ -8,7 +8,6 @@ import {
 } from '@switchyard/engine-api/text-embedder.js';
 import { outcomesOf, SyntheticEngine } from './device.js';
 import { type SyntheticOptions } from './options.js';
-import { syntheticBody } from './text.js';
 
 /**
  * Vectors with no model: directions that only the text decides, computed in groups at
@@ -22,7 +21,7 @@ export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
   }
 
   async embed(batch: readonly EmbedItem[]): Promise<readonly ItemOutcome<Embedding>[]> {
-    const errors = await this.device.run(batch, ({ body }) => body);
+    const errors = await this.device(batch, ({ body }) => body);
     return outcomesOf(errors, at => {
       const { form, body } = batch[at]!;
       return form === 'rerank' ? this.#scores(body) : this.#embedding(body);
@@ -42,9 +41,11 @@ export class SyntheticEmbedder extends SyntheticEngine implements TextEmbedder {
   }
 
   #embedding(body: Buffer): Embedding {
-    const request = syntheticBody(body);
-    const inputs = inputsIn(request.input);
-    const dimensions = request.dimensions ?? this.options.dimensions;
+    // As the gateway has checked it.
+    const { input, dimensions = this.options.dimensions } = JSON.parse(
+      body.toString('utf8'),
+    ) as { readonly input?: unknown; readonly dimensions?: number };
+    const inputs = inputsIn(input);
     const vectors = new Float32Array(inputs.length * dimensions);
     inputs.forEach((text, index) =>
       vectors.set(vectorOf(text, dimensions), index * dimensions),

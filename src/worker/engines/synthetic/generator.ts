@@ -16,9 +16,8 @@ import {
   type TextGenerator,
   type TokenItem,
 } from '../text-generator.js';
-import { crash, scriptedFailure, sleepUntil, SyntheticEngine } from './device.js';
+import { sleepUntil, strike, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { answerToken, syntheticBody } from './text.js';
 
 /** The rest is left to `sleepUntil`, which is exact and hears no abort. */
 const TIMER_SLACK_MS = 2;
@@ -73,8 +72,7 @@ export class SyntheticGenerator extends SyntheticEngine implements TextGenerator
     signal: AbortSignal,
   ): Promise<void> {
     if (fault?.afterTokens !== token) return;
-    if (fault.action === 'fail') throw scriptedFailure(fault);
-    if (fault.action === 'crash') crash();
+    strike(fault);
     if (fault.action === 'hang') await this.#step(signal, Infinity);
   }
 }
@@ -83,6 +81,15 @@ const abortedBy = (signal: AbortSignal): Error =>
   signal.reason instanceof Error
     ? signal.reason
     : cancelledError('of the synthetic engine');
+
+/** As the gateway has checked it. */
+interface AskedBody {
+  readonly continue_token_ids?: readonly number[] | null;
+  readonly return_token_ids?: unknown;
+  readonly messages?: readonly { readonly content?: unknown }[];
+  readonly prompt?: unknown;
+  readonly stream_options?: { readonly include_usage?: unknown } | null;
+}
 
 /** What one request is answered, token by token. */
 class SyntheticAnswer {
@@ -101,7 +108,7 @@ class SyntheticAnswer {
     tokens: number,
   ) {
     const { form, requestId, maxTokens, n } = item;
-    const body = syntheticBody(item.body);
+    const body = JSON.parse(item.body.toString('utf8')) as AskedBody;
     this.#words = promptWords(body);
     this.begun = body.continue_token_ids?.length ?? 0;
     this.length = maxTokens === 0 ? tokens : Math.min(tokens, maxTokens);
@@ -165,11 +172,17 @@ class SyntheticAnswer {
  * Words of what was last said: those that the answer is made of, and that count as the
  * tokens of the prompt.
  */
-function promptWords({
-  messages,
-  prompt,
-}: ReturnType<typeof syntheticBody>): readonly string[] {
+function promptWords({ messages, prompt }: AskedBody): readonly string[] {
   const content = messages ? messages.at(-1)?.content : prompt;
   const text = typeof content === 'string' ? content : JSON.stringify(content ?? '');
   return text.split(/\s+/).filter(word => word !== '');
+}
+
+/**
+ * Token number `at` of choice `index`: the prompt's words again and again, each choice
+ * beginning one word later.
+ */
+export function answerToken(words: readonly string[], index: number, at: number): string {
+  const word = words.length === 0 ? 'synthetic' : words[(index + at) % words.length];
+  return at === 0 ? `${word}` : ` ${word}`;
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { bytesOf } from '@switchyard/engine-api/audio/pcm.js';
@@ -18,11 +19,27 @@ import {
   type TokenLogprob,
   type TranscriptWord,
 } from '@switchyard/engine-api/speech-recognizer.js';
-import { crash, outcomesOf, scriptedFailure, SyntheticEngine } from './device.js';
+import { outcomesOf, strike, SyntheticEngine } from './device.js';
 import { type ScriptedFault, type SyntheticOptions } from './options.js';
-import { syntheticText } from './text.js';
 
 const RATE = 16_000;
+/** Enough to tell inputs apart, little enough to cost nothing at 25 MB. */
+const HASHED_BYTES = 65_536;
+
+/**
+ * Says what it is, and depends on all it was given: "synthetic transcript 1f3a9c02 5
+ * bytes". Empty audio: no text.
+ */
+export function syntheticText(
+  bytes: Uint8Array,
+  conditions: readonly string[] = [],
+): string {
+  if (bytes.length === 0) return '';
+  const hash = createHash('sha256')
+    .update(bytes.subarray(0, HASHED_BYTES))
+    .update(JSON.stringify(conditions));
+  return `synthetic transcript ${hash.digest('hex').slice(0, 8)} ${bytes.length} bytes`;
+}
 
 /**
  * A live stream of synthetic text: a partial for every push, a final for every commit. A
@@ -91,11 +108,10 @@ class SyntheticStream implements RecognizerStream {
         Math.max(0, heardBytes - Buffer.byteLength(marker) + 1),
       );
     const fault = this.options.faults.find(completes);
-    if (fault?.action === 'fail') throw scriptedFailure(fault);
+    strike(fault);
     if (fault?.action === 'linger') this.#lingerMs = fault.ms;
     if (fault?.action === 'slow') await sleep(fault.ms);
     if (fault?.action === 'hang') await new Promise<never>(() => undefined);
-    if (fault?.action === 'crash') crash();
   }
 }
 
@@ -130,7 +146,7 @@ export class SyntheticRecognizer extends SyntheticEngine implements SpeechRecogn
   async transcribe(
     batch: readonly TranscribeItem[],
   ): Promise<readonly ItemOutcome<RecognizedTranscript>[]> {
-    const call = this.device.run(batch, contentOf);
+    const call = this.device(batch, contentOf);
     // Made up while the device works, so that the call costs what the script says
     // and no more.
     const transcripts = batch.map(transcriptOf);

@@ -30,7 +30,7 @@ export class SyntheticSynthesizer extends SyntheticEngine implements SpeechSynth
     batch: readonly SynthesizeItem[],
   ): Promise<readonly ItemOutcome<{ readonly durationS: number }>[]> {
     const tones = batch.map(item => toneOf(item, this.options.charactersPerSecond));
-    const errors = await this.device.run(
+    const errors = await this.device(
       batch,
       ({ text }) => text,
       done => tones.forEach(tone => tone.emitUpTo(done)),
