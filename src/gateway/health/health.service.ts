@@ -13,11 +13,7 @@ import {
 } from '../jobs/processor/embedded-processor.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
-import {
-  type ModelState,
-  type ModelView,
-  type WorkerStatus,
-} from '../worker-pool/worker-view.js';
+import { type ModelView, type WorkerStatus } from '../worker-pool/worker-view.js';
 
 const EVERY_MS = 5000;
 /**
@@ -51,7 +47,7 @@ interface ModelHealth {
   readonly id: string;
   /** A worker is up, or the next request starts one. */
   readonly ready: boolean;
-  readonly state: ModelState;
+  readonly state: ModelView['state'];
   /** Workers by state. */
   readonly workers: Readonly<Partial<Record<WorkerStatus, number>>>;
 }

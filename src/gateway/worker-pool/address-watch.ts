@@ -32,7 +32,8 @@ export interface RemoteEndpoint {
  * once and need no timer. A name server that is down removes no worker.
  */
 export class AddressWatch {
-  readonly #fixed: readonly RemoteEndpoint[];
+  /** Endpoints that need no name server. */
+  readonly fixed: readonly RemoteEndpoint[];
   readonly #named: readonly { readonly host: string; readonly port: string }[];
   readonly #known = new Map<string, readonly RemoteEndpoint[]>();
   #timer: NodeJS.Timeout | undefined;
@@ -51,10 +52,11 @@ export class AddressWatch {
       onProblem(host: string, error: unknown): void;
     },
   ) {
-    this.#fixed = fixedEndpoints(options.addresses);
-    this.#named = options.addresses
-      .map(splitAddress)
-      .filter(endpoint => !isNumeric(endpoint));
+    const endpoints = options.addresses.map(splitAddress);
+    this.fixed = endpoints
+      .filter(isNumeric)
+      .map(({ host, port }) => ({ address: `${host}:${port}`, host: bare(host) }));
+    this.#named = endpoints.filter(endpoint => !isNumeric(endpoint));
   }
 
   start(): void {
@@ -97,19 +99,12 @@ export class AddressWatch {
   }
 
   #emit(): void {
-    const all = [...this.#fixed, ...[...this.#known.values()].flat()];
+    const all = [...this.fixed, ...[...this.#known.values()].flat()];
     this.options.onEndpoints([
       ...new Map(all.map(endpoint => [endpoint.address, endpoint])).values(),
     ]);
   }
 }
-
-/** Endpoints that need no name server. */
-export const fixedEndpoints = (addresses: readonly string[]): readonly RemoteEndpoint[] =>
-  addresses
-    .map(splitAddress)
-    .filter(isNumeric)
-    .map(({ host, port }) => ({ address: `${host}:${port}`, host: bare(host) }));
 
 function splitAddress(address: string): { host: string; port: string } {
   const colon = address.lastIndexOf(':');

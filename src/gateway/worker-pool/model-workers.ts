@@ -8,7 +8,6 @@ import { differs } from '../../platform/config/config.module.js';
 import {
   type AddressResolver,
   AddressWatch,
-  fixedEndpoints,
   type RemoteEndpoint,
 } from './address-watch.js';
 import {
@@ -32,18 +31,6 @@ import {
   type WorkerOrder,
 } from './worker-view.js';
 
-export interface ModelWorkersOptions extends Pick<
-  WorkerRosterOptions,
-  'settings' | 'launch' | 'clock' | 'activity' | 'executed'
-> {
-  readonly model: ModelSpec;
-  readonly resolve: AddressResolver;
-  /** Models a worker of which has more slots than before, free or urgent. Synchronous. */
-  readonly capacity: Subject<string>;
-}
-
-type Life = 'unloaded' | 'loaded' | 'unloading';
-
 /**
  * The workers of one model: none of them started while it is unloaded, all of them while
  * it is loaded; remote ones come and go with their addresses. README "Models".
@@ -60,7 +47,7 @@ export class ModelWorkers {
   readonly #addresses: AddressWatch;
   #endpoints: readonly RemoteEndpoint[] = [];
   #security: ChannelSecurity = UNPROTECTED;
-  #life: Life = 'unloaded';
+  #life: 'unloaded' | 'loaded' | 'unloading' = 'unloaded';
   #unloading: Promise<void> | undefined;
   /**
    * It is unloaded or unloading, and only an operator loads it again. Only this class
@@ -78,7 +65,14 @@ export class ModelWorkers {
 
   readonly id: string;
 
-  constructor(private readonly options: ModelWorkersOptions) {
+  constructor(
+    private readonly options: Omit<WorkerRosterOptions, 'onCapacity' | 'onReturn'> & {
+      readonly model: ModelSpec;
+      readonly resolve: AddressResolver;
+      /** Models a worker of which has more slots than before, free or urgent. Synchronous. */
+      readonly capacity: Subject<string>;
+    },
+  ) {
     this.id = options.model.id;
     this.#usedAtMs = options.clock.nowMs();
     this.#roster = {
@@ -282,7 +276,7 @@ export class ModelWorkers {
     const { model } = this.options;
     this.workers.clear();
     for (const worker of localWorkers(model, this.#roster)) this.#join(worker);
-    for (const endpoint of fixedEndpoints(model.addresses)) this.#add(endpoint);
+    for (const endpoint of this.#addresses.fixed) this.#add(endpoint);
   }
 
   #add(endpoint: RemoteEndpoint): PooledWorker {

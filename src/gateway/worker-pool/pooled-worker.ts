@@ -55,22 +55,6 @@ export interface WorkerOwner {
   readonly onReturn: () => void;
 }
 
-interface PooledWorkerOptions extends WorkerOwner {
-  readonly id: string;
-  readonly model: ModelSpec;
-  /** Configured for its engine; what a worker reports may say more. */
-  readonly device?: string;
-  readonly role: ReplicaRole;
-  /** Of `addresses`: it comes and goes with its address record. */
-  readonly isRemote: boolean;
-  /** It takes requests from the shared queue by itself. */
-  readonly pulls: boolean;
-  readonly location: WorkerLocation;
-  readonly log: ProcessLog;
-  /** Asked for each new connection. */
-  security(): ChannelSecurity;
-}
-
 /** One configured worker through all its processes. Its phases: `worker-state.ts`. */
 export class PooledWorker {
   readonly id: string;
@@ -84,7 +68,23 @@ export class PooledWorker {
   readonly #drained = Promise.withResolvers<void>();
   readonly #record: ServiceRecord;
 
-  constructor(readonly options: PooledWorkerOptions) {
+  constructor(
+    readonly options: WorkerOwner & {
+      readonly id: string;
+      readonly model: ModelSpec;
+      /** Configured for its engine; what a worker reports may say more. */
+      readonly device?: string;
+      readonly role: ReplicaRole;
+      /** Of `addresses`: it comes and goes with its address record. */
+      readonly isRemote: boolean;
+      /** It takes requests from the shared queue by itself. */
+      readonly pulls: boolean;
+      readonly location: WorkerLocation;
+      readonly log: ProcessLog;
+      /** Asked for each new connection. */
+      security(): ChannelSecurity;
+    },
+  ) {
     this.id = options.id;
     const { breakerFailures, breakerMinMs, breakerMaxMs } = options.settings.workers;
     this.#record = new ServiceRecord(
@@ -182,9 +182,9 @@ export class PooledWorker {
     return stream;
   }
 
-  /** Never rejects. */
-  async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
-    return (await this.#connection?.cancel(key, reason)) ?? false;
+  /** Never rejects. Undefined: it has no process. */
+  cancel(key: RequestKey, reason: CancelReason): Promise<boolean> | undefined {
+    return this.#connection?.cancel(key, reason);
   }
 
   /** Idempotent. @returns false, without effect: this gateway does not run its process */
@@ -377,7 +377,7 @@ export class PooledWorker {
 
   #onReturn(): void {
     if (this.#phase === 'closing' && this.running === 0) this.#drained.resolve();
-    if (this.#connection && this.#held === 'restart') this.#restartWhenIdle();
+    if (this.#connection) this.#restartWhenIdle();
   }
 
   #restartWhenIdle(): void {

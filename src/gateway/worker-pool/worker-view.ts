@@ -14,12 +14,11 @@ export const MODEL_STATES = [
   'unloading',
   'failed',
 ] as const;
-export type ModelState = (typeof MODEL_STATES)[number];
 
 /** One model as operators and tests see it: a snapshot. */
 export interface ModelView {
   readonly id: string;
-  readonly state: ModelState;
+  readonly state: (typeof MODEL_STATES)[number];
   /** Why it has failed. */
   readonly reason?: string;
   readonly autostart: Autostart;

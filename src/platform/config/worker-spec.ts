@@ -71,7 +71,7 @@ interface WorkerCare {
     readonly timeoutMs: number;
     readonly failures: number;
   };
-  /** See `StopLimits`. */
+  /** See `stopCall`. */
   readonly stop: { readonly timeoutMs: number; readonly resetAfterMs: number };
 }
 
