@@ -15,10 +15,6 @@ import { type TrackedRequest } from './tracked-request.js';
 
 type Unanswered = Exclude<Settlement<never>, { status: 'completed' }>;
 
-type QueuedRequest = Pick<TrackedRequest, 'request' | 'queue'>;
-type LostRequest = QueuedRequest &
-  Pick<TrackedRequest, 'outputStarted' | 'attempts' | 'lossCode'>;
-
 /** An operator who unloads a model has no date for its return. */
 const UNLOADED_RETRY_MS = 30_000;
 
@@ -39,7 +35,7 @@ export class RequestFailures {
    * Its queue deadline passed (D-07), or its latest start (D-26). The code and the
    * Retry-After depend on what was missing: a slot, or any worker.
    */
-  expired({ request, queue }: QueuedRequest): Unanswered {
+  expired({ request, queue }: TrackedRequest): Unanswered {
     const { model, deadline } = request;
     if (deadline) return { status: 'failed', error: missed(deadline) };
     const { timeoutMs } = this.settings.queue;
@@ -66,7 +62,7 @@ export class RequestFailures {
   }
 
   /** Its worker gave it back, and it cannot be sent again (D-06). */
-  workerLost(lost: LostRequest, cause: unknown): Unanswered {
+  workerLost(lost: TrackedRequest, cause: unknown): Unanswered {
     const { request, queue, lossCode, attempts } = lost;
     if (lossCode === 'worker_crashed') {
       const alone = `The request ended its worker of ${request.model} twice while nothing else ran there`;
@@ -118,7 +114,7 @@ export class RequestFailures {
   }
 
   /** Undefined: a worker serves the model, or one may come up. */
-  unserved({ request, queue }: QueuedRequest): DomainError | undefined {
+  unserved({ request, queue }: TrackedRequest): DomainError | undefined {
     const { model } = request;
     if (this.pool.isHeld(model)) return unloaded(model);
     const failure = this.pool.loadFailure(model);
@@ -150,7 +146,7 @@ function lossOf(cause: unknown, model: string): string {
   }
 }
 
-const whyNotAgain = ({ outputStarted, attempts }: LostRequest): string =>
+const whyNotAgain = ({ outputStarted, attempts }: TrackedRequest): string =>
   outputStarted
     ? 'part of the answer had been sent already'
     : `it was not tried again after ${attempts} attempts`;

@@ -300,7 +300,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     const { value, execution, phases } = result;
     this.#leased(shared, phases.workerId, false);
     const { request, reports, relay, leasedAtMs = this.clock.nowMs() } = shared;
-    reports.computed(request.key, { leasedAtMs, batchWaitMs: phases.batchWaitMs });
+    const { batchWaitMs } = phases;
+    reports.computed(request.key, leasedAtMs + batchWaitMs, batchWaitMs);
     this.pool.reported(request.model, execution);
     if (value.kind === 'speech')
       await relay?.complete(value, (blob, from) => this.blobs.read(blob, from));
