@@ -2,6 +2,7 @@ import {
   Inject,
   Injectable,
   Logger,
+  type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleInit,
   Optional,
@@ -16,7 +17,7 @@ import { KeyRing } from '../../platform/auth/key-ring.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { RedisOrder, type QueueAccounts } from '../../platform/redis/redis-order.js';
-import { ResultExpiry } from '../../platform/redis/result-expiry.js';
+import { ResultExpiry, sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { type Redis } from 'ioredis';
@@ -133,11 +134,14 @@ const FACTS = [
  * The BullMQ queues, one per model: adding, removing, and what they say about one job.
  */
 @Injectable()
-export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
+export class ModelQueues
+  implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown
+{
   readonly #logger = new Logger(ModelQueues.name);
   readonly #queues = new Map<string, Queue>();
   /** An embedded queue does without BullMQ. */
   #bullmq: { readonly Queue: typeof Queue } | undefined;
+  #sweeps: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly link: SharedQueueLink,
@@ -149,7 +153,18 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     if (this.link.enabled) this.#bullmq = await import('bullmq');
   }
 
+  onApplicationBootstrap(): void {
+    const { access } = this.link;
+    if (!access) return;
+    const sweep = (): void =>
+      void this.#sweep().catch((error: unknown) =>
+        this.#logger.debug({ err: error }, 'upkeep failed; done again'),
+      );
+    this.#sweeps = setInterval(sweep, sweepEveryMs(access.resultTtlMs)).unref();
+  }
+
   async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.#sweeps);
     await Promise.all(
       [...this.#queues.values()].map(queue => queue.close().catch(() => undefined)),
     );
@@ -248,12 +263,11 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     return expiry.answeredMs;
   }
 
-  /**
-   * Removes finished jobs and events of a model that have outlived their time. @param
-   * nowMs epoch milliseconds
-   */
-  async sweep(model: string, nowMs: number): Promise<void> {
-    await this.#expiry().sweep(this.base(this.link.keys.queue(model)), nowMs);
+  /** Removes finished jobs and events that have outlived their time, for all gateways. */
+  async #sweep(): Promise<void> {
+    if (!this.link.usable) return;
+    for (const { id } of this.models)
+      await this.#expiry().sweep(this.base(this.link.keys.queue(id)), Date.now());
   }
 
   /** In order of `refs`; undefined: there is no such job. */

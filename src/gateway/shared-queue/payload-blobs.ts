@@ -1,5 +1,10 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import { Injectable, Logger } from '@nestjs/common';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
 import {
   decodeJobTranscript,
   type JobCompleted,
@@ -12,6 +17,7 @@ import {
   QUEUE_RESULT_BLOBS,
 } from '../../contracts/queue-jobs/queue-keys.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
+import { Settings } from '../../platform/config/settings.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { BlobMissing, orStorageFull } from '../../platform/storage/storage-problems.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
@@ -39,15 +45,39 @@ export interface PlacedJob {
   readonly blobs: readonly string[];
 }
 
+const SWEEP_MS = 60_000;
+/** A result that its worker could not deliver at once is as much older than its job. */
+const LATE_DELIVERY_MS = 600_000;
+/** A worker that is legally busy with an upload has no longer than this to read it. */
+const LONGEST_WORK_MS = 3_600_000;
+
 /**
  * Large inputs and results of the shared queue: never in Redis (D-19). What this gateway
- * wrote it removes when its request settles.
+ * wrote it removes when its request settles. Any gateway sweeps up for all of them; doing
+ * it twice is harmless.
  */
 @Injectable()
-export class PayloadBlobs {
+export class PayloadBlobs implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(PayloadBlobs.name);
+  #sweeps: NodeJS.Timeout | undefined;
 
-  constructor(private readonly store: BlobStore) {}
+  constructor(
+    private readonly store: BlobStore,
+    private readonly settings: Settings,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.settings.queue.driver === 'embedded') return;
+    const sweep = (): void =>
+      void this.#sweep().catch((error: unknown) =>
+        this.#logger.debug({ err: error }, 'upkeep failed; done again'),
+      );
+    this.#sweeps = setInterval(sweep, SWEEP_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.#sweeps);
+  }
 
   /**
    * Writes the audio and says what is to be queued. The fingerprint covers all that was
@@ -126,22 +156,16 @@ export class PayloadBlobs {
     setTimeout(() => void this.remove([key]), 2 * jobExpiresMs).unref();
   }
 
-  /**
-   * Removes what is no longer needed: unread results, and inputs of gateways that died.
-   * @param before epoch milliseconds of writing
-   */
-  async sweep(before: {
-    readonly inputsMs: number;
-    readonly resultsMs: number;
-  }): Promise<number> {
-    let removed = 0;
+  /** Removes what is no longer needed: unread results, and inputs of gateways that died. */
+  async #sweep(): Promise<void> {
+    const { queue, redis } = this.settings;
+    const expiredMs = Date.now() - redis.resultTtlMs;
+    const resultsMs = expiredMs - LATE_DELIVERY_MS;
+    const inputsMs = expiredMs - queue.timeoutMs - LONGEST_WORK_MS;
     for await (const { key, writtenAtMs } of this.store.keys(QUEUE_BLOBS)) {
       const isResult = QUEUE_RESULT_BLOBS.some(prefix => key.startsWith(prefix));
-      if (writtenAtMs >= (isResult ? before.resultsMs : before.inputsMs)) continue;
-      await this.remove([key]);
-      removed += 1;
+      if (writtenAtMs < (isResult ? resultsMs : inputsMs)) await this.remove([key]);
     }
-    return removed;
   }
 
   async #asked(task: PulledTask, placing: Placing) {

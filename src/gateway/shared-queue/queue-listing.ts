@@ -16,7 +16,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { jobResultOf } from './request-jobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
-import { WorkerDirectory } from './worker-directory.js';
+import { AllWorkers } from './all-workers.js';
 import { Entry } from '../../core/order/account.js';
 import { FairLane } from '../../core/order/fair-lane.js';
 import { FairOrder } from '../../core/order/fair-order.js';
@@ -126,7 +126,7 @@ export class QueueListing {
   constructor(
     private readonly link: SharedQueueLink,
     private readonly queues: ModelQueues,
-    private readonly workers: WorkerDirectory,
+    private readonly workers: AllWorkers,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
   ) {}
 
@@ -241,7 +241,7 @@ export class QueueListing {
     const priority = priorityOf(job, facts);
     const state = result?.outcome ?? (facts.taken ? 'running' : 'queued');
     const waitedMs = waitedMsOf(job, facts);
-    const waitsFor = this.workers.hasReady(ref.model) ? 'slot' : 'worker';
+    const waitsFor = this.workers.hasPulling(ref.model) ? 'slot' : 'worker';
     const isQueued = state === 'queued';
     const isOld = isQueued && this.#isOld(priority, waitedMs);
     return {
