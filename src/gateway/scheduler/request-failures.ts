@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { type QueueBacklog } from '../shared-queue/request-queue.port.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
@@ -39,10 +38,10 @@ export class RequestFailures {
     const { model, deadline } = request;
     if (deadline) return { status: 'failed', error: missed(deadline) };
     const { timeoutMs } = this.settings.queue;
-    const backlog = queue.backlog(request);
-    if (backlog.hasReady) {
+    const { hasReady, waiting } = queue.backlog(request);
+    if (hasReady) {
       const message = `No slot of ${model} became free within ${timeoutMs} ms.`;
-      return failed('queue_timeout', message, this.#backlogMs(model, backlog));
+      return failed('queue_timeout', message, this.#backlogMs(model, waiting));
     }
     // A crashed worker is restarted, and an absent upstream probed, at least this often.
     const retryAfterMs = this.settings.workers.restartMaxMs;
@@ -72,7 +71,7 @@ export class RequestFailures {
     return failed(
       'worker_lost',
       message,
-      this.#backlogMs(request.model, queue.backlog(request)),
+      this.#backlogMs(request.model, queue.backlog(request).waiting),
       cause,
     );
   }
@@ -127,7 +126,7 @@ export class RequestFailures {
     return failed('internal_error', 'The request could not be run.', undefined, cause);
   }
 
-  #backlogMs(model: string, { waiting }: QueueBacklog): number {
+  #backlogMs(model: string, waiting: number): number {
     return this.admission.retryAfterMs(model, waiting, this.clock.nowMs());
   }
 }

@@ -6,7 +6,6 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import {
-  decodeJobTranscript,
   type JobCompleted,
   type JobValue,
 } from '../../contracts/queue-jobs/job-result.js';
@@ -22,17 +21,16 @@ import { loadValue } from '../../platform/storage/blob-keys.js';
 import { BlobMissing, orStorageFull } from '../../platform/storage/storage-problems.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
 import {
+  type TaskRequest,
   type TranscribeTask,
-  type WorkerReply,
   type WorkerTask,
 } from '../worker-pool/worker-task.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 
 /**
  * Work that goes through the shared queue. Text generation needs a connection to
  * its worker (D-21).
  */
-export type PulledTask = Exclude<WorkerTask, { readonly kind: 'generate' }>;
+type PulledTask = Exclude<WorkerTask, { readonly kind: 'generate' }>;
 
 export const isPulled = (task: WorkerTask): task is PulledTask =>
   task.kind !== 'generate';
@@ -89,18 +87,19 @@ export class PayloadBlobs implements OnApplicationBootstrap, OnApplicationShutdo
    *   nothing stays behind.
    */
   async place(
-    request: ScheduledRequest,
-    task: PulledTask,
+    request: TaskRequest,
     nowMs: number,
     signal: AbortSignal,
   ): Promise<PlacedJob> {
-    const { id, model, tenant, priority, inferenceTimeoutMs } = request;
+    const { id, model, tenant, priority, inferenceTimeoutMs, payload } = request;
+    if (!isPulled(payload))
+      throw new Error(`${payload.kind} does not go through the shared queue`);
     const placing: Placing = { model, blobs: [], digest: createHash('sha256'), signal };
     const { blobs, digest } = placing;
     const epochMs = Date.now() - nowMs;
     try {
       const asked = await orStorageFull(
-        this.#asked(task, placing),
+        this.#asked(payload, placing),
         'No room for the upload.',
       );
       const job: QueueJob = {
@@ -265,23 +264,4 @@ async function* measured(
 // eslint-disable-next-line @typescript-eslint/require-await -- an async iterable is what stores read
 async function* whole(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   yield bytes;
-}
-
-/** The audio of speech is not part of it: it is read from the blob store before. */
-export function toWorkerReply({ value, execution }: JobCompleted<JobValue>): WorkerReply {
-  switch (value.kind) {
-    case 'transcript':
-      return {
-        kind: 'transcript',
-        transcript: decodeJobTranscript(value.transcript),
-        execution,
-      };
-    case 'speech':
-      return { kind: 'speech', durationS: value.durationS, execution };
-    case 'embeddings': {
-      const { dimensions, usage } = value;
-      const vectors = Buffer.from(value.vectors, 'base64');
-      return { kind: 'embeddings', vectors, dimensions, usage, execution };
-    }
-  }
 }

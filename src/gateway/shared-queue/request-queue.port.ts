@@ -48,7 +48,12 @@ export interface SchedulerQueue {
   /**
    * What stands before a request that waits: decides its error code and its Retry-After.
    */
-  backlog(request: ScheduledRequest): QueueBacklog;
+  backlog(request: ScheduledRequest): {
+    /** Some worker takes work of the model. */
+    readonly hasReady: boolean;
+    /** Requests that go before the one in question. */
+    readonly waiting: number;
+  };
 
   /** Undefined: not in this queue. */
   find(ref: RequestRef): RequestView | undefined | Promise<RequestView | undefined>;
@@ -101,13 +106,6 @@ export type QueueEnd =
   | { readonly type: 'expired' | 'lost' }
   /** Another gateway or an operator there stopped it. */
   | { readonly type: 'stopped'; readonly reason: CancelReason };
-
-export interface QueueBacklog {
-  /** Some worker takes work of the model. */
-  readonly hasReady: boolean;
-  /** Requests that go before the one in question. */
-  readonly waiting: number;
-}
 
 /** What waits and runs for one model. */
 export interface QueueDepth {

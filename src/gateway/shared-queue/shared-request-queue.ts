@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import {
-  type QueueBacklog,
   type QueueDepth,
   type QueueReports,
   type SchedulerQueue,
@@ -88,7 +87,7 @@ export class SharedRequestQueue implements SchedulerQueue {
     return !!job && link.answered(queues.reprioritize(job.ref, priorityLabel(priority)));
   }
 
-  backlog({ model }: ScheduledRequest): QueueBacklog {
+  backlog({ model }: ScheduledRequest) {
     return {
       hasReady: this.workers.hasPulling(model),
       waiting: this.jobs.lastWaiting.get(model) ?? 0,

@@ -6,9 +6,6 @@ import { isIP } from 'node:net';
  */
 export type AddressResolver = (host: string) => Promise<readonly string[]>;
 
-/** Injection token of the `AddressResolver`. */
-export const ADDRESS_RESOLVER = Symbol('ADDRESS_RESOLVER');
-
 /**
  * As the operating system resolves names, `/etc/hosts` included. A host with addresses of
  * both families is one machine, not two: IPv6 counts only where there is no IPv4.

@@ -1,6 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
-import { ADDRESS_RESOLVER, systemResolver } from './address-watch.js';
 import { type OpenInProcessWorker } from './in-process-worker.js';
 import { workerPoolMetricProviders } from './worker-pool.metrics.js';
 import { WorkerPoolService } from './worker-pool.service.js';
@@ -20,7 +19,6 @@ const IN_PROCESS_WORKERS = Symbol('IN_PROCESS_WORKERS');
       useFactory: builtWorkerLaunch,
       inject: [Settings, { token: IN_PROCESS_WORKERS, optional: true }],
     },
-    { provide: ADDRESS_RESOLVER, useValue: systemResolver },
     WorkerPoolService,
     ...workerPoolMetricProviders,
   ],

@@ -25,7 +25,7 @@ import { ModelList } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type LogRing } from '../../platform/logging/log-ring.js';
 import { Settings } from '../../platform/config/settings.js';
-import { ADDRESS_RESOLVER, type AddressResolver } from './address-watch.js';
+import { type AddressResolver, systemResolver } from './address-watch.js';
 import { ModelWorkers } from './model-workers.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { type PooledWorker } from './pooled-worker.js';
@@ -104,7 +104,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     private readonly list: ModelList,
     @Inject(WORKER_LAUNCH) private readonly launch: WorkerLaunch,
     private readonly clock: ProcessClock,
-    @Inject(ADDRESS_RESOLVER) private readonly resolve: AddressResolver,
+    @Optional() private readonly resolve: AddressResolver = systemResolver,
     @Optional() private readonly keyRing?: KeyRing,
   ) {
     for (const model of list.current) this.#add(model);
