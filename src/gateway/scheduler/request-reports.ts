@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { type QueueEnd, type QueueReports } from '../shared-queue/request-queue.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
@@ -11,7 +10,7 @@ import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestRegistry } from './request-registry.js';
 import { type TrackedRequest } from './tracked-request.js';
-import { measuredWork } from './work-usage.js';
+import { observeCost } from './work-usage.js';
 
 /** Between two looks at a worker that may be dead. */
 const LOOK_AGAIN_MS = 500;
@@ -77,7 +76,9 @@ export class RequestReports implements QueueReports {
   ended(key: RequestKey, end: QueueEnd): void {
     const tracked = this.registry.get(key);
     if (!tracked) return;
-    if (end.type === 'completed') this.#learn(tracked, end.reply);
+    // Its worker charged the tenant; estimates are learned here.
+    if (end.type === 'completed')
+      observeCost(this.dispatcher.costs, tracked.request, end.reply);
     this.registry.settle(tracked, this.#settlement(tracked, end));
   }
 
@@ -91,13 +92,6 @@ export class RequestReports implements QueueReports {
     if (tracked.state !== 'leased' || tracked.attempts !== attempts) return;
     if (held) await this.canceller.cancel(key, 'deadline');
     else tracked.startDeadline(() => void this.#overdue(tracked, isHeld), LOOK_AGAIN_MS);
-  }
-
-  /** Its worker charged the tenant; estimates are learned here. */
-  #learn({ request: { model, payload } }: TrackedRequest, reply: WorkerReply): void {
-    const deviceMs = deviceShareMs(reply.execution);
-    if (deviceMs !== undefined)
-      this.dispatcher.costs.observe(model, measuredWork(reply, payload), deviceMs);
   }
 
   #settlement(tracked: TrackedRequest, end: QueueEnd): Settlement<WorkerReply> {

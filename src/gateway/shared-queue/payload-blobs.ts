@@ -20,20 +20,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { BlobMissing, orStorageFull } from '../../platform/storage/storage-problems.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
-import {
-  type TaskRequest,
-  type TranscribeTask,
-  type WorkerTask,
-} from '../worker-pool/worker-task.js';
-
-/**
- * Work that goes through the shared queue. Text generation needs a connection to
- * its worker (D-21).
- */
-type PulledTask = Exclude<WorkerTask, { readonly kind: 'generate' }>;
-
-export const isPulled = (task: WorkerTask): task is PulledTask =>
-  task.kind !== 'generate';
+import { type TaskRequest, type TranscribeTask } from '../worker-pool/worker-task.js';
 
 /** A job that may be queued, and the blobs that were written for it. */
 export interface PlacedJob {
@@ -92,7 +79,8 @@ export class PayloadBlobs implements OnApplicationBootstrap, OnApplicationShutdo
     signal: AbortSignal,
   ): Promise<PlacedJob> {
     const { id, model, tenant, priority, inferenceTimeoutMs, payload } = request;
-    if (!isPulled(payload))
+    // Text generation needs a connection to its worker (D-21).
+    if (payload.kind === 'generate')
       throw new Error(`${payload.kind} does not go through the shared queue`);
     const placing: Placing = { model, blobs: [], digest: createHash('sha256'), signal };
     const { blobs, digest } = placing;
@@ -167,7 +155,10 @@ export class PayloadBlobs implements OnApplicationBootstrap, OnApplicationShutdo
     }
   }
 
-  async #asked(task: PulledTask, placing: Placing) {
+  async #asked(
+    task: Exclude<TaskRequest['payload'], { readonly kind: 'generate' }>,
+    placing: Placing,
+  ) {
     switch (task.kind) {
       case 'synthesize': {
         const { text, voice, speed, format } = task;

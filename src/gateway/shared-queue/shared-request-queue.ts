@@ -12,7 +12,6 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { AllWorkers } from './all-workers.js';
-import { isPulled } from './payload-blobs.js';
 import { QueueListing } from './queue-listing.js';
 import { RequestJobs } from './request-jobs.js';
 import { SharedIntake } from './shared-intake.js';
@@ -40,7 +39,7 @@ export class SharedRequestQueue implements SchedulerQueue {
    * gateway has a worker to send it to.
    */
   accepts({ model, payload }: TaskRequest): boolean {
-    if (!this.jobs.link.enabled || !isPulled(payload)) return false;
+    if (!this.jobs.link.enabled || payload.kind === 'generate') return false;
     const isStreamed = payload.kind === 'transcribe' && payload.onSegment !== undefined;
     return !isStreamed || !this.workers.hasPushed(model);
   }

@@ -2,19 +2,15 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 
 /**
- * The addresses a host name stands for now. Rejects, or is empty, when there are none.
+ * The addresses a host name stands for now, as the operating system resolves names,
+ * `/etc/hosts` included. A host with addresses of both families is one machine, not two:
+ * IPv6 counts only where there is no IPv4. Rejects, or is empty, when there are none.
  */
-export type AddressResolver = (host: string) => Promise<readonly string[]>;
-
-/**
- * As the operating system resolves names, `/etc/hosts` included. A host with addresses of
- * both families is one machine, not two: IPv6 counts only where there is no IPv4.
- */
-export const systemResolver: AddressResolver = async host => {
+export async function systemResolver(host: string): Promise<readonly string[]> {
   const found = await lookup(host, { all: true });
   const ipv4 = found.filter(({ family }) => family === 4);
   return (ipv4.length > 0 ? ipv4 : found).map(({ address }) => address);
-};
+}
 
 /** Where one remote worker is. */
 export interface RemoteEndpoint {
@@ -40,7 +36,7 @@ export class AddressWatch {
     private readonly options: {
       /** host:port, as configured. */
       readonly addresses: readonly string[];
-      readonly resolve: AddressResolver;
+      readonly resolve: typeof systemResolver;
       /** Milliseconds between two resolutions of the names. */
       readonly refreshMs: number;
       /** All current endpoints; also called when nothing changed. */

@@ -6,23 +6,18 @@ import { type Placement } from '../../core/request/scheduled-request.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { differs } from '../../platform/config/config.module.js';
 import {
-  type AddressResolver,
   AddressWatch,
   type RemoteEndpoint,
+  type systemResolver,
 } from './address-watch.js';
 import {
   type ChannelSecurity,
   channelSecurity,
   UNPROTECTED,
 } from '../../platform/grpc/channel-security.js';
-import { type PooledWorker } from './pooled-worker.js';
+import { type PooledWorker, type WorkerOwner } from './pooled-worker.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
-import {
-  localWorkers,
-  remoteWorker,
-  remoteWorkerId,
-  type WorkerRosterOptions,
-} from './worker-roster.js';
+import { localWorkers, remoteWorker, remoteWorkerId } from './worker-roster.js';
 import {
   isNew,
   isReady,
@@ -43,7 +38,7 @@ export class ModelWorkers {
   readonly #detached = AsyncLocalStorage.snapshot();
   #retiring: Promise<void> | undefined;
   readonly workers = new Map<string, PooledWorker>();
-  readonly #roster: WorkerRosterOptions;
+  readonly #roster: WorkerOwner;
   readonly #addresses: AddressWatch;
   #endpoints: readonly RemoteEndpoint[] = [];
   #security: ChannelSecurity = UNPROTECTED;
@@ -66,9 +61,9 @@ export class ModelWorkers {
   readonly id: string;
 
   constructor(
-    private readonly options: Omit<WorkerRosterOptions, 'onCapacity' | 'onReturn'> & {
+    private readonly options: Omit<WorkerOwner, 'onCapacity' | 'onReturn'> & {
       readonly model: ModelSpec;
-      readonly resolve: AddressResolver;
+      readonly resolve: typeof systemResolver;
       /** Models a worker of which has more slots than before, free or urgent. Synchronous. */
       readonly capacity: Subject<string>;
     },
@@ -294,13 +289,11 @@ export class ModelWorkers {
   #follow(endpoints: readonly RemoteEndpoint[]): void {
     const { model } = this.options;
     this.#endpoints = endpoints;
-    const wanted = new Set(
-      endpoints.map(({ address }) => remoteWorkerId(model, address)),
+    const wanted = new Map(
+      endpoints.map(endpoint => [remoteWorkerId(model, endpoint.address), endpoint]),
     );
-    for (const endpoint of endpoints) {
-      if (!this.workers.has(remoteWorkerId(model, endpoint.address)))
-        this.#add(endpoint).start();
-    }
+    for (const [id, endpoint] of wanted)
+      if (!this.workers.has(id)) this.#add(endpoint).start();
     for (const worker of this.workers.values())
       if (worker.options.isRemote && !wanted.has(worker.id)) void this.#remove(worker);
   }

@@ -32,13 +32,8 @@ import {
   type WorkerEvent,
   type PoolPhase,
 } from './worker-state.js';
-import { type WorkerLocation } from './worker-location.js';
-import {
-  isReady,
-  type WorkerOrder,
-  type WorkerStatus,
-  type WorkerView,
-} from './worker-view.js';
+import { type WorkerLaunch, type WorkerLocation } from './worker-location.js';
+import { isReady, type WorkerOrder, type WorkerView } from './worker-view.js';
 
 const NO_SLOTS = { total: 0, free: 0, inUse: 0 };
 const UNCONNECTED = { slots: NO_SLOTS, streams: NO_SLOTS, address: undefined };
@@ -46,6 +41,7 @@ const UNCONNECTED = { slots: NO_SLOTS, streams: NO_SLOTS, address: undefined };
 /** What all workers of a model have in common, and whom they tell. */
 export interface WorkerOwner {
   readonly settings: Settings;
+  readonly launch: WorkerLaunch;
   readonly clock: MonotonicClock;
   readonly activity: Subject<PoolActivity>;
   readonly executed: Subject<ExecutedCall>;
@@ -93,7 +89,7 @@ export class PooledWorker {
     );
   }
 
-  get state(): WorkerStatus {
+  get state(): WorkerView['state'] {
     const { inUse } = this.#connection?.slots ?? NO_SLOTS;
     return shownStatus(this.#phase, this.#record.breaker, inUse);
   }

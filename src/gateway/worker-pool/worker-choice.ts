@@ -1,5 +1,5 @@
 import { type SlotOffer, type WorkerOffer } from '../../core/dispatch/worker.port.js';
-import { isReady, type WorkerStatus } from './worker-view.js';
+import { isReady, type WorkerView } from './worker-view.js';
 
 /**
  * The worker to use next: the largest free share of its slots, so that a large worker
@@ -30,7 +30,7 @@ export function withoutAvoided(
   offers: readonly WorkerOffer[],
   workers: readonly {
     readonly id: string;
-    readonly state: WorkerStatus;
+    readonly state: WorkerView['state'];
     /** It has answered a request since it last refused one. */
     readonly isTrusted: boolean;
   }[],

@@ -4,7 +4,23 @@ import {
   type SupervisorOptions,
 } from '../../platform/process/process-supervisor.js';
 import { type ProcessLog } from '../../platform/process/process-log.js';
-import { type InProcessWorker } from './in-process-worker.js';
+import { type ReplicaSpec } from '../../platform/config/model-spec.js';
+import { type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { type InProcessWorker, type OpenInProcessWorker } from './in-process-worker.js';
+
+/** How local workers are started. Tests start another program. */
+export interface WorkerLaunch {
+  readonly command: string;
+  readonly args: readonly string[];
+  environment(spec: WorkerSpec, replica?: ReplicaSpec): NodeJS.ProcessEnv;
+  /**
+   * Between SIGTERM and SIGKILL at the end: by then no request is left, so a sound worker
+   * needs no time at all.
+   */
+  readonly stopGraceMs: number;
+  /** Workers that need no process; absent: each has one. */
+  readonly inner?: OpenInProcessWorker | undefined;
+}
 
 /** Events of a worker's location. */
 interface LocationEvents {

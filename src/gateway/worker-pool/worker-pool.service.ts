@@ -25,13 +25,14 @@ import { ModelList } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type LogRing } from '../../platform/logging/log-ring.js';
 import { Settings } from '../../platform/config/settings.js';
-import { type AddressResolver, systemResolver } from './address-watch.js';
+import { systemResolver } from './address-watch.js';
 import { ModelWorkers } from './model-workers.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
-import { WORKER_LAUNCH, type WorkerLaunch } from './worker-roster.js';
+import { WORKER_LAUNCH } from './worker-roster.js';
+import { type WorkerLaunch } from './worker-location.js';
 import {
   isReady,
   type ModelView,
@@ -104,7 +105,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
     private readonly list: ModelList,
     @Inject(WORKER_LAUNCH) private readonly launch: WorkerLaunch,
     private readonly clock: ProcessClock,
-    @Optional() private readonly resolve: AddressResolver = systemResolver,
+    @Optional() private readonly resolve = systemResolver,
     @Optional() private readonly keyRing?: KeyRing,
   ) {
     for (const model of list.current) this.#add(model);

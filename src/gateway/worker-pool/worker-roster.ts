@@ -18,7 +18,6 @@ import {
   workerCare,
   workerEnvironment,
   workerSpec,
-  type WorkerSpec,
 } from '../../platform/config/worker-spec.js';
 import { freePort } from '../../platform/process/listen-check.js';
 import { ProcessLog } from '../../platform/process/process-log.js';
@@ -35,22 +34,9 @@ import {
   InProcessLocation,
   ProcessLocation,
   remoteLocation,
+  type WorkerLaunch,
   type WorkerLocation,
 } from './worker-location.js';
-
-/** How local workers are started. Tests start another program. */
-export interface WorkerLaunch {
-  readonly command: string;
-  readonly args: readonly string[];
-  environment(spec: WorkerSpec, replica?: ReplicaSpec): NodeJS.ProcessEnv;
-  /**
-   * Between SIGTERM and SIGKILL at the end: by then no request is left, so a sound worker
-   * needs no time at all.
-   */
-  readonly stopGraceMs: number;
-  /** Workers that need no process; absent: each has one. */
-  readonly inner?: OpenInProcessWorker | undefined;
-}
 
 /** Injection token of the `WorkerLaunch`. */
 export const WORKER_LAUNCH = Symbol('WORKER_LAUNCH');
@@ -80,10 +66,6 @@ export const builtWorkerLaunch = (
   inner,
 });
 
-export interface WorkerRosterOptions extends WorkerOwner {
-  readonly launch: WorkerLaunch;
-}
-
 interface Place {
   readonly model: ModelSpec;
   readonly id: string;
@@ -94,20 +76,13 @@ interface Place {
   readonly security?: () => ChannelSecurity;
 }
 
-type Locate = (
-  place: Place,
-  log: ProcessLog,
-  options: WorkerRosterOptions,
-) => WorkerLocation;
+type Locate = (place: Place, log: ProcessLog, options: WorkerOwner) => WorkerLocation;
 
 /**
  * The local workers of a model, not started: `MODEL-0`, `MODEL-1`, …, as many as
  * `replicas` says. Ids are stable across restarts and loads: they are metric labels.
  */
-export function localWorkers(
-  model: ModelSpec,
-  options: WorkerRosterOptions,
-): PooledWorker[] {
+export function localWorkers(model: ModelSpec, options: WorkerOwner): PooledWorker[] {
   const isCommand = model.engine === 'external' && !isBridged(model, options.settings);
   const locate = isCommand ? commandLocation : builtLocation;
   return replicaSpecs(model).map((replica, index) =>
@@ -120,7 +95,7 @@ export function remoteWorker(
   model: ModelSpec,
   { address, host }: RemoteEndpoint,
   security: () => ChannelSecurity,
-  options: WorkerRosterOptions,
+  options: WorkerOwner,
 ): PooledWorker {
   const place = {
     model,
@@ -215,11 +190,7 @@ const onCores = (
 ): readonly string[] =>
   cores === undefined ? command : ['taskset', '-c', cores, ...command];
 
-function supervision(
-  { model, id }: Place,
-  log: ProcessLog,
-  options: WorkerRosterOptions,
-) {
+function supervision({ model, id }: Place, log: ProcessLog, options: WorkerOwner) {
   const { restartMinMs, restartMaxMs, startTimeoutMs } = options.settings.workers;
   const worker = { worker: id, model: model.id };
   return {
@@ -234,11 +205,7 @@ function supervision(
   };
 }
 
-function pooledWorker(
-  place: Place,
-  locate: Locate,
-  options: WorkerRosterOptions,
-): PooledWorker {
+function pooledWorker(place: Place, locate: Locate, options: WorkerOwner): PooledWorker {
   const { model, id, replica, isRemote = false } = place;
   const log = new ProcessLog(new Logger('Worker'), id);
   return new PooledWorker({

@@ -56,7 +56,6 @@ export const WORKER_STATES = [
   'draining',
   'lost',
 ] as const;
-export type WorkerStatus = (typeof WORKER_STATES)[number];
 
 /**
  * `open`: no requests. `half_open`: one request at a time, to see whether the
@@ -72,7 +71,7 @@ export interface WorkerView {
   readonly address?: string;
   /** Absent for remote workers and between two processes of a local one. */
   readonly pid?: number;
-  readonly state: WorkerStatus;
+  readonly state: (typeof WORKER_STATES)[number];
   /**
    * Request credits (D-24). `inUse` may exceed `total` while a lost worker's calls end.
    */
