@@ -1,14 +1,9 @@
-import {
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-  Logger,
-} from '@nestjs/common';
+import { Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import {
   type OnGatewayConnection,
   WebSocketGateway,
   WebSocketServer,
 } from '@nestjs/websockets';
-import { type Subscription } from 'rxjs';
 import {
   type ClientToServerEvents,
   LIVE_NAMESPACE,
@@ -86,15 +81,11 @@ interface EngineSocket {
   perMessageDeflate: false,
 })
 export class LiveFeedGateway
-  implements
-    OnGatewayConnection<LiveSocket>,
-    OnApplicationBootstrap,
-    OnApplicationShutdown
+  implements OnGatewayConnection<LiveSocket>, OnApplicationBootstrap
 {
   @WebSocketServer() private readonly namespace!: LiveNamespace;
   readonly #logger = new Logger('LiveClients');
   readonly #unadmitted = new WeakMap<object, NodeJS.Timeout>();
-  #keys: Subscription | undefined;
 
   constructor(
     private readonly keyRing: KeyRing,
@@ -120,7 +111,7 @@ export class LiveFeedGateway
       };
       this.#admit(socket).then(admit, (error: unknown) => next(connectError(error)));
     });
-    this.#keys = this.keyRing.changed$.subscribe(() => this.#disconnectWithdrawn());
+    this.keyRing.changed$.subscribe(() => this.#disconnectWithdrawn());
   }
 
   handleConnection(socket: LiveSocket): void {
@@ -147,10 +138,6 @@ export class LiveFeedGateway
       });
     }
     socket.on('disconnect', () => this.feed.leaveAll(listener));
-  }
-
-  onApplicationShutdown(): void {
-    this.#keys?.unsubscribe();
   }
 
   /** Who shows no key in time is gone soon after, whatever it answers. */

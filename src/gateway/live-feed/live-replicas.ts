@@ -1,5 +1,4 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { type Subscription } from 'rxjs';
 import { createAdapter } from '@socket.io/redis-adapter';
 import { type Namespace } from 'socket.io';
 import {
@@ -57,7 +56,6 @@ export class LiveReplicas implements OnApplicationShutdown {
   readonly #lastMessageMs = new Map<string, number>();
   readonly #asked = new Set<string>();
   #send: ((message: ReplicaMessage) => void) | undefined;
-  #outgoing: Subscription | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
 
   constructor(
@@ -75,19 +73,16 @@ export class LiveReplicas implements OnApplicationShutdown {
       createAdapter(pair.publisher, pair.subscriber, { key: this.redis.prefix }),
     );
     namespace.on('replica', message => this.#receive(message));
-    const send = (message: ReplicaMessage): void =>
-      void namespace.serverSideEmit('replica', message);
-    this.#send = send;
+    this.#send = message => void namespace.serverSideEmit('replica', message);
     const from = this.source.id;
-    this.#outgoing = this.feed.outgoing$.subscribe(owned =>
-      send({ type: 'delta', from, ...owned }),
+    this.feed.outgoing$.subscribe(owned =>
+      this.#send?.({ type: 'delta', from, ...owned }),
     );
     this.#heartbeat = setInterval(() => this.#onHeartbeat(), HEARTBEAT_MS).unref();
   }
 
   onApplicationShutdown(): void {
     clearInterval(this.#heartbeat);
-    this.#outgoing?.unsubscribe();
     this.#send?.({ type: 'bye', from: this.source.id });
     this.#send = undefined;
   }

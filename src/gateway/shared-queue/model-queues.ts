@@ -20,7 +20,7 @@ import { RedisOrder, type QueueAccounts } from '../../platform/redis/redis-order
 import { ResultExpiry, sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
-import { type Redis } from 'ioredis';
+import { type ChainableCommander } from 'ioredis';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 
 /**
@@ -41,43 +41,6 @@ redis.call('HSET', job, 'data', ARGV[7], 'opts', ARGV[8])
 redis.call('XADD', events, '*', 'event', 'reprioritized', 'jobId', id, 'priority', priority)
 if score and score >= 0x100000000 then redis.call('ZADD', prioritized, class * 0x100000000, id) end
 return 1`;
-
-/**
- * Gives a waiting job another priority: its class, its data and its options. Its
- * place follows when arrivals are sorted. Gateways that wait for it learn of it from
- * the event stream.
- * @returns false when no such job waits. @throws when Redis does not answer.
- */
-async function changeJobPriority(
-  redis: Redis,
-  change: {
-    /** Before BullMQ's keys of the queue. */
-    readonly base: string;
-    readonly jobId: string;
-    readonly priority: PriorityLabel;
-  },
-): Promise<boolean> {
-  const { base, jobId, priority } = change;
-  const keys = ['prioritized', 'wait', 'events'].map(part => base + part);
-  for (;;) {
-    const [data, opts] = await redis.hmget(base + jobId, 'data', 'opts');
-    if (data == null || opts == null) return false;
-    const asked = [jobId, classOf(priority), priority, data, opts];
-    const written = [
-      changed(data, { priority }),
-      changed(opts, { priority: classOf(priority) }),
-    ];
-    const done = await redis.eval(
-      CHANGE,
-      keys.length,
-      ...keys,
-      base,
-      ...asked,
-      ...written,
-    );
-    if (done !== -1) return done === 1;
-  }
-}
 
 /** What is no JSON object stays as it is: its worker reports it. */
 function changed(json: string, fields: Readonly<Record<string, unknown>>): string {
@@ -232,18 +195,31 @@ export class ModelQueues
     return this.#order().accounts(model);
   }
 
-  /** Moves a waiting job to another class, placed by age. False: it does not wait. */
-  async reprioritize(
-    { model, queue, jobId }: JobRef,
-    priority: PriorityLabel,
-  ): Promise<boolean> {
-    const changed = await changeJobPriority(this.link.redis, {
-      base: this.base(queue),
-      jobId,
-      priority,
-    });
-    if (changed) await this.#quietly(this.#order().sort(model));
-    return changed;
+  /**
+   * Gives a waiting job another priority: its class, its data and its options. Its place
+   * follows when arrivals are sorted. Gateways that wait for it learn of it from the event
+   * stream.
+   * @returns false when no such job waits. @throws when Redis does not answer.
+   */
+  async reprioritize(ref: JobRef, priority: PriorityLabel): Promise<boolean> {
+    const isChanged = await this.#change(ref, priority);
+    if (isChanged) await this.#quietly(this.#order().sort(ref.model));
+    return isChanged;
+  }
+
+  async #change({ queue, jobId }: JobRef, priority: PriorityLabel): Promise<boolean> {
+    const { redis } = this.link;
+    const base = this.base(queue);
+    const keys = ['prioritized', 'wait', 'events'].map(part => base + part);
+    const level = classOf(priority);
+    for (;;) {
+      const [data, opts] = await redis.hmget(base + jobId, 'data', 'opts');
+      if (data == null || opts == null) return false;
+      const asked = [base, jobId, level, priority, data, opts];
+      const written = [changed(data, { priority }), changed(opts, { priority: level })];
+      const done = await redis.eval(CHANGE, keys.length, ...keys, ...asked, ...written);
+      if (done !== -1) return done === 1;
+    }
   }
 
   /** True: it is gone. False: a worker has it. */
@@ -279,10 +255,7 @@ export class ModelQueues
       // the second reply.
       pipeline.pttl(`${key}:lock`).hmget(key, ...FACTS);
     }
-    const replies = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
-      if (error) throw error;
-      return reply;
-    });
+    const replies = await repliesOf(pipeline);
     return refs.map((_, at) =>
       factsOf(replies[2 * at + 1] as (string | null)[], replies[2 * at] as number),
     );
@@ -305,14 +278,11 @@ export class ModelQueues
       const base = this.base(this.link.keys.queue(id));
       pipeline.llen(`${base}wait`).zcard(`${base}prioritized`);
     }
-    const replies = ((await pipeline.exec()) ?? []).map(([error, count]) => {
-      if (error) throw error;
-      return count as number;
-    });
+    const counts = (await repliesOf(pipeline)) as number[];
     return new Map(
       this.models.map(({ id }, at) => [
         id,
-        (replies[2 * at] ?? 0) + (replies[2 * at + 1] ?? 0),
+        (counts[2 * at] ?? 0) + (counts[2 * at + 1] ?? 0),
       ]),
     );
   }
@@ -358,6 +328,13 @@ export class ModelQueues
     this.#queues.set(model, queue);
     return queue;
   }
+}
+
+async function repliesOf(pipeline: ChainableCommander): Promise<unknown[]> {
+  return ((await pipeline.exec()) ?? []).map(([error, reply]) => {
+    if (error) throw error;
+    return reply;
+  });
 }
 
 function factsOf(
