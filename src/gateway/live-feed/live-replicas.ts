@@ -11,8 +11,7 @@ import {
 import { type Principal } from '../../platform/auth/principal.js';
 import { RedisLink } from '../../platform/redis/redis.module.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { LiveFeed } from './live-feed.js';
-import { type Owned } from './live-room.js';
+import { LiveFeed, type Owned } from './live-feed.js';
 import { isBatchRoom, LiveSource } from './live-source.js';
 
 /** Messages between gateways. `from` names the sender. */

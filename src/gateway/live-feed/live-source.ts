@@ -201,22 +201,10 @@ function ownRequest({
   return { tenant, view };
 }
 
-function liveBatch({
-  id,
-  status,
-  endpoint,
-  model,
-  counts,
-  outputFileId,
-  errorFileId,
-  expiresAtMs,
-}: BatchJob): LiveBatch {
-  return {
-    ...{ id, status, endpoint },
-    ...(model !== undefined && { model }),
-    request_counts: counts,
-    expires_at: Math.floor(expiresAtMs / 1000),
-    ...(outputFileId !== undefined && { output_file_id: outputFileId }),
-    ...(errorFileId !== undefined && { error_file_id: errorFileId }),
-  };
-}
+const liveBatch = (job: BatchJob): LiveBatch => ({
+  ...{ id: job.id, status: job.status, endpoint: job.endpoint, model: job.model },
+  request_counts: job.counts,
+  expires_at: Math.floor(job.expiresAtMs / 1000),
+  output_file_id: job.outputFileId,
+  error_file_id: job.errorFileId,
+});

@@ -27,7 +27,7 @@ export interface RemoteEndpoint {
 export class AddressWatch {
   /** Endpoints that need no name server. */
   readonly fixed: readonly RemoteEndpoint[];
-  readonly #named: readonly { readonly host: string; readonly port: string }[];
+  readonly #named: readonly HostPort[];
   readonly #known = new Map<string, readonly RemoteEndpoint[]>();
   #timer: NodeJS.Timeout | undefined;
   #running = false;
@@ -71,13 +71,7 @@ export class AddressWatch {
     this.#timer = setTimeout(() => void this.#refresh(), this.options.refreshMs);
   }
 
-  async #resolve({
-    host,
-    port,
-  }: {
-    readonly host: string;
-    readonly port: string;
-  }): Promise<void> {
+  async #resolve({ host, port }: HostPort): Promise<void> {
     try {
       const found = await this.options.resolve(host);
       if (found.length === 0) throw new Error(`${host} has no address`);
@@ -99,11 +93,12 @@ export class AddressWatch {
   }
 }
 
-function splitAddress(address: string): { host: string; port: string } {
+function splitAddress(address: string) {
   const colon = address.lastIndexOf(':');
   return { host: address.slice(0, colon), port: address.slice(colon + 1) };
 }
 
+type HostPort = ReturnType<typeof splitAddress>;
+
 const bare = (host: string): string => host.replace(/^\[|\]$/g, '');
-const isNumeric = ({ host }: { readonly host: string }): boolean =>
-  isIP(bare(host)) !== 0;
+const isNumeric = ({ host }: HostPort): boolean => isIP(bare(host)) !== 0;
