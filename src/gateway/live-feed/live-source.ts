@@ -99,7 +99,7 @@ export class LiveSource {
     const record = this.registry.get(key);
     if (record) return this.#live(record);
     const ended = this.registry.ended(key);
-    return ended && ownRequest(ended);
+    return ended && ownRequest(ended, ended.phases);
   }
 
   batch(id: string) {
@@ -160,7 +160,7 @@ export class LiveSource {
     const ended = this.registry.allEnded().filter(view => view.id === id);
     return [
       ...live.map(record => this.#live(record)),
-      ...ended.reverse().map(view => ownRequest(view)),
+      ...ended.reverse().map(view => ownRequest(view, view.phases)),
     ];
   }
 
@@ -171,38 +171,34 @@ export class LiveSource {
       queueWaitMs: lease.queueWaitMs,
       batchWaitMs: lease.batchWaitMs,
     };
-    return ownRequest({ ...this.registry.view(record), phases });
+    return ownRequest(this.registry.view(record), phases);
   }
 }
 
-function ownRequest({
-  phases,
-  ...request
-}: Omit<RequestView, 'phases'> & { readonly phases: RequestView['phases'] | undefined }) {
-  const {
-    tenant = DEFAULT_TENANT,
+function ownRequest(request: RequestView, phases: RequestView['phases'] | undefined) {
+  const { model, priority, state, attempts, aged, group, code } = request;
+  const view: LiveRequest = {
+    request_id: request.id,
     model,
     priority,
     state,
     attempts,
     aged,
-    group,
-  } = request;
-  const view: LiveRequest = {
-    request_id: request.id,
-    ...{ model, priority, state, attempts, aged },
     worker: request.workerId,
     group,
     cancel_reason: request.cancelReason,
-    code: request.code,
+    code,
     phases,
     batch_size: request.batchSize,
   };
-  return { tenant, view };
+  return { tenant: request.tenant ?? DEFAULT_TENANT, view };
 }
 
 const liveBatch = (job: BatchJob): LiveBatch => ({
-  ...{ id: job.id, status: job.status, endpoint: job.endpoint, model: job.model },
+  id: job.id,
+  status: job.status,
+  endpoint: job.endpoint,
+  model: job.model,
   request_counts: job.counts,
   expires_at: Math.floor(job.expiresAtMs / 1000),
   output_file_id: job.outputFileId,

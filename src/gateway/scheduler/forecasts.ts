@@ -138,8 +138,12 @@ export class Forecasts {
 export const forecastsProvider: Provider = {
   provide: Forecasts,
   inject: [
-    ...[PriorityQueue, BatchWindow, WorkerPoolService, RequestRegistry],
-    ...[Admission, DispatchEventBus],
+    PriorityQueue,
+    BatchWindow,
+    WorkerPoolService,
+    RequestRegistry,
+    Admission,
+    DispatchEventBus,
   ],
   useFactory: (
     queue: PriorityQueue,
@@ -153,7 +157,10 @@ export const forecastsProvider: Provider = {
     const embedded = (found?: TrackedRequest) =>
       found?.queue.isEmbedded ? found : undefined;
     const forecasts = new Forecasts({
-      ...{ queue, window, admission, choose: leastLoaded },
+      queue,
+      window,
+      admission,
+      choose: leastLoaded,
       workers: model =>
         (pool.model(model)?.workers ?? []).flatMap(worker => capacityOf(worker) ?? []),
       record: key => embedded(registry.record(key)),

@@ -284,7 +284,11 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   #add(model: ModelSpec): void {
     const { settings, launch, clock, resolve } = this;
     const workers = new ModelWorkers({
-      ...{ settings, launch, clock, resolve, model },
+      settings,
+      launch,
+      clock,
+      resolve,
+      model,
       capacity: this.#capacity,
       activity: this.#activity,
       executed: this.#executed,
