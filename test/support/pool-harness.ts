@@ -3,12 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { Logger } from '@nestjs/common';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
-import {
-  type AddressResolver,
-  systemResolver,
-} from '../../src/gateway/worker-pool/address-watch.js';
+import { systemResolver } from '../../src/gateway/worker-pool/address-watch.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
-import { type WorkerLaunch } from '../../src/gateway/worker-pool/worker-roster.js';
+import { type WorkerLaunch } from '../../src/gateway/worker-pool/worker-location.js';
 import {
   type AudioSource,
   type SynthesizeTask,
@@ -60,7 +57,7 @@ export interface PoolOptions {
   readonly settings?: Partial<Record<SettingPath, number | string>>;
   readonly launch?: Partial<WorkerLaunch>;
   /** In place of the system's name resolution. */
-  readonly resolve?: AddressResolver;
+  readonly resolve?: typeof systemResolver;
 }
 
 /** Short waits so that tests need few seconds; nothing asserts how long they took. */

@@ -1,8 +1,5 @@
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
-import {
-  type RequestLease,
-  TrackedRequest,
-} from '../../src/gateway/scheduler/tracked-request.js';
+import { TrackedRequest } from '../../src/gateway/scheduler/tracked-request.js';
 import { RequestRegistry } from '../../src/gateway/scheduler/request-registry.js';
 import { settingsFrom } from '../../src/platform/config/settings.js';
 import { DispatchEventBus } from '../../src/platform/events/events.module.js';
@@ -26,6 +23,6 @@ export function opened(
   return record;
 }
 
-export const LEASE: Omit<RequestLease, 'queueWaitMs'> = {
+export const LEASE: Parameters<RequestRegistry['leased']>[1] = {
   ...{ workerId: 'w', groupId: 'g', groupSize: 1, reason: 'single', batchWaitMs: 0 },
 };

@@ -19,7 +19,7 @@ import {
   type SettledRequest,
 } from '../../src/gateway/scheduler/submitted-request.js';
 import { SharedQueueLink } from '../../src/gateway/shared-queue/shared-queue-link.js';
-import { WorkerDirectory } from '../../src/gateway/shared-queue/worker-directory.js';
+import { AllWorkers } from '../../src/gateway/shared-queue/all-workers.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import { type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
 import { ClockModule, ProcessClock } from '../../src/platform/clock/clock.module.js';
@@ -140,7 +140,7 @@ export class SchedulerHarness {
 
   /** With `queue.driver: redis`: a worker that pulls for that model is known. */
   knowsPuller(model: string): boolean {
-    return this.app.get(WorkerDirectory, { strict: false }).hasReady(model);
+    return this.app.get(AllWorkers, { strict: false }).hasPulling(model);
   }
 
   get bus(): DispatchEventBus {

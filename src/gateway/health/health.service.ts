@@ -13,11 +13,7 @@ import {
 } from '../jobs/processor/embedded-processor.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
-import {
-  type ModelState,
-  type ModelView,
-  type WorkerStatus,
-} from '../worker-pool/worker-view.js';
+import { type ModelView, type WorkerView } from '../worker-pool/worker-view.js';
 
 const EVERY_MS = 5000;
 /**
@@ -54,9 +50,9 @@ interface ModelHealth {
   readonly id: string;
   /** A worker is up, or the next request starts one. */
   readonly ready: boolean;
-  readonly state: ModelState;
+  readonly state: ModelView['state'];
   /** Workers by state. */
-  readonly workers: Readonly<Partial<Record<WorkerStatus, number>>>;
+  readonly workers: Readonly<Partial<Record<WorkerView['state'], number>>>;
 }
 
 export interface HealthSummary {
@@ -131,7 +127,7 @@ export class HealthService {
 }
 
 function modelHealth({ id, state, startsOnRequest, workers }: ModelView): ModelHealth {
-  const counts: Partial<Record<WorkerStatus, number>> = {};
+  const counts: Partial<Record<WorkerView['state'], number>> = {};
   for (const worker of workers) counts[worker.state] = (counts[worker.state] ?? 0) + 1;
   const startsNow = startsOnRequest && (state === 'unloaded' || state === 'unloading');
   return { id, ready: state === 'loaded' || startsNow, state, workers: counts };

@@ -17,11 +17,7 @@ import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { watchDisconnect } from './disconnect-watch.js';
 import { InferenceMetrics } from './inference.metrics.js';
 import { type OutputStream } from './output-stream.js';
-import {
-  type CallerDeadline,
-  requestDeadlines,
-  wantedDeadlines,
-} from './request-deadlines.js';
+import { requestDeadlines, wantedDeadlines } from './request-deadlines.js';
 import { requestPriority } from './request-priority.js';
 import { ActiveTimeout } from '../../platform/process/active-timeout.js';
 
@@ -48,8 +44,8 @@ export interface InferenceCaller extends Pick<
   readonly tenant: string;
   /** Of the caller's key; absent: none hold. */
   readonly terms?: KeyTerms | undefined;
-  /** Only of a request with `reply`. */
-  readonly deadlines?: readonly CallerDeadline[];
+  /** Only of a request with `reply`; what is left of them is computed when it is submitted. */
+  readonly deadlines?: Parameters<typeof wantedDeadlines>[0];
   /**
    * The request is cancelled when this connection closes early; absent: the caller
    * cancels by itself.

@@ -5,9 +5,6 @@ import { type KeyTerms } from '../../core/access/key-terms.js';
 import { LONGEST_WINDOW_MS } from '../../core/jobs/completion-window.js';
 import { type WantedDeadline } from '../../core/queue/latest-start.js';
 
-/** As its caller set it; what is left of it is computed when the request is submitted. */
-export type CallerDeadline = Omit<WantedDeadline, 'leftMs'>;
-
 /**
  * Of a stored request, which runs later than it came: when it came, Unix milliseconds.
  */
@@ -28,9 +25,9 @@ const HEADERS = [
 export function requestDeadlines(
   headers: IncomingHttpHeaders,
   terms: KeyTerms | undefined,
-): CallerDeadline[] {
+): Omit<WantedDeadline, 'leftMs'>[] {
   const { maxDeadlineMs = Infinity } = terms ?? {};
-  const deadlines: CallerDeadline[] = [];
+  const deadlines: ReturnType<typeof requestDeadlines> = [];
   for (const { header, name, until } of HEADERS) {
     const value = headers[header];
     const withinMs = value === undefined ? 0 : milliseconds(name, String(value));
@@ -48,7 +45,7 @@ function milliseconds(name: string, value: string): number {
 
 /** @param streamed false: the first output is the whole answer */
 export function wantedDeadlines(
-  deadlines: readonly CallerDeadline[],
+  deadlines: readonly Omit<WantedDeadline, 'leftMs'>[],
   reply: FastifyReply,
   streamed: boolean,
 ): WantedDeadline[] {

@@ -1,58 +1,37 @@
-import { type Charge } from '../../core/limits/limit-rules.js';
-import {
-  type LimitAdmission,
-  type AdmissionResult,
-  type LimitStore,
-} from '../../core/limits/limit-store.port.js';
+import { type LimitStore } from '../../core/limits/limit-store.port.js';
 
 /**
  * The shared accounts, and this process's own while those cannot be reached: no request
  * fails because of a counter, and each gateway still applies the limits to the requests
  * that it sees.
+ * @param onFailure called for every failure of the shared store
+ * @param knownError why the shared store is known not to answer; undefined: it is asked
  */
-export class FailOpenLimitStore implements LimitStore {
-  /**
-   * @param onFailure called for every failure of the shared store
-   * @param knownError why the shared store is known not to answer; undefined: it is asked
-   */
-  constructor(
-    private readonly shared: LimitStore,
-    private readonly own: LimitStore,
-    private readonly onFailure: (error: Error) => void,
-    private readonly knownError: () => Error | undefined = () => undefined,
-  ) {}
-
-  admit(admission: LimitAdmission): Promise<AdmissionResult> {
-    return this.#orOwn(store => store.admit(admission));
-  }
-
-  charge(admission: LimitAdmission, spent: Charge): Promise<void> {
-    return this.#orOwn(store => store.charge(admission, spent));
-  }
-
-  /** In both: it may have been let in by either. */
-  async release(admission: LimitAdmission): Promise<void> {
-    await this.own.release(admission);
-    await this.#shared(store => store.release(admission)).catch(this.onFailure);
-  }
-
-  async renew(admissions: readonly LimitAdmission[]): Promise<void> {
-    await this.own.renew(admissions);
-    await this.#shared(store => store.renew(admissions)).catch(this.onFailure);
-  }
-
-  async #orOwn<T>(call: (store: LimitStore) => Promise<T>): Promise<T> {
-    try {
-      return await this.#shared(call);
-    } catch (error) {
-      this.onFailure(error as Error);
-      return call(this.own);
-    }
-  }
-
-  async #shared<T>(call: (store: LimitStore) => Promise<T>): Promise<T> {
-    const error = this.knownError();
+export function failOpenLimitStore(
+  shared: LimitStore,
+  own: LimitStore,
+  onFailure: (error: Error) => void,
+  knownError: () => Error | undefined,
+): LimitStore {
+  async function ask<T>(call: (store: LimitStore) => Promise<T>): Promise<T> {
+    const error = knownError();
     if (error) throw error;
-    return call(this.shared);
+    return call(shared);
   }
+  const orOwn = <T>(call: (store: LimitStore) => Promise<T>): Promise<T> =>
+    ask(call).catch((error: Error) => {
+      onFailure(error);
+      return call(own);
+    });
+  // It may have been let in by either.
+  const inBoth = async (call: (store: LimitStore) => Promise<void>): Promise<void> => {
+    await call(own);
+    await ask(call).catch(onFailure);
+  };
+  return {
+    admit: admission => orOwn(store => store.admit(admission)),
+    charge: (admission, spent) => orOwn(store => store.charge(admission, spent)),
+    release: admission => inBoth(store => store.release(admission)),
+    renew: admissions => inBoth(store => store.renew(admissions)),
+  };
 }

@@ -3,7 +3,7 @@ import { DependenciesModule } from '../../platform/dependencies/dependencies.mod
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { RedisLink, RedisModule } from '../../platform/redis/redis.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
-import { FailOpenLimitStore } from './fail-open-limit-store.js';
+import { failOpenLimitStore } from './fail-open-limit-store.js';
 import { LimitGuard } from './limit-guard.js';
 import { LimitEvents } from './limits.metrics.js';
 import { LocalLimitStore } from './local-limit-store.js';
@@ -23,7 +23,7 @@ import { RedisLimitStore } from './redis-limit-store.js';
         if (!redis) return own;
         const shared = new RedisLimitStore(redis, link.prefix);
         const knownError = () => monitor.state('redis')?.error;
-        return new FailOpenLimitStore(
+        return failOpenLimitStore(
           shared,
           own,
           error => events.storeFailed(error),

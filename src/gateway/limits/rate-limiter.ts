@@ -5,7 +5,6 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { type Subscription } from 'rxjs';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
 import {
   LIMIT_NAMES,
@@ -101,7 +100,6 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   /** Makes tickets unique among gateways. */
   readonly #name = randomUUID();
   #tickets = 0;
-  #events: Subscription | undefined;
   #renewal: NodeJS.Timeout | undefined;
 
   constructor(
@@ -118,7 +116,7 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
 
   /** Work is charged when it settles, to the admission under the request's key. */
   onModuleInit(): void {
-    this.#events = this.bus.on('settled', ({ key, usage }) => {
+    this.bus.on('settled', ({ key, usage }) => {
       const [admission] = this.#admitted.get(key) ?? [];
       if (usage && admission) void this.store.charge(admission, spentOf(usage));
     });
@@ -126,7 +124,6 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
   }
 
   onApplicationShutdown(): void {
-    this.#events?.unsubscribe();
     clearInterval(this.#renewal);
   }
 

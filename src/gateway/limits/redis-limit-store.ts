@@ -91,25 +91,19 @@ return 0
 `;
 
 /**
- * Commands that ioredis makes of the scripts: by hash, sent whole where Redis does
- * not know them.
+ * A command that ioredis makes of a script: sent by its hash, or whole where Redis does not
+ * know it.
  */
+type LimitCommand<R> = (
+  account: string,
+  places: string,
+  ...args: readonly (string | number)[]
+) => Promise<R>;
+
 interface LimitCommands {
-  limitEnter(
-    account: string,
-    places: string,
-    ...args: readonly (string | number)[]
-  ): Promise<EnterReply>;
-  limitCharge(
-    account: string,
-    places: string,
-    ...args: readonly (string | number)[]
-  ): Promise<number>;
-  limitRenew(
-    account: string,
-    places: string,
-    ...args: readonly (string | number)[]
-  ): Promise<number>;
+  limitEnter: LimitCommand<EnterReply>;
+  limitCharge: LimitCommand<number>;
+  limitRenew: LimitCommand<number>;
 }
 
 type EnterReply = readonly [
@@ -139,13 +133,9 @@ export class RedisLimitStore implements LimitStore {
     private readonly prefix: string,
     private readonly nowMs?: () => number,
   ) {
-    for (const [name, lua] of [
-      ['limitEnter', ENTER] as const,
-      ['limitCharge', CHARGE] as const,
-      ['limitRenew', RENEW] as const,
-    ]) {
+    const scripts = { limitEnter: ENTER, limitCharge: CHARGE, limitRenew: RENEW };
+    for (const [name, lua] of Object.entries(scripts))
       redis.defineCommand(name, { numberOfKeys: 2, lua });
-    }
     this.#redis = redis as Redis & LimitCommands;
   }
 

@@ -7,12 +7,6 @@ import { JobStore } from '../../platform/database/job-store.js';
 
 const READ_EVERY_MS = 1000;
 
-interface Watched {
-  /** Tenants that asked for it. */
-  readonly tenants: Set<string>;
-  emptyRounds: number;
-}
-
 /**
  * Batches have no events: any processor on any host may run one, and its row is all that
  * gateways share (D-13). So rows are read once a second, while they have listeners, by
@@ -21,7 +15,11 @@ interface Watched {
 @Injectable()
 export class LiveBatches implements OnApplicationShutdown {
   readonly #logger = new Logger(LiveBatches.name);
-  readonly #watched = new Map<LiveRoomName, Watched>();
+  /** With the tenants that asked for them. */
+  readonly #watched = new Map<
+    LiveRoomName,
+    { readonly tenants: Set<string>; emptyRounds: number }
+  >();
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 

@@ -1,17 +1,53 @@
-import { type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import {
   type OnGatewayConnection,
   WebSocketGateway,
   WebSocketServer,
 } from '@nestjs/websockets';
-import { createAdapter } from '@socket.io/redis-adapter';
-import { type Subscription } from 'rxjs';
-import { LIVE_NAMESPACE, LIVE_PATH } from '../../contracts/events/live-event.js';
+import {
+  type ClientToServerEvents,
+  LIVE_NAMESPACE,
+  LIVE_PATH,
+  type LiveAnswer,
+  type LiveRoomName,
+} from '../../contracts/events/live-event.js';
+import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
+import { Authenticator } from '../../platform/auth/authenticator.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
-import { RedisLink } from '../../platform/redis/redis.module.js';
+import { demandScope, type Principal } from '../../platform/auth/principal.js';
+import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
-import { LiveClients, type LiveNamespace, type LiveSocket } from './live-clients.js';
-import { LiveReplicas, type ReplicaMessage } from './live-replicas.js';
+import { LiveBatches } from './live-batches.js';
+import { LiveFeed } from './live-feed.js';
+import { LiveListener } from './live-listener.js';
+import { type LiveNamespace, LiveReplicas } from './live-replicas.js';
+
+/**
+ * Messages of one client within a rate. @returns takes one at an instant, and returns how
+ * many were refused since the last that was taken
+ */
+export function messageAllowance(rate: CellRate): (nowMs: number) => number {
+  let paidMs = 0;
+  let refused = 0;
+  return nowMs => {
+    const isAllowed = waitMs(rate, paidMs, 1, nowMs) === 0;
+    if (isAllowed) paidMs = take(rate, paidMs, 1, nowMs);
+    return (refused = isAllowed ? 0 : refused + 1);
+  };
+}
+
+type LiveSocket = Parameters<Parameters<LiveNamespace['use']>[0]>[0];
+type Verb = keyof ClientToServerEvents;
+
+const MAX_CLIENTS = 1000;
+const MAX_ROOMS = 50;
+/** 60 messages at once, and 10 per second in the long run. */
+const ALLOWANCE: CellRate = { limit: 60, periodMs: 6000 };
+const PER_SECOND = (1000 * ALLOWANCE.limit) / ALLOWANCE.periodMs;
+/** A client that ignores this many refusals is disconnected. */
+const MAX_REFUSED = 100;
 
 const CONNECT_MS = 5000;
 /**
@@ -44,44 +80,63 @@ interface EngineSocket {
   perMessageDeflate: false,
 })
 export class LiveFeedGateway
-  implements
-    OnGatewayConnection<LiveSocket>,
-    OnApplicationBootstrap,
-    OnApplicationShutdown
+  implements OnGatewayConnection<LiveSocket>, OnApplicationBootstrap
 {
   @WebSocketServer() private readonly namespace!: LiveNamespace;
+  readonly #logger = new Logger('LiveClients');
   readonly #unadmitted = new WeakMap<object, NodeJS.Timeout>();
-  #keys: Subscription | undefined;
 
   constructor(
     private readonly keyRing: KeyRing,
-    private readonly clients: LiveClients,
+    private readonly authenticator: Authenticator,
+    private readonly feed: LiveFeed,
     private readonly replicas: LiveReplicas,
-    private readonly redis: RedisLink,
+    private readonly batches: LiveBatches,
+    private readonly clock: ProcessClock,
   ) {}
 
   onApplicationBootstrap(): void {
+    const { server } = this.namespace;
     // The unnamed namespace has no guard.
-    this.namespace.server.use((_socket, next) =>
+    server.use((_socket, next) =>
       next(new Error(`Connect to the namespace ${LIVE_NAMESPACE}.`)),
     );
-    this.namespace.server.engine.on('connection', (socket: EngineSocket) =>
-      this.#bound(socket),
-    );
-    this.#joinReplicas();
-    this.clients.guard(this.namespace);
-    this.#keys = this.keyRing.changed$.subscribe(() =>
-      this.clients.disconnectWithdrawn(this.namespace),
-    );
+    server.engine.on('connection', (socket: EngineSocket) => this.#bound(socket));
+    this.replicas.connect(this.namespace);
+    this.namespace.use((socket, next) => {
+      const admit = (principal: Principal): void => {
+        socket.data.principal = principal;
+        next();
+      };
+      this.#admit(socket).then(admit, (error: unknown) => next(connectError(error)));
+    });
+    this.keyRing.changed$.subscribe(() => this.#disconnectWithdrawn());
   }
 
   handleConnection(socket: LiveSocket): void {
     clearTimeout(this.#unadmitted.get(socket.conn));
-    this.clients.connect(socket);
-  }
-
-  onApplicationShutdown(): void {
-    this.#keys?.unsubscribe();
+    const listener = new LiveListener(outletTo(socket));
+    const refusals = messageAllowance(ALLOWANCE);
+    // One after the other: reading a batch takes a while, and its `leave` must not
+    // overtake the `join`.
+    let turn = Promise.resolve();
+    for (const verb of ['join', 'leave', 'sync'] as const) {
+      socket.on(verb, (room: unknown, answer: unknown) => {
+        const refused = refusals(this.clock.nowMs());
+        const allowed = refused === 0;
+        if (refused > MAX_REFUSED) socket.disconnect(true);
+        turn = turn.then(async () => {
+          const name = liveRoomName(room);
+          if (allowed && verb === 'join' && name)
+            await this.batches.expect(name, socket.data.principal.tenant);
+          if (socket.disconnected) return;
+          const reply = allowed ? this.#act(verb, room, listener) : slowDown();
+          if (typeof answer === 'function')
+            (answer as (reply: LiveAnswer) => void)(reply);
+        });
+      });
+    }
+    socket.on('disconnect', () => this.feed.leaveAll(listener));
   }
 
   /** Who shows no key in time is gone soon after, whatever it answers. */
@@ -94,17 +149,113 @@ export class LiveFeedGateway
     this.#unadmitted.set(socket, timer);
   }
 
-  #joinReplicas(): void {
-    const pair = this.redis.pubSub();
-    if (!pair) return;
-    this.namespace.server.adapter(
-      createAdapter(pair.publisher, pair.subscriber, { key: this.redis.prefix }),
-    );
-    this.namespace.on('replica', (message: ReplicaMessage) =>
-      this.replicas.receive(message),
-    );
-    this.replicas.connect(
-      message => void this.namespace.serverSideEmit('replica', message as never),
+  /** Keys changed: disconnects clients whose key was withdrawn. */
+  #disconnectWithdrawn(): void {
+    for (const socket of this.namespace.sockets.values())
+      if (!this.authenticator.isCurrent(socket.data.principal)) socket.disconnect(true);
+  }
+
+  async #admit({ handshake }: LiveSocket): Promise<Principal> {
+    const principal = await this.authenticator.authenticateHandshake(handshake);
+    demandScope(principal, 'events', 'admin');
+    if (this.namespace.sockets.size < MAX_CLIENTS) return principal;
+    throw new DomainError(
+      'live_feed_limit',
+      `The limit of ${MAX_CLIENTS} clients of the live feed is reached; try again later.`,
     );
   }
+
+  #act(verb: Verb, value: unknown, listener: LiveListener): LiveAnswer {
+    try {
+      const room = liveRoomName(value);
+      if (!room)
+        throw new DomainError(
+          'invalid_value',
+          'A room is queue, workers, request:<id> or batch:<id>.',
+        );
+      return this.#answer(verb, room, listener);
+    } catch (error) {
+      return { ok: false, error: errorEnvelope(this.#known(error)).error };
+    }
+  }
+
+  #answer(verb: Verb, room: LiveRoomName, listener: LiveListener): LiveAnswer {
+    if (verb === 'leave') {
+      this.feed.leave(listener, room);
+      return { ok: true, room, found: false, snapshots: [] };
+    }
+    if (verb === 'sync' && !listener.rooms.has(room)) {
+      throw new DomainError('invalid_value', `Join ${room} before asking for it again.`);
+    }
+    if (verb === 'join') this.#join(listener, room);
+    const snapshots = this.feed.snapshots(listener, room);
+    return {
+      ok: true,
+      room,
+      found: snapshots.some(({ state }) => Object.keys(state).length > 0),
+      snapshots,
+    };
+  }
+
+  #join(listener: LiveListener, room: LiveRoomName): void {
+    if (listener.rooms.size >= MAX_ROOMS && !listener.rooms.has(room)) {
+      throw new DomainError(
+        'live_feed_limit',
+        `One connection may be in ${MAX_ROOMS} rooms; leave one first.`,
+      );
+    }
+    if (this.feed.join(listener, room)) this.replicas.ask(room);
+  }
+
+  #known(error: unknown): DomainError {
+    if (error instanceof DomainError) return error;
+    this.#logger.error({ err: error }, 'a message of a live client failed by a defect');
+    return new DomainError(
+      'internal_error',
+      'Something went wrong on our side; the log has the details.',
+    );
+  }
+}
+
+function outletTo(socket: LiveSocket): ConstructorParameters<typeof LiveListener>[0] {
+  // engine.io's buffer of packets that are not sent yet is private in its types, and there
+  // is no other way to read it.
+  const conn = socket.conn as unknown as {
+    readonly writeBuffer: readonly unknown[];
+    readonly transport: { readonly socket?: { readonly bufferedAmount: number } };
+  };
+  return {
+    principal: socket.data.principal,
+    send: (event: 'delta' | 'snapshot' | 'gone', message: never) =>
+      void socket.emit(event, message),
+    pending: () => ({
+      messages: conn.writeBuffer.length,
+      bytes: conn.transport.socket?.bufferedAmount ?? 0,
+    }),
+  };
+}
+
+const slowDown = (): LiveAnswer => {
+  const message = `At most ${PER_SECOND} messages per second; slow down.`;
+  return {
+    ok: false,
+    error: errorEnvelope(new DomainError('live_feed_limit', message)).error,
+  };
+};
+
+/** For the client's `connect_error`: the message, and the envelope as `data`. */
+function connectError(error: unknown): Error {
+  const { message, data } =
+    error instanceof DomainError
+      ? { message: error.message, data: errorEnvelope(error) }
+      : { message: 'The connection failed on our side.', data: undefined };
+  return Object.assign(new Error(message), { data });
+}
+
+/** Undefined for what is no room. Ids are request ids as `X-Request-Id` takes them. */
+function liveRoomName(value: unknown): LiveRoomName | undefined {
+  const isRoom =
+    typeof value === 'string' &&
+    /^(queue|workers|(request|batch):[A-Za-z0-9._:-]{1,128})$/.test(value);
+  return isRoom ? (value as LiveRoomName) : undefined;
 }

@@ -3,7 +3,6 @@ import { RedisModule } from '../../platform/redis/redis.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { LiveBatches } from './live-batches.js';
-import { LiveClients } from './live-clients.js';
 import { LiveFeedGateway } from './live-feed.gateway.js';
 import { LiveFeed } from './live-feed.js';
 import { LiveReplicas } from './live-replicas.js';
@@ -16,13 +15,6 @@ import { PollingController } from './polling.controller.js';
 @Module({
   imports: [SchedulerModule, WorkerPoolModule, RedisModule],
   controllers: [PollingController],
-  providers: [
-    LiveBatches,
-    LiveSource,
-    LiveFeed,
-    LiveReplicas,
-    LiveClients,
-    LiveFeedGateway,
-  ],
+  providers: [LiveBatches, LiveSource, LiveFeed, LiveReplicas, LiveFeedGateway],
 })
 export class LiveFeedModule {}

@@ -5,10 +5,10 @@ import {
   type LiveSnapshot,
 } from '../../contracts/events/live-event.js';
 import { ANYBODY, type Principal } from '../../platform/auth/principal.js';
-import { LiveListener, type LiveOutlet } from './live-listener.js';
+import { LiveListener } from './live-listener.js';
 
 /** An outlet whose network the test opens and shuts. */
-class Wire implements LiveOutlet {
+class Wire {
   readonly sent: string[] = [];
   messages = 0;
   bytes = 0;

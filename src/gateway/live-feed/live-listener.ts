@@ -6,17 +6,6 @@ import {
 } from '../../contracts/events/live-event.js';
 import { mayTouch, type Principal } from '../../platform/auth/principal.js';
 
-/** The connection to one client, and how much is pending on it. */
-export interface LiveOutlet {
-  readonly principal: Principal;
-  send(
-    event: 'delta' | 'snapshot' | 'gone',
-    message: LiveDelta | LiveSnapshot | LiveGone,
-  ): void;
-  /** Sent and not yet taken by the network: messages and bytes. */
-  pending(): { readonly messages: number; readonly bytes: number };
-}
-
 const MAX_PENDING_MESSAGES = 64;
 const MAX_PENDING_BYTES = 262_144;
 
@@ -28,7 +17,18 @@ export class LiveListener {
   readonly rooms = new Set<LiveRoomName>();
   readonly #missed = new Set<LiveRoomName>();
 
-  constructor(private readonly outlet: LiveOutlet) {}
+  constructor(
+    /** The connection to the client, and how much is pending on it. */
+    private readonly outlet: {
+      readonly principal: Principal;
+      send(
+        event: 'delta' | 'snapshot' | 'gone',
+        message: LiveDelta | LiveSnapshot | LiveGone,
+      ): void;
+      /** Sent and not yet taken by the network: messages and bytes. */
+      pending(): { readonly messages: number; readonly bytes: number };
+    },
+  ) {}
 
   get lagging(): boolean {
     return this.#missed.size > 0;

@@ -1,17 +1,21 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { type Subscription } from 'rxjs';
+import { createAdapter } from '@socket.io/redis-adapter';
+import { type Namespace } from 'socket.io';
 import {
+  type ClientToServerEvents,
   type LiveDelta,
   type LiveRoomName,
   type LiveSnapshot,
+  type ServerToClientEvents,
 } from '../../contracts/events/live-event.js';
+import { type Principal } from '../../platform/auth/principal.js';
+import { RedisLink } from '../../platform/redis/redis.module.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
-import { LiveFeed } from './live-feed.js';
-import { type Owned } from './live-room.js';
+import { LiveFeed, type Owned } from './live-feed.js';
 import { isBatchRoom, LiveSource } from './live-source.js';
 
 /** Messages between gateways. `from` names the sender. */
-export type ReplicaMessage =
+type ReplicaMessage =
   /**
    * The sender has listeners in these rooms. `fresh`: it needs the parts of others now.
    */
@@ -29,6 +33,14 @@ export type ReplicaMessage =
   | ({ readonly type: 'delta'; readonly from: string } & Owned<LiveDelta>)
   | { readonly type: 'bye'; readonly from: string };
 
+/** The clients of this gateway, and a channel to other gateways. */
+export type LiveNamespace = Namespace<
+  ClientToServerEvents,
+  ServerToClientEvents,
+  { replica: (message: ReplicaMessage) => void },
+  { principal: Principal }
+>;
+
 const HEARTBEAT_MS = 5000;
 /** Three missed heartbeats: that gateway is gone. */
 const LEASE_MS = 15_000;
@@ -43,32 +55,33 @@ export class LiveReplicas implements OnApplicationShutdown {
   readonly #lastMessageMs = new Map<string, number>();
   readonly #asked = new Set<string>();
   #send: ((message: ReplicaMessage) => void) | undefined;
-  #outgoing: Subscription | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly source: LiveSource,
     private readonly feed: LiveFeed,
     private readonly clock: ProcessClock,
+    private readonly redis: RedisLink,
   ) {}
 
-  /** From now on other gateways are reached by `send`. */
-  connect(send: (message: ReplicaMessage) => void): void {
-    this.#send = send;
+  /** From now on other gateways are reached, if there is a Redis. */
+  connect(namespace: LiveNamespace): void {
+    const pair = this.redis.pubSub();
+    if (!pair) return;
+    namespace.server.adapter(
+      createAdapter(pair.publisher, pair.subscriber, { key: this.redis.prefix }),
+    );
+    namespace.on('replica', message => this.#receive(message));
+    this.#send = message => void namespace.serverSideEmit('replica', message);
     const from = this.source.id;
-    this.#outgoing = this.feed.outgoing$.subscribe(owned =>
-      send({ type: 'delta', from, ...owned }),
+    this.feed.outgoing$.subscribe(owned =>
+      this.#send?.({ type: 'delta', from, ...owned }),
     );
     this.#heartbeat = setInterval(() => this.#onHeartbeat(), HEARTBEAT_MS).unref();
   }
 
   onApplicationShutdown(): void {
-    this.disconnect();
-  }
-
-  disconnect(): void {
     clearInterval(this.#heartbeat);
-    this.#outgoing?.unsubscribe();
     this.#send?.({ type: 'bye', from: this.source.id });
     this.#send = undefined;
   }
@@ -77,10 +90,11 @@ export class LiveReplicas implements OnApplicationShutdown {
    * The first listener joined that room here, or a change of another gateway was lost.
    */
   ask(room: LiveRoomName): void {
+    if (isBatchRoom(room)) return;
     this.#send?.({ type: 'watch', from: this.source.id, rooms: [room], fresh: true });
   }
 
-  receive(message: ReplicaMessage): void {
+  #receive(message: ReplicaMessage): void {
     if (message.from === this.source.id) return;
     this.#lastMessageMs.set(message.from, this.clock.nowMs());
     switch (message.type) {

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  type LiveBatch,
   type LiveQueueLine,
   type LiveRequest,
   type LiveRoomName,
@@ -16,17 +17,9 @@ import { RequestRegistry } from '../scheduler/request-registry.js';
 import { type TrackedRequest } from '../scheduler/tracked-request.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
-import { type LiveBatch } from '../../contracts/events/live-event.js';
 
 /** Every gateway reads the same rows, so no other gateway is asked. */
 export const isBatchRoom = (room: LiveRoomName): boolean => room.startsWith('batch:');
-
-interface Owned<View> {
-  readonly tenant: string;
-  readonly view: View;
-}
-
-type OwnRequest = Owned<LiveRequest>;
 
 const NO_ENDS = { rejected: 0, completed: 0, failed: 0, cancelled: 0 };
 
@@ -49,7 +42,7 @@ const QUEUE_CHANGES: ReadonlySet<DispatchEvent['type']> = new Set([
 export class LiveSource {
   readonly #ends = new Map<string, typeof NO_ENDS>();
   /** The batches that have listeners, as last read. */
-  readonly #batches = new Map<string, Owned<LiveBatch>>();
+  readonly #batches = new Map<string, { tenant: string; view: LiveBatch }>();
 
   constructor(
     private readonly registry: RequestRegistry,
@@ -102,19 +95,19 @@ export class LiveSource {
   }
 
   /** A request that lives, or ended recently. */
-  find(key: RequestKey): OwnRequest | undefined {
+  find(key: RequestKey) {
     const record = this.registry.get(key);
     if (record) return this.#live(record);
     const ended = this.registry.ended(key);
-    return ended && ownRequest(ended);
+    return ended && ownRequest(ended, ended.phases);
   }
 
-  batch(id: string): Owned<LiveBatch> | undefined {
+  batch(id: string) {
     return this.#batches.get(id);
   }
 
   /** @returns the batch as listeners see it now; undefined when nothing changed */
-  readBatch(job: BatchJob): Owned<LiveBatch> | undefined {
+  readBatch(job: BatchJob) {
     const read = { tenant: job.tenant, view: liveBatch(job) };
     if (JSON.stringify(this.#batches.get(job.id)?.view) === JSON.stringify(read.view))
       return undefined;
@@ -162,78 +155,52 @@ export class LiveSource {
   }
 
   /** Every tenant's request of that id. */
-  #named(id: string): OwnRequest[] {
+  #named(id: string) {
     const live = this.registry.live().filter(record => record.id === id);
     const ended = this.registry.allEnded().filter(view => view.id === id);
     return [
       ...live.map(record => this.#live(record)),
-      ...ended.reverse().map(view => ownRequest(view)),
+      ...ended.reverse().map(view => ownRequest(view, view.phases)),
     ];
   }
 
   /** Its phases are those of the latest lease until it ends. */
-  #live(record: TrackedRequest): OwnRequest {
+  #live(record: TrackedRequest) {
     const { lease } = record;
     const phases = lease && {
       queueWaitMs: lease.queueWaitMs,
       batchWaitMs: lease.batchWaitMs,
     };
-    return ownRequest({ ...this.registry.view(record), phases });
+    return ownRequest(this.registry.view(record), phases);
   }
 }
 
-function ownRequest(
-  request: Omit<RequestView, 'phases'> & {
-    readonly phases: RequestView['phases'] | undefined;
-  },
-): OwnRequest {
-  const {
-    id: request_id,
+function ownRequest(request: RequestView, phases: RequestView['phases'] | undefined) {
+  const { model, priority, state, attempts, aged, group, code } = request;
+  const view: LiveRequest = {
+    request_id: request.id,
     model,
-    tenant = DEFAULT_TENANT,
     priority,
     state,
     attempts,
     aged,
+    worker: request.workerId,
+    group,
+    cancel_reason: request.cancelReason,
     code,
     phases,
-  } = request;
-  const {
-    workerId: worker,
-    group,
-    cancelReason: cancel_reason,
-    batchSize: batch_size,
-  } = request;
-  const view = {
-    request_id,
-    model,
-    priority,
-    state,
-    attempts,
-    aged,
-    worker,
-    group,
-    cancel_reason,
+    batch_size: request.batchSize,
   };
-  return { tenant, view: { ...view, code, phases, batch_size } };
+  return { tenant: request.tenant ?? DEFAULT_TENANT, view };
 }
 
-function liveBatch({
-  id,
-  status,
-  endpoint,
-  model,
-  counts,
-  outputFileId,
-  errorFileId,
-  expiresAtMs,
-}: BatchJob): LiveBatch {
-  return {
-    ...{ id, status, endpoint },
-    ...(model !== undefined && { model }),
-    request_counts: counts,
-    expires_at: Math.floor(expiresAtMs / 1000),
-    ...(outputFileId !== undefined && { output_file_id: outputFileId }),
-    ...(errorFileId !== undefined && { error_file_id: errorFileId }),
-  };
-}
+const liveBatch = (job: BatchJob): LiveBatch => ({
+  id: job.id,
+  status: job.status,
+  endpoint: job.endpoint,
+  model: job.model,
+  request_counts: job.counts,
+  expires_at: Math.floor(job.expiresAtMs / 1000),
+  output_file_id: job.outputFileId,
+  error_file_id: job.errorFileId,
+});

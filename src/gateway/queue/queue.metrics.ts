@@ -6,34 +6,27 @@ import { eventMetric } from '../../platform/metrics/metric-provider.js';
 const REMEMBERED = 4096;
 
 /**
- * Finds the first answer of each engine call, so that `scheduler_batch_size` counts calls
+ * True for the first answer of each engine call, so that `scheduler_batch_size` counts calls
  * instead of requests.
  *
  * A call is forgotten when its last member answered. Members that were cancelled never
  * answer: the oldest calls are dropped beyond `REMEMBERED`, so a missing answer costs one
  * entry for a while and memory stays bounded.
+ * @param awaited answers that calls still miss, by their id; only this function changes it
+ * @param size members of the call
  */
-export class CountedCalls {
-  readonly #awaited = new Map<string, number>();
-
-  /**
-   * True for the first member seen of `batchId`; `size` is the call's number of members.
-   */
-  firstOf(batchId: string, size: number): boolean {
-    const awaited = this.#awaited.get(batchId);
-    const left = (awaited ?? size) - 1;
-    if (left > 0) this.#awaited.set(batchId, left);
-    else this.#awaited.delete(batchId);
-    if (this.#awaited.size > REMEMBERED) {
-      const [oldest] = this.#awaited.keys();
-      if (oldest !== undefined) this.#awaited.delete(oldest);
-    }
-    return awaited === undefined;
-  }
-
-  get size(): number {
-    return this.#awaited.size;
-  }
+export function isFirstOf(
+  awaited: Map<string, number>,
+  batchId: string,
+  size: number,
+): boolean {
+  const known = awaited.get(batchId);
+  const left = (known ?? size) - 1;
+  if (left > 0) awaited.set(batchId, left);
+  else awaited.delete(batchId);
+  const [oldest] = awaited.keys();
+  if (awaited.size > REMEMBERED && oldest !== undefined) awaited.delete(oldest);
+  return known === undefined;
 }
 
 /** What the queue did, from dispatch events: waits, group sizes, promotions. */
@@ -46,11 +39,11 @@ export const queueMetricProviders: Provider[] = [
     }),
   ),
   eventMetric('scheduler_batch_size', (sizes: Histogram, bus) => {
-    const calls = new CountedCalls();
+    const awaited = new Map<string, number>();
     // Once per engine call. An answer without a call id is counted per request.
     bus.on('settled', ({ model, batchSize = 0, batchId }) => {
       if (batchSize < 1) return;
-      if (!batchId || calls.firstOf(batchId, batchSize))
+      if (!batchId || isFirstOf(awaited, batchId, batchSize))
         sizes.observe({ model }, batchSize);
     });
   }),

@@ -21,7 +21,8 @@ export class DispatchLoop {
   readonly #logger = new Logger(DispatchLoop.name);
   #wakes: Subscription | undefined;
   #pending: NodeJS.Immediate | undefined;
-  #turns = 0;
+  /** So far: shows that the loop runs, and that it does not spin. Only the loop writes it. */
+  turns = 0;
 
   constructor(
     private readonly dispatcher: Dispatcher,
@@ -34,11 +35,6 @@ export class DispatchLoop {
 
   get running(): boolean {
     return this.#wakes !== undefined;
-  }
-
-  /** Turns so far: shows that the loop runs, and that it does not spin. */
-  get turns(): number {
-    return this.#turns;
   }
 
   /** Runs the first turn at once. Idempotent. */
@@ -78,7 +74,7 @@ export class DispatchLoop {
   readonly #turn = (): void => {
     const { queue } = this.dispatcher;
     this.#pending = undefined;
-    this.#turns += 1;
+    this.turns += 1;
     try {
       for (const { key } of queue.aged(this.clock.nowMs())) this.calls.promoted(key);
       for (const { key } of queue.expired(this.clock.nowMs())) this.calls.expired(key);

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import {
-  type QueueBacklog,
   type QueueDepth,
   type SchedulerQueue,
 } from '../shared-queue/request-queue.port.js';
@@ -67,7 +66,7 @@ export class EmbeddedQueue implements SchedulerQueue {
     return true;
   }
 
-  backlog({ model, priority }: ScheduledRequest): QueueBacklog {
+  backlog({ model, priority }: ScheduledRequest) {
     const { realtime, batch } = this.queue.depthOf(model);
     const waiting = priority === RequestPriority.REALTIME ? realtime : realtime + batch;
     return { hasReady: this.pool.hasReady(model), waiting };

@@ -6,24 +6,26 @@ import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
 import { RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-import { Forecaster } from './forecasts.js';
+import { type Admission } from '../../core/queue/admission.js';
+import { Forecasts } from './forecasts.js';
 
 const WORKER = { id: 'w', slots: 1, overdraft: 0, maxBatch: 1, parallel: 1 };
 const SERVICE_MS = 1000;
 
 let queue: PriorityQueue;
 let records: Map<string, RequestRecord>;
-let forecaster: Forecaster;
+let forecaster: Forecasts;
 let workers: readonly (typeof WORKER)[];
 
 beforeEach(() => {
   queue = new PriorityQueue({ agingMs: 30_000, agingShare: 0.25 });
   workers = [WORKER];
   records = new Map();
-  forecaster = new Forecaster({
+  forecaster = new Forecasts({
     ...{ queue, workers: () => workers, choose: ([first]) => first },
     record: key => records.get(key),
     running: () => [...records.values()].filter(({ state }) => state === 'leased'),
+    ...{ admission: {} as Admission, nowMs: () => 0 },
     window: new BatchWindow({ policy: 'none', maxSize: 1, windowMs: 0, quietGapMs: 0 }),
   });
 });
@@ -190,7 +192,7 @@ describe('Forecaster', () => {
     const mine = came('mine', 100_150);
     leased(realtime, 100_300);
     came('fair', 100_350, { tenant: 'b' });
-    expect(forecaster.explain('m', mine.key, 100_400)).toMatchObject({
+    expect(forecaster.explain({ id: 'mine', model: 'm' }, 100_400)).toMatchObject({
       ahead: {
         requests: 2,
         own: 1,
@@ -202,7 +204,7 @@ describe('Forecaster', () => {
       changes: [{ change: 'realtime_priority' }, { change: 'one_more_worker' }],
     });
     leased(mine, 100_500);
-    expect(forecaster.explain('m', mine.key, 100_500)).toMatchObject({
+    expect(forecaster.explain({ id: 'mine', model: 'm' }, 100_500)).toMatchObject({
       passed: { requests: 1 },
       changes: [],
     });
@@ -214,9 +216,9 @@ describe('Forecaster', () => {
     queue.remove(x.key);
     apply(x, 100_200, { type: 'settled', status: 'cancelled', phases: {}, attempts: 0 });
     records.delete(x.key);
-    expect([startOf('x', 100_300), forecaster.explain('m', x.key, 100_300)]).toEqual([
-      undefined,
-      undefined,
-    ]);
+    expect([
+      startOf('x', 100_300),
+      forecaster.explain({ id: 'x', model: 'm' }, 100_300),
+    ]).toEqual([undefined, undefined]);
   });
 });

@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { type Provider } from '@nestjs/common';
 import { BatchWindow } from '../../core/batching/batch-window.js';
 import { isLive, keyOf, type RequestView } from '../../core/dispatch/request-view.js';
 import { slotsOf } from '../../core/dispatch/worker-slots.js';
@@ -21,49 +21,69 @@ import { type RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { countAhead } from '../../core/forecast/decision-log.js';
 import { ModelForecast } from '../../core/forecast/model-forecast.js';
+import { type TrackedRequest } from './tracked-request.js';
+
+/** Of the time that a place in a shared queue takes at the recent rate. */
+const DRAIN_P90 = 2;
 
 /**
- * Forecasts of one gateway's embedded queue: learns service times, arrivals and its own
- * errors from the dispatch events (D-23), and runs the queue forward when it is asked
- * (D-27). Starts no timer and calls no worker.
+ * When requests probably start and end, and why they wait (D-27): learns service times,
+ * arrivals and its own errors from the dispatch events (D-23), and runs the embedded queue
+ * forward when it is asked. Starts no timer and calls no worker.
  *
  * Undefined means unknown, never "now": no worker of the model is up, or none has
  * answered a request yet. A cached run answers in O(log waiting).
  */
-export class Forecaster {
+export class Forecasts {
   readonly #models = new Map<string, ModelForecast>();
 
   constructor(
     private readonly deps: ConstructorParameters<typeof ModelForecast>[1] & {
       /** A request of the embedded queue, until its settlement has been emitted. */
       readonly record: (key: RequestKey) => RequestRecord | undefined;
+      readonly admission: Admission;
+      readonly nowMs: () => number;
     },
   ) {}
 
   /** Of a request that is not queued yet. */
   ofNew(request: ProspectiveRequest, nowMs: number): WaitForecast | undefined {
-    const model = this.modelOf(request.model);
+    const model = this.#model(request.model);
     const forecast = model.ofNew(request, nowMs);
     return forecast && model.corrected(forecast, request.priority);
   }
 
   /** Of a request that waits or runs. Undefined also when it has ended. */
-  of(key: RequestKey, nowMs: number): WaitForecast | undefined {
+  of(key: RequestKey, nowMs = this.deps.nowMs()): WaitForecast | undefined {
     const waiting = this.deps.queue.get(key);
     if (waiting === undefined) {
       const record = this.deps.record(key);
       return record?.state === 'leased'
-        ? this.modelOf(record.request.model).ofRunning(record, nowMs)
+        ? this.#model(record.request.model).ofRunning(record, nowMs)
         : undefined;
     }
-    const model = this.modelOf(waiting.model);
+    const model = this.#model(waiting.model);
     const forecast = model.ofWaiting(waiting, nowMs);
     return forecast && model.corrected(forecast, waiting.priority);
   }
 
-  /** Of a request of that model that waits or runs, or that was sent lately. */
-  explain(modelId: string, key: RequestKey, nowMs: number): WaitExplanation | undefined {
-    const model = this.modelOf(modelId);
+  /**
+   * Also of a request in the queue that gateways share: by its place there and the rate
+   * at which requests leave it.
+   */
+  ofView(view: RequestView): WaitForecast | undefined {
+    return isLive(view) ? (this.of(keyOf(view)) ?? this.#byDrainRate(view)) : undefined;
+  }
+
+  /**
+   * Of a request that waits or runs, or that was sent lately. Undefined: it is not in the
+   * queue of this gateway, and was not lately.
+   */
+  explain(
+    view: Pick<RequestView, 'id' | 'tenant' | 'model'>,
+    nowMs = this.deps.nowMs(),
+  ): WaitExplanation | undefined {
+    const [model, key] = [this.#model(view.model), keyOf(view)];
     const request = this.deps.queue.get(key);
     const mine = request ?? model.decisions.of(key);
     if (mine === undefined) return undefined;
@@ -78,7 +98,7 @@ export class Forecaster {
   }
 
   readonly apply = (event: DispatchEvent): void => {
-    const model = this.modelOf(event.model);
+    const model = this.#model(event.model);
     // Absent: its request waits in a queue that is ordered elsewhere.
     const record = this.deps.record(event.key);
     if (event.type === 'settled') model.settled(event, record);
@@ -89,7 +109,20 @@ export class Forecaster {
     else if (event.type === 'reprioritized') record.forecast = undefined;
   };
 
-  modelOf(id: string): ModelForecast {
+  #byDrainRate({ model, position }: RequestView): WaitForecast | undefined {
+    const { admission, nowMs } = this.deps;
+    const startMs = position && admission.drainMs(model, position, nowMs());
+    const callMs = this.#model(model).service.callMs();
+    if (startMs === undefined || !Number.isFinite(startMs + callMs)) return undefined;
+    const spread = (ms: number) => ({ p50: ms, p90: DRAIN_P90 * ms });
+    return {
+      startInMs: spread(startMs),
+      endInMs: spread(startMs + callMs),
+      basis: 'drain_rate',
+    };
+  }
+
+  #model(id: string): ModelForecast {
     let model = this.#models.get(id);
     if (model === undefined)
       this.#models.set(id, (model = new ModelForecast(id, this.deps)));
@@ -104,83 +137,46 @@ export class Forecaster {
   }
 }
 
-/** Of the time that a place in a shared queue takes at the recent rate. */
-const DRAIN_P90 = 2;
-
-/**
- * When requests probably start and end, and why they wait (D-27): the core's forecaster
- * beside the real workers.
- */
-@Injectable()
-export class Forecasts {
-  readonly #forecaster: Forecaster;
-
-  constructor(
+/** Provides `Forecasts` of the embedded queue and the real workers. */
+export const forecastsProvider: Provider = {
+  provide: Forecasts,
+  inject: [
+    PriorityQueue,
+    BatchWindow,
+    WorkerPoolService,
+    RequestRegistry,
+    Admission,
+    DispatchEventBus,
+  ],
+  useFactory: (
     queue: PriorityQueue,
     window: BatchWindow,
     pool: WorkerPoolService,
-    private readonly registry: RequestRegistry,
-    private readonly admission: Admission,
+    registry: RequestRegistry,
+    admission: Admission,
     events: DispatchEventBus,
-  ) {
-    const workers = (model: string) =>
-      (pool.model(model)?.workers ?? []).flatMap(worker => capacityOf(worker) ?? []);
+  ) => {
     // Not of those that wait in the shared queue, or were taken from there.
-    const record = (key: RequestKey) => {
-      const found = registry.record(key);
-      return found?.queue.isEmbedded ? found : undefined;
-    };
-    const running = (model: string) =>
-      registry
-        .live()
-        .filter(
-          one => one.model === model && one.state === 'leased' && one.queue.isEmbedded,
-        );
-    this.#forecaster = new Forecaster({
+    const embedded = (found?: TrackedRequest) =>
+      found?.queue.isEmbedded ? found : undefined;
+    const forecasts = new Forecasts({
       queue,
       window,
-      workers,
+      admission,
       choose: leastLoaded,
-      record,
-      running,
+      workers: model =>
+        (pool.model(model)?.workers ?? []).flatMap(worker => capacityOf(worker) ?? []),
+      record: key => embedded(registry.record(key)),
+      running: model =>
+        registry
+          .live()
+          .filter(one => one.model === model && one.state === 'leased' && embedded(one)),
+      nowMs: () => registry.nowMs(),
     });
-    events.events$.subscribe(this.#forecaster.apply);
-  }
-
-  ofNew(request: ProspectiveRequest, nowMs: number): WaitForecast | undefined {
-    return this.#forecaster.ofNew(request, nowMs);
-  }
-
-  of(key: RequestKey): WaitForecast | undefined {
-    return this.#forecaster.of(key, this.registry.nowMs());
-  }
-
-  /**
-   * Also of a request in the queue that gateways share: by its place there and the rate
-   * at which requests leave it.
-   */
-  ofView(view: RequestView): WaitForecast | undefined {
-    return isLive(view) ? (this.of(keyOf(view)) ?? this.#byDrainRate(view)) : undefined;
-  }
-
-  /** Undefined: it is not in the queue of this gateway, and was not lately. */
-  explain(view: RequestView): WaitExplanation | undefined {
-    return this.#forecaster.explain(view.model, keyOf(view), this.registry.nowMs());
-  }
-
-  #byDrainRate({ model, position }: RequestView): WaitForecast | undefined {
-    const startMs =
-      position && this.admission.drainMs(model, position, this.registry.nowMs());
-    const callMs = this.#forecaster.modelOf(model).service.callMs();
-    if (startMs === undefined || !Number.isFinite(startMs + callMs)) return undefined;
-    const spread = (ms: number) => ({ p50: ms, p90: DRAIN_P90 * ms });
-    return {
-      startInMs: spread(startMs),
-      endInMs: spread(startMs + callMs),
-      basis: 'drain_rate',
-    };
-  }
-}
+    events.events$.subscribe(forecasts.apply);
+    return forecasts;
+  },
+};
 
 /** Undefined: it takes no requests now. */
 function capacityOf(worker: WorkerView): WorkerCapacity | undefined {

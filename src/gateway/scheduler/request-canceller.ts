@@ -1,9 +1,4 @@
-import {
-  Injectable,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-} from '@nestjs/common';
-import { Subscription } from 'rxjs';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
@@ -22,9 +17,7 @@ import { type TrackedRequest } from './tracked-request.js';
  * which WorkerCalls awaits.
  */
 @Injectable()
-export class RequestCanceller implements OnApplicationBootstrap, OnApplicationShutdown {
-  #activity = Subscription.EMPTY;
-
+export class RequestCanceller implements OnApplicationBootstrap {
   constructor(
     private readonly registry: RequestRegistry,
     private readonly failures: RequestFailures,
@@ -33,14 +26,10 @@ export class RequestCanceller implements OnApplicationBootstrap, OnApplicationSh
   ) {}
 
   onApplicationBootstrap(): void {
-    this.#activity = this.pool.activity$.subscribe(event => {
+    this.pool.activity$.subscribe(event => {
       // Not at once: a turn of the dispatcher may have asked for the workers.
       if (event.type === 'load_failed') setImmediate(() => this.#refuse(event.model));
     });
-  }
-
-  onApplicationShutdown(): void {
-    this.#activity.unsubscribe();
   }
 
   /**

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { type QueueBacklog } from '../shared-queue/request-queue.port.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { type CancelReason, type Settlement } from '../../core/request/settlement.js';
@@ -14,10 +13,6 @@ import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TrackedRequest } from './tracked-request.js';
 
 type Unanswered = Exclude<Settlement<never>, { status: 'completed' }>;
-
-type QueuedRequest = Pick<TrackedRequest, 'request' | 'queue'>;
-type LostRequest = QueuedRequest &
-  Pick<TrackedRequest, 'outputStarted' | 'attempts' | 'lossCode'>;
 
 /** An operator who unloads a model has no date for its return. */
 const UNLOADED_RETRY_MS = 30_000;
@@ -39,14 +34,14 @@ export class RequestFailures {
    * Its queue deadline passed (D-07), or its latest start (D-26). The code and the
    * Retry-After depend on what was missing: a slot, or any worker.
    */
-  expired({ request, queue }: QueuedRequest): Unanswered {
+  expired({ request, queue }: TrackedRequest): Unanswered {
     const { model, deadline } = request;
     if (deadline) return { status: 'failed', error: missed(deadline) };
     const { timeoutMs } = this.settings.queue;
-    const backlog = queue.backlog(request);
-    if (backlog.hasReady) {
+    const { hasReady, waiting } = queue.backlog(request);
+    if (hasReady) {
       const message = `No slot of ${model} became free within ${timeoutMs} ms.`;
-      return failed('queue_timeout', message, this.#backlogMs(model, backlog));
+      return failed('queue_timeout', message, this.#backlogMs(model, waiting));
     }
     // A crashed worker is restarted, and an absent upstream probed, at least this often.
     const retryAfterMs = this.settings.workers.restartMaxMs;
@@ -66,7 +61,7 @@ export class RequestFailures {
   }
 
   /** Its worker gave it back, and it cannot be sent again (D-06). */
-  workerLost(lost: LostRequest, cause: unknown): Unanswered {
+  workerLost(lost: TrackedRequest, cause: unknown): Unanswered {
     const { request, queue, lossCode, attempts } = lost;
     if (lossCode === 'worker_crashed') {
       const alone = `The request ended its worker of ${request.model} twice while nothing else ran there`;
@@ -76,7 +71,7 @@ export class RequestFailures {
     return failed(
       'worker_lost',
       message,
-      this.#backlogMs(request.model, queue.backlog(request)),
+      this.#backlogMs(request.model, queue.backlog(request).waiting),
       cause,
     );
   }
@@ -118,7 +113,7 @@ export class RequestFailures {
   }
 
   /** Undefined: a worker serves the model, or one may come up. */
-  unserved({ request, queue }: QueuedRequest): DomainError | undefined {
+  unserved({ request, queue }: TrackedRequest): DomainError | undefined {
     const { model } = request;
     if (this.pool.isHeld(model)) return unloaded(model);
     const failure = this.pool.loadFailure(model);
@@ -131,7 +126,7 @@ export class RequestFailures {
     return failed('internal_error', 'The request could not be run.', undefined, cause);
   }
 
-  #backlogMs(model: string, { waiting }: QueueBacklog): number {
+  #backlogMs(model: string, waiting: number): number {
     return this.admission.retryAfterMs(model, waiting, this.clock.nowMs());
   }
 }
@@ -150,7 +145,7 @@ function lossOf(cause: unknown, model: string): string {
   }
 }
 
-const whyNotAgain = ({ outputStarted, attempts }: LostRequest): string =>
+const whyNotAgain = ({ outputStarted, attempts }: TrackedRequest): string =>
   outputStarted
     ? 'part of the answer had been sent already'
     : `it was not tried again after ${attempts} attempts`;

@@ -36,7 +36,8 @@ export function inferenceTimeoutMs(
  */
 @Injectable()
 export class RequestIntake {
-  #accepting = true;
+  /** False for good once it was closed. Only the intake writes it. */
+  accepting = true;
 
   constructor(
     private readonly queues: RequestQueues,
@@ -47,12 +48,8 @@ export class RequestIntake {
     private readonly models: ModelList,
   ) {}
 
-  get accepting(): boolean {
-    return this.#accepting;
-  }
-
   close(): void {
-    this.#accepting = false;
+    this.accepting = false;
   }
 
   /**
@@ -80,7 +77,7 @@ export class RequestIntake {
   }
 
   #check(record: TrackedRequest): DomainError | undefined {
-    if (!this.#accepting) return shuttingDown();
+    if (!this.accepting) return shuttingDown();
     if (this.registry.record(record.key)) {
       return new DomainError(
         'duplicate_request_id',

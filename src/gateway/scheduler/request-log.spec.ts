@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { aKey } from '../../../test/support/requests.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { RequestLog } from './request-log.js';
+import { logRequestEvents } from './request-log.js';
 
 const base = {
   key: aKey('r1'),
@@ -34,7 +34,7 @@ describe('RequestLog', () => {
       .spyOn(Logger.prototype, 'warn')
       .mockImplementation((...args: unknown[]) => void lines.push(['warn', ...args]));
     bus = new DispatchEventBus();
-    new RequestLog(bus);
+    logRequestEvents(bus);
   });
   afterEach(() => void jest.restoreAllMocks());
 

@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
-import { type QueueComputation } from '../shared-queue/request-queue.port.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { isAged } from '../../core/request/aging-policy.js';
 import { type RequestKey } from '../../core/request/request-key.js';
@@ -15,7 +14,7 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
-import { type RequestLease, type TrackedRequest } from './tracked-request.js';
+import { type TrackedRequest } from './tracked-request.js';
 import { usageOf } from './work-usage.js';
 
 /** Requests that ended recently, to explain a wait after the answer has gone out. */
@@ -127,7 +126,7 @@ export class RequestRegistry {
   /** @param aged it is BATCH and was taken because of its age (D-03) */
   leased(
     record: TrackedRequest,
-    lease: Omit<RequestLease, 'queueWaitMs'>,
+    lease: Omit<NonNullable<TrackedRequest['lease']>, 'queueWaitMs'>,
     aged: boolean,
   ): void {
     const nowMs = this.clock.nowMs();
@@ -151,14 +150,6 @@ export class RequestRegistry {
     if (priority === record.request.priority) return;
     record.reprioritized(priority);
     this.emit(record, { type: 'reprioritized', from });
-  }
-
-  /**
-   * A pulling worker reported how long the request waited there for its group, counted
-   * from when it was taken.
-   */
-  computed(record: TrackedRequest, { leasedAtMs, batchWaitMs }: QueueComputation): void {
-    record.grouped(leasedAtMs + batchWaitMs, batchWaitMs);
   }
 
   /**

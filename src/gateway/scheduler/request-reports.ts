@@ -1,12 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
-import {
-  type QueueComputation,
-  type QueueEnd,
-  type QueueLease,
-  type QueueReports,
-} from '../shared-queue/request-queue.port.js';
+import { type QueueEnd, type QueueReports } from '../shared-queue/request-queue.port.js';
 import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type Settlement } from '../../core/request/settlement.js';
@@ -16,7 +10,7 @@ import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestRegistry } from './request-registry.js';
 import { type TrackedRequest } from './tracked-request.js';
-import { measuredWork } from './work-usage.js';
+import { observeCost } from './work-usage.js';
 
 /** Between two looks at a worker that may be dead. */
 const LOOK_AGAIN_MS = 500;
@@ -47,7 +41,10 @@ export class RequestReports implements QueueReports {
     if (tracked) this.registry.reject(tracked, error);
   }
 
-  leased(key: RequestKey, { workerId, groupId, aged, isHeld }: QueueLease): void {
+  leased(
+    key: RequestKey,
+    { workerId, groupId, aged, isHeld }: Parameters<QueueReports['leased']>[1],
+  ): void {
     const tracked = this.registry.get(key);
     if (tracked?.state !== 'queued') return;
     this.registry.leased(
@@ -70,16 +67,18 @@ export class RequestReports implements QueueReports {
     if (tracked) this.registry.reprioritized(tracked, priority);
   }
 
-  computed(key: RequestKey, computation: QueueComputation): void {
+  computed(key: RequestKey, groupedAtMs: number, batchWaitMs: number): void {
     const tracked = this.registry.get(key);
     tracked?.stopDeadline();
-    if (tracked) this.registry.computed(tracked, computation);
+    tracked?.grouped(groupedAtMs, batchWaitMs);
   }
 
   ended(key: RequestKey, end: QueueEnd): void {
     const tracked = this.registry.get(key);
     if (!tracked) return;
-    if (end.type === 'completed') this.#learn(tracked, end.reply);
+    // Its worker charged the tenant; estimates are learned here.
+    if (end.type === 'completed')
+      observeCost(this.dispatcher.costs, tracked.request, end.reply);
     this.registry.settle(tracked, this.#settlement(tracked, end));
   }
 
@@ -87,20 +86,12 @@ export class RequestReports implements QueueReports {
    * Time in which no worker has the request does not count: its death may not have
    * been noticed yet.
    */
-  async #overdue(tracked: TrackedRequest, isHeld: QueueLease['isHeld']): Promise<void> {
-    const { key } = tracked;
-    const { attempts } = tracked;
+  async #overdue(tracked: TrackedRequest, isHeld: () => Promise<boolean>): Promise<void> {
+    const { key, attempts } = tracked;
     const held = await isHeld();
     if (tracked.state !== 'leased' || tracked.attempts !== attempts) return;
     if (held) await this.canceller.cancel(key, 'deadline');
     else tracked.startDeadline(() => void this.#overdue(tracked, isHeld), LOOK_AGAIN_MS);
-  }
-
-  /** Its worker charged the tenant; estimates are learned here. */
-  #learn({ request: { model, payload } }: TrackedRequest, reply: WorkerReply): void {
-    const deviceMs = deviceShareMs(reply.execution);
-    if (deviceMs !== undefined)
-      this.dispatcher.costs.observe(model, measuredWork(reply, payload), deviceMs);
   }
 
   #settlement(tracked: TrackedRequest, end: QueueEnd): Settlement<WorkerReply> {

@@ -1,5 +1,5 @@
 import { type Provider } from '@nestjs/common';
-import { type Counter, type Gauge } from 'prom-client';
+import { type Counter, type Gauge, type LabelValues } from 'prom-client';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { eventMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
@@ -31,36 +31,26 @@ function readBytes(gauge: Gauge, scheduler: SchedulerService): void {
   for (const [model, bytes] of scheduler.waitingBytes()) gauge.set({ model }, bytes);
 }
 
-type Label = 'status' | 'priority' | 'model';
-type LabelValues = Readonly<Partial<Record<Label, string>>>;
-
 /**
- * A counter that a scrape reads at one instant. prom-client formats live values some
- * microtasks after it took them, so a request that settles in between would be in one
- * metric and not yet in the other. Here values change in `collect` only.
+ * Counts events by labels, for a scrape that reads them at one instant. prom-client formats
+ * live values some microtasks after it took them, so a request that settles in between
+ * would be in one metric and not yet in the other. Here values change in `collect` only.
  */
-class ScrapedTotal {
-  readonly #totals = new Map<string, { readonly labels: LabelValues; value: number }>();
-
-  constructor(
-    counter: Counter,
-    private readonly names: readonly Label[],
-  ) {
-    const collect = (): void => {
-      counter.reset();
-      for (const { labels, value } of this.#totals.values()) counter.inc(labels, value);
-    };
-    Object.assign(counter, { collect });
-  }
-
-  readonly add = (event: LabelValues): void => {
+function scrapedTotal(counter: Counter, ...names: ('status' | 'priority' | 'model')[]) {
+  const totals = new Map<string, { labels: LabelValues<string>; value: number }>();
+  const collect = (): void => {
+    counter.reset();
+    for (const { labels, value } of totals.values()) counter.inc(labels, value);
+  };
+  Object.assign(counter, { collect });
+  return (event: LabelValues<(typeof names)[number]>): void => {
     let key = '';
-    for (const name of this.names) key += ` ${event[name]}`;
-    const total = this.#totals.get(key);
+    for (const name of names) key += ` ${event[name]}`;
+    const total = totals.get(key);
     if (total) total.value += 1;
     else {
-      const labels = Object.fromEntries(this.names.map(name => [name, event[name]]));
-      this.#totals.set(key, { labels, value: 1 });
+      const labels = Object.fromEntries(names.map(name => [name, event[name]]));
+      totals.set(key, { labels, value: 1 });
     }
   };
 }
@@ -80,10 +70,10 @@ export const schedulerMetricProviders: Provider[] = [
     collect: readBytes,
   }),
   eventMetric('scheduler_requests_total', (counter: Counter, bus) =>
-    bus.on('settled', new ScrapedTotal(counter, ['status', 'priority', 'model']).add),
+    bus.on('settled', scrapedTotal(counter, 'status', 'priority', 'model')),
   ),
   eventMetric('switchyard_requests_accepted_total', (counter: Counter, bus) =>
-    bus.on('accepted', new ScrapedTotal(counter, ['priority', 'model']).add),
+    bus.on('accepted', scrapedTotal(counter, 'priority', 'model')),
   ),
   eventMetric('switchyard_requests_rejected_total', (rejected: Counter, bus) =>
     bus.on('rejected', ({ code, model }) => rejected.inc({ code, model })),

@@ -10,6 +10,7 @@ import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { CancellationModule } from '../cancellation/cancellation.module.js';
 import { LatencyModule } from '../latency/latency.module.js';
 import { QueueModule } from '../queue/queue.module.js';
@@ -18,19 +19,19 @@ import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { DispatchLoop } from './dispatch-loop.js';
 import { EmbeddedQueue } from './embedded-queue.js';
-import { Forecasts } from './forecasts.js';
+import { Forecasts, forecastsProvider } from './forecasts.js';
 import { IdleUnload } from './idle-unload.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { RequestIntake } from './request-intake.js';
-import { RequestLog } from './request-log.js';
+import { logRequestEvents } from './request-log.js';
 import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
 import { RequestReports } from './request-reports.js';
 import { schedulerMetricProviders } from './scheduler.metrics.js';
 import { SchedulerService } from './scheduler.service.js';
 import { ShutdownDrain, ShutdownGrace } from './shutdown-drain.js';
-import { tenantMetricProviders, TenantMetrics } from './tenant.metrics.js';
+import { tenantMetricProviders } from './tenant.metrics.js';
 import { WorkerCalls } from './worker-calls.js';
 
 const dispatcherProvider = {
@@ -70,9 +71,9 @@ const timersProvider = {
   providers: [
     dispatcherProvider,
     timersProvider,
+    forecastsProvider,
     DispatchLoop,
     EmbeddedQueue,
-    Forecasts,
     IdleUnload,
     RequestRegistry,
     RequestCanceller,
@@ -80,11 +81,9 @@ const timersProvider = {
     RequestIntake,
     RequestQueues,
     RequestReports,
-    RequestLog,
     SchedulerService,
     ShutdownDrain,
     ShutdownGrace,
-    TenantMetrics,
     WorkerCalls,
     ...schedulerMetricProviders,
     ...tenantMetricProviders,
@@ -104,7 +103,10 @@ export class SchedulerModule
   constructor(
     private readonly loop: DispatchLoop,
     private readonly scheduler: SchedulerService,
-  ) {}
+    events: DispatchEventBus,
+  ) {
+    logRequestEvents(events);
+  }
 
   /**
    * A scheduler that was built but never started looks healthy until the

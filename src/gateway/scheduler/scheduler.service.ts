@@ -21,19 +21,6 @@ import { RequestQueues } from './request-queues.js';
 import { RequestRegistry } from './request-registry.js';
 import { ShutdownDrain } from './shutdown-drain.js';
 
-/** Requests of this gateway that wait for one model. */
-interface ModelWaiting {
-  /** BATCH requests that compete with REALTIME because of their age. */
-  readonly aged: number;
-  readonly byTenant: ReadonlyMap<string, number>;
-}
-
-/** Depth of all queues for one model. */
-interface ModelQueueDepth extends QueueDepth {
-  /** Held by waiting requests of this gateway. */
-  readonly bytes: number;
-}
-
 /**
  * The API of the scheduler beside `RequestIntake`: cancel, list, drain. What operators see is
  * read from the owners when asked, never kept; a shared queue shows the requests
@@ -158,8 +145,11 @@ export class SchedulerService {
     return [...live, ...ended];
   }
 
-  /** Of every configured model, over all gateways that share a queue. */
-  async depths(): Promise<ModelQueueDepth[]> {
+  /**
+   * Of every configured model, over all gateways that share a queue; bytes are those of
+   * this gateway.
+   */
+  async depths(): Promise<(QueueDepth & { readonly bytes: number })[]> {
     // At this instant, as the other metrics of a scrape are read.
     const own = this.queues.embedded.depths();
     const bytes = this.waitingBytes();
@@ -189,21 +179,23 @@ export class SchedulerService {
     return bytes;
   }
 
-  /** What waits in this gateway, by model. Only models that something waits for. */
-  waiting(): ReadonlyMap<string, ModelWaiting> {
-    const found = new Map<string, { aged: number; byTenant: Map<string, number> }>();
-    for (const record of this.registry.live()) {
-      const { model, tenant = DEFAULT_TENANT, state } = record;
-      if (state !== 'queued') continue;
-      const waiting = found.get(model) ?? {
-        aged: 0,
-        byTenant: new Map<string, number>(),
-      };
-      found.set(model, waiting);
-      if (this.registry.isAged(record)) waiting.aged += 1;
-      waiting.byTenant.set(tenant, (waiting.byTenant.get(tenant) ?? 0) + 1);
-    }
-    return found;
+  /**
+   * What waits in this gateway, by model: of each tenant, and BATCH requests that compete
+   * with REALTIME because of their age. Only models that something waits for.
+   */
+  waiting() {
+    const queued = this.registry.live().filter(({ state }) => state === 'queued');
+    const byModel = Map.groupBy(queued, ({ model }) => model);
+    return new Map(
+      Array.from(byModel, ([model, requests]) => {
+        const tenants = Map.groupBy(requests, ({ tenant = DEFAULT_TENANT }) => tenant);
+        const byTenant = new Map(
+          Array.from(tenants, ([name, own]) => [name, own.length]),
+        );
+        const aged = requests.filter(request => this.registry.isAged(request)).length;
+        return [model, { aged, byTenant }];
+      }),
+    );
   }
 
   /**

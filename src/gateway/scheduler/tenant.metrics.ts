@@ -23,7 +23,7 @@ const OUTCOMES = ['completed', 'cancelled', 'failed', 'rejected'] as const;
  * names. Off, it listens to nothing and has no series.
  */
 @Injectable()
-export class TenantMetrics {
+class TenantMetrics {
   readonly #requests = counterMetric('switchyard_tenant_requests_total');
   readonly #waits = histogramMetric('switchyard_tenant_queue_wait_seconds');
   readonly #device = counterMetric('switchyard_tenant_device_seconds_total');
@@ -70,6 +70,7 @@ export class TenantMetrics {
 }
 
 export const tenantMetricProviders: Provider[] = [
+  TenantMetrics,
   metricProvider('switchyard_tenant_queue_depth', {
     inject: [TenantMetrics, RequestRegistry],
     collect: (depth, metrics: TenantMetrics, registry: RequestRegistry) =>

@@ -18,16 +18,6 @@ import {
 } from '../worker-pool/worker-task.js';
 import { type SettledRequest } from './submitted-request.js';
 
-/** A request was given to a worker: which one, and why now. */
-export interface RequestLease {
-  readonly workerId: string;
-  readonly groupId: string;
-  readonly groupSize: number;
-  readonly reason: DispatchPlan['reason'];
-  readonly batchWaitMs: number;
-  readonly queueWaitMs: number;
-}
-
 /**
  * The record of one request in its gateway: also its queue, its caller, and whether it
  * can still be sent again.
@@ -50,8 +40,17 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
    * that was cancelled.
    */
   calls = 0;
-  /** The latest one. */
-  lease: RequestLease | undefined;
+  /** Which worker it was given to last, and why then. */
+  lease:
+    | {
+        readonly workerId: string;
+        readonly groupId: string;
+        readonly groupSize: number;
+        readonly reason: DispatchPlan['reason'];
+        readonly batchWaitMs: number;
+        readonly queueWaitMs: number;
+      }
+    | undefined;
   cancelReason: CancelReason | undefined;
   /**
    * Monotonic milliseconds at which parts of its answer went to its caller; undefined:

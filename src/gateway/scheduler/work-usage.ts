@@ -1,5 +1,11 @@
+import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type WorkUsage } from '../../core/dispatch/dispatch-event.js';
-import { type WorkerReply, type WorkerTask } from '../worker-pool/worker-task.js';
+import {
+  type WorkerReply,
+  type WorkerTask,
+  type TaskRequest,
+} from '../worker-pool/worker-task.js';
+import { type CostModel } from '../../core/queue/cost-model.js';
 
 /** English text and JSON, about. */
 const BYTES_PER_TOKEN = 4;
@@ -42,12 +48,21 @@ export function usageOf(reply: WorkerReply, task: WorkerTask): WorkUsage | undef
   }
 }
 
-/** In the units of `workSizeOf`. */
-export function measuredWork(reply: WorkerReply, task: WorkerTask) {
+/**
+ * Learns what a request cost, in the units of `workSizeOf`.
+ * @returns its device milliseconds; undefined: its worker did not report them
+ */
+export function observeCost(
+  costs: CostModel,
+  { model, payload }: TaskRequest,
+  reply: WorkerReply,
+): number | undefined {
+  const deviceMs = deviceShareMs(reply.execution);
+  if (deviceMs === undefined) return undefined;
   const { characters, audioSeconds, inputTokens, outputTokens } =
-    usageOf(reply, task) ?? {};
-  return {
-    input: characters ?? audioSeconds ?? inputTokens,
-    output: reply.kind === 'generation' ? outputTokens : undefined,
-  };
+    usageOf(reply, payload) ?? {};
+  const input = characters ?? audioSeconds ?? inputTokens;
+  const output = reply.kind === 'generation' ? outputTokens : undefined;
+  costs.observe(model, { input, output }, deviceMs);
+  return deviceMs;
 }

@@ -1,5 +1,4 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
 import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
 import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { type Lease } from '../../core/dispatch/lease.js';
@@ -14,7 +13,7 @@ import { RequestRegistry } from './request-registry.js';
 import { RequestCanceller } from './request-canceller.js';
 import { RequestFailures } from './request-failures.js';
 import { type TrackedRequest } from './tracked-request.js';
-import { measuredWork } from './work-usage.js';
+import { observeCost } from './work-usage.js';
 
 /**
  * Runs what the dispatcher decides. Of a plan, one call per member, each on its own from
@@ -82,12 +81,9 @@ export class WorkerCalls {
       return this.#failed(tracked, error, sentAtMs);
     }
     // Also of a request that was cancelled meanwhile: its device time is spent.
-    const deviceMs = deviceShareMs(reply.execution);
-    if (deviceMs !== undefined) {
-      const { costs, queue } = this.dispatcher;
-      costs.observe(request.model, measuredWork(reply, request.payload), deviceMs);
-      queue.measured(request, deviceMs);
-    }
+    const { costs, queue } = this.dispatcher;
+    const deviceMs = observeCost(costs, request, reply);
+    if (deviceMs !== undefined) queue.measured(request, deviceMs);
     this.registry.settle(tracked, { status: 'completed', reply });
   }
 

@@ -1,5 +1,18 @@
-import { Injectable } from '@nestjs/common';
-import { type WorkerAnnouncement } from '../../contracts/queue-jobs/queue-messages.js';
+import { hostname } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import {
+  ANNOUNCEMENT_TTL_MS,
+  DRAINED_TTL_MS,
+  HEARTBEAT_MS,
+  readAnnouncement,
+  type WorkerAnnouncement,
+} from '../../contracts/queue-jobs/queue-messages.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -9,17 +22,65 @@ import {
   type WorkerOrder,
 } from '../worker-pool/worker-view.js';
 import { SharedQueueLink } from './shared-queue-link.js';
-import { WorkerDirectory } from './worker-directory.js';
 
-/** All workers: those of the pool, and those that pull from the shared queue. */
+/**
+ * A worker whose last heartbeat is this old is removed; the clocks of two machines may
+ * differ by as much.
+ */
+const FORGOTTEN_MS = 100 * ANNOUNCEMENT_TTL_MS;
+
+/**
+ * KEYS[1] BullMQ's active jobs of a queue, KEYS[2] its jobs that may be stalled; ARGV[1]
+ * what the keys of the queue begin with, ARGV[2] the beginning of a dead worker's tokens,
+ * ARGV[3] milliseconds that its locks have left at most. They end now: the next check of
+ * any worker moves the jobs to the front of the queue. Returns their number.
+ */
+const FREE = `
+local freed = 0
+for _, id in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do
+  local lock = ARGV[1] .. id .. ':lock'
+  local isIts = string.find(redis.call('GET', lock) or '', ARGV[2], 1, true) == 1
+  if isIts and redis.call('PTTL', lock) <= tonumber(ARGV[3]) then
+    freed = freed + redis.call('DEL', lock)
+    redis.call('SADD', KEYS[2], id)
+  end
+end
+return freed`;
+
+/**
+ * All workers: those of the pool, and those that pull from the shared queue, which are known
+ * by their announcements: read every heartbeat, and at once when one changed. Frees the jobs
+ * of pulling workers that died.
+ */
 @Injectable()
-export class AllWorkers {
+export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown {
+  readonly #logger = new Logger('WorkerDirectory');
+  #announced: readonly WorkerAnnouncement[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
   constructor(
     private readonly pool: WorkerPoolService,
     private readonly link: SharedQueueLink,
-    private readonly directory: WorkerDirectory,
     private readonly list: ModelList,
   ) {}
+
+  onApplicationBootstrap(): void {
+    if (!this.link.enabled) return;
+    this.#timer = setInterval(() => void this.#refresh(), HEARTBEAT_MS).unref();
+    const listener = this.link.listener();
+    listener.on('message', () => void this.#refresh());
+    listener.subscribe(this.link.keys.announced).catch(() => undefined);
+    this.link.back$.subscribe(() => void this.#refresh());
+    this.pool.activity$.subscribe(activity => {
+      if (activity.type !== 'exited') return;
+      const id = `${activity.worker}.${hostname()}.${activity.pid}`;
+      for (const worker of this.#announced) if (worker.id === id) void this.#free(worker);
+    });
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.#timer);
+  }
 
   /** Some worker of the model that requests can be sent to takes work now. */
   hasPushed(model: string): boolean {
@@ -28,7 +89,9 @@ export class AllWorkers {
 
   /** Some worker of the model that pulls takes work now. */
   hasPulling(model: string): boolean {
-    return this.directory.hasReady(model);
+    return this.#pulling(model).some(
+      ({ health, drained }) => health.state === 'ready' && !drained,
+    );
   }
 
   models(): ModelView[] {
@@ -44,7 +107,7 @@ export class AllWorkers {
     const pooled = this.pool.workers();
     const views = pooled.map(view => ({
       ...view,
-      drained: view.drained || this.#pulling(view)?.drained,
+      drained: view.drained || this.#announcementOf(view)?.drained,
     }));
     return [...views, ...this.#others(pooled)];
   }
@@ -56,9 +119,9 @@ export class AllWorkers {
    */
   async order(id: string, order: WorkerOrder): Promise<WorkerView> {
     const worker = this.#find(id);
-    const pulling = order === 'restart' ? undefined : this.#pulling(worker);
+    const pulling = order === 'restart' ? undefined : this.#announcementOf(worker);
     if (!pulling) this.pool.order(id, order);
-    else await this.directory.drain(pulling.id, order === 'drain');
+    else await this.#drain(pulling.id, order === 'drain');
     const view = this.#find(id);
     return pulling ? { ...view, drained: order === 'drain' } : view;
   }
@@ -70,8 +133,8 @@ export class AllWorkers {
   }
 
   /** As what it announces itself; undefined: it does not pull. */
-  #pulling(worker: WorkerView): WorkerAnnouncement | undefined {
-    return this.directory.workers().find(announced => isThe(worker, announced));
+  #announcementOf(worker: WorkerView): WorkerAnnouncement | undefined {
+    return this.#pulling().find(announced => isThe(worker, announced));
   }
 
   /**
@@ -97,10 +160,88 @@ export class AllWorkers {
 
   /** Pulling workers that are not in the pool. */
   #others(pooled: readonly WorkerView[], model?: string): WorkerView[] {
-    return this.directory
-      .workers(model)
+    return this.#pulling(model)
       .filter(announced => !pooled.some(own => isThe(own, announced)))
       .map(workerView);
+  }
+
+  /** Of one model, or all. None while Redis is away: no worker could take anything. */
+  #pulling(model?: string): readonly WorkerAnnouncement[] {
+    if (!this.link.enabled || !this.link.usable) return [];
+    return model === undefined
+      ? this.#announced
+      : this.#announced.filter(worker => worker.model === model);
+  }
+
+  /** It sees that with its next heartbeat. @throws DomainError `queue_unavailable` */
+  async #drain(id: string, drained: boolean): Promise<void> {
+    this.link.demand();
+    const { redis, keys } = this.link;
+    const key = keys.drained(id);
+    await this.link.answered<unknown>(
+      drained ? redis.set(key, '1', 'PX', DRAINED_TTL_MS) : redis.del(key),
+    );
+  }
+
+  /** Never rejects: the last announcements stay until Redis answers. */
+  async #refresh(): Promise<void> {
+    if (!this.link.usable) return;
+    try {
+      const before = this.#announced;
+      this.#announced = await this.#read();
+      const owners = new Set(this.#announced.map(({ lockOwner }) => lockOwner));
+      for (const worker of before)
+        if (!owners.has(worker.lockOwner)) void this.#missed(worker);
+    } catch (error) {
+      this.#logger.debug({ err: error }, 'reading announcements failed');
+    }
+  }
+
+  /**
+   * After a break of Redis all announcements have expired until their workers are heard:
+   * locks that were not renewed two heartbeats later decide.
+   */
+  async #missed(worker: WorkerAnnouncement): Promise<void> {
+    await sleep(2 * HEARTBEAT_MS, undefined, { ref: false });
+    await this.#free(worker, ANNOUNCEMENT_TTL_MS);
+  }
+
+  /**
+   * Never rejects: what cannot be freed now expires.
+   * @param silentMs locks that were renewed later than that ago are those of a
+   *   worker that lives
+   */
+  async #free({ id, model, lockOwner }: WorkerAnnouncement, silentMs = 0): Promise<void> {
+    const { redis, keys, access } = this.link;
+    if (lockOwner === undefined || !access) return;
+    const base = `${keys.prefix}:${keys.queue(model)}:`;
+    try {
+      const rest = [base, `${lockOwner}:`, access.lockMs - silentMs];
+      const jobs = await redis.eval(FREE, 2, `${base}active`, `${base}stalled`, ...rest);
+      if (jobs !== 0)
+        this.#logger.log(
+          { worker: id, jobs },
+          'a worker that pulls is gone; its jobs are free',
+        );
+    } catch (error) {
+      this.#logger.debug(
+        { worker: id, err: error },
+        'the jobs of a dead worker were not freed',
+      );
+    }
+  }
+
+  async #read(): Promise<WorkerAnnouncement[]> {
+    const { redis, keys } = this.link;
+    await redis.zremrangebyscore(keys.workers, '-inf', Date.now() - FORGOTTEN_MS);
+    const ids = await redis.zrange(keys.workers, 0, '-1');
+    if (ids.length === 0) return [];
+    const found = (await redis.mget(ids.map(id => keys.worker(id)))).map(
+      readAnnouncement,
+    );
+    return found
+      .filter(worker => worker !== undefined)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 }
 

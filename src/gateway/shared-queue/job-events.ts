@@ -48,8 +48,7 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
   readonly #queues = new Map<string, Pick<QueueEvent, 'queue' | 'model'>>();
   #client: Redis | undefined;
   #closing = false;
-  #stop: () => void = () => undefined;
-  readonly #stopped = new Promise<void>(resolve => (this.#stop = resolve));
+  readonly #stopped = Promise.withResolvers<void>();
   #loop: Promise<void> | undefined;
 
   readonly events$: Observable<QueueEvent> = this.#events.asObservable();
@@ -85,7 +84,7 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
     this.#client?.disconnect();
     // A client that is ended between two attempts to reach Redis forgets who
     // waits for it.
-    this.#stop();
+    this.#stopped.resolve();
     await this.#loop;
     this.#events.complete();
   }
@@ -94,7 +93,7 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
   async #run(client: Redis): Promise<void> {
     while (!this.#closing) {
       try {
-        await Promise.race([this.#stopped, this.#readOn(client)]);
+        await Promise.race([this.#stopped.promise, this.#readOn(client)]);
       } catch (error) {
         if (this.#closing) return;
         this.#logger.debug({ err: error }, 'reading events failed; trying again');

@@ -2,6 +2,7 @@ import {
   Inject,
   Injectable,
   Logger,
+  type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleInit,
   Optional,
@@ -16,10 +17,10 @@ import { KeyRing } from '../../platform/auth/key-ring.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { RedisOrder, type QueueAccounts } from '../../platform/redis/redis-order.js';
-import { ResultExpiry } from '../../platform/redis/result-expiry.js';
+import { ResultExpiry, sweepEveryMs } from '../../platform/redis/result-expiry.js';
 import { type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
-import { type Redis } from 'ioredis';
+import { type ChainableCommander } from 'ioredis';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 
 /**
@@ -40,43 +41,6 @@ redis.call('HSET', job, 'data', ARGV[7], 'opts', ARGV[8])
 redis.call('XADD', events, '*', 'event', 'reprioritized', 'jobId', id, 'priority', priority)
 if score and score >= 0x100000000 then redis.call('ZADD', prioritized, class * 0x100000000, id) end
 return 1`;
-
-/**
- * Gives a waiting job another priority: its class, its data and its options. Its
- * place follows when arrivals are sorted. Gateways that wait for it learn of it from
- * the event stream.
- * @returns false when no such job waits. @throws when Redis does not answer.
- */
-async function changeJobPriority(
-  redis: Redis,
-  change: {
-    /** Before BullMQ's keys of the queue. */
-    readonly base: string;
-    readonly jobId: string;
-    readonly priority: PriorityLabel;
-  },
-): Promise<boolean> {
-  const { base, jobId, priority } = change;
-  const keys = ['prioritized', 'wait', 'events'].map(part => base + part);
-  for (;;) {
-    const [data, opts] = await redis.hmget(base + jobId, 'data', 'opts');
-    if (data == null || opts == null) return false;
-    const asked = [jobId, classOf(priority), priority, data, opts];
-    const written = [
-      changed(data, { priority }),
-      changed(opts, { priority: classOf(priority) }),
-    ];
-    const done = await redis.eval(
-      CHANGE,
-      keys.length,
-      ...keys,
-      base,
-      ...asked,
-      ...written,
-    );
-    if (done !== -1) return done === 1;
-  }
-}
 
 /** What is no JSON object stays as it is: its worker reports it. */
 function changed(json: string, fields: Readonly<Record<string, unknown>>): string {
@@ -133,11 +97,14 @@ const FACTS = [
  * The BullMQ queues, one per model: adding, removing, and what they say about one job.
  */
 @Injectable()
-export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
+export class ModelQueues
+  implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown
+{
   readonly #logger = new Logger(ModelQueues.name);
   readonly #queues = new Map<string, Queue>();
   /** An embedded queue does without BullMQ. */
   #bullmq: { readonly Queue: typeof Queue } | undefined;
+  #sweeps: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly link: SharedQueueLink,
@@ -149,7 +116,18 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     if (this.link.enabled) this.#bullmq = await import('bullmq');
   }
 
+  onApplicationBootstrap(): void {
+    const { access } = this.link;
+    if (!access) return;
+    const sweep = (): void =>
+      void this.#sweep().catch((error: unknown) =>
+        this.#logger.debug({ err: error }, 'upkeep failed; done again'),
+      );
+    this.#sweeps = setInterval(sweep, sweepEveryMs(access.resultTtlMs)).unref();
+  }
+
   async onApplicationShutdown(): Promise<void> {
+    clearInterval(this.#sweeps);
     await Promise.all(
       [...this.#queues.values()].map(queue => queue.close().catch(() => undefined)),
     );
@@ -217,18 +195,31 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     return this.#order().accounts(model);
   }
 
-  /** Moves a waiting job to another class, placed by age. False: it does not wait. */
-  async reprioritize(
-    { model, queue, jobId }: JobRef,
-    priority: PriorityLabel,
-  ): Promise<boolean> {
-    const changed = await changeJobPriority(this.link.redis, {
-      base: this.base(queue),
-      jobId,
-      priority,
-    });
-    if (changed) await this.#quietly(this.#order().sort(model));
-    return changed;
+  /**
+   * Gives a waiting job another priority: its class, its data and its options. Its place
+   * follows when arrivals are sorted. Gateways that wait for it learn of it from the event
+   * stream.
+   * @returns false when no such job waits. @throws when Redis does not answer.
+   */
+  async reprioritize(ref: JobRef, priority: PriorityLabel): Promise<boolean> {
+    const isChanged = await this.#change(ref, priority);
+    if (isChanged) await this.#quietly(this.#order().sort(ref.model));
+    return isChanged;
+  }
+
+  async #change({ queue, jobId }: JobRef, priority: PriorityLabel): Promise<boolean> {
+    const { redis } = this.link;
+    const base = this.base(queue);
+    const keys = ['prioritized', 'wait', 'events'].map(part => base + part);
+    const level = classOf(priority);
+    for (;;) {
+      const [data, opts] = await redis.hmget(base + jobId, 'data', 'opts');
+      if (data == null || opts == null) return false;
+      const asked = [base, jobId, level, priority, data, opts];
+      const written = [changed(data, { priority }), changed(opts, { priority: level })];
+      const done = await redis.eval(CHANGE, keys.length, ...keys, ...asked, ...written);
+      if (done !== -1) return done === 1;
+    }
   }
 
   /** True: it is gone. False: a worker has it. */
@@ -248,12 +239,11 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     return expiry.answeredMs;
   }
 
-  /**
-   * Removes finished jobs and events of a model that have outlived their time. @param
-   * nowMs epoch milliseconds
-   */
-  async sweep(model: string, nowMs: number): Promise<void> {
-    await this.#expiry().sweep(this.base(this.link.keys.queue(model)), nowMs);
+  /** Removes finished jobs and events that have outlived their time, for all gateways. */
+  async #sweep(): Promise<void> {
+    if (!this.link.usable) return;
+    for (const { id } of this.models)
+      await this.#expiry().sweep(this.base(this.link.keys.queue(id)), Date.now());
   }
 
   /** In order of `refs`; undefined: there is no such job. */
@@ -265,10 +255,7 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
       // the second reply.
       pipeline.pttl(`${key}:lock`).hmget(key, ...FACTS);
     }
-    const replies = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
-      if (error) throw error;
-      return reply;
-    });
+    const replies = await repliesOf(pipeline);
     return refs.map((_, at) =>
       factsOf(replies[2 * at + 1] as (string | null)[], replies[2 * at] as number),
     );
@@ -291,14 +278,11 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
       const base = this.base(this.link.keys.queue(id));
       pipeline.llen(`${base}wait`).zcard(`${base}prioritized`);
     }
-    const replies = ((await pipeline.exec()) ?? []).map(([error, count]) => {
-      if (error) throw error;
-      return count as number;
-    });
+    const counts = (await repliesOf(pipeline)) as number[];
     return new Map(
       this.models.map(({ id }, at) => [
         id,
-        (replies[2 * at] ?? 0) + (replies[2 * at + 1] ?? 0),
+        (counts[2 * at] ?? 0) + (counts[2 * at + 1] ?? 0),
       ]),
     );
   }
@@ -344,6 +328,13 @@ export class ModelQueues implements OnModuleInit, OnApplicationShutdown {
     this.#queues.set(model, queue);
     return queue;
   }
+}
+
+async function repliesOf(pipeline: ChainableCommander): Promise<unknown[]> {
+  return ((await pipeline.exec()) ?? []).map(([error, reply]) => {
+    if (error) throw error;
+    return reply;
+  });
 }
 
 function factsOf(

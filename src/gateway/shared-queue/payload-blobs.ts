@@ -1,31 +1,22 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import { Injectable, Logger } from '@nestjs/common';
 import {
-  decodeJobTranscript,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+} from '@nestjs/common';
+import {
   type JobCompleted,
   type JobValue,
 } from '../../contracts/queue-jobs/job-result.js';
 import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { MAX_INLINE_BYTES, QUEUE_BLOBS } from '../../contracts/queue-jobs/queue-keys.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
+import { Settings } from '../../platform/config/settings.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
 import { BlobMissing, orStorageFull } from '../../platform/storage/storage-problems.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
-import {
-  type TranscribeTask,
-  type WorkerReply,
-  type WorkerTask,
-} from '../worker-pool/worker-task.js';
-import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
-
-/**
- * Work that goes through the shared queue. Text generation needs a connection to
- * its worker (D-21).
- */
-export type PulledTask = Exclude<WorkerTask, { readonly kind: 'generate' }>;
-
-export const isPulled = (task: WorkerTask): task is PulledTask =>
-  task.kind !== 'generate';
+import { type TaskRequest, type TranscribeTask } from '../worker-pool/worker-task.js';
 
 /** A job that may be queued, and the blobs that were written for it. */
 export interface PlacedJob {
@@ -37,16 +28,39 @@ export interface PlacedJob {
 
 /** Results: synthesised speech, and values too large for Redis. */
 const RESULT_BLOBS = [`${QUEUE_BLOBS}speech/`, `${QUEUE_BLOBS}results/`] as const;
+const SWEEP_MS = 60_000;
+/** A result that its worker could not deliver at once is as much older than its job. */
+const LATE_DELIVERY_MS = 600_000;
+/** A worker that is legally busy with an upload has no longer than this to read it. */
+const LONGEST_WORK_MS = 3_600_000;
 
 /**
  * Large inputs and results of the shared queue: never in Redis (D-19). What this gateway
- * wrote it removes when its request settles.
+ * wrote it removes when its request settles. Any gateway sweeps up for all of them; doing
+ * it twice is harmless.
  */
 @Injectable()
-export class PayloadBlobs {
+export class PayloadBlobs implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(PayloadBlobs.name);
+  #sweeps: NodeJS.Timeout | undefined;
 
-  constructor(private readonly store: BlobStore) {}
+  constructor(
+    private readonly store: BlobStore,
+    private readonly settings: Settings,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    if (this.settings.queue.driver === 'embedded') return;
+    const sweep = (): void =>
+      void this.#sweep().catch((error: unknown) =>
+        this.#logger.debug({ err: error }, 'upkeep failed; done again'),
+      );
+    this.#sweeps = setInterval(sweep, SWEEP_MS).unref();
+  }
+
+  onApplicationShutdown(): void {
+    clearInterval(this.#sweeps);
+  }
 
   /**
    * Writes the audio and says what is to be queued. The fingerprint covers all that was
@@ -58,18 +72,20 @@ export class PayloadBlobs {
    *   nothing stays behind.
    */
   async place(
-    request: ScheduledRequest,
-    task: PulledTask,
+    request: TaskRequest,
     nowMs: number,
     signal: AbortSignal,
   ): Promise<PlacedJob> {
-    const { id, model, tenant, priority, inferenceTimeoutMs } = request;
+    const { id, model, tenant, priority, inferenceTimeoutMs, payload } = request;
+    // Text generation needs a connection to its worker (D-21).
+    if (payload.kind === 'generate')
+      throw new Error(`${payload.kind} does not go through the shared queue`);
     const placing: Placing = { model, blobs: [], digest: createHash('sha256'), signal };
     const { blobs, digest } = placing;
     const epochMs = Date.now() - nowMs;
     try {
       const asked = await orStorageFull(
-        this.#asked(task, placing),
+        this.#asked(payload, placing),
         'No room for the upload.',
       );
       const job: QueueJob = {
@@ -125,25 +141,22 @@ export class PayloadBlobs {
     setTimeout(() => void this.remove([key]), 2 * jobExpiresMs).unref();
   }
 
-  /**
-   * Removes what is no longer needed: unread results, and inputs of gateways that died.
-   * @param before epoch milliseconds of writing
-   */
-  async sweep(before: {
-    readonly inputsMs: number;
-    readonly resultsMs: number;
-  }): Promise<number> {
-    let removed = 0;
+  /** Removes what is no longer needed: unread results, and inputs of gateways that died. */
+  async #sweep(): Promise<void> {
+    const { queue, redis } = this.settings;
+    const expiredMs = Date.now() - redis.resultTtlMs;
+    const resultsMs = expiredMs - LATE_DELIVERY_MS;
+    const inputsMs = expiredMs - queue.timeoutMs - LONGEST_WORK_MS;
     for await (const { key, writtenAtMs } of this.store.keys(QUEUE_BLOBS)) {
       const isResult = RESULT_BLOBS.some(prefix => key.startsWith(prefix));
-      if (writtenAtMs >= (isResult ? before.resultsMs : before.inputsMs)) continue;
-      await this.remove([key]);
-      removed += 1;
+      if (writtenAtMs < (isResult ? resultsMs : inputsMs)) await this.remove([key]);
     }
-    return removed;
   }
 
-  async #asked(task: PulledTask, placing: Placing) {
+  async #asked(
+    task: Exclude<TaskRequest['payload'], { readonly kind: 'generate' }>,
+    placing: Placing,
+  ) {
     switch (task.kind) {
       case 'synthesize': {
         const { text, voice, speed, format } = task;
@@ -240,23 +253,4 @@ async function* measured(
 // eslint-disable-next-line @typescript-eslint/require-await -- an async iterable is what stores read
 async function* whole(bytes: Uint8Array): AsyncIterable<Uint8Array> {
   yield bytes;
-}
-
-/** The audio of speech is not part of it: it is read from the blob store before. */
-export function toWorkerReply({ value, execution }: JobCompleted<JobValue>): WorkerReply {
-  switch (value.kind) {
-    case 'transcript':
-      return {
-        kind: 'transcript',
-        transcript: decodeJobTranscript(value.transcript),
-        execution,
-      };
-    case 'speech':
-      return { kind: 'speech', durationS: value.durationS, execution };
-    case 'embeddings': {
-      const { dimensions, usage } = value;
-      const vectors = Buffer.from(value.vectors, 'base64');
-      return { kind: 'embeddings', vectors, dimensions, usage, execution };
-    }
-  }
 }

@@ -16,7 +16,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { jobResultOf } from './request-jobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
-import { WorkerDirectory } from './worker-directory.js';
+import { AllWorkers } from './all-workers.js';
 import { Entry } from '../../core/order/account.js';
 import { FairLane } from '../../core/order/fair-lane.js';
 import { FairOrder } from '../../core/order/fair-order.js';
@@ -34,27 +34,22 @@ function dispatchOrder(
 ): string[] {
   const weights = new Map(tenants.map(({ owner, weight }) => [owner, weight]));
   const weightOf = (owner: string): number => weights.get(owner) ?? 1;
-  const realtime = new FairLane<string>(weightOf);
-  const batch = new FairLane<string>(weightOf);
-  fill(
-    realtime,
-    tenants.filter(({ isRealtime }) => isRealtime),
-    agingMs,
-  );
-  fill(
-    batch,
-    tenants.filter(({ isRealtime }) => !isRealtime),
-    agingMs,
-  );
-  const order = new FairOrder<string>({ realtime, batch, agingShare, agingCredit });
+  const lane = (isRealtime: boolean): FairLane<string> =>
+    filled(
+      new FairLane<string>(weightOf),
+      tenants.filter(tenant => tenant.isRealtime === isRealtime),
+      agingMs,
+    );
+  const lanes = { realtime: lane(true), batch: lane(false) };
+  const order = new FairOrder<string>({ ...lanes, agingShare, agingCredit });
   return [...others, ...Array.from(order.inOrder(nowMs), ({ item }) => item)];
 }
 
-function fill(
+function filled(
   lane: FairLane<string>,
   tenants: QueueAccounts['tenants'],
   agingMs: number,
-): void {
+): FairLane<string> {
   const from = Math.min(...tenants.map(({ startTag }) => startTag));
   const entries: Entry<string>[] = [];
   for (const { owner, startTag, weight, isRealtime, jobs } of tenants) {
@@ -75,6 +70,7 @@ function fill(
   }
   entries.sort((a, b) => a.place.sinceMs - b.place.sinceMs);
   for (const entry of entries) lane.append(entry);
+  return lane;
 }
 
 /** A request in the shared queue, whichever gateway accepted it. */
@@ -123,7 +119,7 @@ export class QueueListing {
   constructor(
     private readonly link: SharedQueueLink,
     private readonly queues: ModelQueues,
-    private readonly workers: WorkerDirectory,
+    private readonly workers: AllWorkers,
     @Inject(MODELS) private readonly models: readonly ModelSpec[],
   ) {}
 
@@ -167,13 +163,8 @@ export class QueueListing {
     const { redis, keys } = this.link;
     const base = this.queues.base(keys.queue(model));
     const places = ['wait', 'prioritized', 'active'].map(state => `${base}${state}`);
-    const counts = (await redis.eval(COUNT, places.length, ...places, base)) as [
-      number,
-      number,
-      number,
-      number,
-    ];
-    const [realtime, batch, running, oldestMs] = counts;
+    const counts = await redis.eval(COUNT, places.length, ...places, base);
+    const [realtime = 0, batch = 0, running = 0, oldestMs = -1] = counts as number[];
     const oldestWaitMs = oldestMs < 0 ? undefined : Date.now() - oldestMs;
     return { model, realtime, batch, running, oldestWaitMs };
   }
@@ -238,7 +229,7 @@ export class QueueListing {
     const priority = priorityOf(job, facts);
     const state = result?.outcome ?? (facts.taken ? 'running' : 'queued');
     const waitedMs = waitedMsOf(job, facts);
-    const waitsFor = this.workers.hasReady(ref.model) ? 'slot' : 'worker';
+    const waitsFor = this.workers.hasPulling(ref.model) ? 'slot' : 'worker';
     const isQueued = state === 'queued';
     const isOld = isQueued && this.#isOld(priority, waitedMs);
     return {

@@ -206,10 +206,3 @@ export function jobResultOf(returnValue = 'null'): QueueJobResult | undefined {
     return undefined;
   }
 }
-
-/**
- * False for a caller that left and a gateway that shuts down: another gateway may wait
- * for the same id.
- */
-export const isMeantForAll = (reason: StopReason): boolean =>
-  reason !== 'disconnect' && reason !== 'shutdown';

@@ -48,7 +48,12 @@ export interface SchedulerQueue {
   /**
    * What stands before a request that waits: decides its error code and its Retry-After.
    */
-  backlog(request: ScheduledRequest): QueueBacklog;
+  backlog(request: ScheduledRequest): {
+    /** Some worker takes work of the model. */
+    readonly hasReady: boolean;
+    /** Requests that go before the one in question. */
+    readonly waiting: number;
+  };
 
   /** Undefined: not in this queue. */
   find(ref: RequestRef): RequestView | undefined | Promise<RequestView | undefined>;
@@ -64,35 +69,31 @@ export interface QueueReports {
   /** It never waited. */
   rejected(key: RequestKey, error: DomainError): void;
   /** A worker has it: its inference deadline runs. */
-  leased(key: RequestKey, lease: QueueLease): void;
+  leased(
+    key: RequestKey,
+    lease: {
+      readonly workerId: string;
+      /** Requests that were sent together share it. */
+      readonly groupId: string;
+      /** It is BATCH and was taken because of its age (D-03). */
+      readonly aged: boolean;
+      /**
+       * The worker has shown lately that it lives. Until it does, the inference deadline
+       * (D-07) does not end the request.
+       */
+      readonly isHeld: () => Promise<boolean>;
+    },
+  ): void;
   /** Its worker died (`lost`), or gave it back, which is no attempt: it waits again. */
   requeued(key: RequestKey, lost: boolean): void;
   reprioritized(key: RequestKey, priority: RequestPriority): void;
   /**
    * The worker is done, so its inference deadline stops; the answer may still be fetched.
+   * @param groupedAtMs monotonic milliseconds at which it had waited there for the rest of
+   *   its group, which took `batchWaitMs`
    */
-  computed(key: RequestKey, computation: QueueComputation): void;
+  computed(key: RequestKey, groupedAtMs: number, batchWaitMs: number): void;
   ended(key: RequestKey, end: QueueEnd): void;
-}
-
-export interface QueueLease {
-  readonly workerId: string;
-  /** Requests that were sent together share it. */
-  readonly groupId: string;
-  /** It is BATCH and was taken because of its age (D-03). */
-  readonly aged: boolean;
-  /**
-   * The worker has shown lately that it lives. Until it does, the inference deadline
-   * (D-07) does not end the request.
-   */
-  readonly isHeld: () => Promise<boolean>;
-}
-
-export interface QueueComputation {
-  /** Monotonic milliseconds at which its worker took it. */
-  readonly leasedAtMs: number;
-  /** The worker's wait for the rest of the group. */
-  readonly batchWaitMs: number;
 }
 
 export type QueueEnd =
@@ -105,13 +106,6 @@ export type QueueEnd =
   | { readonly type: 'expired' | 'lost' }
   /** Another gateway or an operator there stopped it. */
   | { readonly type: 'stopped'; readonly reason: CancelReason };
-
-export interface QueueBacklog {
-  /** Some worker takes work of the model. */
-  readonly hasReady: boolean;
-  /** Requests that go before the one in question. */
-  readonly waiting: number;
-}
 
 /** What waits and runs for one model. */
 export interface QueueDepth {

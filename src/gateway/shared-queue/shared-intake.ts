@@ -9,7 +9,7 @@ import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { WaitBudget } from '../../platform/process/active-timeout.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
-import { isPulled, PayloadBlobs, type PulledTask } from './payload-blobs.js';
+import { PayloadBlobs } from './payload-blobs.js';
 import { RequestJobs } from './request-jobs.js';
 import { SharedRequest } from './shared-request.js';
 import { SharedRequests } from './shared-requests.js';
@@ -45,15 +45,12 @@ export class SharedIntake implements OnModuleDestroy {
 
   /** Reports later whether the request is accepted. */
   enter(request: TaskRequest, reports: QueueReports): void {
-    const { payload } = request;
-    if (!isPulled(payload))
-      throw new Error(`${payload.kind} does not go through the shared queue`);
     const ref = this.jobs.queues.ref(request.model, request);
     const shared = new SharedRequest(request, reports, ref);
     this.requests.add(shared);
     if (this.#closed) shared.entering.abort(shuttingDown());
     this.pool.demand(request.model);
-    void this.#enter(shared, payload).catch((error: unknown) => {
+    void this.#enter(shared).catch((error: unknown) => {
       this.requests.forget(shared);
       reports.rejected(request.key, rejection(error));
     });
@@ -68,14 +65,14 @@ export class SharedIntake implements OnModuleDestroy {
     entering.abort(reason === 'shutdown' ? shuttingDown() : cancelled);
   }
 
-  async #enter(shared: SharedRequest, task: PulledTask): Promise<void> {
+  async #enter(shared: SharedRequest): Promise<void> {
     const { request, ref, entering } = shared;
     const waitMs = Math.min(MAX_WAIT_MS, request.queueDeadlineMs - this.clock.nowMs());
     const redis = new WaitBudget(waitMs, () => this.jobs.overdue());
     const known = await redis.spend(this.jobs.known(ref));
     if (!known) await redis.spend(this.#demandRoom(shared));
     const { signal } = entering;
-    const placed = await this.blobs.place(request, task, this.clock.nowMs(), signal);
+    const placed = await this.blobs.place(request, this.clock.nowMs(), signal);
     try {
       if (known) await redis.spend(this.jobs.rejectOther(ref, placed));
       signal.throwIfAborted();

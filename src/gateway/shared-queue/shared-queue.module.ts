@@ -6,7 +6,6 @@ import { QueueModule } from '../queue/queue.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
 import { AllWorkers } from './all-workers.js';
 import { JobEvents } from './job-events.js';
-import { SharedQueueMaintenance } from './maintenance.js';
 import { ModelQueues } from './model-queues.js';
 import { PayloadBlobs } from './payload-blobs.js';
 import { QueueListing } from './queue-listing.js';
@@ -16,7 +15,6 @@ import { SharedQueueLink } from './shared-queue-link.js';
 import { SharedRequestQueue } from './shared-request-queue.js';
 import { SharedRequests } from './shared-requests.js';
 import { SpeechFeed } from './speech-relay.js';
-import { WorkerDirectory } from './worker-directory.js';
 
 /**
  * The queue that several gateways share. With `queue.driver: embedded` it opens no
@@ -33,11 +31,9 @@ import { WorkerDirectory } from './worker-directory.js';
     RequestJobs,
     SharedIntake,
     SharedQueueLink,
-    SharedQueueMaintenance,
     SharedRequestQueue,
     SharedRequests,
     SpeechFeed,
-    WorkerDirectory,
   ],
   exports: [AllWorkers, SharedRequestQueue],
 })

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import {
-  type QueueBacklog,
   type QueueDepth,
   type QueueReports,
   type SchedulerQueue,
@@ -13,7 +12,6 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { type TaskRequest } from '../worker-pool/worker-task.js';
 import { AllWorkers } from './all-workers.js';
-import { isPulled } from './payload-blobs.js';
 import { QueueListing } from './queue-listing.js';
 import { RequestJobs } from './request-jobs.js';
 import { SharedIntake } from './shared-intake.js';
@@ -41,7 +39,7 @@ export class SharedRequestQueue implements SchedulerQueue {
    * gateway has a worker to send it to.
    */
   accepts({ model, payload }: TaskRequest): boolean {
-    if (!this.jobs.link.enabled || !isPulled(payload)) return false;
+    if (!this.jobs.link.enabled || payload.kind === 'generate') return false;
     const isStreamed = payload.kind === 'transcribe' && payload.onSegment !== undefined;
     return !isStreamed || !this.workers.hasPushed(model);
   }
@@ -88,7 +86,7 @@ export class SharedRequestQueue implements SchedulerQueue {
     return !!job && link.answered(queues.reprioritize(job.ref, priorityLabel(priority)));
   }
 
-  backlog({ model }: ScheduledRequest): QueueBacklog {
+  backlog({ model }: ScheduledRequest) {
     return {
       hasReady: this.workers.hasPulling(model),
       waiting: this.jobs.lastWaiting.get(model) ?? 0,

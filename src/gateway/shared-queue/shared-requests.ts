@@ -7,6 +7,7 @@ import {
 import { merge } from 'rxjs';
 import {
   decodeJobError,
+  decodeJobTranscript,
   type JobCompleted,
   type JobValue,
 } from '../../contracts/queue-jobs/job-result.js';
@@ -22,10 +23,11 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { JobEvents, type QueueEvent } from './job-events.js';
 import { type JobFacts, type JobRef } from './model-queues.js';
-import { PayloadBlobs, type PlacedJob, toWorkerReply } from './payload-blobs.js';
-import { isMeantForAll, RequestJobs, jobResultOf } from './request-jobs.js';
+import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
+import { RequestJobs, jobResultOf } from './request-jobs.js';
 import { type SharedRequest } from './shared-request.js';
 import { isFull } from './shared-queue-link.js';
 import { lostMidway, SpeechFeed } from './speech-relay.js';
@@ -300,7 +302,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     const { value, execution, phases } = result;
     this.#leased(shared, phases.workerId, false);
     const { request, reports, relay, leasedAtMs = this.clock.nowMs() } = shared;
-    reports.computed(request.key, { leasedAtMs, batchWaitMs: phases.batchWaitMs });
+    const { batchWaitMs } = phases;
+    reports.computed(request.key, leasedAtMs + batchWaitMs, batchWaitMs);
     this.pool.reported(request.model, execution);
     if (value.kind === 'speech')
       await relay?.complete(value, (blob, from) => this.blobs.read(blob, from));
@@ -366,5 +369,31 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     if (relay) this.feed.forget(ref);
     if (placed) void this.blobs.remove(placed.blobs);
     if (result) void this.jobs.answered(ref, result.blob);
+  }
+}
+
+/**
+ * False for a caller that left and a gateway that shuts down: another gateway may wait
+ * for the same id.
+ */
+const isMeantForAll = (reason: StopReason): boolean =>
+  reason !== 'disconnect' && reason !== 'shutdown';
+
+/** The audio of speech is not part of it: it is read from the blob store before. */
+function toWorkerReply({ value, execution }: JobCompleted<JobValue>): WorkerReply {
+  switch (value.kind) {
+    case 'transcript':
+      return {
+        kind: 'transcript',
+        transcript: decodeJobTranscript(value.transcript),
+        execution,
+      };
+    case 'speech':
+      return { kind: 'speech', durationS: value.durationS, execution };
+    case 'embeddings': {
+      const { dimensions, usage } = value;
+      const vectors = Buffer.from(value.vectors, 'base64');
+      return { kind: 'embeddings', vectors, dimensions, usage, execution };
+    }
   }
 }

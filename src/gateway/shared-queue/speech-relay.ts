@@ -11,15 +11,13 @@ import { type SpeechSink } from '../worker-pool/worker-task.js';
 import { type JobRef } from './model-queues.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 
-type SpeechListener = (piece: SpeechPiece) => void;
-
 /**
  * Receives speech while pulling workers make it. Pieces lost in a break of the connection
  * are read from the blob later.
  */
 @Injectable()
 export class SpeechFeed {
-  readonly #listeners = new Map<string, SpeechListener>();
+  readonly #listeners = new Map<string, (piece: SpeechPiece) => void>();
   #client: Redis | undefined;
 
   constructor(private readonly link: SharedQueueLink) {}
@@ -28,7 +26,10 @@ export class SpeechFeed {
    * Resolves once pieces can arrive, or Redis does not answer: then none
    * do. Never rejects.
    */
-  async listen({ queue, jobId }: JobRef, listener: SpeechListener): Promise<void> {
+  async listen(
+    { queue, jobId }: JobRef,
+    listener: (piece: SpeechPiece) => void,
+  ): Promise<void> {
     const channel = this.link.keys.speech(queue, jobId);
     this.#listeners.set(channel, listener);
     await this.link.look(() => this.#connection().subscribe(channel), undefined);

@@ -89,6 +89,8 @@ interface SocketIoEndpointOptions extends Partial<SocketIoOptions> {
   readonly protocol: 'socket.io';
   readonly path: string;
   readonly namespace?: string;
+  /** Of the namespace: Nest creates the server first. */
+  readonly server?: SocketIoServer;
 }
 
 /**
@@ -96,10 +98,6 @@ interface SocketIoEndpointOptions extends Partial<SocketIoOptions> {
  * `socket.io` a server or its namespace.
  */
 export type WebSocketGatewayOptions = PlainOptions | SocketIoEndpointOptions;
-
-/** Nest creates the server first, then its namespace. */
-type CreateOptions =
-  PlainOptions | (SocketIoEndpointOptions & { readonly server?: SocketIoServer });
 
 type AnyServer = WebSocketEndpoint | SocketIoServer;
 
@@ -109,10 +107,6 @@ type UpgradeHandler = (
   socket: Duplex,
   head: Buffer,
 ) => Promise<void> | void;
-
-type UpgradingServer = Server & {
-  shouldUpgradeCallback?: (request: IncomingMessage) => boolean;
-};
 
 /**
  * All WebSockets of both protocols, behind one listener of the HTTP server's `upgrade`
@@ -125,7 +119,7 @@ export class CompositeWebSocketAdapter extends AbstractWsAdapter {
   readonly #handlers = new Map<string, UpgradeHandler>();
 
   constructor(
-    server: UpgradingServer,
+    server: Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean },
     private readonly origins: OriginGuard,
   ) {
     super();
@@ -137,7 +131,7 @@ export class CompositeWebSocketAdapter extends AbstractWsAdapter {
     );
   }
 
-  create(_port: number, options: CreateOptions): AnyServer {
+  create(_port: number, options: WebSocketGatewayOptions): AnyServer {
     if (options.protocol === 'ws') return this.#plain(options);
     const { namespace, server } = options;
     if (namespace === undefined || !server) return this.#socketIo(options);

@@ -3,19 +3,18 @@ import { type Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 
 /**
- * Decides about one upgrade before it is answered, so that a refusal is an HTTP answer,
- * which every client understands.
- * @returns releases what was reserved, when no connection comes of it
- * @throws DomainError the refusal
- */
-type UpgradeAdmission = (request: IncomingMessage) => Promise<() => void>;
-
-/**
  * One path of plain WebSockets. Its gateway sets `admit` in `afterInit`;
  * `handleConnection` gets `(socket, request)`.
  */
 export class WebSocketEndpoint extends WebSocketServer {
-  admit: UpgradeAdmission = () => Promise.resolve(() => undefined);
+  /**
+   * Decides about one upgrade before it is answered, so that a refusal is an HTTP answer,
+   * which every client understands.
+   * @returns releases what was reserved, when no connection comes of it
+   * @throws DomainError the refusal
+   */
+  admit: (request: IncomingMessage) => Promise<() => void> = () =>
+    Promise.resolve(() => undefined);
 
   /**
    * Takes over the connection. @throws DomainError of the admission; the connection is

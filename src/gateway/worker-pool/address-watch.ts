@@ -2,22 +2,15 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 
 /**
- * The addresses a host name stands for now. Rejects, or is empty, when there are none.
+ * The addresses a host name stands for now, as the operating system resolves names,
+ * `/etc/hosts` included. A host with addresses of both families is one machine, not two:
+ * IPv6 counts only where there is no IPv4. Rejects, or is empty, when there are none.
  */
-export type AddressResolver = (host: string) => Promise<readonly string[]>;
-
-/** Injection token of the `AddressResolver`. */
-export const ADDRESS_RESOLVER = Symbol('ADDRESS_RESOLVER');
-
-/**
- * As the operating system resolves names, `/etc/hosts` included. A host with addresses of
- * both families is one machine, not two: IPv6 counts only where there is no IPv4.
- */
-export const systemResolver: AddressResolver = async host => {
+export async function systemResolver(host: string): Promise<readonly string[]> {
   const found = await lookup(host, { all: true });
   const ipv4 = found.filter(({ family }) => family === 4);
   return (ipv4.length > 0 ? ipv4 : found).map(({ address }) => address);
-};
+}
 
 /** Where one remote worker is. */
 export interface RemoteEndpoint {
@@ -32,8 +25,9 @@ export interface RemoteEndpoint {
  * once and need no timer. A name server that is down removes no worker.
  */
 export class AddressWatch {
-  readonly #fixed: readonly RemoteEndpoint[];
-  readonly #named: readonly { readonly host: string; readonly port: string }[];
+  /** Endpoints that need no name server. */
+  readonly fixed: readonly RemoteEndpoint[];
+  readonly #named: readonly HostPort[];
   readonly #known = new Map<string, readonly RemoteEndpoint[]>();
   #timer: NodeJS.Timeout | undefined;
   #running = false;
@@ -42,7 +36,7 @@ export class AddressWatch {
     private readonly options: {
       /** host:port, as configured. */
       readonly addresses: readonly string[];
-      readonly resolve: AddressResolver;
+      readonly resolve: typeof systemResolver;
       /** Milliseconds between two resolutions of the names. */
       readonly refreshMs: number;
       /** All current endpoints; also called when nothing changed. */
@@ -51,10 +45,11 @@ export class AddressWatch {
       onProblem(host: string, error: unknown): void;
     },
   ) {
-    this.#fixed = fixedEndpoints(options.addresses);
-    this.#named = options.addresses
-      .map(splitAddress)
-      .filter(endpoint => !isNumeric(endpoint));
+    const endpoints = options.addresses.map(splitAddress);
+    this.fixed = endpoints
+      .filter(isNumeric)
+      .map(({ host, port }) => ({ address: `${host}:${port}`, host: bare(host) }));
+    this.#named = endpoints.filter(endpoint => !isNumeric(endpoint));
   }
 
   start(): void {
@@ -76,13 +71,7 @@ export class AddressWatch {
     this.#timer = setTimeout(() => void this.#refresh(), this.options.refreshMs);
   }
 
-  async #resolve({
-    host,
-    port,
-  }: {
-    readonly host: string;
-    readonly port: string;
-  }): Promise<void> {
+  async #resolve({ host, port }: HostPort): Promise<void> {
     try {
       const found = await this.options.resolve(host);
       if (found.length === 0) throw new Error(`${host} has no address`);
@@ -97,25 +86,19 @@ export class AddressWatch {
   }
 
   #emit(): void {
-    const all = [...this.#fixed, ...[...this.#known.values()].flat()];
+    const all = [...this.fixed, ...[...this.#known.values()].flat()];
     this.options.onEndpoints([
       ...new Map(all.map(endpoint => [endpoint.address, endpoint])).values(),
     ]);
   }
 }
 
-/** Endpoints that need no name server. */
-export const fixedEndpoints = (addresses: readonly string[]): readonly RemoteEndpoint[] =>
-  addresses
-    .map(splitAddress)
-    .filter(isNumeric)
-    .map(({ host, port }) => ({ address: `${host}:${port}`, host: bare(host) }));
-
-function splitAddress(address: string): { host: string; port: string } {
+function splitAddress(address: string) {
   const colon = address.lastIndexOf(':');
   return { host: address.slice(0, colon), port: address.slice(colon + 1) };
 }
 
+type HostPort = ReturnType<typeof splitAddress>;
+
 const bare = (host: string): string => host.replace(/^\[|\]$/g, '');
-const isNumeric = ({ host }: { readonly host: string }): boolean =>
-  isIP(bare(host)) !== 0;
+const isNumeric = ({ host }: HostPort): boolean => isIP(bare(host)) !== 0;

@@ -1,14 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-export interface StopLimits {
+/** What is stopped: a call or a live stream. */
+interface Stopping {
   /** Limit of the first Cancel RPC. */
   readonly timeoutMs: number;
   /** How long the worker may take to end a call that was cancelled. */
   readonly resetAfterMs: number;
-}
-
-/** What is stopped: a call or a live stream. */
-interface Stopping extends StopLimits {
   /** The worker has ended it. Never rejects. */
   readonly finished: Promise<void>;
   /**

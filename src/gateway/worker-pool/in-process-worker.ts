@@ -7,12 +7,6 @@ import { type DomainError } from '../../core/errors/domain-error.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
 
 /**
- * Takes the messages of one generation in order. Resolves when there is room for
- * more; never rejects.
- */
-export type MessageSink = (message: GenerationMessage) => Promise<void>;
-
-/**
  * A worker without a process of its own (D-37): it computes nothing, it passes
  * generations on to another server. The same program as in a worker process,
  * without gRPC between.
@@ -23,8 +17,16 @@ export interface InProcessWorker {
    */
   load(): Promise<readonly string[]>;
   report(): WorkerHealthReport;
-  /** Resolves after `done`. @throws DomainError */
-  generate(call: GenerateCallFields, sink: MessageSink): Promise<void>;
+  /**
+   * Resolves after `done`.
+   * @param sink takes the messages in order. Resolves when there is room for more;
+   *   never rejects
+   * @throws DomainError
+   */
+  generate(
+    call: GenerateCallFields,
+    sink: (message: GenerationMessage) => Promise<void>,
+  ): Promise<void>;
   /** @returns false when no such call runs */
   cancel(id: string, reason: string): boolean;
   abortAll(error: DomainError): void;
@@ -35,6 +37,3 @@ export interface InProcessWorker {
 export type OpenInProcessWorker = (
   spec: WorkerSpec,
 ) => (() => InProcessWorker) | undefined;
-
-/** Injection token of the optional `OpenInProcessWorker`. */
-export const IN_PROCESS_WORKERS = Symbol('IN_PROCESS_WORKERS');

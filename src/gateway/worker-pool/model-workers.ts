@@ -6,23 +6,17 @@ import { type Placement } from '../../core/request/scheduled-request.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { differs } from '../../platform/config/config.module.js';
 import {
-  type AddressResolver,
   AddressWatch,
-  fixedEndpoints,
   type RemoteEndpoint,
+  type systemResolver,
 } from './address-watch.js';
 import {
   type ChannelSecurity,
   channelSecurity,
 } from '../../platform/grpc/channel-security.js';
-import { type PooledWorker } from './pooled-worker.js';
+import { type PooledWorker, type WorkerOwner } from './pooled-worker.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
-import {
-  localWorkers,
-  remoteWorker,
-  remoteWorkerId,
-  type WorkerRosterOptions,
-} from './worker-roster.js';
+import { localWorkers, remoteWorker, remoteWorkerId } from './worker-roster.js';
 import {
   isNew,
   isReady,
@@ -30,18 +24,6 @@ import {
   type WorkerView,
   type WorkerOrder,
 } from './worker-view.js';
-
-export interface ModelWorkersOptions extends Pick<
-  WorkerRosterOptions,
-  'settings' | 'launch' | 'clock' | 'activity' | 'executed'
-> {
-  readonly model: ModelSpec;
-  readonly resolve: AddressResolver;
-  /** Models a worker of which has more slots than before, free or urgent. Synchronous. */
-  readonly capacity: Subject<string>;
-}
-
-type Life = 'unloaded' | 'loaded' | 'unloading';
 
 /**
  * The workers of one model: none of them started while it is unloaded, all of them while
@@ -55,11 +37,11 @@ export class ModelWorkers {
   readonly #detached = AsyncLocalStorage.snapshot();
   #retiring: Promise<void> | undefined;
   readonly workers = new Map<string, PooledWorker>();
-  readonly #roster: WorkerRosterOptions;
+  readonly #roster: WorkerOwner;
   readonly #addresses: AddressWatch;
   #endpoints: readonly RemoteEndpoint[] = [];
   #security: ChannelSecurity = channelSecurity();
-  #life: Life = 'unloaded';
+  #life: 'unloaded' | 'loaded' | 'unloading' = 'unloaded';
   #unloading: Promise<void> | undefined;
   /**
    * It is unloaded or unloading, and only an operator loads it again. Only this class
@@ -77,7 +59,14 @@ export class ModelWorkers {
 
   readonly id: string;
 
-  constructor(private readonly options: ModelWorkersOptions) {
+  constructor(
+    private readonly options: Omit<WorkerOwner, 'onCapacity' | 'onReturn'> & {
+      readonly model: ModelSpec;
+      readonly resolve: typeof systemResolver;
+      /** Models a worker of which has more slots than before, free or urgent. Synchronous. */
+      readonly capacity: Subject<string>;
+    },
+  ) {
     this.id = options.model.id;
     this.#usedAtMs = options.clock.nowMs();
     this.#roster = {
@@ -281,7 +270,7 @@ export class ModelWorkers {
     const { model } = this.options;
     this.workers.clear();
     for (const worker of localWorkers(model, this.#roster)) this.#join(worker);
-    for (const endpoint of fixedEndpoints(model.addresses)) this.#add(endpoint);
+    for (const endpoint of this.#addresses.fixed) this.#add(endpoint);
   }
 
   #add(endpoint: RemoteEndpoint): PooledWorker {
@@ -299,13 +288,11 @@ export class ModelWorkers {
   #follow(endpoints: readonly RemoteEndpoint[]): void {
     const { model } = this.options;
     this.#endpoints = endpoints;
-    const wanted = new Set(
-      endpoints.map(({ address }) => remoteWorkerId(model, address)),
+    const wanted = new Map(
+      endpoints.map(endpoint => [remoteWorkerId(model, endpoint.address), endpoint]),
     );
-    for (const endpoint of endpoints) {
-      if (!this.workers.has(remoteWorkerId(model, endpoint.address)))
-        this.#add(endpoint).start();
-    }
+    for (const [id, endpoint] of wanted)
+      if (!this.workers.has(id)) this.#add(endpoint).start();
     for (const worker of this.workers.values())
       if (worker.options.isRemote && !wanted.has(worker.id)) void this.#remove(worker);
   }

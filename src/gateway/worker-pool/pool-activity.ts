@@ -1,5 +1,31 @@
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
-import { type GenerationCounts } from './generation-counts.js';
+import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
+
+const TOTALS = [
+  'steps',
+  'decodeCalls',
+  'preemptions',
+  'prefixHitTokens',
+  'strandedTokens',
+  'losses',
+] as const;
+
+/** Totals of continuous batching. */
+export type GenerationCounts = Readonly<
+  Pick<GenerationActivity, (typeof TOTALS)[number]>
+>;
+
+/**
+ * The increments from one report of a process to its next; never negative.
+ * @param before undefined: it is the first one
+ */
+export const countsSince = (
+  before: GenerationCounts | undefined,
+  now: GenerationCounts,
+): GenerationCounts =>
+  Object.fromEntries(
+    TOTALS.map(name => [name, Math.max(0, now[name] - (before?.[name] ?? 0))]),
+  ) as GenerationCounts;
 
 /** A worker answered a request. */
 export interface ExecutedCall {

@@ -32,13 +32,8 @@ import {
   type WorkerEvent,
   type PoolPhase,
 } from './worker-state.js';
-import { type WorkerLocation } from './worker-location.js';
-import {
-  isReady,
-  type WorkerOrder,
-  type WorkerStatus,
-  type WorkerView,
-} from './worker-view.js';
+import { type WorkerLaunch, type WorkerLocation } from './worker-location.js';
+import { isReady, type WorkerOrder, type WorkerView } from './worker-view.js';
 
 const NO_SLOTS = { total: 0, free: 0, inUse: 0 };
 const UNCONNECTED = { slots: NO_SLOTS, streams: NO_SLOTS, address: undefined };
@@ -46,6 +41,7 @@ const UNCONNECTED = { slots: NO_SLOTS, streams: NO_SLOTS, address: undefined };
 /** What all workers of a model have in common, and whom they tell. */
 export interface WorkerOwner {
   readonly settings: Settings;
+  readonly launch: WorkerLaunch;
   readonly clock: MonotonicClock;
   readonly activity: Subject<PoolActivity>;
   readonly executed: Subject<ExecutedCall>;
@@ -53,22 +49,6 @@ export interface WorkerOwner {
   readonly onCapacity: () => void;
   /** A worker has ended a request or a live stream. */
   readonly onReturn: () => void;
-}
-
-interface PooledWorkerOptions extends WorkerOwner {
-  readonly id: string;
-  readonly model: ModelSpec;
-  /** Configured for its engine; what a worker reports may say more. */
-  readonly device?: string;
-  readonly role: ReplicaRole;
-  /** Of `addresses`: it comes and goes with its address record. */
-  readonly isRemote: boolean;
-  /** It takes requests from the shared queue by itself. */
-  readonly pulls: boolean;
-  readonly location: WorkerLocation;
-  readonly log: ProcessLog;
-  /** Asked for each new connection. */
-  security(): ChannelSecurity;
 }
 
 /** One configured worker through all its processes. Its phases: `worker-state.ts`. */
@@ -84,7 +64,23 @@ export class PooledWorker {
   readonly #drained = Promise.withResolvers<void>();
   readonly #record: ServiceRecord;
 
-  constructor(readonly options: PooledWorkerOptions) {
+  constructor(
+    readonly options: WorkerOwner & {
+      readonly id: string;
+      readonly model: ModelSpec;
+      /** Configured for its engine; what a worker reports may say more. */
+      readonly device?: string;
+      readonly role: ReplicaRole;
+      /** Of `addresses`: it comes and goes with its address record. */
+      readonly isRemote: boolean;
+      /** It takes requests from the shared queue by itself. */
+      readonly pulls: boolean;
+      readonly location: WorkerLocation;
+      readonly log: ProcessLog;
+      /** Asked for each new connection. */
+      security(): ChannelSecurity;
+    },
+  ) {
     this.id = options.id;
     const { breakerFailures, breakerMinMs, breakerMaxMs } = options.settings.workers;
     this.#record = new ServiceRecord(
@@ -93,7 +89,7 @@ export class PooledWorker {
     );
   }
 
-  get state(): WorkerStatus {
+  get state(): WorkerView['state'] {
     const { inUse } = this.#connection?.slots ?? NO_SLOTS;
     return shownStatus(this.#phase, this.#record.breaker, inUse);
   }
@@ -182,9 +178,9 @@ export class PooledWorker {
     return stream;
   }
 
-  /** Never rejects. */
-  async cancel(key: RequestKey, reason: CancelReason): Promise<boolean> {
-    return (await this.#connection?.cancel(key, reason)) ?? false;
+  /** Never rejects. Undefined: it has no process. */
+  cancel(key: RequestKey, reason: CancelReason): Promise<boolean> | undefined {
+    return this.#connection?.cancel(key, reason);
   }
 
   /** Idempotent. @returns false, without effect: this gateway does not run its process */
@@ -377,7 +373,7 @@ export class PooledWorker {
 
   #onReturn(): void {
     if (this.#phase === 'closing' && this.running === 0) this.#drained.resolve();
-    if (this.#connection && this.#held === 'restart') this.#restartWhenIdle();
+    if (this.#connection) this.#restartWhenIdle();
   }
 
   #restartWhenIdle(): void {

@@ -13,13 +13,12 @@ import {
   traceMetadata,
 } from '../../contracts/grpc/call.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type InProcessWorker, type MessageSink } from './in-process-worker.js';
+import { type InProcessWorker } from './in-process-worker.js';
 import { type CallProgress, type CallRequest, wentAway } from './worker-call.js';
 import { type WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import {
   type EmbedTask,
   type GenerateTask,
-  type GenerationOutput,
   type WorkerReply,
   type SynthesizeTask,
   type TranscribeTask,
@@ -60,10 +59,8 @@ const SHORT_S = 60;
 /**
  * Short audio that fits into one message is sent by one `TranscribeFile` RPC, without a
  * file and a second copy: it is read, then sent unless the caller went away in between.
- * @param currentChannel asked again when the audio has been read: the connection may have
- *   been replaced meanwhile
  */
-export async function transcribe(
+async function transcribe(
   call: CallProgress,
   currentChannel: () => WorkerChannel,
   request: CallRequest,
@@ -170,7 +167,7 @@ async function sendUpload(
  * One `Synthesize` RPC: audio flows from the worker into the task's sink
  * with back pressure.
  */
-export async function synthesize(
+async function synthesize(
   call: CallProgress,
   channel: WorkerChannel,
   request: CallRequest,
@@ -213,7 +210,7 @@ export async function synthesize(
 const UNFINISHED = 'The worker ended the audio without reporting it as complete.';
 
 /** One `Embed` RPC. */
-export async function embed(
+async function embed(
   call: CallProgress,
   channel: WorkerChannel,
   request: CallRequest,
@@ -242,7 +239,7 @@ const generateFields = (
 });
 
 /** One `Generate` RPC. */
-export function generate(
+function generate(
   call: CallProgress,
   channel: WorkerChannel,
   request: CallRequest,
@@ -256,6 +253,29 @@ export function generate(
     for await (const { message } of stream as AsyncIterable<GenerateResponse>)
       if (message) await take(message);
   });
+}
+
+/**
+ * The RPC of a request.
+ * @param currentChannel asked again when audio has been read: the connection may have been
+ *   replaced meanwhile
+ */
+export function performRemotely(
+  call: CallProgress,
+  currentChannel: () => WorkerChannel,
+  request: CallRequest,
+): Promise<WorkerReply> {
+  const { payload } = request.request;
+  switch (payload.kind) {
+    case 'transcribe':
+      return transcribe(call, currentChannel, request, payload);
+    case 'synthesize':
+      return synthesize(call, currentChannel(), request, payload);
+    case 'generate':
+      return generate(call, currentChannel(), request, payload);
+    case 'embed':
+      return embed(call, currentChannel(), request, payload);
+  }
 }
 
 /** One generation of a worker in this process. */
@@ -282,14 +302,14 @@ const EMPTY = Buffer.alloc(0);
  */
 async function receiveText(
   call: CallProgress,
-  sink: GenerationOutput | undefined,
-  run: (take: MessageSink) => Promise<void>,
+  sink: GenerateTask['sink'],
+  run: (take: Parameters<InProcessWorker['generate']>[1]) => Promise<void>,
 ): Promise<WorkerReply> {
   const writer = sink && call.writeTo(sink.chunks);
   let begun = false;
   let answer: Buffer = EMPTY;
-  let done: Done | undefined;
-  const take: MessageSink = async ({ $case, value }) => {
+  let done: Extract<GenerationMessage, { $case: 'done' }>['value'] | undefined;
+  const take = async ({ $case, value }: GenerationMessage): Promise<void> => {
     if ($case === 'done') done = corrected(value);
     else if (!writer) answer = value;
     else {
@@ -312,8 +332,6 @@ async function receiveText(
     writer?.finish(reply !== undefined);
   }
 }
-
-type Done = Extract<GenerationMessage, { $case: 'done' }>['value'];
 
 const failed = (message: string): DomainError =>
   new DomainError('engine_failed', message);

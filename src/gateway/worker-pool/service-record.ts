@@ -15,20 +15,23 @@ const WEIGHT = 0.2;
  * request: a caller cannot open the breaker with bad input.
  */
 export class ServiceRecord {
-  /** Only the record writes these two. */
+  /** Only the record writes these three. */
   breaker: BreakerState = 'closed';
   /**
    * Exponentially weighted mean of how long its calls took; 0 before the first answer: a
    * new worker is tried first.
    */
   latencyMs = 0;
+  /**
+   * It may get a request that it gave back: it has answered others since. False: it rejected
+   * the last request that it answered.
+   */
+  isTrusted = true;
   #failures = 0;
   #pauseMs = 0;
   #reason = '';
   #onTrial = false;
   #timer: NodeJS.Timeout | undefined;
-  /** It rejected the last request that it answered. */
-  #refuses = false;
 
   /** @param onRoom it may be sent more than before: all, or one request; synchronous */
   constructor(
@@ -41,11 +44,6 @@ export class ServiceRecord {
     },
     private readonly onRoom: () => void,
   ) {}
-
-  /** It may get a request that it gave back: it has answered others since. */
-  get isTrusted(): boolean {
-    return !this.#refuses;
-  }
 
   /** Why no or few requests are sent; undefined while the breaker is closed. */
   get problem(): string | undefined {
@@ -77,7 +75,7 @@ export class ServiceRecord {
   answered(tookMs?: number): void {
     if (tookMs !== undefined)
       this.latencyMs = blended(this.latencyMs || undefined, tookMs, WEIGHT);
-    this.#refuses = false;
+    this.isTrusted = true;
     if (this.breaker === 'closed') this.#failures = 0;
     if (this.breaker !== 'half_open') return;
     this.clear();
@@ -94,7 +92,7 @@ export class ServiceRecord {
     if (!(error instanceof WorkerLostError)) return false;
     const { kind, message } = error;
     if (kind === 'refused') this.note(`it refused a request: ${message}`);
-    if (kind === 'refused' || kind === 'draining') this.#refuses = true;
+    if (kind === 'refused' || kind === 'draining') this.isTrusted = false;
     return kind === 'draining';
   }
 
@@ -114,7 +112,7 @@ export class ServiceRecord {
     this.#failures = 0;
     this.#pauseMs = 0;
     this.#onTrial = false;
-    this.#refuses = false;
+    this.isTrusted = true;
   }
 
   #open(): void {

@@ -1,5 +1,5 @@
 import { type SlotOffer, type WorkerOffer } from '../../core/dispatch/worker.port.js';
-import { type WorkerStatus } from './worker-view.js';
+import { isReady, type WorkerView } from './worker-view.js';
 
 /**
  * The worker to use next: the largest free share of its slots, so that a large worker
@@ -30,7 +30,7 @@ export function withoutAvoided(
   offers: readonly WorkerOffer[],
   workers: readonly {
     readonly id: string;
-    readonly state: WorkerStatus;
+    readonly state: WorkerView['state'];
     /** It has answered a request since it last refused one. */
     readonly isTrusted: boolean;
   }[],
@@ -38,9 +38,7 @@ export function withoutAvoided(
 ): readonly WorkerOffer[] {
   const others = offers.filter(({ workerId }) => !avoid.includes(workerId));
   if (others.some(({ free }) => free > 0)) return others;
-  const isServed = workers.some(
-    ({ id, state }) => !avoid.includes(id) && (state === 'ready' || state === 'busy'),
-  );
+  const isServed = workers.some(worker => !avoid.includes(worker.id) && isReady(worker));
   if (!isServed) return offers;
   const trusted = new Set(
     workers.filter(({ isTrusted }) => isTrusted).map(({ id }) => id),

@@ -13,19 +13,13 @@ import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { SlotMap } from '../../core/request/slot-map.js';
 import { type ModelKind, type ReplicaRole } from '../../platform/config/model-spec.js';
-import { stopCall, type StopLimits } from './call-stopper.js';
+import { stopCall } from './call-stopper.js';
 import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
-import { countsSince, type GenerationCounts } from './generation-counts.js';
+import { countsSince, type GenerationCounts } from './pool-activity.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { SlotLedger } from './slot-ledger.js';
 import { type StreamHandle, WorkerStream } from './stream-handle.js';
-import {
-  embed,
-  generate,
-  generateInside,
-  synthesize,
-  transcribe,
-} from './remote-calls.js';
+import { generateInside, performRemotely } from './remote-calls.js';
 import {
   CallProgress,
   type CallRequest,
@@ -43,7 +37,12 @@ interface ConnectionOptions {
   /** How every worker of a model is reached, probed and stopped. */
   readonly settings: {
     readonly limits: ChannelLimits;
-    readonly stop: StopLimits;
+    readonly stop: {
+      /** Limit of the first Cancel RPC. */
+      readonly timeoutMs: number;
+      /** How long the worker may take to end a call that was cancelled. */
+      readonly resetAfterMs: number;
+    };
     readonly health: {
       readonly intervalMs: number;
       readonly timeoutMs: number;
@@ -225,16 +224,10 @@ export class WorkerConnection {
   }
 
   async #perform(call: CallProgress, request: CallRequest): Promise<WorkerReply> {
-    const { payload } = request.request;
     try {
       if (this.#retired) throw wentAway(this.address ?? 'in this process');
       if (this.#inner) return await generateInside(call, this.#inner, request);
-      const channel = this.#channel!;
-      const { kind } = payload;
-      if (kind === 'synthesize') return await synthesize(call, channel, request, payload);
-      if (kind === 'generate') return await generate(call, channel, request, payload);
-      if (kind === 'embed') return await embed(call, channel, request, payload);
-      return await transcribe(call, () => this.#channel ?? channel, request, payload);
+      return await performRemotely(call, () => this.#channel!, request);
     } catch (error) {
       throw await this.#failure(call, error);
     } finally {

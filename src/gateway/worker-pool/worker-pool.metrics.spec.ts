@@ -3,17 +3,14 @@ import { Test, type TestingModule } from '@nestjs/testing';
 import { register } from 'prom-client';
 import { Subject } from 'rxjs';
 import { metricValues } from '../../../test/support/metric-values.js';
-import {
-  generationActivityMetricProviders,
-  workerPoolMetricProviders,
-} from './worker-pool.metrics.js';
-import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
+import { workerPoolMetricProviders } from './worker-pool.metrics.js';
+import { type PoolActivity } from './pool-activity.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 
 describe('metrics of what workers report', () => {
   let app: TestingModule;
   let activity$: Subject<PoolActivity>;
-  let executed$: Subject<ExecutedCall>;
+  let executed$: Subject<unknown>;
   const generation = {
     running: 3,
     waiting: 5,
@@ -33,7 +30,6 @@ describe('metrics of what workers report', () => {
     app = await Test.createTestingModule({
       providers: [
         ...workerPoolMetricProviders,
-        ...generationActivityMetricProviders,
         { provide: WorkerPoolService, useValue: { workers, activity$, executed$ } },
       ],
     }).compile();

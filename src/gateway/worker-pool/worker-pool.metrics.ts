@@ -3,7 +3,7 @@ import { type Counter, type Gauge, type Histogram } from 'prom-client';
 import { type GenerationActivity } from '../../contracts/grpc/health.codec.js';
 import { fedMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
 import { type MetricName } from '../../platform/metrics/registry.js';
-import { type GenerationCounts } from './generation-counts.js';
+import { type GenerationCounts } from './pool-activity.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 import { isReady, type WorkerView } from './worker-view.js';
 
@@ -55,23 +55,6 @@ const generationMetric = (
     }),
   );
 
-export const generationActivityMetricProviders: Provider[] = [
-  reportedMetric('llm_sequences_running', 'running'),
-  reportedMetric('llm_sequences_waiting', 'waiting'),
-  reportedMetric('llm_kv_blocks', 'blocks'),
-  reportedMetric('llm_kv_blocks_free', 'freeBlocks'),
-  reportedMetric('llm_step_tokens', 'stepTokens'),
-  generationMetric('llm_steps_total', { field: 'steps' }),
-  generationMetric('llm_decode_calls_total', { field: 'decodeCalls' }),
-  generationMetric('llm_preemptions_total', { field: 'preemptions' }),
-  generationMetric(
-    'llm_prefix_tokens_total',
-    { field: 'prefixHitTokens', labels: { result: 'hit' } },
-    { field: 'strandedTokens', labels: { result: 'stranded' } },
-  ),
-  generationMetric('llm_backend_losses_total', { field: 'losses' }),
-];
-
 /** One phase of each answer, as its worker reports it, in seconds. */
 const phaseMetric = (
   name: MetricName,
@@ -99,4 +82,18 @@ export const workerPoolMetricProviders: Provider[] = [
   phaseMetric('switchyard_worker_prep_seconds', 'prepMs'),
   phaseMetric('switchyard_worker_ready_wait_seconds', 'readyWaitMs'),
   phaseMetric('switchyard_worker_device_seconds', 'deviceMs'),
+  reportedMetric('llm_sequences_running', 'running'),
+  reportedMetric('llm_sequences_waiting', 'waiting'),
+  reportedMetric('llm_kv_blocks', 'blocks'),
+  reportedMetric('llm_kv_blocks_free', 'freeBlocks'),
+  reportedMetric('llm_step_tokens', 'stepTokens'),
+  generationMetric('llm_steps_total', { field: 'steps' }),
+  generationMetric('llm_decode_calls_total', { field: 'decodeCalls' }),
+  generationMetric('llm_preemptions_total', { field: 'preemptions' }),
+  generationMetric(
+    'llm_prefix_tokens_total',
+    { field: 'prefixHitTokens', labels: { result: 'hit' } },
+    { field: 'strandedTokens', labels: { result: 'stranded' } },
+  ),
+  generationMetric('llm_backend_losses_total', { field: 'losses' }),
 ];

@@ -1,13 +1,12 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { Settings } from '../../platform/config/settings.js';
-import { ADDRESS_RESOLVER, systemResolver } from './address-watch.js';
-import { IN_PROCESS_WORKERS, type OpenInProcessWorker } from './in-process-worker.js';
-import {
-  generationActivityMetricProviders,
-  workerPoolMetricProviders,
-} from './worker-pool.metrics.js';
+import { type OpenInProcessWorker } from './in-process-worker.js';
+import { workerPoolMetricProviders } from './worker-pool.metrics.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-roster.js';
+
+/** Injection token of the optional `OpenInProcessWorker`. */
+const IN_PROCESS_WORKERS = Symbol('IN_PROCESS_WORKERS');
 
 /**
  * Workers: started, watched, called. Needs the global ConfigModule and ClockModule. Tests
@@ -20,10 +19,8 @@ import { builtWorkerLaunch, WORKER_LAUNCH } from './worker-roster.js';
       useFactory: builtWorkerLaunch,
       inject: [Settings, { token: IN_PROCESS_WORKERS, optional: true }],
     },
-    { provide: ADDRESS_RESOLVER, useValue: systemResolver },
     WorkerPoolService,
     ...workerPoolMetricProviders,
-    ...generationActivityMetricProviders,
   ],
   exports: [WorkerPoolService],
 })

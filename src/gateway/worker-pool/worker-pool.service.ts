@@ -25,13 +25,14 @@ import { ModelList } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type LogRing } from '../../platform/logging/log-ring.js';
 import { Settings } from '../../platform/config/settings.js';
-import { ADDRESS_RESOLVER, type AddressResolver } from './address-watch.js';
-import { ModelWorkers, type ModelWorkersOptions } from './model-workers.js';
+import { systemResolver } from './address-watch.js';
+import { ModelWorkers } from './model-workers.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { type PooledWorker } from './pooled-worker.js';
 import { type StreamHandle } from './stream-handle.js';
 import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
-import { WORKER_LAUNCH, type WorkerLaunch } from './worker-roster.js';
+import { WORKER_LAUNCH } from './worker-roster.js';
+import { type WorkerLaunch } from './worker-location.js';
 import {
   isReady,
   type ModelView,
@@ -85,7 +86,6 @@ function streamHost(model: string, workers: readonly PooledWorker[]): PooledWork
 @Injectable()
 export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   readonly #models = new Map<string, ModelWorkers>();
-  readonly #shared: Omit<ModelWorkersOptions, 'model'>;
   readonly #capacity = new Subject<string>();
   readonly #activity = new Subject<PoolActivity>();
   readonly #executed = new Subject<ExecutedCall>();
@@ -101,22 +101,13 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   readonly executed$: Observable<ExecutedCall> = this.#executed.asObservable();
 
   constructor(
-    settings: Settings,
+    private readonly settings: Settings,
     private readonly list: ModelList,
-    @Inject(WORKER_LAUNCH) launch: WorkerLaunch,
-    clock: ProcessClock,
-    @Inject(ADDRESS_RESOLVER) resolve: AddressResolver,
+    @Inject(WORKER_LAUNCH) private readonly launch: WorkerLaunch,
+    private readonly clock: ProcessClock,
+    @Optional() private readonly resolve = systemResolver,
     @Optional() private readonly keyRing?: KeyRing,
   ) {
-    this.#shared = {
-      settings,
-      launch,
-      resolve,
-      clock,
-      capacity: this.#capacity,
-      activity: this.#activity,
-      executed: this.#executed,
-    };
     for (const model of list.current) this.#add(model);
     list.changes$.subscribe(({ added, changed, removed }) => {
       for (const id of [...added, ...changed, ...removed]) this.#follow(id);
@@ -291,7 +282,17 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   #add(model: ModelSpec): void {
-    const workers = new ModelWorkers({ ...this.#shared, model });
+    const { settings, launch, clock, resolve } = this;
+    const workers = new ModelWorkers({
+      settings,
+      launch,
+      clock,
+      resolve,
+      model,
+      capacity: this.#capacity,
+      activity: this.#activity,
+      executed: this.#executed,
+    });
     this.#models.set(model.id, workers);
     if (this.#started && !this.#closed) workers.boot();
   }

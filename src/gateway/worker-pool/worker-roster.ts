@@ -18,7 +18,6 @@ import {
   workerCare,
   workerEnvironment,
   workerSpec,
-  type WorkerSpec,
 } from '../../platform/config/worker-spec.js';
 import { freePort } from '../../platform/process/listen-check.js';
 import { ProcessLog } from '../../platform/logging/log-ring.js';
@@ -30,114 +29,14 @@ import {
   knownAs,
 } from '../../platform/grpc/channel-security.js';
 import { PooledWorker, type WorkerOwner } from './pooled-worker.js';
-import { type OpenInProcessWorker, type InProcessWorker } from './in-process-worker.js';
+import { type OpenInProcessWorker } from './in-process-worker.js';
 import {
+  InProcessLocation,
   ProcessLocation,
   remoteLocation,
+  type WorkerLaunch,
   type WorkerLocation,
-  type LocationEvents,
 } from './worker-location.js';
-
-/**
- * In this process: nothing is supervised, since there is nothing that could die
- * or hang alone.
- */
-class InProcessLocation implements WorkerLocation {
-  /** `problem` is why it could not start. */
-  readonly status: { restarts: number; startFailure?: string; problem?: string } = {
-    restarts: 0,
-  };
-  #events: LocationEvents | undefined;
-  #worker: InProcessWorker | undefined;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(
-    private readonly options: {
-      open(): InProcessWorker;
-      /** Pause after a start that failed: an operator may repair what it names. */
-      readonly retryMs: number;
-      readonly log: ProcessLog;
-      onRestart(): void;
-      onStartFailed(): void;
-    },
-  ) {}
-
-  start(events: LocationEvents): void {
-    this.#events = events;
-    this.#open(events);
-  }
-
-  onHung(): void {
-    // Its probe is a call within this process.
-  }
-
-  restart(): void {
-    if (!this.#events) return;
-    void this.stop();
-    this.status.restarts += 1;
-    this.options.onRestart();
-    this.#events.onGone();
-    this.#open(this.#events);
-  }
-
-  async stop(): Promise<void> {
-    clearTimeout(this.#timer);
-    const worker = this.#worker;
-    this.#worker = undefined;
-    await worker?.close();
-  }
-
-  #open(events: LocationEvents): void {
-    const worker = this.options.open();
-    this.#worker = worker;
-    events.onStarting();
-    events.onReachable(worker);
-    worker.load().then(
-      warnings => this.#loaded(worker, warnings),
-      (error: Error) => this.#failed(worker, error.message),
-    );
-  }
-
-  #loaded(worker: InProcessWorker, warnings: readonly string[]): void {
-    if (worker !== this.#worker) return;
-    this.#explain(undefined);
-    for (const warning of warnings) this.options.log.say('warn', warning);
-    this.#events?.onReady();
-  }
-
-  #failed(worker: InProcessWorker, reason: string): void {
-    if (worker !== this.#worker || !this.#events) return;
-    const { log, retryMs } = this.options;
-    const events = this.#events;
-    this.#explain(reason);
-    log.say('warn', 'worker cannot start', { reason, restartInMs: retryMs });
-    void this.stop();
-    events.onGone();
-    this.options.onStartFailed();
-    this.#timer = setTimeout(() => {
-      this.status.restarts += 1;
-      this.#open(events);
-    }, retryMs);
-  }
-  #explain(failure: string | undefined): void {
-    this.status.startFailure = failure;
-    this.status.problem = failure;
-  }
-}
-
-/** How local workers are started. Tests start another program. */
-export interface WorkerLaunch {
-  readonly command: string;
-  readonly args: readonly string[];
-  environment(spec: WorkerSpec, replica?: ReplicaSpec): NodeJS.ProcessEnv;
-  /**
-   * Between SIGTERM and SIGKILL at the end: by then no request is left, so a sound worker
-   * needs no time at all.
-   */
-  readonly stopGraceMs: number;
-  /** Workers that need no process; absent: each has one. */
-  readonly inner?: OpenInProcessWorker | undefined;
-}
 
 /** Injection token of the `WorkerLaunch`. */
 export const WORKER_LAUNCH = Symbol('WORKER_LAUNCH');
@@ -167,10 +66,6 @@ export const builtWorkerLaunch = (
   inner,
 });
 
-export interface WorkerRosterOptions extends WorkerOwner {
-  readonly launch: WorkerLaunch;
-}
-
 interface Place {
   readonly model: ModelSpec;
   readonly id: string;
@@ -181,20 +76,13 @@ interface Place {
   readonly security?: () => ChannelSecurity;
 }
 
-type Locate = (
-  place: Place,
-  log: ProcessLog,
-  options: WorkerRosterOptions,
-) => WorkerLocation;
+type Locate = (place: Place, log: ProcessLog, options: WorkerOwner) => WorkerLocation;
 
 /**
  * The local workers of a model, not started: `MODEL-0`, `MODEL-1`, …, as many as
  * `replicas` says. Ids are stable across restarts and loads: they are metric labels.
  */
-export function localWorkers(
-  model: ModelSpec,
-  options: WorkerRosterOptions,
-): PooledWorker[] {
+export function localWorkers(model: ModelSpec, options: WorkerOwner): PooledWorker[] {
   const isCommand = model.engine === 'external' && !isBridged(model, options.settings);
   const locate = isCommand ? commandLocation : builtLocation;
   return replicaSpecs(model).map((replica, index) =>
@@ -207,7 +95,7 @@ export function remoteWorker(
   model: ModelSpec,
   { address, host }: RemoteEndpoint,
   security: () => ChannelSecurity,
-  options: WorkerRosterOptions,
+  options: WorkerOwner,
 ): PooledWorker {
   const place = {
     model,
@@ -302,11 +190,7 @@ const onCores = (
 ): readonly string[] =>
   cores === undefined ? command : ['taskset', '-c', cores, ...command];
 
-function supervision(
-  { model, id }: Place,
-  log: ProcessLog,
-  options: WorkerRosterOptions,
-) {
+function supervision({ model, id }: Place, log: ProcessLog, options: WorkerOwner) {
   const { restartMinMs, restartMaxMs, startTimeoutMs } = options.settings.workers;
   const worker = { worker: id, model: model.id };
   return {
@@ -321,11 +205,7 @@ function supervision(
   };
 }
 
-function pooledWorker(
-  place: Place,
-  locate: Locate,
-  options: WorkerRosterOptions,
-): PooledWorker {
+function pooledWorker(place: Place, locate: Locate, options: WorkerOwner): PooledWorker {
   const { model, id, replica, isRemote = false } = place;
   const log = new ProcessLog(new Logger('Worker'), id);
   return new PooledWorker({

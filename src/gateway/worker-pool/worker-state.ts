@@ -1,5 +1,5 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { type BreakerState, type WorkerStatus } from './worker-view.js';
+import { type BreakerState, type WorkerView } from './worker-view.js';
 
 /**
  * What a worker is, before its circuit breaker and its requests are looked
@@ -73,7 +73,7 @@ export function shownStatus(
   phase: PoolPhase,
   breaker: BreakerState,
   inUse: number,
-): WorkerStatus {
+): WorkerView['state'] {
   if (phase === 'closing') return 'draining';
   if (phase !== 'ready') return phase;
   if (breaker !== 'closed') return 'suspended';

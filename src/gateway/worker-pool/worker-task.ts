@@ -67,24 +67,21 @@ export interface SynthesizeTask extends SpeechParams {
   readonly sink: SpeechSink;
 }
 
-/**
- * Where the chunks of a streamed answer go while the call runs. `chunks` is ended on
- * success and left alone on failure.
- */
-export interface GenerationOutput {
-  /** Before the first chunk: from now on no other worker may start over. */
-  begin?(): void;
-  /** Each write is one JSON object. */
-  readonly chunks: Writable;
-}
-
 export interface GenerateTask extends Pick<
   GenerateCallFields,
   'form' | 'body' | 'maxTokens' | 'n'
 > {
   readonly kind: 'generate';
-  /** A streamed answer goes here; absent: the whole answer is in the reply. */
-  readonly sink?: GenerationOutput;
+  /**
+   * Where the chunks of a streamed answer go while the call runs; absent: the whole answer
+   * is in the reply.
+   */
+  readonly sink?: {
+    /** Before the first chunk: from now on no other worker may start over. */
+    begin?(): void;
+    /** Each write is one JSON object. Ended on success and left alone on failure. */
+    readonly chunks: Writable;
+  };
 }
 
 export interface EmbedTask extends Pick<EmbedCallFields, 'form'> {

@@ -14,12 +14,11 @@ export const MODEL_STATES = [
   'unloading',
   'failed',
 ] as const;
-export type ModelState = (typeof MODEL_STATES)[number];
 
 /** One model as operators and tests see it: a snapshot. */
 export interface ModelView {
   readonly id: string;
-  readonly state: ModelState;
+  readonly state: (typeof MODEL_STATES)[number];
   /** Why it has failed. */
   readonly reason?: string;
   readonly autostart: NonNullable<ModelSpec['autostart']>;
@@ -57,7 +56,6 @@ export const WORKER_STATES = [
   'draining',
   'lost',
 ] as const;
-export type WorkerStatus = (typeof WORKER_STATES)[number];
 
 /**
  * `open`: no requests. `half_open`: one request at a time, to see whether the
@@ -73,7 +71,7 @@ export interface WorkerView {
   readonly address?: string;
   /** Absent for remote workers and between two processes of a local one. */
   readonly pid?: number;
-  readonly state: WorkerStatus;
+  readonly state: (typeof WORKER_STATES)[number];
   /**
    * Request credits (D-24). `inUse` may exceed `total` while a lost worker's calls end.
    */

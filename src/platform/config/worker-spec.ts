@@ -55,7 +55,7 @@ export interface BridgedWorker {
 }
 
 /**
- * How a worker is probed, and how its calls are stopped (`StopLimits`): the one place where
+ * How a worker is probed, and how its calls are stopped (`stopCall`): the one place where
  * the settings become the care for workers, in gateways and bridges.
  */
 export const workerCare = ({ workers, cancellation }: Settings) => ({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { NO_LIMITS } from '../../support/limits.js';
-import { FailOpenLimitStore } from '../../../src/gateway/limits/fail-open-limit-store.js';
+import { failOpenLimitStore } from '../../../src/gateway/limits/fail-open-limit-store.js';
 import { LocalLimitStore } from '../../../src/gateway/limits/local-limit-store.js';
 import { RedisLimitStore } from '../../../src/gateway/limits/redis-limit-store.js';
 import { RedisServer } from '../../support/redis-server.js';
@@ -108,10 +108,11 @@ withRedis('limits while Redis is away', () => {
     });
     redis.on('error', () => undefined);
     const failures: Error[] = [];
-    const store = new FailOpenLimitStore(
+    const store = failOpenLimitStore(
       new RedisLimitStore(redis, PREFIX),
       new LocalLimitStore(),
       e => failures.push(e),
+      () => undefined,
     );
     const limits = { ...NO_LIMITS, requestsPerMinute: 2 };
     const enter = async (ticket: string) =>

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type WorkerLaunch } from '../../../src/gateway/worker-pool/worker-roster.js';
+import { type WorkerLaunch } from '../../../src/gateway/worker-pool/worker-location.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { fetchRules } from '../../../src/platform/config/worker-spec.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';

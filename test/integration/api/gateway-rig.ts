@@ -11,10 +11,8 @@ import {
 } from '../../../src/gateway/bootstrap.js';
 import { GatewayModule } from '../../../src/gateway/gateway.module.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
-import {
-  WORKER_LAUNCH,
-  type WorkerLaunch,
-} from '../../../src/gateway/worker-pool/worker-roster.js';
+import { type WorkerLaunch } from '../../../src/gateway/worker-pool/worker-location.js';
+import { WORKER_LAUNCH } from '../../../src/gateway/worker-pool/worker-roster.js';
 import { type WorkerView } from '../../../src/gateway/worker-pool/worker-view.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';

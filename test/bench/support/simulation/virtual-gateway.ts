@@ -3,7 +3,7 @@ import { WindowTimers } from '../../../../src/core/batching/window-timers.js';
 import { type DispatchPlan } from '../../../../src/core/dispatch/dispatch-plan.js';
 import { type DispatchEvent } from '../../../../src/core/dispatch/dispatch-event.js';
 import { Dispatcher } from '../../../../src/core/dispatch/dispatcher.js';
-import { Forecaster } from '../../../../src/gateway/scheduler/forecasts.js';
+import { Forecasts } from '../../../../src/gateway/scheduler/forecasts.js';
 import { Admission } from '../../../../src/core/queue/admission.js';
 import { withLatestStart } from '../../../../src/core/queue/latest-start.js';
 import { PriorityQueue } from '../../../../src/core/queue/priority-queue.js';
@@ -82,7 +82,7 @@ export class VirtualGateway {
   readonly #clock = new VirtualScheduler(this.#events);
   readonly #timers = new WindowTimers(this.#clock, this.#clock);
   readonly #lives = new Map<string, Life>();
-  readonly forecaster: Forecaster;
+  readonly forecaster: Forecasts;
   readonly #dispatcher: Dispatcher;
   readonly #times = new AnswerTimes();
   readonly #rules: SimulationRules;
@@ -110,8 +110,10 @@ export class VirtualGateway {
     const queue = new PriorityQueue(this.#rules);
     const window = new BatchWindow(this.#rules.window);
     const capacities = (model: string) => this.pool.capacities(model);
-    this.forecaster = new Forecaster({
-      ...{ queue, window, workers: capacities, choose: leastLoaded },
+    const admission = new Admission(this.#rules.bounds, () => 0);
+    this.forecaster = new Forecasts({
+      ...{ queue, window, workers: capacities, choose: leastLoaded, admission },
+      nowMs: () => this.nowMs,
       record: key => this.#lives.get(key),
       running: model =>
         [...this.#lives.values()].filter(
@@ -119,8 +121,7 @@ export class VirtualGateway {
         ),
     });
     this.#dispatcher = new Dispatcher({
-      ...{ queue, window },
-      admission: new Admission(this.#rules.bounds, () => 0),
+      ...{ queue, window, admission },
       workers: this.pool,
       newGroupId: () => `group-${(groups += 1)}`,
     });
