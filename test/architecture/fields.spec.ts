@@ -38,11 +38,11 @@ import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { tokenAnswer } from '../../src/worker/generation/continuous-generator.js';
 import { parseGenerationParams } from '../../src/worker/generation/generation-params.js';
-import { parseSpeech } from '../../src/gateway/audio/speech.service.js';
+import { parseSpeech } from '../../src/gateway/audio/start-speech.js';
 import { parseMessage } from '../../src/gateway/messages/messages.controller.js';
 import { parseRerank } from '../../src/gateway/text/rerank.controller.js';
 import { TOKEN_PARSERS } from '../../src/gateway/text/tokens.controller.js';
-import { parseAsr } from '../../src/gateway/whisper-asr/whisper-asr.service.js';
+import { parseAsr } from '../../src/gateway/whisper-asr/parse-asr.js';
 
 type Route = keyof typeof REQUEST_FIELDS;
 type Body = Readonly<Record<string, unknown>>;

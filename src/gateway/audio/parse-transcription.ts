@@ -29,7 +29,6 @@ import {
   demandAbilities,
   demandLanguage,
   knowsLanguage,
-  speaksOnlyEnglish,
   type Strictness,
 } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
@@ -326,6 +325,10 @@ function chosenLanguage(model: ModelSpec, { language, languages }: Transcription
     ? { language: known[0], ignored: [] }
     : { language: undefined, ignored: ['languages'] };
 }
+
+/** What such a model writes is English already. */
+const speaksOnlyEnglish = ({ languages }: ModelSpec): boolean =>
+  languages.length > 0 && languages.every(tag => /^en(-|$)/i.test(tag));
 
 function cannotTranslate(model: ModelSpec, catalog: ModelCatalog): DomainError {
   const able = catalog.namesAble('stt', 'translate');

@@ -15,7 +15,7 @@ import { WrittenForm } from '../../written-form/written-form.js';
 import { SessionActivity } from './session-activity.js';
 import { type SpokenText } from './session-actions.js';
 import { UtteranceStream } from './utterance-stream.js';
-import { parseSpeech, speechWork, SpeechStream } from '../../audio/speech.service.js';
+import { parseSpeech, startSpeech } from '../../audio/start-speech.js';
 
 /** Speech on its way. */
 export interface Speech {
@@ -139,11 +139,16 @@ export class SessionServices {
       response_format: 'pcm',
     };
     const params = parseSpeech(body, this.catalog, this.settings.compat);
-    const output = new SpeechStream(this.settings.speech.maxBufferedBytes);
     const caller = { id, tenant, terms, priority: RequestPriority.REALTIME };
-    const speech = this.inference.start(caller, speechWork(params, output), { output });
-    const settled = speech.settled.then(({ settlement }) => settlement);
-    return { audio: output.audio, settled, cancel: () => speech.cancel('client') };
+    const { maxBufferedBytes } = this.settings.speech;
+    const { audio, request } = startSpeech(
+      this.inference,
+      caller,
+      params,
+      maxBufferedBytes,
+    );
+    const settled = request.settled.then(({ settlement }) => settlement);
+    return { audio, settled, cancel: () => request.cancel('client') };
   }
 
   /** @throws DomainError, such as `queue_full` */
