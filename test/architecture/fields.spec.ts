@@ -39,7 +39,7 @@ import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { tokenAnswer } from '../../src/worker/generation/continuous-generator.js';
 import { parseGenerationParams } from '../../src/worker/generation/generation-params.js';
 import { parseSpeech } from '../../src/gateway/audio/start-speech.js';
-import { parseMessage } from '../../src/gateway/messages/messages.controller.js';
+import { parseMessage } from '../../src/gateway/messages/parse-message.js';
 import { parseRerank } from '../../src/gateway/text/rerank.controller.js';
 import { TOKEN_PARSERS } from '../../src/gateway/text/tokens.controller.js';
 import { parseAsr } from '../../src/gateway/whisper-asr/parse-asr.js';
