@@ -10,8 +10,8 @@ import {
   type InferenceRequest,
 } from '../inference/inference.service.js';
 import { type StoredAttemptOptions } from '../requests/async-requests.js';
-import { type Generation } from '../text/text-generation.service.js';
-import { type ReadAnswer, readAnswer } from '../text/generation-pieces.js';
+import { type Generation } from '../text/parse-generation.js';
+import { readAnswer } from '../text/generation-pieces.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
 import { withTokens } from './durable-events.js';
 import { type ResponseRunState } from './response-runs.js';
@@ -189,7 +189,7 @@ export class BackgroundRun {
 
   /** @param untold tokens before, of which no event tells yet @returns those after */
   async #take(
-    { pieces, tokens }: ReadAnswer,
+    { pieces, tokens }: ReturnType<typeof readAnswer>,
     untold: readonly number[],
   ): Promise<readonly number[]> {
     const { writer, events, tokens: told } = this.options;
