@@ -4,8 +4,6 @@ import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { type InputItemsQueryDto } from '../../contracts/openai/response.dto.js';
 import {
-  type EndedResponseStatus,
-  type ResponseEnding,
   type ResponseProgress,
   type ResponseRecord,
   type ResponseRef,
@@ -18,17 +16,6 @@ const OPEN: readonly string[] = ['queued', 'in_progress'];
 
 export const isOpen = ({ status }: Pick<ResponseRecord, 'status'>): boolean =>
   OPEN.includes(status);
-
-/** What a record is made of. */
-interface NewResponseRecord {
-  readonly response: ResponseObject;
-  /** Of this turn. */
-  readonly input: readonly ResponseItem[];
-  /** JSON; only of background responses. */
-  readonly request?: string;
-  /** JSON: the first events. */
-  readonly events?: readonly string[];
-}
 
 /** Responses and conversations of a tenant, as items. */
 @Injectable()
@@ -55,18 +42,28 @@ export class ResponseRecords {
 
   async create(
     tenant: string,
-    { response, input, request, events = [] }: NewResponseRecord,
+    {
+      response,
+      input,
+      request,
+      events = [],
+    }: Pick<ResponseRecord, 'request'> & {
+      readonly response: ResponseObject;
+      /** Of this turn. */
+      readonly input: readonly ResponseItem[];
+      /** JSON: the first events. */
+      readonly events?: readonly string[];
+    },
   ): Promise<void> {
     const { id, previous_response_id: previousId, status } = response;
+    const nowMs = Date.now();
     const previous =
       previousId === null
         ? undefined
-        : await this.store.head({ tenant, id: previousId }, Date.now());
-    const { keepMs } = this.settings.responses;
+        : await this.store.head({ tenant, id: previousId }, nowMs);
     const inputJson = JSON.stringify(input);
     const responseJson = JSON.stringify(response);
     const ownBytes = Buffer.byteLength(inputJson) + Buffer.byteLength(responseJson);
-    const nowMs = Date.now();
     const record: ResponseRecord = {
       tenant,
       id,
@@ -78,7 +75,7 @@ export class ResponseRecords {
       chainBytes: (previous?.chainBytes ?? 0) + ownBytes,
       ...(request !== undefined && { request }),
       createdAtMs: nowMs,
-      expiresAtMs: nowMs + keepMs,
+      expiresAtMs: nowMs + this.settings.responses.keepMs,
       epoch: 0,
       nextSequence: events.length,
     };
@@ -184,17 +181,6 @@ export const responseOfRecord = ({
 }: ResponseRecord): ResponseObject => ({
   ...(JSON.parse(response) as ResponseObject),
   status,
-});
-
-/** How it ended, as it is written. */
-export const endingOf = (
-  response: ResponseObject,
-  { responses }: Settings,
-): ResponseEnding => ({
-  status: response.status as EndedResponseStatus,
-  response: JSON.stringify(response),
-  outputBytes: Buffer.byteLength(JSON.stringify(response.output)),
-  eventsUntilMs: Date.now() + responses.keepEventsMs,
 });
 
 const itemsOf = (record: ResponseRecord): readonly ResponseItem[] => [

@@ -21,7 +21,6 @@ import {
 } from '../../contracts/openai/response.dto.js';
 import { CallerTenant } from '../http/params.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
-import { followEvents } from './response-stream.js';
 
 const EXAMPLE = {
   schema: {
@@ -51,7 +50,7 @@ export class StoredResponsesController {
     if (!stream)
       return void reply.send(responseOfRecord(await this.records.get(tenant, id)));
     await this.feed.demandEvents({ tenant, id });
-    followEvents(reply, {}, signal => this.feed.follow({ tenant, id }, after, signal));
+    this.feed.send(reply, {}, { tenant, id }, after);
   }
 
   @Get('input_items')
