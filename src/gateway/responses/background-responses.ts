@@ -142,12 +142,8 @@ export class BackgroundResponses {
       conversation,
       caller: { terms },
     };
-    await this.records.create(tenant, {
-      response: writer.response,
-      input,
-      request: JSON.stringify(work),
-      events,
-    });
+    const stored = { response: writer.response, input, request: JSON.stringify(work) };
+    await this.records.create(tenant, stored, events);
     try {
       const early = await this.#queue(tenant, id);
       if (early)

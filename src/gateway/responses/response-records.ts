@@ -40,20 +40,19 @@ export class ResponseRecords {
     );
   }
 
+  /** @param events JSON: the first ones */
   async create(
     tenant: string,
     {
       response,
       input,
       request,
-      events = [],
     }: Pick<ResponseRecord, 'request'> & {
       readonly response: ResponseObject;
       /** Of this turn. */
       readonly input: readonly ResponseItem[];
-      /** JSON: the first events. */
-      readonly events?: readonly string[];
     },
+    events: readonly string[] = [],
   ): Promise<void> {
     const { id, previous_response_id: previousId, status } = response;
     const nowMs = Date.now();
