@@ -22,15 +22,6 @@ const NORMAL_TTL_S = 600;
 /** The token travels in one header, of which servers take 8 to 16 KiB in all. */
 const LONGEST_SETTINGS = 3072;
 
-export interface ClientSecret {
-  readonly value: string;
-  /** Unix seconds. */
-  readonly expiresAt: number;
-  readonly config: SessionConfig;
-  /** Paths of fields that were accepted without effect. */
-  readonly ignored: readonly string[];
-}
-
 /**
  * Short-lived tokens for browsers. Each carries the settings its sessions begin with, so
  * that any gateway with the same `auth.token_secret_file` knows them.
@@ -44,7 +35,7 @@ export class ClientSecrets {
   ) {}
 
   /** `POST /v1/realtime/client_secrets`. @throws DomainError naming the field. */
-  create(body: unknown, principal: Principal): ClientSecret {
+  create(body: unknown, principal: Principal) {
     const { expires_after: lifetime, session } = readObject(CLIENT_SECRET, body ?? {});
     const base = defaultSession(this.settings.realtime.transcriptionModel);
     const ignored = new IgnoredFields(this.settings.compat.strict);
@@ -60,7 +51,7 @@ export class ClientSecrets {
    * `POST /v1/realtime/transcription_sessions` of the older dialect. @throws DomainError
    * naming the field.
    */
-  createOlder(body: unknown, principal: Principal): ClientSecret {
+  createOlder(body: unknown, principal: Principal) {
     const { client_secret: secret } = readObject(OLDER_CLIENT_SECRET, body ?? {});
     const base = defaultSession(this.settings.realtime.transcriptionModel);
     const ignored = new IgnoredFields(this.settings.compat.strict);
@@ -87,7 +78,7 @@ export class ClientSecrets {
     ignored: IgnoredFields,
     ttlS: number | undefined,
     principal: Principal,
-  ): ClientSecret {
+  ) {
     const config = resolveSession(wanted, {
       catalog: this.catalog,
       ignored,

@@ -18,21 +18,12 @@ import { type SessionJournals } from './journal/session-journals.js';
 import {
   type JournalAudio,
   secretDigest,
-  type SessionPast,
   type SessionState,
 } from './journal/session-state.js';
-import {
-  type HushReason,
-  type SessionActions,
-  type SpokenText,
-} from './session/session-actions.js';
+import { type SessionActions, type SpokenText } from './session/session-actions.js';
 import { RecogniserStreams } from './session/recogniser-streams.js';
 import { type ClientSocket } from '../websockets/client-socket.js';
-import {
-  type NewSession,
-  SessionCore,
-  demandTranscribing,
-} from './session/session-core.js';
+import { type NewSession, SessionCore } from './session/session-core.js';
 import { SessionOutbox } from './session/session-outbox.js';
 import { type SessionFact } from './session/session-activity.js';
 import { type SessionServices } from './session/session-services.js';
@@ -40,18 +31,6 @@ import { SpokenResponse } from './session/spoken-response.js';
 
 /** For the last segment of a session that ends by its own limits. */
 const FLUSH_MS = 5000;
-
-/** The owner of the sessions. */
-export interface SessionHost {
-  readonly journals: SessionJournals;
-  /** @param released resolves when its streaming slot is free */
-  ended(session: RealtimeSession, released: Promise<void>): void;
-  /**
-   * A slot of `model` is being released, if necessary by ending a detached session.
-   * @returns false: none
-   */
-  slotComing(model: string): boolean;
-}
 
 /**
  * One live session through all its connections, until one of its ends. What happens is
@@ -91,7 +70,17 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   constructor(
     private readonly wanted: NewSession,
     private readonly services: SessionServices,
-    private readonly host: SessionHost,
+    /** The owner of the sessions. */
+    private readonly host: {
+      readonly journals: SessionJournals;
+      /** @param released resolves when its streaming slot is free */
+      ended(session: RealtimeSession, released: Promise<void>): void;
+      /**
+       * A slot of `model` is being released, if necessary by ending a detached session.
+       * @returns false: none
+       */
+      slotComing(model: string): boolean;
+    },
   ) {
     const { adopted } = wanted;
     const limits = services.settings.realtime;
@@ -156,7 +145,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     };
   }
 
-  get past(): SessionPast {
+  get past(): JournaledSession['past'] {
     return {
       events: this.#outbox.storedEvents,
       audio: this.#core.recognition.storedAudio,
@@ -295,7 +284,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     this.#socket?.pauseFor(ms);
   }
 
-  hush(reason: HushReason): void {
+  hush(reason: string): void {
     this.#response?.cancel(reason);
   }
 
@@ -329,7 +318,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   }
 
   #openStream(): StreamHandle {
-    const { id: model } = demandTranscribing(this.config, this.services.catalog);
+    const { id: model } = this.#core.demandModel();
     demandModel(this.owner.terms, model);
     this.#model = model;
     this.#streamCount += 1;
