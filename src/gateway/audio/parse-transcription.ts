@@ -50,7 +50,7 @@ const REFERENCES = 'known_speaker_references';
  * @throws DomainError `invalid_value` for the first problem; entries are counted from 0,
  *   as in the request.
  */
-export function knownSpeakers(fields: {
+function knownSpeakers(fields: {
   readonly known_speaker_names: readonly string[];
   readonly known_speaker_references: readonly string[];
 }): readonly KnownSpeaker[] {
@@ -114,7 +114,7 @@ const SHOWN_CHARACTERS = 80;
  * @throws DomainError `invalid_value` or `missing_required_parameter`, naming the field
  *   within the object.
  */
-export function chunkingStrategy(value: unknown): Chunking | undefined {
+function chunkingStrategy(value: unknown): Chunking | undefined {
   const given = typeof value === 'string' ? parsed(value) : value;
   if (given === undefined || given === null || given === 'auto') return undefined;
   if (typeof given !== 'object' || Array.isArray(given)) throw neither(value);

@@ -4,8 +4,6 @@ import { type TextDialect } from '../text/text-generation.service.js';
 
 const NS_PER_MS = 1_000_000;
 
-export type OllamaForm = 'chat' | 'generate';
-
 const NOTHING = { text: '', thinking: '' };
 
 /** Pieces of a generation to the lines of an answer, and to the one of a whole answer. */
@@ -19,7 +17,7 @@ export class OllamaWriter implements TextDialect {
   #counts = { prompt_eval_count: 0, eval_count: 0 };
 
   constructor(
-    private readonly form: OllamaForm,
+    private readonly form: 'chat' | 'generate',
     /** As it was asked for. */
     private readonly model: string,
   ) {}

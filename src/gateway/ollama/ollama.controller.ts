@@ -21,7 +21,7 @@ import { NamesFields } from '../text/param-names.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
 import { PARAMS_OF_OLLAMA, parseLoad, parseOllama, readOllama } from './parse-ollama.js';
-import { type OllamaForm, OllamaWriter } from './ollama-writer.js';
+import { OllamaWriter } from './ollama-writer.js';
 import { DescribesOllama } from './ollama.openapi.js';
 
 /**
@@ -106,7 +106,11 @@ export class OllamaController {
     );
   }
 
-  async #generate(form: OllamaForm, fields: Fields, reply: FastifyReply): Promise<void> {
+  async #generate(
+    form: 'chat' | 'generate',
+    fields: Fields,
+    reply: FastifyReply,
+  ): Promise<void> {
     const { catalog, settings } = this;
     const writer = new OllamaWriter(form, String(fields.model));
     const loaded = parseLoad(form, fields, catalog, settings.compat);

@@ -25,7 +25,6 @@ import { type ModelCatalog } from '../models/model-catalog.js';
 import { callOf, imagePart, streamed, thinking, translated } from '../text/chat-body.js';
 import { type ParamNames } from '../text/param-names.js';
 import { parseChat, parseCompletion } from '../text/parse-generation.js';
-import { type OllamaForm } from './ollama-writer.js';
 
 const MOST = 10_000;
 const IMAGES = defaulted(z.array(filled(), 'must be a list of texts').max(100), []);
@@ -96,7 +95,7 @@ export function readOllama<T extends object>(
 
 /** @throws DomainError for the first thing wrong with the body */
 export function parseOllama(
-  form: OllamaForm,
+  form: keyof typeof FORMS,
   fields: Fields,
   catalog: ModelCatalog,
   compat: Strictness,
@@ -117,7 +116,7 @@ export function parseOllama(
  * @throws DomainError for the first thing wrong with the body
  */
 export function parseLoad(
-  form: OllamaForm,
+  form: keyof typeof FORMS,
   fields: Fields,
   catalog: ModelCatalog,
   compat: Strictness,

@@ -32,6 +32,18 @@ import { SpokenResponse } from './session/spoken-response.js';
 /** For the last segment of a session that ends by its own limits. */
 const FLUSH_MS = 5000;
 
+/** The owner of the sessions. */
+interface SessionHost {
+  readonly journals: SessionJournals;
+  /** @param released resolves when its streaming slot is free */
+  ended(session: RealtimeSession, released: Promise<void>): void;
+  /**
+   * A slot of `model` is being released, if necessary by ending a detached session.
+   * @returns false: none
+   */
+  slotComing(model: string): boolean;
+}
+
 /**
  * One live session through all its connections, until one of its ends. What happens is
  * handed to its core, which tells what to do about it.
@@ -70,17 +82,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   constructor(
     private readonly wanted: NewSession,
     private readonly services: SessionServices,
-    /** The owner of the sessions. */
-    private readonly host: {
-      readonly journals: SessionJournals;
-      /** @param released resolves when its streaming slot is free */
-      ended(session: RealtimeSession, released: Promise<void>): void;
-      /**
-       * A slot of `model` is being released, if necessary by ending a detached session.
-       * @returns false: none
-       */
-      slotComing(model: string): boolean;
-    },
+    private readonly host: SessionHost,
   ) {
     const { adopted } = wanted;
     const limits = services.settings.realtime;

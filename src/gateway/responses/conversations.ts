@@ -21,7 +21,7 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { type TextTurn } from '../text/text-generation.service.js';
 import { type parseResponse } from './parse-response.js';
 import { generationOf } from './response-generation.js';
-import { newId, newResponse, nowS } from './response-object.js';
+import { newId, newResponse } from './response-object.js';
 import { ResponseRecords } from './response-records.js';
 
 interface KnownConversation {
@@ -64,7 +64,7 @@ export class Conversations {
     const conversation = await this.of(caller.tenant, request);
     const head = {
       id: newId('resp'),
-      created_at: nowS(),
+      created_at: Math.floor(Date.now() / 1000),
       model: model.id,
       service_tier: usedTier(caller.priority, tier),
     };

@@ -11,7 +11,7 @@ import {
 } from '../../core/request/response-record.js';
 import { sendEvents } from '../inference/output-stream.js';
 import { ResponseEventLog } from './response-event-log.js';
-import { isOpen, ResponseRecords, responseOfRecord } from './response-records.js';
+import { isOpen, ResponseRecords } from './response-records.js';
 
 /** Groups of events that are read at a time. */
 const PORTION = 16;
@@ -49,7 +49,7 @@ export class ResponseFeed implements OnModuleDestroy {
    */
   async demandEvents(ref: ResponseRef): Promise<void> {
     if ((await this.records.head(ref)).hasEvents) return;
-    const { background } = responseOfRecord(await this.records.get(ref.tenant, ref.id));
+    const { background } = await this.records.response(ref);
     const reason = background
       ? 'its events are no longer stored; retrieve it without `stream`'
       : 'it was not created with `background: true`';

@@ -13,9 +13,6 @@ import {
 export const newId = (prefix: string): string =>
   `${prefix}_${randomBytes(24).toString('hex')}`;
 
-/** Unix seconds. */
-export const nowS = (): number => Math.floor(Date.now() / 1000);
-
 /**
  * The response to a request as it begins. What was not asked for has the default
  * that models use.

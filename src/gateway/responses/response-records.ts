@@ -86,7 +86,11 @@ export class ResponseRecords {
   }
 
   /** @throws DomainError `response_not_found` */
-  async get(tenant: string, id: string): Promise<ResponseRecord> {
+  async response({ tenant, id }: ResponseRef): Promise<ResponseObject> {
+    return responseOfRecord(await this.#get(tenant, id));
+  }
+
+  async #get(tenant: string, id: string): Promise<ResponseRecord> {
     return (await this.store.find({ tenant, id }, Date.now())) ?? notFound(id);
   }
 
@@ -145,7 +149,7 @@ export class ResponseRecords {
     id: string,
     { limit, order, after }: InputItemsQueryDto,
   ) {
-    const items = JSON.parse((await this.get(tenant, id)).input) as ResponseItem[];
+    const items = JSON.parse((await this.#get(tenant, id)).input) as ResponseItem[];
     if (order === 'desc') items.reverse();
     const at = after === undefined ? 0 : items.findIndex(item => item.id === after) + 1;
     if (after !== undefined && at === 0)
@@ -174,10 +178,7 @@ export class ResponseRecords {
 }
 
 /** The response as it is now: a snapshot of one that runs is older than its status. */
-export const responseOfRecord = ({
-  response,
-  status,
-}: ResponseRecord): ResponseObject => ({
+const responseOfRecord = ({ response, status }: ResponseRecord): ResponseObject => ({
   ...(JSON.parse(response) as ResponseObject),
   status,
 });

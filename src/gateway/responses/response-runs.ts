@@ -13,7 +13,7 @@ import {
 import { Settings } from '../../platform/config/settings.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { DurableEvents, ResponseEventLog } from './response-event-log.js';
-import { isOpen, ResponseRecords, responseOfRecord } from './response-records.js';
+import { isOpen, ResponseRecords } from './response-records.js';
 import { ResponseWriter } from './response-writer.js';
 import { ResponseRecordStore } from '../../platform/database/response-store.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
@@ -81,14 +81,14 @@ export class ResponseRuns {
    * @throws DomainError `response_not_found`, or `invalid_value` for one that does not
    *   run in the background
    */
-  async cancel(tenant: string, id: string): Promise<ResponseObject> {
-    const { background } = responseOfRecord(await this.records.get(tenant, id));
+  async cancel(ref: ResponseRef): Promise<ResponseObject> {
+    const { background } = await this.records.response(ref);
     if (!background) {
-      const message = `Only background responses can be cancelled; \`${id}\` was created without \`background\`.`;
+      const message = `Only background responses can be cancelled; \`${ref.id}\` was created without \`background\`.`;
       throw invalidField('response_id', message);
     }
-    await this.stop({ tenant, id });
-    return responseOfRecord(await this.records.get(tenant, id));
+    await this.stop(ref);
+    return this.records.response(ref);
   }
 
   /** @returns false: it had ended */

@@ -9,7 +9,7 @@ import {
   Res,
 } from '@nestjs/common';
 import { ResponseFeed } from './response-feed.js';
-import { ResponseRecords, responseOfRecord } from './response-records.js';
+import { ResponseRecords } from './response-records.js';
 import { ResponseRuns } from './response-runs.js';
 import { ApiOkResponse, ApiParam } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
@@ -47,8 +47,7 @@ export class StoredResponsesController {
     @Query() { stream, starting_after: after = -1 }: RetrieveQueryDto,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    if (!stream)
-      return void reply.send(responseOfRecord(await this.records.get(tenant, id)));
+    if (!stream) return void reply.send(await this.records.response({ tenant, id }));
     await this.feed.demandEvents({ tenant, id });
     this.feed.send(reply, {}, { tenant, id }, after);
   }
@@ -76,7 +75,7 @@ export class StoredResponsesController {
   })
   @DescribesErrors('storage_unavailable', 'response_not_found', 'invalid_value')
   cancel(@CallerTenant() tenant: string, @Param('id') id: string) {
-    return this.runs.cancel(tenant, id);
+    return this.runs.cancel({ tenant, id });
   }
 
   @Delete()

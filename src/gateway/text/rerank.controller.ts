@@ -17,7 +17,7 @@ import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/err
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import { answerHeaders } from '../http/answer-headers.js';
 
-export const parseRerank = requestParser(RerankDto, 'embedding', 'rerank');
+const parseRerank = requestParser(RerankDto, 'embedding', 'rerank');
 
 /**
  * `/v1/rerank`: one score per document; requests that wait together are computed
