@@ -29,6 +29,9 @@ import {
 } from '../../src/gateway/audio/parse-transcription.js';
 import { parseDto } from '../../src/gateway/http/dto-validation.js';
 import { AsrQueryDto } from '../../src/contracts/whisper-asr/asr.dto.js';
+import { RerankDto } from '../../src/contracts/openai/rerank.dto.js';
+import { TokenizeDto } from '../../src/contracts/openai/token.dto.js';
+import { requestParser } from '../../src/gateway/models/model-abilities.js';
 import { ModelCatalog } from '../../src/gateway/models/model-catalog.js';
 import { parseResponse } from '../../src/gateway/responses/parse-response.js';
 import { parseEmbedding } from '../../src/gateway/text/completions.controller.js';
@@ -39,11 +42,9 @@ import { type TextBackend } from '@switchyard/engine-api/text-backend.port.js';
 import { type GenerateItem } from '../../src/worker/engines/text-generator.js';
 import { ContinuousGenerator } from '../../src/worker/generation/continuous-generator.js';
 import { parseGenerationParams } from '../../src/worker/generation/generation-params.js';
-import { parseSpeech } from '../../src/gateway/audio/speech.service.js';
-import { parseMessage } from '../../src/gateway/messages/messages.controller.js';
-import { parseRerank } from '../../src/gateway/text/rerank.controller.js';
-import { TOKEN_PARSERS } from '../../src/gateway/text/tokens.controller.js';
-import { parseAsr } from '../../src/gateway/whisper-asr/whisper-asr.service.js';
+import { parseSpeech } from '../../src/gateway/audio/start-speech.js';
+import { parseMessage } from '../../src/gateway/messages/parse-message.js';
+import { parseAsr } from '../../src/gateway/whisper-asr/parse-asr.js';
 
 type Route = keyof typeof REQUEST_FIELDS;
 type Body = Readonly<Record<string, unknown>>;
@@ -295,13 +296,13 @@ const PARSED: Partial<Record<Route, ParsedRoute>> = {
       kind: 'embedding',
       needs: ['rerank'],
       base: { query: 'a', documents: ['b'] },
-      parse: parseRerank,
+      parse: requestParser(RerankDto, 'embedding', 'rerank'),
     },
     samples: { ...LABELS, max_tokens_per_doc: 8 },
   },
   'POST /tokenize': {
     ...{ kind: 'llm', needs: [], base: { prompt: 'a' } },
-    parse: TOKEN_PARSERS.tokenize,
+    parse: requestParser(TokenizeDto, 'llm'),
     samples: {
       add_special_tokens: false,
       add_special: false,

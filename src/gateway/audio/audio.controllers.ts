@@ -1,13 +1,11 @@
 import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { Controller, Post, Res, applyDecorators, type Type } from '@nestjs/common';
-import { SpeechService } from './speech.service.js';
 import { TranscriptionService } from './transcription.service.js';
 import { type FastifyReply } from 'fastify';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { type FormSource } from '../http/multipart-form.js';
-import { type JsonRequest } from '../http/json-body.js';
-import { Form, JsonBody } from '../http/params.js';
+import { Form } from '../http/params.js';
 import { parseTranscription, parseTranslation } from './parse-transcription.js';
 import {
   ApiBody,
@@ -17,14 +15,8 @@ import {
   ApiOperation,
   getSchemaPath,
 } from '@nestjs/swagger';
-import {
-  SPEECH_CONTENT_TYPES,
-  speechDelta,
-  speechDone,
-} from '../../contracts/formats/speech.js';
 import { formatTranscriptStream } from '../../contracts/formats/transcript-body.js';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
-import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import {
   numberField,
@@ -48,64 +40,6 @@ const TranscriptDto = view('TranscriptDto', {
     }),
   ),
 });
-
-const EXAMPLES = {
-  wav: {
-    summary: 'A WAV file',
-    value: {
-      model: 'tts-1',
-      voice: 'alloy',
-      input: 'The quick brown fox.',
-      response_format: 'wav',
-    },
-  },
-  mp3: {
-    summary: 'MP3, a little faster',
-    value: { model: 'tts-1', voice: 'alloy', input: 'Good morning.', speed: 1.25 },
-  },
-  events: {
-    summary: 'Server-sent events',
-    value: {
-      model: 'tts-1',
-      voice: 'alloy',
-      input: 'Good morning.',
-      response_format: 'pcm',
-      stream_format: 'sse',
-    },
-  },
-};
-
-const AUDIO_EVENTS = {
-  type: 'string',
-  description:
-    'With `stream_format: sse`: `data: {…}` per event, `speech.audio.delta` with audio in base64, then one ' +
-    '`speech.audio.done`. A failure after the first event is the error envelope as the last one.',
-};
-const AUDIO_EVENTS_EXAMPLE = speechDelta(Buffer.alloc(6)) + speechDone(1.5);
-
-/** OpenAPI of the speech route. */
-function DescribesSpeech(): MethodDecorator {
-  const binary = { schema: { type: 'string', format: 'binary' } };
-  const audio = Object.fromEntries(
-    Object.values(SPEECH_CONTENT_TYPES).map(type => [type, binary]),
-  );
-  return applyDecorators(
-    ApiOperation({
-      description: 'Chunked: the first bytes leave while the rest is still being made.',
-    }),
-    ApiConsumes('application/json'),
-    ApiBody({ type: SpeechDto, examples: EXAMPLES }),
-    DescribesRequestHeaders(),
-    ApiOkResponse({
-      description: 'The audio, or events with it in base64.',
-      content: {
-        ...audio,
-        'text/event-stream': { schema: AUDIO_EVENTS, example: AUDIO_EVENTS_EXAMPLE },
-      },
-    }),
-    DescribesErrors('invalid_json', 'voice_not_found', ...FIELD_ERRORS, ...QUEUE_ERRORS),
-  );
-}
 
 export const UPLOAD_ERRORS = [
   'too_many_files',
@@ -166,17 +100,6 @@ function DescribesUpload({
 
 const curlFor = (path: string): string =>
   `\`curl -F file=@speech.wav -F model=whisper-1 http://localhost:8000${path}\``;
-
-@Controller('v1/audio/speech')
-export class SpeechController {
-  constructor(private readonly speech: SpeechService) {}
-
-  @Post()
-  @DescribesSpeech()
-  create(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.speech.serve(fields, reply);
-  }
-}
 
 @Controller('v1/audio/translations')
 export class TranslationsController {

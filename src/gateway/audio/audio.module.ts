@@ -2,16 +2,11 @@ import { Module } from '@nestjs/common';
 import { Spool } from '../../platform/storage/spool.js';
 import { InferenceModule } from '../inference/inference.module.js';
 import { ModelsModule } from '../models/models.module.js';
-import { SpeechService } from './speech.service.js';
 import { TranscriptionService } from './transcription.service.js';
-import { UploadReader } from './upload-reader.js';
 import { WrittenFormModule } from '../written-form/written-form.module.js';
 import { VoicesController } from './voices.controller.js';
-import {
-  SpeechController,
-  TranslationsController,
-  TranscriptionsController,
-} from './audio.controllers.js';
+import { SpeechController } from './speech.controller.js';
+import { TranslationsController, TranscriptionsController } from './audio.controllers.js';
 
 /** `/v1/audio`: transcription, translation and speech. */
 @Module({
@@ -22,7 +17,7 @@ import {
     SpeechController,
     VoicesController,
   ],
-  providers: [Spool, SpeechService, TranscriptionService, UploadReader],
+  providers: [Spool, TranscriptionService],
   exports: [TranscriptionService],
 })
 export class AudioModule {}

@@ -1,11 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
 import { MAX_REFERENCE_BYTES } from '../http/multipart-form.js';
-import { knownSpeakers } from './parse-transcription.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
+import { parseTranscription } from './parse-transcription.js';
+
+const capabilities = ['diarize', 'chunking', 'known_speakers'];
+const model = {
+  id: 'm',
+  kind: 'stt',
+  engine: 'openai-http',
+  capabilities,
+  languages: [],
+};
+const catalog = { getOfKind: () => model } as unknown as ModelCatalog;
 
 const url = (bytes: Uint8Array) =>
   `data:audio/wav;base64,${Buffer.from(bytes).toString('base64')}`;
 const parse = (names: readonly string[], references: readonly string[]) =>
-  knownSpeakers({ known_speaker_names: names, known_speaker_references: references });
+  parseTranscription(
+    {
+      model: 'm',
+      response_format: 'diarized_json',
+      known_speaker_names: names,
+      known_speaker_references: references,
+    },
+    catalog,
+  ).params.knownSpeakers;
 
 describe('knownSpeakers', () => {
   it('pairs names with the audio of their data URLs', () => {

@@ -1,6 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { chunkingStrategy } from './parse-transcription.js';
 import { FormFields } from '../http/multipart-form.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
+import { parseTranscription } from './parse-transcription.js';
+
+const capabilities = ['diarize', 'chunking', 'known_speakers'];
+const model = {
+  id: 'm',
+  kind: 'stt',
+  engine: 'openai-http',
+  capabilities,
+  languages: [],
+};
+const catalog = { getOfKind: () => model } as unknown as ModelCatalog;
+const chunkingStrategy = (value: unknown) =>
+  parseTranscription({ model: 'm', chunking_strategy: value }, catalog).params.chunking;
 
 const DEFAULTS = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 200 };
 

@@ -28,7 +28,6 @@ import {
   demandAbilities,
   demandLanguage,
   knowsLanguage,
-  speaksOnlyEnglish,
   type Strictness,
 } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
@@ -50,7 +49,7 @@ const REFERENCES = 'known_speaker_references';
  * @throws DomainError `invalid_value` for the first problem; entries are counted from 0,
  *   as in the request.
  */
-export function knownSpeakers(fields: {
+function knownSpeakers(fields: {
   readonly known_speaker_names: readonly string[];
   readonly known_speaker_references: readonly string[];
 }): readonly KnownSpeaker[] {
@@ -114,7 +113,7 @@ const SHOWN_CHARACTERS = 80;
  * @throws DomainError `invalid_value` or `missing_required_parameter`, naming the field
  *   within the object.
  */
-export function chunkingStrategy(value: unknown): VoiceActivityOptions | undefined {
+function chunkingStrategy(value: unknown): VoiceActivityOptions | undefined {
   const given = typeof value === 'string' ? parsed(value) : value;
   if (given === undefined || given === null || given === 'auto') return undefined;
   if (typeof given !== 'object' || Array.isArray(given)) throw neither(value);
@@ -336,6 +335,10 @@ function chosenLanguage(model: ModelSpec, { language, languages }: Transcription
     ? { language: known[0], ignored: [] }
     : { language: undefined, ignored: ['languages'] };
 }
+
+/** What such a model writes is English already. */
+const speaksOnlyEnglish = ({ languages }: ModelSpec): boolean =>
+  languages.length > 0 && languages.every(tag => /^en(-|$)/i.test(tag));
 
 function cannotTranslate(model: ModelSpec, catalog: ModelCatalog): DomainError {
   const able = catalog.namesAble('stt', 'translate');

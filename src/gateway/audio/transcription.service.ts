@@ -15,6 +15,7 @@ import {
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
+import { Spool } from '../../platform/storage/spool.js';
 import { type FormSource } from '../http/multipart-form.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import {
@@ -29,7 +30,7 @@ import {
   type ParsedTranscription,
   type parseTranscription,
 } from './parse-transcription.js';
-import { type AudioForm, type FileRules, UploadReader } from './upload-reader.js';
+import { type FileRules, readUpload } from './upload-reader.js';
 import { joinedText } from '../../contracts/formats/joined-text.js';
 import {
   type TokenLogprob,
@@ -113,11 +114,13 @@ class TranscriptStream extends OutputStream {
  */
 const USUAL_BYTES_PER_S = 16_000;
 
+type Upload = Awaited<ReturnType<typeof readUpload>>;
+
 /** `/v1/audio/transcriptions` and `/v1/audio/translations`. */
 @Injectable()
 export class TranscriptionService {
   constructor(
-    private readonly uploads: UploadReader,
+    private readonly spool: Spool,
     private readonly catalog: ModelCatalog,
     private readonly inference: InferenceService,
     private readonly writtenForm: WrittenForm,
@@ -136,8 +139,12 @@ export class TranscriptionService {
     file: FileRules = {},
   ): Promise<void> {
     // A wrong model is reported before the audio is received.
-    const upload = await this.uploads.read(form, file, ({ model }) => {
-      if (typeof model === 'string') this.catalog.getOfKind(model, 'stt');
+    const upload = await readUpload(form, this.spool, {
+      ...file,
+      limitBytes: this.settings.server.uploadLimitBytes,
+      beforeFile: ({ model }) => {
+        if (typeof model === 'string') this.catalog.getOfKind(model, 'stt');
+      },
     });
     try {
       const parsed = parse(upload.fields, this.catalog, this.settings.compat);
@@ -197,7 +204,7 @@ export class TranscriptionService {
 
   async #start(
     { model, params }: ParsedTranscription,
-    upload: AudioForm,
+    upload: Upload,
     caller: InferenceCaller,
     output?: TranscriptStream,
   ): Promise<InferenceRequest> {
@@ -217,12 +224,12 @@ export class TranscriptionService {
    * Of audio by URL only the limits are known: the largest size accepted, and how long
    * its download may last.
    */
-  async #seconds(upload: AudioForm): Promise<number> {
-    if ('url' in upload.audio) {
+  async #seconds({ audio, filename }: Upload): Promise<number> {
+    if ('url' in audio) {
       const { fetch, server } = this.settings;
       return fetch.timeoutMs / 1000 + server.uploadLimitBytes / USUAL_BYTES_PER_S;
     }
-    const { known, seconds } = await audioDuration(upload.audio, upload.filename);
+    const { known, seconds } = await audioDuration(audio, filename);
     if (known && seconds === 0) {
       throw new DomainError('audio_too_short', 'The audio holds no samples.', {
         param: 'file',

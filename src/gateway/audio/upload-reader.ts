@@ -1,9 +1,7 @@
 import { invalidField, missingField } from '../../contracts/schema/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { Settings } from '../../platform/config/settings.js';
-import { Spool, type SpooledUpload } from '../../platform/storage/spool.js';
+import { type Spool, type SpooledUpload } from '../../platform/storage/spool.js';
 import {
   demandForm,
   demandPart,
@@ -60,14 +58,6 @@ function filenameOf({ url }: AudioUrl): string {
 const invalid = (rule: string): DomainError =>
   invalidField('file_url', `\`file_url\` ${rule}.`);
 
-/** The text fields besides `file_url`, and the audio: of `file` or of `file_url`. */
-export interface AudioForm {
-  readonly fields: Fields;
-  readonly filename: string;
-  /** The receiver disposes of an upload. */
-  readonly audio: SpooledUpload | AudioUrl;
-}
-
 /** How the file of a form is read. */
 export interface FileRules {
   /** Name of the file's part; default `file`. */
@@ -79,55 +69,54 @@ export interface FileRules {
 /**
  * Reads `multipart/form-data` as it arrives: fields are collected, the one file goes
  * to the spool.
+ * @param beforeFile sees the fields that came before the file and may throw: a bad
+ *   request is then answered without taking its audio in
+ * @returns the text fields besides `file_url`, and the audio: of `file`, which the receiver
+ *   disposes of, or of `file_url`
+ * @throws DomainError; nothing stays in the spool.
  */
-@Injectable()
-export class UploadReader {
-  constructor(
-    private readonly spool: Spool,
-    private readonly settings: Settings,
-  ) {}
-
-  /**
-   * @param beforeFile sees the fields that came before the file and may throw: a bad
-   *   request is then answered without taking its audio in
-   * @throws DomainError; nothing stays in the spool.
-   */
-  async read(
-    source: FormSource,
-    { part: name = 'file', receive }: FileRules,
-    beforeFile: (fields: Fields) => void,
-  ): Promise<AudioForm> {
-    const { uploadLimitBytes } = this.settings.server;
-    const what = `the audio as \`${name}\`, or with \`file_url\``;
-    demandForm(source, uploadLimitBytes, LONGEST_FORM, what);
-    const form = new FormFields();
-    let file: { readonly filename: string; readonly audio: SpooledUpload } | undefined;
-    try {
-      for await (const part of formParts(source, LONGEST_FORM)) {
-        if (part.type === 'field') form.add(part);
-        else {
-          if (file) throw secondFile(name);
-          demandPart(part.fieldname, name, 'audio');
-          // Checked as early as possible, so that the file is not received.
-          if (form.values.file_url !== undefined) throw onlyOne();
-          beforeFile(form.values);
-          const audio = await this.spool.store(receive?.(part.file) ?? part.file);
-          file = { filename: part.filename, audio };
-        }
+export async function readUpload(
+  source: FormSource,
+  spool: Spool,
+  {
+    limitBytes,
+    part: name = 'file',
+    receive,
+    beforeFile,
+  }: FileRules & {
+    readonly limitBytes: number;
+    beforeFile(this: void, fields: Fields): void;
+  },
+) {
+  const what = `the audio as \`${name}\`, or with \`file_url\``;
+  demandForm(source, limitBytes, LONGEST_FORM, what);
+  const form = new FormFields();
+  let file: { readonly filename: string; readonly audio: SpooledUpload } | undefined;
+  try {
+    for await (const part of formParts(source, LONGEST_FORM)) {
+      if (part.type === 'field') form.add(part);
+      else {
+        if (file) throw secondFile(name);
+        demandPart(part.fieldname, name, 'audio');
+        // Checked as early as possible, so that the file is not received.
+        if (form.values.file_url !== undefined) throw onlyOne();
+        beforeFile(form.values);
+        const audio = await spool.store(receive?.(part.file) ?? part.file);
+        file = { filename: part.filename, audio };
       }
-      const { file_url: url, ...fields } = form.values;
-      if (!file) return { fields, ...linkedAudio(url, name) };
-      if (url !== undefined) throw onlyOne();
-      if (file.audio.size > 0) return { fields, ...file };
-      throw new DomainError('empty_file', 'The file has 0 bytes.', { param: name });
-    } catch (error) {
-      await file?.audio.dispose();
-      throw multipartError(error);
     }
+    const { file_url: url, ...fields } = form.values;
+    if (!file) return { fields, ...linkedAudio(url, name) };
+    if (url !== undefined) throw onlyOne();
+    if (file.audio.size > 0) return { fields, ...file };
+    throw new DomainError('empty_file', 'The file has 0 bytes.', { param: name });
+  } catch (error) {
+    await file?.audio.dispose();
+    throw multipartError(error);
   }
 }
 
-function linkedAudio(url: unknown, name: string): Omit<AudioForm, 'fields'> {
+function linkedAudio(url: unknown, name: string) {
   if (url === undefined) throw missingField(name, FILE_RULE);
   const audio = audioUrl(url);
   return { filename: filenameOf(audio), audio };

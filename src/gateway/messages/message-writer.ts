@@ -6,7 +6,7 @@ import { type WaitForecast } from '../../core/forecast/wait-forecast.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { argumentsIn, type GenerationPiece } from '../text/generation-pieces.js';
 import { inWordsOf } from '../text/param-names.js';
-import { PARAMS_OF_MESSAGE } from './chat-of-message.js';
+import { PARAMS_OF_MESSAGE } from './parse-message.js';
 import { type TextDialect } from '../text/text-generation.service.js';
 
 type MessageEvent = { readonly type: string } & Fields;
@@ -18,16 +18,6 @@ const STOP_REASONS: Readonly<Record<string, string>> = {
   content_filter: 'refusal',
 };
 
-type PieceOf<T> = Extract<GenerationPiece, { readonly type: T }>;
-
-/** Of an answer. */
-interface MessageUsage {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cache_creation_input_tokens: 0;
-  readonly cache_read_input_tokens: number;
-}
-
 type AnswerBlock =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
@@ -38,32 +28,19 @@ type AnswerBlock =
       readonly input: unknown;
     };
 
-/** The answer of `POST /v1/messages`. */
-interface MessageObject {
-  readonly id: string;
-  readonly type: 'message';
-  readonly role: 'assistant';
-  readonly model: string;
-  readonly content: readonly AnswerBlock[];
-  readonly stop_reason: string | null;
-  readonly stop_sequence: string | null;
-  readonly usage: MessageUsage;
-}
-
-const NO_USAGE: MessageUsage = {
+const NO_USAGE = {
   input_tokens: 0,
   output_tokens: 0,
   cache_creation_input_tokens: 0,
   cache_read_input_tokens: 0,
 };
 
-/** A block that grows; `json` is the input of a tool as far as it came. */
-interface OpenBlock {
-  readonly block: AnswerBlock;
-  /** The call that it is, counted from 0. */
-  readonly call: number | undefined;
-  text: string;
-}
+/** What a delta of a block is called, and the field of its text. */
+const DELTAS = {
+  text: ['text_delta', 'text'],
+  thinking: ['thinking_delta', 'thinking'],
+  tool_use: ['input_json_delta', 'partial_json'],
+} as const;
 
 /** Clients skip it. */
 const PING: MessageEvent = { type: 'ping' };
@@ -71,7 +48,12 @@ const PING: MessageEvent = { type: 'ping' };
 /** Pieces of a generation to the events of a message, and to the message itself. */
 export class MessageWriter implements TextDialect<MessageEvent> {
   readonly frame = frameOf;
-  readonly #blocks: OpenBlock[] = [];
+  /** `text`: as far as it came; of a tool, the JSON of its input. `call`: counted from 0. */
+  readonly #blocks: {
+    readonly block: AnswerBlock;
+    readonly call: number | undefined;
+    text: string;
+  }[] = [];
   #isOpen = false;
   #stopReason: string | null = null;
   #stopSequence: string | null = null;
@@ -100,9 +82,19 @@ export class MessageWriter implements TextDialect<MessageEvent> {
         return this.#say(block, piece.arguments, call);
       }
       case 'finish':
-        return this.#finish(piece);
-      case 'usage':
-        return this.#count(piece);
+        this.#finish(piece.reason, piece.stopSequence);
+        return [];
+      case 'usage': {
+        const { input_tokens: input, output_tokens } = piece.usage;
+        const { cached_tokens: cached } = piece.usage.input_tokens_details;
+        this.#usage = {
+          ...NO_USAGE,
+          input_tokens: input - cached,
+          cache_read_input_tokens: cached,
+          output_tokens,
+        };
+        return [];
+      }
     }
   }
 
@@ -120,13 +112,14 @@ export class MessageWriter implements TextDialect<MessageEvent> {
     return [messageError(error, this.requestId)];
   }
 
-  whole(): MessageObject {
+  /** The answer of `POST /v1/messages`. */
+  whole() {
     return {
       id: `msg_${this.requestId}`,
       type: 'message',
       role: 'assistant',
       model: this.model,
-      content: this.#blocks.map(written),
+      content: this.#blocks.map(({ block, text }) => written(block, text)),
       stop_reason: this.#stopReason,
       stop_sequence: this.#stopSequence,
       usage: this.#usage,
@@ -139,7 +132,8 @@ export class MessageWriter implements TextDialect<MessageEvent> {
     if (text === '') return begun;
     this.#blocks.at(-1)!.text += text;
     const index = this.#blocks.length - 1;
-    const delta = deltaOf(block, text);
+    const [type, field] = DELTAS[block.type];
+    const delta = { type, [field]: text };
     return [...begun, { type: 'content_block_delta', index, delta }];
   }
 
@@ -155,25 +149,13 @@ export class MessageWriter implements TextDialect<MessageEvent> {
     return [...closed, { type: 'content_block_start', index, content_block: block }];
   }
 
-  #finish({ reason, stopSequence }: PieceOf<'finish'>): readonly MessageEvent[] {
+  #finish(reason: string, stopSequence: string | undefined): void {
     // A chat that was told which function to call ends with `stop`, as OpenAI's.
     const isCall =
       reason === 'stop' && this.#blocks.some(({ call }) => call !== undefined);
     const usual = isCall ? 'tool_use' : (STOP_REASONS[reason] ?? 'end_turn');
     this.#stopReason = stopSequence === undefined ? usual : 'stop_sequence';
     this.#stopSequence = stopSequence ?? null;
-    return [];
-  }
-
-  #count({ usage }: PieceOf<'usage'>): readonly MessageEvent[] {
-    const { cached_tokens: cached } = usage.input_tokens_details;
-    this.#usage = {
-      ...NO_USAGE,
-      input_tokens: usage.input_tokens - cached,
-      cache_read_input_tokens: cached,
-      output_tokens: usage.output_tokens,
-    };
-    return [];
   }
 
   #close(): readonly MessageEvent[] {
@@ -183,18 +165,7 @@ export class MessageWriter implements TextDialect<MessageEvent> {
   }
 }
 
-function deltaOf({ type }: AnswerBlock, text: string): object {
-  switch (type) {
-    case 'text':
-      return { type: 'text_delta', text };
-    case 'thinking':
-      return { type: 'thinking_delta', thinking: text };
-    case 'tool_use':
-      return { type: 'input_json_delta', partial_json: text };
-  }
-}
-
-function written({ block, text }: OpenBlock): AnswerBlock {
+function written(block: AnswerBlock, text: string): AnswerBlock {
   switch (block.type) {
     case 'text':
       return { ...block, text };

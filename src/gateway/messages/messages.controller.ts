@@ -1,30 +1,26 @@
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
 import {
   CreateMessageRequest,
   MessageInputRequest,
 } from '../../contracts/messages/message.dto.js';
-import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
-import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { Settings } from '../../platform/config/settings.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { type HttpCaller, httpCaller } from '../inference/inference.service.js';
-import { type Strictness } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { translated } from '../text/chat-body.js';
 import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { NamesFields } from '../text/param-names.js';
 import { TextGenerationService, type TextTurn } from '../text/text-generation.service.js';
-import { chatOfMessage, PARAMS_OF_MESSAGE } from './chat-of-message.js';
+import { PARAMS_OF_MESSAGE, parseMessage } from './parse-message.js';
 import { MessageWriter, waitFrame } from './message-writer.js';
 import { sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { describesText, jsonExample } from '../text/completions.controller.js';
-import { NativeMessages } from './native-messages.js';
+import { nativeEvents, nativeMessage } from './native-messages.js';
+import { withJsonFields } from '../../contracts/formats/json-fields.js';
 
 const EVENTS = {
   type: 'string',
@@ -66,17 +62,6 @@ const DescribesCountTokens = (): MethodDecorator =>
     content: jsonExample({ input_tokens: 14 }),
   });
 
-const FIELDS = rulesOf(CreateMessageRequest);
-
-/** @throws DomainError for the first thing wrong with the body of `POST /v1/messages` */
-export function parseMessage(body: Fields, catalog: ModelCatalog, compat: Strictness) {
-  const dto = parseDto(CreateMessageRequest, body);
-  const ignored = new IgnoredFields(compat.strict);
-  ignored.settle(FIELDS, body);
-  const chat = chatOfMessage(dto, body, ignored);
-  return { stream: dto.stream, ...translated(chat, ignored, catalog, compat) };
-}
-
 /**
  * `/v1/messages`: a dialect of chat. As long as no event was sent a failure is a normal
  * error; later ones are the last event of the stream.
@@ -87,7 +72,6 @@ export class MessagesController {
   constructor(
     private readonly generations: TextGenerationService,
     private readonly catalog: ModelCatalog,
-    private readonly native: NativeMessages,
     private readonly scheduler: SchedulerService,
     private readonly forecasts: Forecasts,
     private readonly settings: Settings,
@@ -96,11 +80,21 @@ export class MessagesController {
   @Post()
   @DescribesMessages()
   async create(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply) {
-    if (await this.native.serve(body, reply, wait => this.#notice(wait))) return;
-    const { stream, ...turn } = this.#turn(body.fields, reply);
-    const { caller, generation } = turn;
-    const writer = new MessageWriter(caller.id, generation.model.id);
-    await this.generations.say(turn, writer, stream, () => this.#notice(caller));
+    const { catalog, generations } = this;
+    const native = catalog.answering(body.fields.model, 'messages');
+    const work = native
+      ? nativeMessage(native, body)
+      : parseMessage(body.fields, catalog, this.settings.compat);
+    const { id: model } = work.generation.model;
+    const turn = turnOf(work, reply);
+    const { caller } = turn;
+    const notice = () => this.#notice(caller);
+    if (!native) {
+      const writer = new MessageWriter(caller.id, model);
+      await generations.say(turn, writer, work.stream, notice);
+    } else if (work.stream)
+      await generations.stream(turn, nativeEvents(model, caller.id), notice);
+    else await generations.answer(turn, answer => withJsonFields(answer, { model }));
   }
 
   /** Counted by the model itself, which draws one token more. */
@@ -109,8 +103,9 @@ export class MessagesController {
   @DescribesCountTokens()
   async count(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply) {
     parseDto(MessageInputRequest, fields);
-    const turn = this.#turn({ ...fields, max_tokens: 1, stream: false }, reply);
-    await this.generations.answer(turn, answer => ({
+    const asked = { ...fields, max_tokens: 1, stream: false };
+    const work = parseMessage(asked, this.catalog, this.settings.compat);
+    await this.generations.answer(turnOf(work, reply), answer => ({
       input_tokens: usageAmong(piecesOf(answer))?.input_tokens ?? 0,
     }));
   }
@@ -121,11 +116,13 @@ export class MessagesController {
     const view = await this.scheduler.findAnywhere({ tenant, id }).catch(() => undefined);
     return waitFrame(view, view && this.forecasts.ofView(view));
   }
+}
 
-  #turn(fields: Fields, reply: FastifyReply): TextTurn & { readonly stream: boolean } {
-    const parsed = parseMessage(fields, this.catalog, this.settings.compat);
-    void reply.header('request-id', reply.request.id);
-    const caller = httpCaller(reply, { tier: 'auto', model: parsed.generation.model });
-    return { caller, ...parsed };
-  }
+function turnOf(
+  { generation, ignored }: Omit<TextTurn, 'caller'>,
+  reply: FastifyReply,
+): TextTurn {
+  void reply.header('request-id', reply.request.id);
+  const caller = httpCaller(reply, { tier: 'auto', model: generation.model });
+  return { caller, generation, ignored };
 }

@@ -131,14 +131,6 @@ export function demandLanguage(
 export const knowsLanguage = ({ languages }: ModelSpec, language: string): boolean =>
   languages.length === 0 || languages.some(known => baseOf(known) === baseOf(language));
 
-/** What such a model writes is English already. */
-export function speaksOnlyEnglish(model: ModelSpec): boolean {
-  return (
-    model.languages.length > 0 &&
-    model.languages.every(language => baseOf(language) === 'en')
-  );
-}
-
 const baseOf = (tag: string): string => (tag.split('-', 1)[0] ?? '').toLowerCase();
 
 /**

@@ -10,13 +10,7 @@ import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { productVersion } from '../../platform/process/product-version.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { DescribesOllama } from './ollama.openapi.js';
-
-/** Clients add `:latest` to names without a tag. */
-export function servedName(name: unknown, catalog: ModelCatalog): unknown {
-  if (typeof name !== 'string' || !name.endsWith(':latest')) return name;
-  const isKnown = catalog.byName.has(name);
-  return isKnown ? name : name.slice(0, -':latest'.length);
-}
+import { servedName } from './parse-ollama.js';
 
 const KINDS: readonly string[] = ['llm', 'embedding'];
 

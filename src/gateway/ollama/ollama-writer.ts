@@ -4,25 +4,20 @@ import { type TextDialect } from '../text/text-generation.service.js';
 
 const NS_PER_MS = 1_000_000;
 
-export type OllamaForm = 'chat' | 'generate';
-
-interface Said {
-  text: string;
-  thinking: string;
-}
+const NOTHING = { text: '', thinking: '' };
 
 /** Pieces of a generation to the lines of an answer, and to the one of a whole answer. */
 export class OllamaWriter implements TextDialect {
   readonly contentType = 'application/x-ndjson';
   readonly #startMs = performance.now();
-  readonly #all: Said = { text: '', thinking: '' };
+  readonly #all = { ...NOTHING };
   readonly #calls = new Map<number, { name: string; arguments: string }>();
   #firstMs: number | undefined;
   #reason = 'stop';
   #counts = { prompt_eval_count: 0, eval_count: 0 };
 
   constructor(
-    private readonly form: OllamaForm,
+    private readonly form: 'chat' | 'generate',
     /** As it was asked for. */
     private readonly model: string,
   ) {}
@@ -85,7 +80,7 @@ export class OllamaWriter implements TextDialect {
     return { ...this.#line(NOTHING), done: true, done_reason: 'load' };
   }
 
-  #line({ text, thinking }: Said, calls: readonly object[] = []): object {
+  #line({ text, thinking }: typeof NOTHING, calls: readonly object[] = []): object {
     const head = { model: this.model, created_at: new Date().toISOString() };
     const thought = thinking === '' ? {} : { thinking };
     if (this.form === 'generate')
@@ -121,5 +116,3 @@ export class OllamaWriter implements TextDialect {
     };
   }
 }
-
-const NOTHING: Said = { text: '', thinking: '' };

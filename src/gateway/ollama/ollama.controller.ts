@@ -2,60 +2,27 @@ import { Controller, Post, Res } from '@nestjs/common';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
 import {
-  OllamaChatRequest,
   OllamaEmbedRequest,
-  OllamaGenerateRequest,
   OllamaTransferRequest,
 } from '../../contracts/ollama/ollama.dto.js';
-import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
-import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { demandModel } from '../../platform/auth/principal.js';
+import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { Settings } from '../../platform/config/settings.js';
 import { answerHeaders } from '../http/answer-headers.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
-import { type Strictness } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { parseEmbedding } from '../text/completions.controller.js';
-import { translated } from '../text/chat-body.js';
 import { NamesFields } from '../text/param-names.js';
-import { parseChat, parseCompletion } from '../text/parse-generation.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
-import { chatOfOllama, PARAMS_OF_OLLAMA, promptOfOllama } from './chat-of-ollama.js';
-import { type OllamaForm, OllamaWriter } from './ollama-writer.js';
+import { PARAMS_OF_OLLAMA, parseLoad, parseOllama, readOllama } from './parse-ollama.js';
+import { OllamaWriter } from './ollama-writer.js';
 import { DescribesOllama } from './ollama.openapi.js';
-import { servedName } from './ollama-models.controller.js';
-
-const FORMS = {
-  chat: { type: OllamaChatRequest, rules: rulesOf(OllamaChatRequest) },
-  generate: { type: OllamaGenerateRequest, rules: rulesOf(OllamaGenerateRequest) },
-} as const;
-
-const EMBED_RULES = rulesOf(OllamaEmbedRequest);
-
-/** @throws DomainError for the first thing wrong with the body */
-function parseOllama(
-  form: OllamaForm,
-  fields: Fields,
-  catalog: ModelCatalog,
-  compat: Strictness,
-) {
-  const body = { ...fields, model: servedName(fields.model, catalog) };
-  const ignored = new IgnoredFields(compat.strict);
-  ignored.settle(FORMS[form].rules, body);
-  const dto = parseDto<OllamaChatRequest | OllamaGenerateRequest>(FORMS[form].type, body);
-  const asked =
-    dto instanceof OllamaChatRequest
-      ? chatOfOllama(dto, body, ignored)
-      : promptOfOllama(dto, body, ignored);
-  const parse = 'prompt' in asked ? parseCompletion : parseChat;
-  return { stream: dto.stream, ...translated(asked, ignored, catalog, compat, parse) };
-}
 
 /**
  * Ollama's API, a dialect of chat, completions and embeddings. As long as no line was sent
@@ -94,10 +61,8 @@ export class OllamaController {
   ): Promise<void> {
     const { catalog, settings } = this;
     const { compat } = settings;
-    const body = { ...fields, model: servedName(fields.model, catalog) };
-    const ignored = new IgnoredFields(compat.strict);
-    ignored.settle(EMBED_RULES, body);
-    const { model: name, input, dimensions } = parseDto(OllamaEmbedRequest, body);
+    const { dto, ignored } = readOllama(OllamaEmbedRequest, fields, catalog, compat);
+    const { model: name, input, dimensions } = dto;
     const asked = { model: name, input, ...(dimensions !== undefined && { dimensions }) };
     const parsed = parseEmbedding(asked, catalog, compat);
     const { id: model } = parsed.model;
@@ -141,41 +106,32 @@ export class OllamaController {
     );
   }
 
-  async #generate(form: OllamaForm, fields: Fields, reply: FastifyReply): Promise<void> {
+  async #generate(
+    form: 'chat' | 'generate',
+    fields: Fields,
+    reply: FastifyReply,
+  ): Promise<void> {
     const { catalog, settings } = this;
-    if (asksForNothing(form, fields)) return this.#load(form, fields, reply);
+    const writer = new OllamaWriter(form, String(fields.model));
+    const loaded = parseLoad(form, fields, catalog, settings.compat);
+    if (loaded) return this.#load(loaded.model, loaded.ignored, writer, reply);
     const { stream, ...work } = parseOllama(form, fields, catalog, settings.compat);
     const { model } = work.generation;
     const turn = { caller: httpCaller(reply, { tier: 'auto', model }), ...work };
-    const writer = new OllamaWriter(form, String(fields.model));
     await this.generations.say(turn, writer, stream);
   }
 
-  #load(form: OllamaForm, fields: Fields, reply: FastifyReply): void {
-    const { rules, type } = FORMS[form];
-    const ignored = new IgnoredFields(this.settings.compat.strict);
-    const body = { ...fields, model: servedName(fields.model, this.catalog) };
-    ignored.settle(rules, body);
-    const dto = parseDto<Pick<OllamaChatRequest, 'model'>>(type, {
-      messages: [],
-      ...body,
-    });
-    const model = this.catalog.getOfKind(dto.model, 'llm');
-    demandModel(principalOf(reply.request).terms, model.id);
-    this.pool.demand(model.id);
-    const headers = answerHeaders(model.id, { phases: {} }, ignored.paths);
-    void reply.headers(headers).send(new OllamaWriter(form, String(fields.model)).loaded);
+  #load(
+    { id }: ModelSpec,
+    ignored: readonly string[],
+    writer: OllamaWriter,
+    reply: FastifyReply,
+  ): void {
+    demandModel(principalOf(reply.request).terms, id);
+    this.pool.demand(id);
+    void reply.headers(answerHeaders(id, { phases: {} }, ignored)).send(writer.loaded);
   }
 }
-
-/** How clients of Ollama load a model: nothing is to be answered. */
-const asksForNothing = (
-  form: OllamaForm,
-  { messages, prompt, images }: Fields,
-): boolean =>
-  form === 'chat'
-    ? Array.isArray(messages ?? []) && !(messages as unknown[] | undefined)?.length
-    : (prompt ?? '') === '' && images === undefined;
 
 /** Vectors of 32-bit floats, one after another. */
 function rowsOf(vectors: Buffer, width: number): readonly number[][] {

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
-import { ClientSecrets, type ClientSecret } from './client-secrets.js';
+import { ClientSecrets } from './client-secrets.js';
 import { randomBytes } from 'node:crypto';
 import { ApiBody, ApiOkResponse } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
@@ -58,7 +58,7 @@ export class ClientSecretsController {
 
 /** The session that begins with the token. */
 function shown(
-  { config, expiresAt, ignored }: ClientSecret,
+  { config, expiresAt, ignored }: ReturnType<ClientSecrets['create']>,
   dialect: Dialect,
   reply: FastifyReply,
 ): Record<string, unknown> {

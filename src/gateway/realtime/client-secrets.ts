@@ -39,15 +39,6 @@ const OLDER_CLIENT_SECRET = z.looseObject(
   'must be an object',
 );
 
-export interface ClientSecret {
-  readonly value: string;
-  /** Unix seconds. */
-  readonly expiresAt: number;
-  readonly config: SessionConfig;
-  /** Paths of fields that were accepted without effect. */
-  readonly ignored: readonly string[];
-}
-
 /**
  * Short-lived tokens for browsers. Each carries the settings its sessions begin with, so
  * that any gateway with the same `auth.token_secret_file` knows them.
@@ -61,7 +52,7 @@ export class ClientSecrets {
   ) {}
 
   /** `POST /v1/realtime/client_secrets`. @throws DomainError naming the field. */
-  create(body: unknown, principal: Principal): ClientSecret {
+  create(body: unknown, principal: Principal) {
     const { expires_after: lifetime, session } = readObject(CLIENT_SECRET, body ?? {});
     const base = defaultSession(this.settings.realtime.transcriptionModel);
     const ignored = new IgnoredFields(this.settings.compat.strict);
@@ -77,7 +68,7 @@ export class ClientSecrets {
    * `POST /v1/realtime/transcription_sessions` of the older dialect. @throws DomainError
    * naming the field.
    */
-  createOlder(body: unknown, principal: Principal): ClientSecret {
+  createOlder(body: unknown, principal: Principal) {
     const { client_secret: secret } = readObject(OLDER_CLIENT_SECRET, body ?? {});
     const base = defaultSession(this.settings.realtime.transcriptionModel);
     const ignored = new IgnoredFields(this.settings.compat.strict);
@@ -104,7 +95,7 @@ export class ClientSecrets {
     ignored: IgnoredFields,
     ttlS: number | undefined,
     principal: Principal,
-  ): ClientSecret {
+  ) {
     const config = resolveSession(wanted, {
       catalog: this.catalog,
       ignored,

@@ -18,21 +18,12 @@ import { type SessionJournals } from './journal/session-journals.js';
 import {
   type JournalAudio,
   secretDigest,
-  type SessionPast,
   type SessionState,
 } from './journal/session-state.js';
-import {
-  type HushReason,
-  type SessionActions,
-  type SpokenText,
-} from './session/session-actions.js';
+import { type SessionActions, type SpokenText } from './session/session-actions.js';
 import { RecogniserStreams } from './session/recogniser-streams.js';
 import { type ClientSocket } from '../websockets/client-socket.js';
-import {
-  type NewSession,
-  SessionCore,
-  demandTranscribing,
-} from './session/session-core.js';
+import { type NewSession, SessionCore } from './session/session-core.js';
 import { SessionOutbox } from './session/session-outbox.js';
 import { type SessionFact } from './session/session-activity.js';
 import { type SessionServices } from './session/session-services.js';
@@ -42,7 +33,7 @@ import { SpokenResponse } from './session/spoken-response.js';
 const FLUSH_MS = 5000;
 
 /** The owner of the sessions. */
-export interface SessionHost {
+interface SessionHost {
   readonly journals: SessionJournals;
   /** @param released resolves when its streaming slot is free */
   ended(session: RealtimeSession, released: Promise<void>): void;
@@ -156,7 +147,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     };
   }
 
-  get past(): SessionPast {
+  get past(): JournaledSession['past'] {
     return {
       events: this.#outbox.storedEvents,
       audio: this.#core.recognition.storedAudio,
@@ -295,7 +286,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     this.#socket?.pauseFor(ms);
   }
 
-  hush(reason: HushReason): void {
+  hush(reason: string): void {
     this.#response?.cancel(reason);
   }
 
@@ -329,7 +320,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   }
 
   #openStream(): StreamHandle {
-    const { id: model } = demandTranscribing(this.config, this.services.catalog);
+    const { id: model } = this.#core.demandModel();
     demandModel(this.owner.terms, model);
     this.#model = model;
     this.#streamCount += 1;

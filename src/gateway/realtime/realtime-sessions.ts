@@ -13,7 +13,7 @@ import { type Principal } from '../../platform/auth/principal.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
 import { SessionJournals } from './journal/session-journals.js';
-import { RealtimeSession, type SessionHost } from './realtime-session.js';
+import { RealtimeSession } from './realtime-session.js';
 import { type NewSession } from './session/session-core.js';
 import { SessionServices } from './session/session-services.js';
 
@@ -23,7 +23,7 @@ import { SessionServices } from './session/session-services.js';
  */
 @Injectable()
 export class RealtimeSessions
-  implements OnModuleInit, OnModuleDestroy, OnApplicationShutdown, SessionHost
+  implements OnModuleInit, OnModuleDestroy, OnApplicationShutdown
 {
   readonly #sessions = new Map<string, RealtimeSession>();
   readonly #releasing = new Set<RealtimeSession>();

@@ -37,12 +37,6 @@ import { type RealtimeSession } from './realtime-session.js';
 import { RealtimeSessions } from './realtime-sessions.js';
 import { resolveSession } from './session/session-core.js';
 
-interface AdmittedClient {
-  readonly principal: Principal;
-  /** Its place in `limits.concurrent_requests`; released by the session. */
-  readonly ticket?: Ticket;
-}
-
 /** Live sessions: `GET /v1/realtime` as a WebSocket. */
 @WebSocketGateway<WebSocketGatewayOptions>({
   protocol: 'ws',
@@ -54,7 +48,14 @@ interface AdmittedClient {
 export class RealtimeGateway
   implements OnGatewayInit<WebSocketEndpoint>, OnGatewayConnection<WebSocket>
 {
-  readonly #admitted = new WeakMap<IncomingMessage, AdmittedClient>();
+  readonly #admitted = new WeakMap<
+    IncomingMessage,
+    {
+      readonly principal: Principal;
+      /** Its place in `limits.concurrent_requests`; released by the session. */
+      readonly ticket?: Ticket;
+    }
+  >();
 
   constructor(
     private readonly authenticator: Authenticator,
@@ -73,11 +74,10 @@ export class RealtimeGateway
   async handleConnection(webSocket: WebSocket, request: IncomingMessage): Promise<void> {
     const { pingIntervalMs, maxBufferedBytes } = this.settings.realtime;
     const socket = new ClientSocket(webSocket, { pingIntervalMs, maxBufferedBytes });
-    const client = this.#admitted.get(request)!;
     try {
-      await this.#open(socket, request, client);
+      await this.#open(socket, request);
     } catch (error) {
-      client.ticket?.leave();
+      this.#admitted.get(request)?.ticket?.leave();
       const known =
         error instanceof DomainError
           ? error
@@ -107,11 +107,8 @@ export class RealtimeGateway
    * Starts or resumes the session. @throws DomainError about the query; the socket has
    * no session then.
    */
-  async #open(
-    socket: ClientSocket,
-    request: IncomingMessage,
-    { principal, ticket }: AdmittedClient,
-  ): Promise<void> {
+  async #open(socket: ClientSocket, request: IncomingMessage): Promise<void> {
+    const { principal, ticket } = this.#admitted.get(request)!;
     const query = queryOf(request);
     const id = query.get('session_id');
     if (id !== null) {

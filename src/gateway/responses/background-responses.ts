@@ -1,10 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { type ResponseItem } from '../../contracts/openai/response-items.js';
+import { type ResponseRequest } from '../../contracts/openai/responses.js';
+import { type InferenceCaller } from '../inference/inference.service.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { AsyncRequests, type StoredAttemptOptions } from '../requests/async-requests.js';
 import { StoredAnswers } from '../requests/stored-answers.js';
 import { StoredLeases } from '../requests/stored-leases.js';
-import { type BackgroundWork, BackgroundRun } from './background-run.js';
+import { BackgroundRun } from './background-run.js';
 import { type ResponseTurn } from './conversations.js';
 import { ResponseRecords } from './response-records.js';
 import { ResponseWriter } from './response-writer.js';
@@ -19,7 +22,15 @@ import { type InnerAnswer } from '../requests/inner-requests.js';
 import { TextGenerationService } from '../text/text-generation.service.js';
 import { generationOf } from './response-generation.js';
 import { type ResponseRunState, ResponseRuns } from './response-runs.js';
-import { ResponseMetrics } from './responses.metrics.js';
+import { counterMetric } from '../../platform/metrics/metric-provider.js';
+
+/** What a background response is run from, on any gateway. */
+interface BackgroundWork {
+  readonly request: ResponseRequest;
+  /** All of the conversation, the input of this turn at its end. */
+  readonly conversation: readonly ResponseItem[];
+  readonly caller: Pick<InferenceCaller, 'terms'>;
+}
 
 /** Of stored requests that are background responses; no route has it. */
 const BACKGROUND_PATH = '/v1/responses/background';
@@ -32,9 +43,10 @@ const GONE_STATUS = 499;
  */
 @Injectable()
 export class BackgroundRunner implements OnModuleInit {
+  readonly #begun = counterMetric('switchyard_background_response_runs_total');
+
   constructor(
     private readonly runs: ResponseRuns,
-    private readonly metrics: ResponseMetrics,
     private readonly asyncs: AsyncRequests,
     private readonly catalog: ModelCatalog,
     private readonly generations: TextGenerationService,
@@ -61,7 +73,7 @@ export class BackgroundRunner implements OnModuleInit {
         const status = await this.runs.statusOf({ tenant, id });
         return answered(status === 'cancelled' ? GONE_STATUS : 200, stateOf(id, status));
       }
-      this.metrics.begun(run.record.epoch > 1);
+      this.#begun.inc({ kind: run.record.epoch > 1 ? 'resumed' : 'first' });
       await this.#runOf(run, attempt).run();
       // What was said is stored once, so that it can be deleted.
       return answered(200, stateOf(id, run.writer.response.status));
@@ -130,12 +142,8 @@ export class BackgroundResponses {
       conversation,
       caller: { terms },
     };
-    await this.records.create(tenant, {
-      response: writer.response,
-      input,
-      request: JSON.stringify(work),
-      events,
-    });
+    const stored = { response: writer.response, input, request: JSON.stringify(work) };
+    await this.records.create(tenant, stored, events);
     try {
       const early = await this.#queue(tenant, id);
       if (early)

@@ -1,19 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ResponseItem } from '../../contracts/openai/response-items.js';
-import {
-  type ResponseRequest,
-  type ResponseObject,
-} from '../../contracts/openai/responses.js';
+import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import {
-  type InferenceCaller,
-  type InferenceRequest,
-} from '../inference/inference.service.js';
+import { type InferenceRequest } from '../inference/inference.service.js';
 import { type StoredAttemptOptions } from '../requests/async-requests.js';
-import { type Generation } from '../text/text-generation.service.js';
-import { type ReadAnswer, readAnswer } from '../text/generation-pieces.js';
+import { type Generation } from '../text/parse-generation.js';
+import { readAnswer } from '../text/generation-pieces.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
-import { withTokens } from './durable-events.js';
 import { type ResponseRunState } from './response-runs.js';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
 import { type EngineName } from '../../platform/config/model-spec.js';
@@ -59,24 +51,6 @@ const chunksIn = (lines: Buffer): readonly Buffer[] =>
     .filter(line => line !== '')
     .map(line => Buffer.from(line));
 
-/** What a background response is run from, on any gateway. */
-export interface BackgroundWork {
-  readonly request: ResponseRequest;
-  /** All of the conversation, the input of this turn at its end. */
-  readonly conversation: readonly ResponseItem[];
-  readonly caller: Pick<InferenceCaller, 'terms'>;
-}
-
-interface BackgroundRunOptions
-  extends Omit<ResponseRunState, 'record'>, StoredAttemptOptions {
-  /** @throws DomainError for what the model, as it is configured now, cannot do */
-  readonly generation: () => Generation;
-  readonly start: (generation: Generation, output: OutputStream) => InferenceRequest;
-  /** Unix milliseconds after which it no longer waits for a worker. */
-  readonly giveUpAtMs: number;
-  readonly maxBufferedBytes: number;
-}
-
 /**
  * The caller does not wait, so the response waits for a worker, or for room in the queue.
  */
@@ -116,7 +90,20 @@ const MOST_LOSSES = 3;
 export class BackgroundRun {
   #losses = 0;
 
-  constructor(private readonly options: BackgroundRunOptions) {}
+  constructor(
+    private readonly options: Omit<ResponseRunState, 'record'> &
+      StoredAttemptOptions & {
+        /** @throws DomainError for what the model, as it is configured now, cannot do */
+        readonly generation: () => Generation;
+        readonly start: (
+          generation: Generation,
+          output: OutputStream,
+        ) => InferenceRequest;
+        /** Unix milliseconds after which it no longer waits for a worker. */
+        readonly giveUpAtMs: number;
+        readonly maxBufferedBytes: number;
+      },
+  ) {}
 
   /**
    * Resolves when the response has ended.
@@ -189,17 +176,16 @@ export class BackgroundRun {
 
   /** @param untold tokens before, of which no event tells yet @returns those after */
   async #take(
-    { pieces, tokens }: ReadAnswer,
+    { pieces, tokens }: ReturnType<typeof readAnswer>,
     untold: readonly number[],
   ): Promise<readonly number[]> {
     const { writer, events, tokens: told } = this.options;
     const now = [...untold, ...tokens];
     const made = pieces.flatMap(piece => writer.take(piece));
-    const final = made.pop();
-    if (!final) return now;
+    if (made.length === 0) return now;
     this.#losses = 0;
     told.push(...now);
-    await events.add([...made, withTokens(final, now)]);
+    await events.add(made, now);
     return [];
   }
 

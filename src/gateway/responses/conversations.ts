@@ -21,13 +21,8 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { type TextTurn } from '../text/text-generation.service.js';
 import { type parseResponse } from './parse-response.js';
 import { generationOf } from './response-generation.js';
-import { newId, newResponse, nowS } from './response-object.js';
+import { newId, newResponse } from './response-object.js';
 import { ResponseRecords } from './response-records.js';
-
-/** Receives a response that is over. @returns fields that follow from it */
-export type FinishResponse = (
-  response: ResponseObject,
-) => Promise<Partial<Pick<ResponseObject, 'store'>>>;
 
 interface KnownConversation {
   /** Of this turn. Without references. */
@@ -67,19 +62,19 @@ export class Conversations {
     const { request, model, tier } = parse(fields, { catalog, newId, stores, ignored });
     const caller = httpCaller(reply, { tier, model });
     const conversation = await this.of(caller.tenant, request);
-    const response = newResponse(request, {
+    const head = {
       id: newId('resp'),
-      createdS: nowS(),
+      created_at: Math.floor(Date.now() / 1000),
       model: model.id,
-      serviceTier: usedTier(caller.priority, tier),
-      sampling: samplingIn(model.options.sampling ?? {}),
-    });
+      service_tier: usedTier(caller.priority, tier),
+    };
+    const sampling = samplingIn(model.options.sampling ?? {});
     return {
       request,
       caller,
       conversation,
       generation: generationOf(request, conversation.all, catalog),
-      response,
+      response: newResponse(request, head, sampling),
       ignored: ignored.paths,
     };
   }
@@ -112,12 +107,13 @@ export class Conversations {
   /**
    * A caller that continues from a response can rely on it: it is stored before its end
    * is sent, or says that it is not.
+   * @returns receives a response that is over; returns fields that follow from it
    */
   finisher(
     tenant: string,
     { store }: Pick<ResponseRequest, 'store'>,
     { input }: KnownConversation,
-  ): FinishResponse {
+  ): (response: ResponseObject) => Promise<Partial<Pick<ResponseObject, 'store'>>> {
     return async response => {
       if (!store) return {};
       try {

@@ -16,7 +16,7 @@ import { httpCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { TextGenerationService, type TextTurn } from '../text/text-generation.service.js';
-import { Conversations, type FinishResponse } from './conversations.js';
+import { Conversations } from './conversations.js';
 import { failureOf } from './response-generation.js';
 import { newId } from './response-object.js';
 import {
@@ -33,59 +33,45 @@ import { readInput } from './parse-response.js';
  * The events of another server, each byte by byte but for the fields that the gateway
  * sets in the response.
  */
-class NativeEvents implements OutputForm {
-  #last: Fields = {};
+function nativeEventsOf(fields: Fields, finish: NativeTurn['finish']): OutputForm {
+  let last: Fields = {};
   /** The final event: it is sent when the response is stored. */
-  #final: Buffer | undefined;
-  #next = 0;
+  let final: Buffer | undefined;
+  let next = 0;
+  return {
+    format(json) {
+      const event = eventIn(json);
+      if (!event) return '';
+      next = Number(event.sequence_number ?? next) + 1;
+      const type = String(event.type);
+      if (!isObject(event.response)) return sseEvent(type, onOneLine(json));
+      last = { ...event.response, ...fields };
+      const whole = withInnerFields(json, 'response', fields);
+      if (!FINAL_EVENTS.has(type)) return sseEvent(type, onOneLine(whole));
+      final = whole;
+      return '';
+    },
+    async lastFrame(failure) {
+      if (failure) return failedEvents(failure, last, next) + SSE_DONE;
+      if (!final) return SSE_DONE;
+      const stored = await finish(last as unknown as ResponseObject);
+      const type = String(eventIn(final)!.type);
+      const whole = withInnerFields(final, 'response', { ...stored });
+      return sseEvent(type, onOneLine(whole)) + SSE_DONE;
+    },
+  };
+}
 
-  constructor(
-    private readonly fields: Fields,
-    private readonly finish: FinishResponse,
-  ) {}
-
-  format(json: Buffer): string {
-    const event = eventIn(json);
-    if (!event) return '';
-    this.#next = Number(event.sequence_number ?? this.#next) + 1;
-    const type = String(event.type);
-    if (!isObject(event.response)) return sseEvent(type, onOneLine(json));
-    this.#last = { ...event.response, ...this.fields };
-    const whole = withInnerFields(json, 'response', this.fields);
-    if (!FINAL_EVENTS.has(type)) return sseEvent(type, onOneLine(whole));
-    this.#final = whole;
-    return '';
-  }
-
-  async lastFrame(failure: DomainError | undefined): Promise<string> {
-    return (failure ? this.#failed(failure) : await this.#ended()) + SSE_DONE;
-  }
-
-  async #ended(): Promise<string> {
-    if (!this.#final) return '';
-    const fields = await this.finish(this.#last as unknown as ResponseObject);
-    return sseEvent(
-      String(eventIn(this.#final)!.type),
-      onOneLine(withInnerFields(this.#final, 'response', { ...fields })),
-    );
-  }
-
-  /** What the other server did not tell: its last state, and why it ended. */
-  #failed(failure: DomainError): string {
-    const error = failureOf(failure);
-    const response = {
-      ...this.#last,
-      status: 'failed',
-      error: { code: error.code, message: error.message },
-    };
-    const events = [
-      { type: 'error', error },
-      { type: 'response.failed', response },
-    ];
-    return events
-      .map(event => sseEvent(event.type, { ...event, sequence_number: this.#next++ }))
-      .join('');
-  }
+/** What the other server did not tell: its last state, and why it ended. */
+function failedEvents(failure: DomainError, last: Fields, next: number): string {
+  const error = failureOf(failure);
+  const { code, message } = error;
+  const response = { ...last, status: 'failed', error: { code, message } };
+  const failed = { type: 'response.failed', response, sequence_number: next + 1 };
+  return (
+    sseEvent('error', { type: 'error', error, sequence_number: next }) +
+    sseEvent('response.failed', failed)
+  );
 }
 
 /**
@@ -110,7 +96,7 @@ const ITEMS = objectsUpTo(100_000, OBJECT);
 interface NativeTurn {
   readonly sent: Fields;
   readonly answered: Fields;
-  readonly finish: FinishResponse;
+  readonly finish: ReturnType<Conversations['finisher']>;
 }
 
 /**
@@ -159,7 +145,7 @@ export class NativeResponses {
   ): Promise<void> {
     const service_tier = usedTier(turn.caller.priority, tier);
     const fields = { model: turn.generation.model.id, service_tier, ...answered };
-    if (stream) return this.generations.stream(turn, new NativeEvents(fields, finish));
+    if (stream) return this.generations.stream(turn, nativeEventsOf(fields, finish));
     return this.generations.answer(turn, async said => {
       const answer = withJsonFields(said, fields);
       const response = JSON.parse(answer.toString('utf8')) as ResponseObject;

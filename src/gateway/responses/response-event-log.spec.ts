@@ -9,8 +9,7 @@ import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { StorageRetries } from '../requests/storage-retries.js';
 import { ShutdownGrace } from '../scheduler/shutdown-drain.js';
-import { DurableEvents, RunReplaced } from './durable-events.js';
-import { ResponseEventLog } from './response-event-log.js';
+import { DurableEvents, ResponseEventLog, RunReplaced } from './response-event-log.js';
 import { type ResponseRecordStore } from '../../platform/database/response-store.js';
 
 const run = (id: string): ResponseRun => ({ tenant: 'acme', id, epoch: 1 });

@@ -7,7 +7,7 @@ import {
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { ResponseRuns } from './response-runs.js';
-import { ResponseMetrics } from './responses.metrics.js';
+import { counterMetric } from '../../platform/metrics/metric-provider.js';
 import { ResponseRecordStore } from '../../platform/database/response-store.js';
 
 const PORTION = 200;
@@ -19,12 +19,12 @@ const PORTION = 200;
 @Injectable()
 export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(ResponseExpiry.name);
+  readonly #removed = counterMetric('switchyard_responses_expired_total');
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly store: ResponseRecordStore,
     private readonly runs: ResponseRuns,
-    private readonly metrics: ResponseMetrics,
     private readonly settings: Settings,
   ) {}
 
@@ -44,7 +44,7 @@ export class ResponseExpiry implements OnApplicationBootstrap, OnModuleDestroy {
     ))
       await this.runs.endWith(record, writer => writer.fail(abandoned()));
     const removed = await this.store.expire(nowMs, PORTION);
-    this.metrics.expired(removed);
+    this.#removed.inc(removed);
     return removed;
   }
 

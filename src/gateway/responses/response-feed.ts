@@ -1,16 +1,17 @@
 import { invalidField } from '../../contracts/schema/field-problems.js';
+import { Readable } from 'node:stream';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { type FastifyReply } from 'fastify';
 import { filter, firstValueFrom, fromEvent, ReplaySubject, takeUntil } from 'rxjs';
-import { FINAL_EVENTS } from '../../contracts/openai/responses.js';
+import { SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
+import { FINAL_EVENTS, type ResponseEvent } from '../../contracts/openai/responses.js';
 import {
-  type ResponseEventGroup,
   type ResponseProgress,
   type ResponseRef,
 } from '../../core/request/response-record.js';
-import { eventFrame } from './response-stream.js';
-import { type StoredEvent } from './durable-events.js';
+import { sendEvents } from '../inference/output-stream.js';
 import { ResponseEventLog } from './response-event-log.js';
-import { isOpen, ResponseRecords, responseOfRecord } from './response-records.js';
+import { isOpen, ResponseRecords } from './response-records.js';
 
 /** Groups of events that are read at a time. */
 const PORTION = 16;
@@ -19,14 +20,9 @@ const KEPT_PORTIONS = 4;
 /** How often events of other gateways are looked for; those of this one are reported. */
 const POLL_MS = 250;
 
-/** Consecutive events as they are streamed. */
-interface Portion {
-  readonly frames: readonly Buffer[];
-  /** Number of the last one. */
-  readonly last: number;
-  /** No event follows. */
-  readonly isFinal: boolean;
-}
+/** An event as it is streamed; the final one is followed by `[DONE]`. */
+export const eventFrame = (event: ResponseEvent): string =>
+  sseEvent(event.type, event) + (FINAL_EVENTS.has(event.type) ? SSE_DONE : '');
 
 /**
  * Events of background responses for readers on any gateway: only what is durable, in
@@ -53,7 +49,7 @@ export class ResponseFeed implements OnModuleDestroy {
    */
   async demandEvents(ref: ResponseRef): Promise<void> {
     if ((await this.records.head(ref)).hasEvents) return;
-    const { background } = responseOfRecord(await this.records.get(ref.tenant, ref.id));
+    const { background } = await this.records.response(ref);
     const reason = background
       ? 'its events are no longer stored; retrieve it without `stream`'
       : 'it was not created with `background: true`';
@@ -84,6 +80,18 @@ export class ResponseFeed implements OnModuleDestroy {
     }
   }
 
+  /** Sends what `follow` reads, until the caller leaves. */
+  send(
+    reply: FastifyReply,
+    headers: Record<string, string>,
+    ref: ResponseRef,
+    after = -1,
+  ): void {
+    const left = new AbortController();
+    reply.raw.once('close', () => left.abort());
+    sendEvents(reply, headers, Readable.from(this.follow(ref, after, left.signal)));
+  }
+
   #join(ref: ResponseRef): SharedReader {
     const name = JSON.stringify([ref.tenant, ref.id]);
     const reader =
@@ -101,7 +109,7 @@ export class ResponseFeed implements OnModuleDestroy {
  */
 class SharedReader {
   readonly #heads = new ReplaySubject<ResponseProgress>(1);
-  readonly #portions = new Map<number, Promise<Portion>>();
+  readonly #portions = new Map<number, ReturnType<typeof readPortion>>();
   readonly #idle = new AbortController();
   #followers = 0;
   #end: (() => void) | undefined;
@@ -140,12 +148,10 @@ class SharedReader {
   }
 
   /** Events after `last`. */
-  read(last: number): Promise<Portion> {
+  read(last: number): ReturnType<typeof readPortion> {
     const known = this.#portions.get(last);
     if (known) return known;
-    const portion = this.log
-      .read(this.ref, last, PORTION)
-      .then(groups => portionOf(groups, last));
+    const portion = readPortion(this.log, this.ref, last);
     this.#portions.set(last, portion);
     portion.catch(() => this.#portions.delete(last));
     const [oldest] = this.#portions.keys();
@@ -170,15 +176,15 @@ class SharedReader {
   }
 }
 
-function portionOf(groups: readonly ResponseEventGroup[], after: number): Portion {
-  const events = groups
-    .flatMap(group => group.events)
-    .map(json => JSON.parse(json) as StoredEvent);
+/** Consecutive events as they are streamed. */
+async function readPortion(log: ResponseEventLog, ref: ResponseRef, after: number) {
+  const events = await log.read(ref, after, PORTION);
   const { type, sequence_number: last } = events.at(-1) ?? { sequence_number: after };
   return {
     frames: events.map(({ token_ids: _, ...event }) => Buffer.from(eventFrame(event))),
+    /** Number of the last one. */
     last,
-    // Without events they were removed.
+    /** No event follows: without events they were removed. */
     isFinal: type === undefined || FINAL_EVENTS.has(type),
   };
 }

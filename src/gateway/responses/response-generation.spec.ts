@@ -2,11 +2,22 @@ import { describe, expect, it } from '@jest/globals';
 import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseRequest } from '../../contracts/openai/responses.js';
 import { aRequest } from '../../../test/support/response-schema.js';
-import { chatOfResponse, paramOfResponse } from './response-generation.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
+import { renamed } from '../text/param-names.js';
+import { generationOf, PARAMS_OF_RESPONSE } from './response-generation.js';
 import { readInput } from './parse-response.js';
 
 const itemsOf = (input: unknown): readonly ResponseItem[] =>
   readInput(input, prefix => prefix) as ResponseItem[];
+
+const capabilities = ['chat', 'tools', 'images', 'logprobs', 'json_schema'];
+const model = { id: 'm', kind: 'llm', engine: 'openai-http', capabilities };
+const catalog = { getOfKind: () => model } as unknown as ModelCatalog;
+const chatOfResponse = (
+  request: ResponseRequest,
+  items: readonly ResponseItem[],
+): Record<string, unknown> =>
+  JSON.parse(generationOf(request, items, catalog).body.toString()) as never;
 
 const messagesOf = (input: unknown, request: Partial<ResponseRequest> = {}): unknown =>
   chatOfResponse(aRequest(request), itemsOf(input)).messages;
@@ -105,7 +116,7 @@ describe('a response as a chat', () => {
           verbosity: 'low',
         },
       }),
-      [],
+      itemsOf('hi'),
     );
     expect(fields).toEqual({
       ...{
@@ -151,7 +162,7 @@ describe('a response as a chat', () => {
           strict: null,
         }) as const,
     );
-    const chat = chatOfResponse(aRequest({ tools, tool_choice }), []);
+    const chat = chatOfResponse(aRequest({ tools, tool_choice }), itemsOf('hi'));
     expect(chat.tool_choice).toEqual(chosen);
     expect(chat.tools).toEqual(
       usable.map(name => ({ type: 'function', function: { name, parameters: {} } })),
@@ -214,6 +225,6 @@ describe('a response as a chat', () => {
     ['tools[2].function.parameters', 'tools[2].parameters'],
     ['temperature', 'temperature'],
   ])('calls %s %s', (ours, theirs) => {
-    expect(paramOfResponse(ours)).toBe(theirs);
+    expect(renamed(PARAMS_OF_RESPONSE, ours)).toBe(theirs);
   });
 });

@@ -11,10 +11,9 @@ import {
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
-import { parseChat } from '../text/parse-generation.js';
+import { type Generation, parseChat } from '../text/parse-generation.js';
 import { callOf, given, imagePart, streamed } from '../text/chat-body.js';
-import { inWordsOf, type ParamNames, renamed } from '../text/param-names.js';
-import { type Generation } from '../text/text-generation.service.js';
+import { inWordsOf, type ParamNames } from '../text/param-names.js';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import {
   callableTools,
@@ -28,7 +27,7 @@ import {
  * A response as a chat, which is the one form of a conversation that engines know (D-30).
  * @param conversation all of it, the input of the request at its end
  */
-export function chatOfResponse(
+function chatOfResponse(
   request: ResponseRequest,
   conversation: readonly ResponseItem[],
 ): Fields {
@@ -49,9 +48,6 @@ export function chatOfResponse(
 }
 
 /** Names of the fields of a chat, as a caller of Responses knows them. */
-export const paramOfResponse = (param: string): string =>
-  renamed(PARAMS_OF_RESPONSE, param);
-
 export const PARAMS_OF_RESPONSE: ParamNames = [
   [/^messages\b.*/, 'input'],
   [/^max_(completion_)?tokens$/, 'max_output_tokens'],
@@ -87,74 +83,54 @@ function formatFields({ text: { format } }: ResponseRequest): Fields {
   return { response_format: { type, json_schema: given(schema) } };
 }
 
+/** What a model thought, said and called in a row is one message of a chat. */
 function messagesOf(
   instructions: string | null,
   conversation: readonly ResponseItem[],
 ): readonly Fields[] {
-  const messages = new ChatMessages();
-  if (instructions !== null) messages.add({ role: 'system', content: instructions });
-  for (const item of conversation) messages.take(item);
-  return messages.all;
+  const messages: ChatMessage[] = [];
+  if (instructions !== null) messages.push({ role: 'system', content: instructions });
+  let reasoning = '';
+  for (const item of conversation) {
+    if (item.type === 'reasoning') {
+      reasoning += reasoningIn(item);
+      continue;
+    }
+    const message = messageOf(item, reasoning);
+    const last = messages.at(-1);
+    if (message.tool_calls && last?.role === 'assistant')
+      last.tool_calls = [...(last.tool_calls ?? []), ...message.tool_calls];
+    else {
+      messages.push(message);
+      reasoning = '';
+    }
+  }
+  return messages;
 }
 
-interface Answer {
-  role: 'assistant';
-  content: unknown;
-  reasoning_content?: string;
-  tool_calls?: Fields[];
-}
+type ChatMessage = Fields & { tool_calls?: readonly Fields[] };
 
-/** Reasoning, text and calls that follow one another are one message of a chat. */
-class ChatMessages {
-  readonly all: Fields[] = [];
-  /** The last message, while it can still get calls. */
-  #answer: Answer | undefined;
-  #reasoning = '';
-
-  add(message: Fields): void {
-    this.all.push(message);
-    this.#answer = undefined;
-    this.#reasoning = '';
+/** @param reasoning before it */
+function messageOf(
+  item: Exclude<ResponseItem, { type: 'reasoning' }>,
+  reasoning: string,
+): ChatMessage {
+  const answer = (content: unknown) => ({
+    role: 'assistant',
+    content,
+    ...(reasoning && { reasoning_content: reasoning }),
+  });
+  if (item.type === 'message') {
+    const content = contentOf(item.content);
+    return item.role === 'assistant' ? answer(content) : { role: item.role, content };
   }
-
-  take(item: ResponseItem): void {
-    if (item.type === 'reasoning') this.#reasoning += reasoningIn(item);
-    else if (item.type === 'message') this.#message(item);
-    else if ('output' in item) {
-      const { call_id: tool_call_id, output } = item;
-      this.add({
-        role: 'tool',
-        tool_call_id,
-        content: typeof output === 'string' ? output : contentOf(output),
-      });
-    } else this.#call(item);
+  if ('output' in item) {
+    const { call_id: tool_call_id, output } = item;
+    const content = typeof output === 'string' ? output : contentOf(output);
+    return { role: 'tool', tool_call_id, content };
   }
-
-  #message({ role, content }: MessageItem): void {
-    if (role === 'assistant') this.#begin(contentOf(content));
-    else this.add({ role, content: contentOf(content) });
-  }
-
-  #call(
-    call: Extract<ResponseItem, { type: 'function_call' | 'custom_tool_call' }>,
-  ): void {
-    const answer = this.#answer ?? this.#begin(null);
-    const json = call.type === 'function_call' ? call.arguments : argumentsOf(call.input);
-    answer.tool_calls ??= [];
-    answer.tool_calls.push(callOf(call.call_id, nameInChat(call), json));
-  }
-
-  #begin(content: unknown): Answer {
-    const reasoning = this.#reasoning;
-    const answer: Answer = {
-      role: 'assistant',
-      content,
-      ...(reasoning && { reasoning_content: reasoning }),
-    };
-    this.add(answer as unknown as Fields);
-    this.#answer = answer;
-    return answer;
-  }
+  const json = item.type === 'function_call' ? item.arguments : argumentsOf(item.input);
+  return { ...answer(null), tool_calls: [callOf(item.call_id, nameInChat(item), json)] };
 }
 
 const reasoningIn = ({
@@ -184,9 +160,7 @@ export function generationOf(
   catalog: ModelCatalog,
 ): Generation {
   demandCalls(conversation);
-  const chat = chatOfResponse(request, conversation);
-  const { model, task, beginning } = parseChat(chat, catalog);
-  return { model, task, beginning, body: Buffer.from(JSON.stringify(chat)) };
+  return parseChat(chatOfResponse(request, conversation), catalog).generation;
 }
 
 /**

@@ -13,27 +13,15 @@ import {
 export const newId = (prefix: string): string =>
   `${prefix}_${randomBytes(24).toString('hex')}`;
 
-/** Unix seconds. */
-export const nowS = (): number => Math.floor(Date.now() / 1000);
-
-interface ResponseHead {
-  readonly id: string;
-  /** Unix seconds. */
-  readonly createdS: number;
-  /** Canonical id of the model. */
-  readonly model: string;
-  readonly serviceTier: string;
-  /** Of the model, where a request does not say. */
-  readonly sampling?: SamplingRequest;
-}
-
 /**
  * The response to a request as it begins. What was not asked for has the default
  * that models use.
+ * @param sampling of the model, where a request does not say
  */
 export function newResponse(
   request: ResponseRequest,
-  { id, createdS, model, serviceTier, sampling }: ResponseHead,
+  head: Pick<ResponseObject, 'id' | 'created_at' | 'model' | 'service_tier'>,
+  sampling: SamplingRequest = {},
 ): ResponseObject {
   const {
     model: _,
@@ -43,20 +31,20 @@ export function newResponse(
     ...repeated
   } = request;
   return {
-    id,
+    id: head.id,
     object: 'response',
-    created_at: createdS,
+    created_at: head.created_at,
     completed_at: null,
     status: request.background ? 'queued' : 'in_progress',
     incomplete_details: null,
     error: null,
-    model,
+    model: head.model,
     output: [],
     usage: null,
     ...repeated,
     ...USUAL_SAMPLING,
     ...(sampling as typeof USUAL_SAMPLING),
     ...(samplingIn(request) as typeof USUAL_SAMPLING),
-    service_tier: serviceTier,
+    service_tier: head.service_tier,
   };
 }

@@ -4,7 +4,6 @@ import { type ResponseItem } from '../../contracts/openai/response-items.js';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { type InputItemsQueryDto } from '../../contracts/openai/response.dto.js';
 import {
-  type ResponseEnding,
   type ResponseProgress,
   type ResponseRecord,
   type ResponseRef,
@@ -17,17 +16,6 @@ const OPEN: readonly string[] = ['queued', 'in_progress'];
 
 export const isOpen = ({ status }: Pick<ResponseRecord, 'status'>): boolean =>
   OPEN.includes(status);
-
-/** What a record is made of. */
-interface NewResponseRecord {
-  readonly response: ResponseObject;
-  /** Of this turn. */
-  readonly input: readonly ResponseItem[];
-  /** JSON; only of background responses. */
-  readonly request?: string;
-  /** JSON: the first events. */
-  readonly events?: readonly string[];
-}
 
 /** Responses and conversations of a tenant, as items. */
 @Injectable()
@@ -52,20 +40,29 @@ export class ResponseRecords {
     );
   }
 
+  /** @param events JSON: the first ones */
   async create(
     tenant: string,
-    { response, input, request, events = [] }: NewResponseRecord,
+    {
+      response,
+      input,
+      request,
+    }: Pick<ResponseRecord, 'request'> & {
+      readonly response: ResponseObject;
+      /** Of this turn. */
+      readonly input: readonly ResponseItem[];
+    },
+    events: readonly string[] = [],
   ): Promise<void> {
     const { id, previous_response_id: previousId, status } = response;
+    const nowMs = Date.now();
     const previous =
       previousId === null
         ? undefined
-        : await this.store.head({ tenant, id: previousId }, Date.now());
-    const { keepMs } = this.settings.responses;
+        : await this.store.head({ tenant, id: previousId }, nowMs);
     const inputJson = JSON.stringify(input);
     const responseJson = JSON.stringify(response);
     const ownBytes = Buffer.byteLength(inputJson) + Buffer.byteLength(responseJson);
-    const nowMs = Date.now();
     const record: ResponseRecord = {
       tenant,
       id,
@@ -77,7 +74,7 @@ export class ResponseRecords {
       chainBytes: (previous?.chainBytes ?? 0) + ownBytes,
       ...(request !== undefined && { request }),
       createdAtMs: nowMs,
-      expiresAtMs: nowMs + keepMs,
+      expiresAtMs: nowMs + this.settings.responses.keepMs,
       epoch: 0,
       nextSequence: events.length,
     };
@@ -89,7 +86,11 @@ export class ResponseRecords {
   }
 
   /** @throws DomainError `response_not_found` */
-  async get(tenant: string, id: string): Promise<ResponseRecord> {
+  async response({ tenant, id }: ResponseRef): Promise<ResponseObject> {
+    return responseOfRecord(await this.#get(tenant, id));
+  }
+
+  async #get(tenant: string, id: string): Promise<ResponseRecord> {
     return (await this.store.find({ tenant, id }, Date.now())) ?? notFound(id);
   }
 
@@ -148,7 +149,7 @@ export class ResponseRecords {
     id: string,
     { limit, order, after }: InputItemsQueryDto,
   ) {
-    const items = JSON.parse((await this.get(tenant, id)).input) as ResponseItem[];
+    const items = JSON.parse((await this.#get(tenant, id)).input) as ResponseItem[];
     if (order === 'desc') items.reverse();
     const at = after === undefined ? 0 : items.findIndex(item => item.id === after) + 1;
     if (after !== undefined && at === 0)
@@ -177,23 +178,9 @@ export class ResponseRecords {
 }
 
 /** The response as it is now: a snapshot of one that runs is older than its status. */
-export const responseOfRecord = ({
-  response,
-  status,
-}: ResponseRecord): ResponseObject => ({
+const responseOfRecord = ({ response, status }: ResponseRecord): ResponseObject => ({
   ...(JSON.parse(response) as ResponseObject),
   status,
-});
-
-/** How it ended, as it is written. */
-export const endingOf = (
-  response: ResponseObject,
-  { responses }: Settings,
-): ResponseEnding => ({
-  status: response.status as ResponseEnding['status'],
-  response: JSON.stringify(response),
-  outputBytes: Buffer.byteLength(JSON.stringify(response.output)),
-  eventsUntilMs: Date.now() + responses.keepEventsMs,
 });
 
 const itemsOf = (record: ResponseRecord): readonly ResponseItem[] => [

@@ -5,20 +5,15 @@ import {
   type ResponseObject,
 } from '../../contracts/openai/responses.js';
 import {
+  type ResponseEnding,
   type ResponseRecord,
   type ResponseRef,
   type StoredResponseStatus,
 } from '../../core/request/response-record.js';
 import { Settings } from '../../platform/config/settings.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { DurableEvents, type StoredEvent } from './durable-events.js';
-import { ResponseEventLog } from './response-event-log.js';
-import {
-  endingOf,
-  isOpen,
-  ResponseRecords,
-  responseOfRecord,
-} from './response-records.js';
+import { DurableEvents, ResponseEventLog } from './response-event-log.js';
+import { isOpen, ResponseRecords } from './response-records.js';
 import { ResponseWriter } from './response-writer.js';
 import { ResponseRecordStore } from '../../platform/database/response-store.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
@@ -65,8 +60,15 @@ export class ResponseRuns {
       writer.nextSequence,
       this.settings.responses.flushBytes,
     );
-    const end = (last: readonly ResponseEvent[]): Promise<void> =>
-      events.end(last, endingOf(writer.response, this.settings));
+    const end = (last: readonly ResponseEvent[]): Promise<void> => {
+      const { response } = writer;
+      return events.end(last, {
+        status: response.status as ResponseEnding['status'],
+        response: JSON.stringify(response),
+        outputBytes: Buffer.byteLength(JSON.stringify(response.output)),
+        eventsUntilMs: Date.now() + this.settings.responses.keepEventsMs,
+      });
+    };
     return { record, writer, events, tokens, end };
   }
 
@@ -79,14 +81,14 @@ export class ResponseRuns {
    * @throws DomainError `response_not_found`, or `invalid_value` for one that does not
    *   run in the background
    */
-  async cancel(tenant: string, id: string): Promise<ResponseObject> {
-    const { background } = responseOfRecord(await this.records.get(tenant, id));
+  async cancel(ref: ResponseRef): Promise<ResponseObject> {
+    const { background } = await this.records.response(ref);
     if (!background) {
-      const message = `Only background responses can be cancelled; \`${id}\` was created without \`background\`.`;
+      const message = `Only background responses can be cancelled; \`${ref.id}\` was created without \`background\`.`;
       throw invalidField('response_id', message);
     }
-    await this.stop({ tenant, id });
-    return responseOfRecord(await this.records.get(tenant, id));
+    await this.stop(ref);
+    return this.records.response(ref);
   }
 
   /** @returns false: it had ended */
@@ -122,14 +124,10 @@ export class ResponseRuns {
     await this.scheduler.cancel({ tenant, id }, 'client');
   }
 
-  async #allEvents(ref: ResponseRef): Promise<readonly StoredEvent[]> {
-    const all: StoredEvent[] = [];
-    for (;;) {
-      const after = all.at(-1)?.sequence_number ?? -1;
-      const groups = await this.store.events(ref, after, PORTION);
-      if (groups.length === 0) return all;
-      for (const json of groups.flatMap(({ events }) => events))
-        all.push(JSON.parse(json) as StoredEvent);
-    }
+  async #allEvents(ref: ResponseRef, after = -1): ReturnType<ResponseEventLog['read']> {
+    const events = await this.log.read(ref, after, PORTION);
+    const last = events.at(-1);
+    if (!last) return events;
+    return [...events, ...(await this.#allEvents(ref, last.sequence_number))];
   }
 }

@@ -6,7 +6,7 @@ import { newResponse } from './response-object.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
 import { ResponseWriter } from './response-writer.js';
 
-const head = { id: 'resp_ab12', createdS: 100, model: 'm', serviceTier: 'default' };
+const head = { id: 'resp_ab12', created_at: 100, model: 'm', service_tier: 'default' };
 const aWriter = (): ResponseWriter => new ResponseWriter(newResponse(aRequest(), head));
 
 const PIECES: readonly GenerationPiece[] = [

@@ -11,7 +11,6 @@ import {
 } from '../../contracts/openai/responses.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { failureOf } from './response-generation.js';
-import { nowS } from './response-object.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
 import { callableTools, inputOf } from '../../contracts/openai/read-tools.js';
 
@@ -239,7 +238,7 @@ export class ResponseWriter {
   }
 
   /** The generation has ended, and not with a failure. @param atS Unix seconds */
-  end(atS = nowS()): readonly ResponseEvent[] {
+  end(atS = Math.floor(Date.now() / 1000)): readonly ResponseEvent[] {
     this.#close('completed');
     if (this.#response.incomplete_details)
       this.#tell('response.incomplete', { status: 'incomplete' });

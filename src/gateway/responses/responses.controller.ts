@@ -9,7 +9,10 @@ import { JsonBody } from '../http/params.js';
 import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { sendEvents } from '../inference/output-stream.js';
 import { NamesFields } from '../text/param-names.js';
-import { TextGenerationService } from '../text/text-generation.service.js';
+import {
+  type TextDialect,
+  TextGenerationService,
+} from '../text/text-generation.service.js';
 import { BackgroundResponses } from './background-responses.js';
 import { Conversations, type ResponseTurn } from './conversations.js';
 import { NativeResponses } from './native-responses.js';
@@ -19,15 +22,15 @@ import {
   parseResponse,
   compactionOf,
 } from './parse-response.js';
-import { ResponseFeed } from './response-feed.js';
+import { eventFrame, ResponseFeed } from './response-feed.js';
 import { PARAMS_OF_RESPONSE } from './response-generation.js';
-import { AnsweredResponse, eventFrame, followEvents } from './response-stream.js';
 import { ResponseWriter } from './response-writer.js';
 import {
   CreateResponseRequest,
   ResponseInputRequest,
 } from '../../contracts/openai/response.dto.js';
 import {
+  type ResponseEvent,
   type ResponseObject,
   type ResponseRequest,
 } from '../../contracts/openai/responses.js';
@@ -94,9 +97,9 @@ const REQUEST: ResponseRequest = {
 function example(): { readonly response: ResponseObject; readonly events: string } {
   const head = {
     id: 'resp_1',
-    createdS: 1_763_683_200,
+    created_at: 1_763_683_200,
     model: 'qwen3-8b',
-    serviceTier: 'default',
+    service_tier: 'default',
   };
   const writer = new ResponseWriter(newResponse(REQUEST, head));
   const events = [
@@ -213,9 +216,27 @@ export class ResponsesController {
     );
   }
 
+  /** A response that is answered at once. */
   #dialectOf({ request, response, conversation, caller }: ResponseTurn) {
+    const writer = new ResponseWriter(response);
     const finish = this.conversations.finisher(caller.tenant, request, conversation);
-    return new AnsweredResponse(new ResponseWriter(response), finish);
+    const end = async (): Promise<readonly ResponseEvent[]> => {
+      const events = writer.end();
+      const fields = await finish(writer.response);
+      return events.map(event =>
+        'response' in event
+          ? { ...event, response: { ...event.response, ...fields } }
+          : event,
+      );
+    };
+    return {
+      frame: eventFrame,
+      begin: () => writer.begin(),
+      take: piece => writer.take(piece),
+      fail: error => writer.fail(error),
+      end,
+      whole: async () => ((await end()).at(-1) as { response: ResponseObject }).response,
+    } satisfies TextDialect<ResponseEvent>;
   }
 
   /** Nothing is generated: what the response was given can be continued. */
@@ -235,8 +256,7 @@ export class ResponsesController {
     await this.background.start(turn);
     const headers = answerHeaders(generation.model.id, { phases: {} }, ignored);
     if (!request.stream) return void caller.reply.headers(headers).send(response);
-    followEvents(caller.reply, headers, signal =>
-      this.feed.follow({ tenant: caller.tenant, id: response.id }, -1, signal),
-    );
+    const { tenant } = caller;
+    this.feed.send(caller.reply, headers, { tenant, id: response.id });
   }
 }

@@ -39,20 +39,6 @@ import {
 } from '../../contracts/schema/rules.js';
 import { linesOf } from '../../platform/storage/line-splitter.js';
 
-/** What a connection asks its gateway for, in the name of its caller. */
-interface ResponseHost {
-  /** Runs `POST /v1/responses`, until `left` is aborted. @throws DomainError */
-  create(body: Buffer, left: AbortSignal): Promise<InnerAnswer>;
-  /** Events of a background response. @throws DomainError when it has none */
-  resume(id: string, after: number, left: AbortSignal): Promise<AsyncIterable<Buffer>>;
-}
-
-/** What was said up to the end of a response that is stored nowhere. */
-interface LastTurn {
-  readonly id: string;
-  readonly items: readonly unknown[];
-}
-
 /** Messages of one connection that wait for their turn, the one that runs included. */
 const MOST_WAITING = 16;
 /** Bytes of a request that is remembered for the next one. */
@@ -84,12 +70,23 @@ class ResponseConnection {
   readonly #left = new AbortController();
   #turns: Promise<void> = Promise.resolve();
   #waiting = 0;
-  #last: LastTurn | undefined;
+  /** What was said up to the end of a response that is stored nowhere. */
+  #last: { readonly id: string; readonly items: readonly unknown[] } | undefined;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly socket: ClientSocket,
-    private readonly host: ResponseHost,
+    /** Its gateway, in the name of its caller. */
+    private readonly host: {
+      /** Runs `POST /v1/responses`, until `left` is aborted. @throws DomainError */
+      create(body: Buffer, left: AbortSignal): Promise<InnerAnswer>;
+      /** Events of a background response. @throws DomainError when it has none */
+      resume(
+        id: string,
+        after: number,
+        left: AbortSignal,
+      ): Promise<AsyncIterable<Buffer>>;
+    },
     private readonly idleMs: number,
   ) {
     socket.listen({
@@ -287,12 +284,12 @@ export class ResponsesGateway
     this.grace.waitFor(Promise.all(left));
   }
 
-  #hostOf(principal: Principal, { headers }: IncomingMessage): ResponseHost {
+  #hostOf(principal: Principal, { headers }: IncomingMessage) {
     const { tenant } = principal;
     const json = { 'content-type': 'application/json' };
     const sent = innerHeaders({ ...headers, ...json }, principal);
     return {
-      create: async (body, caller) => {
+      create: async (body: Buffer, caller: AbortSignal) => {
         this.#demandKey(principal);
         const requestId = requestIdFor({ headers: {} });
         const ticket = await this.limits.enter(principal, requestId);
@@ -307,7 +304,7 @@ export class ResponsesGateway
           throw error;
         }
       },
-      resume: async (id, after, left) => {
+      resume: async (id: string, after: number, left: AbortSignal) => {
         this.#demandKey(principal);
         await this.feed.demandEvents({ tenant, id });
         return this.feed.follow({ tenant, id }, after, left);

@@ -15,7 +15,7 @@ import { ResponseRecords } from './response-records.js';
 import { ResponseRuns } from './response-runs.js';
 import { ResponsesController } from './responses.controller.js';
 import { ResponsesGateway } from './responses.gateway.js';
-import { RESPONSE_METRICS } from './responses.metrics.js';
+import { openResponsesMetric } from './responses.metrics.js';
 import { StoredResponsesController } from './stored-responses.controller.js';
 
 /**
@@ -43,7 +43,7 @@ import { StoredResponsesController } from './stored-responses.controller.js';
     ResponseRecords,
     ResponseRuns,
     ResponsesGateway,
-    ...RESPONSE_METRICS,
+    openResponsesMetric,
   ],
 })
 export class ResponsesModule {}

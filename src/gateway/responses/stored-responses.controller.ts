@@ -9,7 +9,7 @@ import {
   Res,
 } from '@nestjs/common';
 import { ResponseFeed } from './response-feed.js';
-import { ResponseRecords, responseOfRecord } from './response-records.js';
+import { ResponseRecords } from './response-records.js';
 import { ResponseRuns } from './response-runs.js';
 import { ApiOkResponse, ApiParam, ApiProperty } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
@@ -20,7 +20,6 @@ import {
 } from '../../contracts/openai/response.dto.js';
 import { CallerTenant } from '../http/params.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
-import { followEvents } from './response-stream.js';
 
 const EXAMPLE = {
   schema: {
@@ -53,10 +52,9 @@ export class StoredResponsesController {
     @Query() { stream, starting_after: after = -1 }: RetrieveQueryDto,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    if (!stream)
-      return void reply.send(responseOfRecord(await this.records.get(tenant, id)));
+    if (!stream) return void reply.send(await this.records.response({ tenant, id }));
     await this.feed.demandEvents({ tenant, id });
-    followEvents(reply, {}, signal => this.feed.follow({ tenant, id }, after, signal));
+    this.feed.send(reply, {}, { tenant, id }, after);
   }
 
   @Get('input_items')
@@ -82,7 +80,7 @@ export class StoredResponsesController {
   })
   @DescribesErrors('storage_unavailable', 'response_not_found', 'invalid_value')
   cancel(@CallerTenant() tenant: string, @Param('id') id: string) {
-    return this.runs.cancel(tenant, id);
+    return this.runs.cancel({ tenant, id });
   }
 
   @Delete()

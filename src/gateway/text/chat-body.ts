@@ -38,9 +38,6 @@ export function translated(
   compat: Strictness,
   parse = parseChat,
 ) {
-  const { model, task, beginning, ...parsed } = parse(body, catalog, compat);
-  return {
-    ignored: [...ignored.paths, ...parsed.ignored],
-    generation: { model, task, beginning, body: Buffer.from(JSON.stringify(body)) },
-  };
+  const { generation, ignored: unusable } = parse(body, catalog, compat);
+  return { generation, ignored: [...ignored.paths, ...unusable] };
 }

@@ -18,7 +18,7 @@ import { httpCaller } from '../inference/inference.service.js';
 import { type OutputForm } from '../inference/output-stream.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { parseChat, parseCompletion, type ParsedGeneration } from './parse-generation.js';
+import { parseChat, parseCompletion } from './parse-generation.js';
 import { TextGenerationService } from './text-generation.service.js';
 import {
   onOneLine,
@@ -186,22 +186,14 @@ export class CompletionsController {
 
   @Post('chat/completions')
   @DescribesChat()
-  chat(
-    @JsonBody() { fields, bytes }: JsonRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    const parsed = parseChat(fields, this.catalog, this.settings.compat);
-    return this.#generate(parsed, bytes, reply);
+  chat(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.#generate(parseChat, body, reply);
   }
 
   @Post('completions')
   @DescribesCompletion()
-  complete(
-    @JsonBody() { fields, bytes }: JsonRequest,
-    @Res() reply: FastifyReply,
-  ): Promise<void> {
-    const parsed = parseCompletion(fields, this.catalog, this.settings.compat);
-    return this.#generate(parsed, bytes, reply);
+  complete(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.#generate(parseCompletion, body, reply);
   }
 
   @Post('embeddings')
@@ -231,17 +223,20 @@ export class CompletionsController {
   }
 
   #generate(
-    { model, dto, task, beginning, ignored }: ParsedGeneration,
-    body: Buffer,
+    parse: typeof parseChat,
+    { fields: body, bytes }: JsonRequest,
     reply: FastifyReply,
   ): Promise<void> {
+    const { compat } = this.settings;
+    const { dto, generation, ignored } = parse(body, this.catalog, compat, bytes);
+    const { model } = generation;
     const caller = httpCaller(reply, { tier: dto.service_tier, model });
     // Set in the answer by the gateway; the rest of it is the engine's.
     const fields = {
       model: model.id,
       service_tier: usedTier(caller.priority, dto.service_tier),
     };
-    const turn = { caller, generation: { model, task, beginning, body }, ignored };
+    const turn = { caller, generation, ignored };
     if (!dto.stream)
       return this.generations.answer(turn, answer => withJsonFields(answer, fields));
     return this.generations.stream(turn, completionEvents(fields));

@@ -46,16 +46,14 @@ export const usageAmong = (
 ): ResponseObject['usage'] | undefined =>
   pieces.find(piece => piece.type === 'usage')?.usage;
 
-export interface ReadAnswer {
-  readonly pieces: readonly GenerationPiece[];
-  /** Tokens of the answer that a chunk brings, with `return_token_ids`. */
-  readonly tokens: readonly number[];
-}
-
-export function readAnswer(answer: Buffer): ReadAnswer {
+/**
+ * @returns what is said, and the tokens of the answer that a chunk brings with
+ *   `return_token_ids`
+ */
+export function readAnswer(answer: Buffer) {
   const { choices, usage } = jsonIn(JSON.parse(answer.toString('utf8')));
   const choice = listIn(choices)[0];
-  const pieces = [
+  const pieces: readonly GenerationPiece[] = [
     ...(choice ? saidIn(choice) : []),
     ...(isObject(usage) ? [usagePiece(usage)] : []),
   ];

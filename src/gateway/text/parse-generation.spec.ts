@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { affinityOf, beginningOfChat, beginningOfPrompt } from './parse-generation.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
+import { affinityOf, beginningOfChat, parseCompletion } from './parse-generation.js';
 
+const model = { id: 'm', kind: 'llm', engine: 'synthetic', capabilities: [] };
+const catalog = { getOfKind: () => model } as unknown as ModelCatalog;
+const beginningOfPrompt = (prompt: unknown): string =>
+  parseCompletion({ model: 'm', prompt }, catalog).generation.beginning;
 const message = (role: string, content: unknown) => ({ role, content });
 
 describe('how a prompt begins', () => {

@@ -45,7 +45,7 @@ export function beginningOfChat(messages: readonly unknown[]): string {
 }
 
 /** How the first prompt begins. */
-export function beginningOfPrompt(prompt: string | readonly unknown[]): string {
+function beginningOfPrompt(prompt: string | readonly unknown[]): string {
   if (typeof prompt === 'string') return textOf(prompt);
   const [first] = prompt;
   if (typeof first === 'string') return textOf(first);
@@ -61,15 +61,25 @@ export function beginningOfPrompt(prompt: string | readonly unknown[]): string {
 export const affinityOf = (tenant: string, beginning: string): string =>
   hash('sha256', `${tenant}\n${beginning}`, 'base64url').slice(0, 22);
 
-export interface ParsedGeneration {
+/**
+ * What is to be generated, in the one form that scheduler, workers and engines know
+ * (D-30): the body of a chat or of a completion, byte by byte. Other dialects are
+ * translated to a chat.
+ */
+export interface Generation {
   readonly model: ModelSpec;
-  readonly dto: ChatCompletionDto | CompletionDto;
   readonly task: Omit<GenerateTask, 'kind' | 'body' | 'sink'>;
   /**
    * How it begins, in short: requests that begin alike are best computed where the first
    * of them was.
    */
   readonly beginning: string;
+  readonly body: Buffer;
+}
+
+interface ParsedGeneration {
+  readonly dto: ChatCompletionDto | CompletionDto;
+  readonly generation: Generation;
   /** Fields that only advise and that this model cannot use. */
   readonly ignored: readonly string[];
 }
@@ -77,11 +87,15 @@ export interface ParsedGeneration {
 /** Of one request: prompts times `n`. */
 const MOST_CHOICES = 2048;
 
-/** @throws DomainError for the first thing wrong with the body. */
+/**
+ * @param bytes the body as it came, if a caller sent it
+ * @throws DomainError for the first thing wrong with the body.
+ */
 export function parseChat(
   body: Fields,
   catalog: ModelCatalog,
   compat?: Strictness,
+  bytes: Buffer = Buffer.from(JSON.stringify(body)),
 ): ParsedGeneration {
   const dto = parseDto(ChatCompletionDto, body);
   const { messages, tools = [] } = dto;
@@ -98,24 +112,21 @@ export function parseChat(
     throw invalidField('top_logprobs', '`top_logprobs` needs `logprobs` to be true.');
   }
   const maxTokens = dto.max_completion_tokens ?? dto.max_tokens ?? 0;
-  return {
-    model,
-    dto,
-    task: { form: 'chat', maxTokens, n: dto.n },
-    beginning: beginningOfChat(messages),
-    ignored,
-  };
+  const task = { form: 'chat', maxTokens, n: dto.n } as const;
+  const beginning = beginningOfChat(messages);
+  return { dto, generation: { model, task, beginning, body: bytes }, ignored };
 }
 
 /** A server behind the gateway may know tools that nothing here knows. */
 const offersServed = (body: Fields, model: ModelSpec, unserved: IgnoredFields): boolean =>
   canHonour(model, PASSED_ON) || readTools(body, 'chat', unserved).tools.length > 0;
 
-/** @throws DomainError for the first thing wrong with the body. */
+/** As `parseChat`. */
 export function parseCompletion(
   body: Fields,
   catalog: ModelCatalog,
   compat?: Strictness,
+  bytes: Buffer = Buffer.from(JSON.stringify(body)),
 ): ParsedGeneration {
   const dto = parseDto(CompletionDto, body);
   const model = catalog.getOfKind(dto.model, 'llm', 'completions');
@@ -126,7 +137,8 @@ export function parseCompletion(
     maxTokens: dto.max_tokens ?? 0,
     n: choicesOf(dto),
   } as const;
-  return { model, dto, task, beginning: beginningOfPrompt(dto.prompt), ignored };
+  const beginning = beginningOfPrompt(dto.prompt);
+  return { dto, generation: { model, task, beginning, body: bytes }, ignored };
 }
 
 /**

@@ -19,7 +19,7 @@ import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/err
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 import { answerHeaders } from '../http/answer-headers.js';
 
-export const parseRerank = requestParser(RerankDto, 'embedding', 'rerank');
+const parseRerank = requestParser(RerankDto, 'embedding', 'rerank');
 
 class RerankedDocumentDto {
   @ApiProperty() text!: string;

@@ -10,7 +10,7 @@ import {
 import { type OutputForm, OutputStream, sendEvents } from '../inference/output-stream.js';
 import { type EmbedTask } from '../worker-pool/worker-task.js';
 import { piecesOf, type GenerationPiece } from './generation-pieces.js';
-import { affinityOf, type ParsedGeneration } from './parse-generation.js';
+import { affinityOf, type Generation } from './parse-generation.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 
 /** Another dialect than that of chat: the pieces of one generation as its events. */
@@ -27,65 +27,43 @@ export interface TextDialect<E = object> {
 }
 
 /** Generated text in another dialect than that of chat. */
-class DialectForm implements OutputForm {
-  #hasBegun = false;
-  #unreadable: DomainError | undefined;
-
-  constructor(private readonly dialect: TextDialect) {}
-
-  get contentType(): string | undefined {
-    return this.dialect.contentType;
-  }
-
-  format(json: Buffer): string {
-    return this.#beginning() + this.#said(json);
-  }
-
-  async lastFrame(failure: DomainError | undefined): Promise<string> {
-    const why = failure ?? this.#unreadable;
-    const beginning = this.#beginning();
-    const last = why ? this.dialect.fail(why) : await this.dialect.end();
-    return beginning + this.#frames(last);
-  }
-
-  #said(json: Buffer): string {
-    if (this.#unreadable) return '';
+function dialectForm(dialect: TextDialect): OutputForm {
+  let hasBegun = false;
+  let unreadable: DomainError | undefined;
+  const framed = (events: readonly object[]): string =>
+    events.map(event => dialect.frame(event)).join('');
+  const beginning = (): string => {
+    if (hasBegun) return '';
+    hasBegun = true;
+    return framed(dialect.begin());
+  };
+  const said = (json: Buffer): string => {
+    if (unreadable) return '';
     try {
-      return this.#frames(piecesOf(json).flatMap(piece => this.dialect.take(piece)));
+      return framed(piecesOf(json).flatMap(piece => dialect.take(piece)));
     } catch (cause) {
       const message = 'The worker sent text that cannot be read.';
-      this.#unreadable = new DomainError('engine_failed', message, { cause });
+      unreadable = new DomainError('engine_failed', message, { cause });
       return '';
     }
-  }
-
-  #beginning(): string {
-    if (this.#hasBegun) return '';
-    this.#hasBegun = true;
-    return this.#frames(this.dialect.begin());
-  }
-
-  #frames(events: readonly object[]): string {
-    return events.map(event => this.dialect.frame(event)).join('');
-  }
-}
-
-/**
- * What is to be generated, in the one form that scheduler, workers and engines know
- * (D-30): the body of a chat or of a completion, byte by byte. Other dialects are
- * translated to a chat before they come here.
- */
-export interface Generation extends Pick<
-  ParsedGeneration,
-  'model' | 'task' | 'beginning'
-> {
-  readonly body: Buffer;
+  };
+  return {
+    contentType: dialect.contentType,
+    format: json => beginning() + said(json),
+    async lastFrame(failure) {
+      const why = failure ?? unreadable;
+      const first = beginning();
+      return first + framed(why ? dialect.fail(why) : await dialect.end());
+    },
+  };
 }
 
 /** A generation that answers an HTTP request. */
-export interface TextTurn extends Pick<ParsedGeneration, 'ignored'> {
+export interface TextTurn {
   readonly caller: HttpCaller;
   readonly generation: Generation;
+  /** Fields that only advise and have no effect. */
+  readonly ignored: readonly string[];
 }
 
 /** Between two notices to a caller that waits; no proxy cuts a connection sooner. */
@@ -156,7 +134,7 @@ export class TextGenerationService {
     isStream: boolean,
     notice?: () => Promise<string>,
   ): Promise<void> {
-    if (isStream) return this.stream(turn, new DialectForm(dialect), notice);
+    if (isStream) return this.stream(turn, dialectForm(dialect), notice);
     return this.answer(turn, answer => {
       for (const piece of piecesOf(answer)) dialect.take(piece);
       return dialect.whole();

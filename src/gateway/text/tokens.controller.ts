@@ -11,7 +11,7 @@ import { ModelCatalog } from '../models/model-catalog.js';
 import { requestParser } from '../models/model-abilities.js';
 
 /** By route. */
-export const TOKEN_PARSERS = {
+const TOKEN_PARSERS = {
   tokenize: requestParser(TokenizeDto, 'llm'),
   detokenize: requestParser(DetokenizeDto, 'llm'),
 } as const;

@@ -11,7 +11,20 @@ import {
 import { type FormSource } from '../http/multipart-form.js';
 import { Form } from '../http/params.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
-import { WhisperAsrService } from './whisper-asr.service.js';
+import { languageName } from '../../contracts/formats/language-name.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { Settings } from '../../platform/config/settings.js';
+import {
+  type ParsedTranscription,
+  parseTranscription,
+} from '../audio/parse-transcription.js';
+import { TranscriptionService } from '../audio/transcription.service.js';
+import { ModelCatalog } from '../models/model-catalog.js';
+import { asrAudio } from './asr-audio.js';
+import { parseAsr } from './parse-asr.js';
+
+/** What Whisper looks at to tell a language. */
+const DETECTION_SECONDS = 30;
 
 const describesAsr = (): MethodDecorator =>
   applyDecorators(
@@ -26,9 +39,17 @@ const describesAsr = (): MethodDecorator =>
     ),
   );
 
+/**
+ * The routes of whisper-asr-webservice, which subtitle programs such as Bazarr call.
+ * @throws DomainError for everything that is not an answer
+ */
 @Controller()
 export class WhisperAsrController {
-  constructor(private readonly service: WhisperAsrService) {}
+  constructor(
+    private readonly transcripts: TranscriptionService,
+    private readonly catalog: ModelCatalog,
+    private readonly settings: Settings,
+  ) {}
 
   @Post('asr')
   @describesAsr()
@@ -43,7 +64,9 @@ export class WhisperAsrController {
     @Form() form: FormSource,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.service.transcribe(query, form, reply);
+    query.model ??= this.settings.compat.asrModel;
+    const parsed = parseAsr(query, this.catalog, this.settings.compat);
+    return this.transcripts.answer(form, reply, () => parsed, asrAudio(query));
   }
 
   @Post('detect-language')
@@ -54,6 +77,31 @@ export class WhisperAsrController {
     @Form() form: FormSource,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    return this.service.detectLanguage(query, form, reply);
+    const model = query.model ?? this.settings.compat.asrModel;
+    const parsed = parseTranscription({ model }, this.catalog, this.settings.compat);
+    const [only, ...others] = parsed.model.languages;
+    const write: ParsedTranscription['write'] = ({ language }) => {
+      const heard = language === '' && others.length === 0 ? only : language;
+      return {
+        contentType: 'application/json; charset=utf-8',
+        body: JSON.stringify(detected(heard ?? '')),
+      };
+    };
+    const audio = asrAudio(query, DETECTION_SECONDS);
+    return this.transcripts.answer(form, reply, () => ({ ...parsed, write }), audio);
   }
+}
+
+function detected(tag: string): DetectedLanguageDto {
+  if (tag === '')
+    throw new DomainError(
+      'engine_failed',
+      'The model does not tell which language it recognised.',
+    );
+  const [code = tag] = tag.split('-', 1);
+  return {
+    detected_language: languageName(tag),
+    language_code: code.toLowerCase(),
+    confidence: null,
+  };
 }

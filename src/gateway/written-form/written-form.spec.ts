@@ -3,9 +3,8 @@ import { Logger } from '@nestjs/common';
 import { formatSrt, transcriptEvents } from '../../contracts/formats/transcript-body.js';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { englishNormalizer } from '@switchyard/itn-en/english-normalizer.js';
-import { WrittenForm, writtenTranscript, NormalizerRegistry } from './written-form.js';
+import { WrittenForm } from './written-form.js';
 
-const english = englishNormalizer;
 const rest = { tokens: [], temperature: 0, avgLogprob: 0, noSpeechProb: 0 };
 
 function transcript(text: string, ...segments: readonly string[]): Transcript {
@@ -18,8 +17,9 @@ function transcript(text: string, ...segments: readonly string[]): Transcript {
   }));
   return { text, language: 'en', durationS: segments.length, segments: timed, words: [] };
 }
+const english = { wanted: true, demanded: false, languages: ['en'] };
 const written = (spoken: Transcript) =>
-  writtenTranscript(spoken, text => english.normalize(text));
+  new WrittenForm([englishNormalizer]).apply(spoken, english);
 
 describe('writtenTranscript', () => {
   it('writes text and segments alike, white space kept', () => {
@@ -100,7 +100,7 @@ let logged: jest.SpiedFunction<Logger['error']>;
 let form: WrittenForm;
 beforeEach(() => {
   logged = jest.spyOn(Logger.prototype, 'error').mockReturnValue(undefined);
-  form = new WrittenForm(new NormalizerRegistry([englishNormalizer, broken]));
+  form = new WrittenForm([englishNormalizer, broken]);
 });
 afterEach(() => logged.mockRestore());
 

@@ -1,4 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 
@@ -14,33 +14,12 @@ interface InverseTextNormalizer {
   normalize(text: string): string;
 }
 
-/** The normalisers at hand, one per language. */
-export class NormalizerRegistry {
-  readonly #byLanguage: ReadonlyMap<string, InverseTextNormalizer>;
-
-  constructor(normalizers: readonly InverseTextNormalizer[]) {
-    this.#byLanguage = new Map(
-      normalizers.map(normalizer => [normalizer.language, normalizer]),
-    );
-  }
-
-  /** Regions do not matter: `en-GB` finds `en`. */
-  find(tag: string): InverseTextNormalizer | undefined {
-    return this.#byLanguage.get((tag.split('-', 1)[0] ?? '').toLowerCase());
-  }
-
-  /** For messages: `en, de`. */
-  get languages(): string {
-    return [...this.#byLanguage.keys()].join(', ');
-  }
-}
-
 /**
  * Rewrites text and segments as one: the text stays the sum of its segments, so json,
  * subtitles and event streams say the same. Words keep the spoken form, because their
  * times belong to what was spoken.
  */
-export function writtenTranscript<T extends Transcript>(
+function writtenTranscript<T extends Transcript>(
   transcript: T,
   write: (spoken: string) => string,
 ): T {
@@ -84,25 +63,24 @@ export interface WrittenFormParams {
 }
 
 /** Spoken form → written form, where it is wanted and known. */
-@Injectable()
 export class WrittenForm {
   readonly #logger = new Logger(WrittenForm.name);
   readonly #reported = new Set<string>();
+  readonly #normalizers: ReadonlyMap<string, InverseTextNormalizer>;
 
-  constructor(private readonly normalizers: NormalizerRegistry) {}
+  /** @param normalizers one per language */
+  constructor(normalizers: readonly InverseTextNormalizer[]) {
+    this.#normalizers = new Map(normalizers.map(one => [one.language, one]));
+  }
 
   /**
    * @throws DomainError `unsupported_parameter` when no language that the text can be in
    *   has a normaliser.
    */
   demand({ demanded, languages }: WrittenFormParams): void {
-    if (
-      !demanded ||
-      languages.length === 0 ||
-      languages.some(tag => this.normalizers.find(tag))
-    )
+    if (!demanded || languages.length === 0 || languages.some(tag => this.#find(tag)))
       return;
-    const known = `\`itn\` knows these languages: ${this.normalizers.languages}`;
+    const known = `\`itn\` knows these languages: ${[...this.#normalizers.keys()].join(', ')}`;
     const message = `${known}; the text will be in ${languages.join(' or ')}.`;
     throw new DomainError('unsupported_parameter', message, { param: 'itn' });
   }
@@ -117,10 +95,9 @@ export class WrittenForm {
     languages,
   }: WrittenFormParams): ((spoken: string) => string) | undefined {
     if (!wanted) return spoken => spoken;
-    const [normalizer, ...others] = new Set(
-      languages.map(tag => this.normalizers.find(tag)),
-    );
-    if (languages.length === 0 || others.length > 0) return undefined;
+    const known = this.#known(languages);
+    if (!known) return undefined;
+    const { normalizer } = known;
     return spoken => (normalizer ? this.#written(normalizer, spoken) : spoken);
   }
 
@@ -134,10 +111,14 @@ export class WrittenForm {
   }
 
   /** Fail-open: a normaliser that throws costs the written form, never the transcript. */
-  apply<T extends Transcript>(transcript: T, params: WrittenFormParams): T {
-    const normalizer = params.wanted
-      ? this.#choose(params, transcript.language)
-      : undefined;
+  apply<T extends Transcript>(
+    transcript: T,
+    { wanted, languages }: WrittenFormParams,
+  ): T {
+    if (!wanted) return transcript;
+    const { normalizer } = this.#known(languages) ?? {
+      normalizer: this.#find(transcript.language),
+    };
     if (!normalizer) return transcript;
     try {
       return writtenTranscript(transcript, spoken => normalizer.normalize(spoken));
@@ -147,15 +128,15 @@ export class WrittenForm {
     }
   }
 
-  /** The language that is known beforehand, else the one that the engine detected. */
-  #choose(
-    { languages }: WrittenFormParams,
-    detected: string,
-  ): InverseTextNormalizer | undefined {
-    const [only, ...others] = new Set(languages.map(tag => this.normalizers.find(tag)));
-    return languages.length > 0 && others.length === 0
-      ? only
-      : this.normalizers.find(detected);
+  /** Undefined: only the engine can tell which of the languages it is, and that matters. */
+  #known(languages: readonly string[]) {
+    const [normalizer, ...others] = new Set(languages.map(tag => this.#find(tag)));
+    return languages.length > 0 && others.length === 0 ? { normalizer } : undefined;
+  }
+
+  /** Regions do not matter: `en-GB` finds `en`. */
+  #find(tag: string): InverseTextNormalizer | undefined {
+    return this.#normalizers.get((tag.split('-', 1)[0] ?? '').toLowerCase());
   }
 
   /**

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ResponseWriter } from '../../../src/gateway/responses/response-writer.js';
-import { withTokens } from '../../../src/gateway/responses/durable-events.js';
 import { ResponseExpiry } from '../../../src/gateway/responses/response-expiry.js';
 import { abandonResponse } from '../../support/abandoned-response.js';
 import {
@@ -508,7 +507,7 @@ async function abandoned(
   ];
   const body = { model, input: [{ role: 'user', content: WORDS }], background: true };
   const told = events.map((event, at) =>
-    JSON.stringify(at < events.length - 1 ? event : withTokens(event, tokens)),
+    JSON.stringify(at < events.length - 1 ? event : { ...event, token_ids: tokens }),
   );
   await abandonResponse(one.app, {
     tenant: 'acme',

@@ -59,21 +59,7 @@ interface JournalCommands {
   journalForget(...args: readonly string[]): Promise<number>;
 }
 
-interface JournalWrite {
-  readonly owner: string;
-  readonly first: boolean;
-  readonly ttlMs: number;
-  readonly state: SessionState;
-  readonly events: readonly string[];
-  /** Oldest events and pieces of audio to drop, counted after this write. */
-  readonly dropEvents: number;
-  readonly dropAudio: number;
-  readonly audio: JournalAudio | undefined;
-}
-
-type JournalOutcome = 'written' | 'taken' | 'gone';
-
-const OUTCOMES: Readonly<Record<number, JournalOutcome>> = {
+const OUTCOMES: Readonly<Record<number, 'written' | 'taken' | 'gone'>> = {
   1: 'written',
   0: 'taken',
   [-1]: 'gone',
@@ -100,7 +86,20 @@ export class JournalStore {
     this.#redis = redis as Redis & JournalCommands;
   }
 
-  async write(id: string, write: JournalWrite): Promise<JournalOutcome> {
+  async write(
+    id: string,
+    write: {
+      readonly owner: string;
+      readonly first: boolean;
+      readonly ttlMs: number;
+      readonly state: SessionState;
+      readonly events: readonly string[];
+      /** Oldest events and pieces of audio to drop, counted after this write. */
+      readonly dropEvents: number;
+      readonly dropAudio: number;
+      readonly audio: JournalAudio | undefined;
+    },
+  ) {
     const { owner, first, ttlMs, state, events, dropEvents, dropAudio, audio } = write;
     const code = await this.#redis.journalWrite(
       ...this.#keys(id),

@@ -2,7 +2,6 @@ import { type JournalStore } from './journal-store.js';
 import {
   type AdoptedSession,
   type JournalAudio,
-  type SessionPast,
   type SessionState,
 } from './session-state.js';
 
@@ -11,7 +10,7 @@ export interface JournaledSession {
   readonly id: string;
   readonly state: SessionState;
   /** What a journal that begins in the middle of the session has to hold. */
-  readonly past: SessionPast;
+  readonly past: Omit<AdoptedSession, 'state'>;
   /** Another gateway has it: this one must not send another event. */
   taken(): void;
 }
@@ -168,7 +167,7 @@ export class SessionJournal {
     return { events, audio };
   }
 
-  #begin(): SessionPast {
+  #begin(): JournaledSession['past'] {
     this.#restarting = false;
     [this.#storedEvents.length, this.#storedAudio.length, this.#storedBytes] = [0, 0, 0];
     return this.options.session.past;

@@ -2,41 +2,6 @@ import { createHash } from 'node:crypto';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
 
-/** Open utterances, and the numbers that continue. */
-export interface ItemsState {
-  readonly next: number;
-  readonly finals: number;
-  readonly segments: number;
-  readonly lastItemId: string | null;
-  readonly open: readonly {
-    readonly utterance: number;
-    readonly id: string;
-    /** Words that were sent. */
-    readonly said: readonly string[];
-    readonly started: boolean;
-    readonly stopped: boolean;
-    readonly committed: boolean;
-    readonly discarded: boolean;
-  }[];
-}
-
-/** Where the audio of a session stands. Positions are bytes of PCM from its start. */
-export interface AudioState {
-  /** Audio accepted so far. */
-  readonly position: number;
-  /** The first byte that a new worker needs. */
-  readonly keepFrom: number;
-  /** Commits that are not answered yet, in order. */
-  readonly commits: readonly number[];
-}
-
-/** The input of a session; `transcriber` is absent before the first audio. */
-export interface InputState {
-  readonly uncommittedBytes: number;
-  /** `finals`: utterances completed so far. */
-  readonly transcriber?: AudioState & { readonly finals: number };
-}
-
 /**
  * Everything of a session that another gateway needs besides its events and its audio.
  * JSON, written as a whole.
@@ -53,8 +18,37 @@ export interface SessionState {
   readonly expiresAtMs: number;
   /** Events numbered so far. */
   readonly sent: number;
-  readonly items: ItemsState;
-  readonly input: InputState;
+  /** Open utterances, and the numbers that continue. */
+  readonly items: {
+    readonly next: number;
+    readonly finals: number;
+    readonly segments: number;
+    readonly lastItemId: string | null;
+    readonly open: readonly {
+      readonly utterance: number;
+      readonly id: string;
+      /** Words that were sent. */
+      readonly said: readonly string[];
+      readonly started: boolean;
+      readonly stopped: boolean;
+      readonly committed: boolean;
+      readonly discarded: boolean;
+    }[];
+  };
+  readonly input: {
+    readonly uncommittedBytes: number;
+    /** Absent before the first audio. Positions are bytes of PCM from its start. */
+    readonly transcriber?: {
+      /** Audio accepted so far. */
+      readonly position: number;
+      /** The first byte that a new worker needs. */
+      readonly keepFrom: number;
+      /** Commits that are not answered yet, in order. */
+      readonly commits: readonly number[];
+      /** Utterances completed so far. */
+      readonly finals: number;
+    };
+  };
 }
 
 /** Audio at its position in the session, in bytes of PCM. */
@@ -63,17 +57,13 @@ export interface JournalAudio {
   readonly pcm: Buffer;
 }
 
-/** What a gateway that takes a session over needs besides its state. */
-export interface SessionPast {
+/** What one gateway left and another one continues. */
+export interface AdoptedSession {
+  readonly state: SessionState;
   /** JSON, oldest first. */
   readonly events: readonly string[];
   /** Since the last completed segment. */
   readonly audio: readonly JournalAudio[];
-}
-
-/** What one gateway left and another one continues. */
-export interface AdoptedSession extends SessionPast {
-  readonly state: SessionState;
 }
 
 export const secretDigest = (secret: string): string =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type AudioState, type JournalAudio } from '../journal/session-state.js';
+import { type JournalAudio } from '../journal/session-state.js';
 import { AudioLog } from './audio-log.js';
 
 const KEPT = 6000;
@@ -73,7 +73,7 @@ describe('what a new worker gets', () => {
 });
 
 describe('the state of a transcriber', () => {
-  const restored = (state: AudioState, audio: JournalAudio[]): string => {
+  const restored = (state: AudioLog['state'], audio: JournalAudio[]): string => {
     const log = new AudioLog();
     log.restore(state, audio);
     expect(log.state.position).toBe(state.position);

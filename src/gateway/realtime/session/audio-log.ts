@@ -1,7 +1,7 @@
-import { type AudioState, type JournalAudio } from '../journal/session-state.js';
+import { type JournalAudio } from '../journal/session-state.js';
 
 /** One thing that the recogniser gets. */
-export type LogEntry =
+type LogEntry =
   | ({ readonly kind: 'audio' } & JournalAudio)
   | { readonly kind: 'commit'; readonly start: number }
   /** `reopen`: what follows is for a new stream; `end`: nothing follows. */
@@ -22,7 +22,7 @@ export class AudioLog {
 
   /** Continues the log of another gateway, with the audio that it has stored. */
   restore(
-    { position, keepFrom, commits }: AudioState,
+    { position, keepFrom, commits }: AudioLog['state'],
     stored: readonly JournalAudio[],
   ): void {
     let from = keepFrom;
@@ -38,7 +38,12 @@ export class AudioLog {
     this.#position = position;
   }
 
-  get state(): AudioState {
+  /** As `SessionState` has it. */
+  get state(): {
+    readonly position: number;
+    readonly keepFrom: number;
+    readonly commits: readonly number[];
+  } {
     const [first] = this.audio;
     return {
       position: this.#position,

@@ -2,22 +2,7 @@ import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { pause } from '../../../platform/clock/pause.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
-import { type LogEntry } from './audio-log.js';
 import { PAUSES, type Recognition } from './recognition.js';
-
-interface StreamOptions {
-  /** Longest wait for a stream, in milliseconds. */
-  readonly recoveryMs: number;
-  /**
-   * Leases a slot and opens a stream with the session's current settings. @throws
-   * DomainError when there is none.
-   */
-  open(): StreamHandle;
-  /** After `open` failed for the first stream: a slot will be free soon. */
-  slotExpected(error: DomainError): boolean;
-  /** A defect in it ends the session. */
-  run(this: void, act: () => void): void;
-}
 
 /**
  * The streams of one session, one at a time: sends what its recognition has for the
@@ -37,7 +22,19 @@ export class RecogniserStreams {
 
   constructor(
     private readonly recognition: Recognition,
-    private readonly options: StreamOptions,
+    private readonly options: {
+      /** Longest wait for a stream, in milliseconds. */
+      readonly recoveryMs: number;
+      /**
+       * Leases a slot and opens a stream with the session's current settings. @throws
+       * DomainError when there is none.
+       */
+      open(): StreamHandle;
+      /** After `open` failed for the first stream: a slot will be free soon. */
+      slotExpected(error: DomainError): boolean;
+      /** A defect in it ends the session. */
+      run(this: void, act: () => void): void;
+    },
   ) {}
 
   /** True while a slot is leased. */
@@ -87,10 +84,12 @@ export class RecogniserStreams {
     if (this.#pumping) return;
     this.#pumping = true;
     try {
-      while (this.#handle) {
+      for (let handle = this.#handle; handle; handle = this.#handle) {
         const next = this.recognition.next();
         if (!next) return;
-        await this.#send(this.#handle, next);
+        if (next.kind === 'audio') await handle.sendFrame(next.pcm);
+        else if (next.kind === 'commit') await handle.commit();
+        else await this.#finish(handle, next.kind);
       }
     } finally {
       this.#pumping = false;
@@ -121,18 +120,6 @@ export class RecogniserStreams {
     const handle = this.#handle;
     this.#handle = undefined;
     await handle?.cancel();
-  }
-
-  async #send(handle: StreamHandle, entry: LogEntry): Promise<void> {
-    switch (entry.kind) {
-      case 'audio':
-        return handle.sendFrame(entry.pcm);
-      case 'commit':
-        return handle.commit();
-      case 'reopen':
-      case 'end':
-        return this.#finish(handle, entry.kind);
-    }
   }
 
   /**

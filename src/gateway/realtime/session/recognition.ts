@@ -1,4 +1,5 @@
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
+import { laterBy, movedEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 import { warningEvent, CLOSE } from '../../../contracts/realtime/realtime-event.js';
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
@@ -7,86 +8,17 @@ import { DomainError } from '../../../core/errors/domain-error.js';
 import { type Settings } from '../../../platform/config/settings.js';
 import {
   type AdoptedSession,
-  type InputState,
   type JournalAudio,
+  type SessionState,
 } from '../journal/session-state.js';
 import { AudioLog } from './audio-log.js';
 import { decodeG711 } from './g711.js';
+import { inputPace } from './input-pace.js';
 import { type SessionActions } from './session-actions.js';
-import { inSession, TrailingFinal } from './stream-events.js';
+import { TrailingFinal } from './trailing-final.js';
 import { type SessionServices } from './session-services.js';
 import { TranscriptItems } from './transcript-items.js';
 import { UtteranceTimes } from './utterance-times.js';
-
-/**
- * For how long one side has been slowed, in milliseconds, less the time without pauses:
- * pauses now and then do not add up, consecutive ones do.
- */
-class SlowedTime {
-  #slowedMs = 0;
-  #pauseMs = 0;
-
-  /**
-   * @param pauseMs from now on, in place of what is left of the last pause
-   * @param passedMs since the last call
-   * @returns the time in all, this pause included
-   */
-  add(pauseMs: number, passedMs: number): number {
-    const leftMs = Math.max(0, this.#pauseMs - passedMs);
-    const freeMs = Math.max(0, passedMs - this.#pauseMs);
-    this.#slowedMs = Math.max(0, this.#slowedMs - freeMs) + Math.max(0, pauseMs - leftMs);
-    this.#pauseMs = Math.max(pauseMs, leftMs);
-    return this.#slowedMs;
-  }
-}
-
-/** What to do about audio that came in. */
-export interface Pace {
-  /** Milliseconds to stop reading; 0 within the bounds. */
-  readonly pauseMs: number;
-  /** Slowing did not help: the client sends too fast, or the recogniser is too slow. */
-  readonly lost?: 'client' | 'recogniser';
-}
-
-/** The recogniser may catch up at any time, so it is checked again after this. */
-const LONGEST_WAIT_MS = 1000;
-
-/**
- * A lead shrinks by this rate: real time after a burst, or a fast clock, is forgiven
- * in the end.
- */
-const REAL_TIME = 1.25;
-
-/**
- * How far a client is ahead of real time, and the recogniser behind the client, in
- * milliseconds of audio. Time without audio is not credited, except while it was away.
- * Slowed, then warned, then closed: at twice the bound, or when reading had to stop for
- * the length of the bound in all.
- */
-export class InputPace {
-  readonly #client = new SlowedTime();
-  readonly #recogniser = new SlowedTime();
-  #aheadMs = 0;
-  #lastMs: number | undefined;
-
-  constructor(private readonly boundMs: number) {}
-
-  /** @param backlogMs audio that the recogniser has not taken */
-  received(audioMs: number, backlogMs: number, nowMs: number): Pace {
-    const passedMs = this.#lastMs === undefined ? 0 : nowMs - this.#lastMs;
-    this.#lastMs = nowMs;
-    this.#aheadMs = Math.max(0, this.#aheadMs - REAL_TIME * passedMs) + audioMs;
-    const fastMs = Math.max(0, this.#aheadMs - this.boundMs);
-    const slowMs = Math.min(LONGEST_WAIT_MS, Math.max(0, backlogMs - this.boundMs));
-    const pauseMs = Math.max(fastMs, slowMs);
-    const hasteMs = this.#client.add(fastMs, passedMs);
-    const waitMs = this.#recogniser.add(slowMs, passedMs);
-    // Only audio that was sent after reading had stopped can get to twice the bound.
-    if (this.#aheadMs > 2 * this.boundMs || hasteMs > this.boundMs)
-      return { pauseMs, lost: 'client' };
-    return waitMs > this.boundMs ? { pauseMs, lost: 'recogniser' } : { pauseMs };
-  }
-}
 
 /** Between two attempts to get a slot, in milliseconds. */
 export const PAUSES = { firstMs: 50, longestMs: 1000 };
@@ -119,7 +51,7 @@ export class Recognition {
   readonly items: TranscriptItems;
   readonly #log = new AudioLog();
   readonly #times: UtteranceTimes;
-  readonly #pace: InputPace;
+  readonly #pace: ReturnType<typeof inputPace>;
   readonly #limits: Settings['realtime'];
   #receivedBytes = 0;
   #uncommittedBytes = 0;
@@ -142,7 +74,7 @@ export class Recognition {
     adopted?: AdoptedSession,
   ) {
     this.#limits = services.settings.realtime;
-    this.#pace = new InputPace(this.#limits.maxAheadMs);
+    this.#pace = inputPace(this.#limits.maxAheadMs);
     this.#times = new UtteranceTimes((fact, ms) => session.count(fact, ms));
     this.items = new TranscriptItems(
       event => session.send(event),
@@ -162,7 +94,7 @@ export class Recognition {
     this.#log.restore(input.transcriber, audio);
   }
 
-  get state(): InputState {
+  get state(): SessionState['input'] {
     const uncommittedBytes = this.#uncommittedBytes;
     if (!this.begun) return { uncommittedBytes };
     return {
@@ -355,7 +287,7 @@ export class Recognition {
   /** Faster than real time, or than the recogniser: slowed, then warned, then closed. */
   #keepPace(audioMs: number, nowMs: number): void {
     const backlogMs = (1000 * this.#log.waitingBytes) / this.#bytesPerSecond;
-    const { pauseMs, lost } = this.#pace.received(audioMs, backlogMs, nowMs);
+    const { pauseMs, lost } = this.#pace(audioMs, backlogMs, nowMs);
     if (lost === 'client') return this.session.fail(tooFast(), CLOSE.policyViolation);
     if (lost === 'recogniser') return this.session.fail(tooSlow(), CLOSE.tryAgainLater);
     if (pauseMs <= 0) return;
@@ -382,3 +314,14 @@ const tooSlow = (): DomainError =>
 /** Bytes of one second as sent by the client. */
 const sentBytesPerSecond = ({ encoding, sampleRate }: SessionConfig['format']): number =>
   encoding === 'pcm16' ? 2 * sampleRate : sampleRate;
+/**
+ * The event with the session's utterance number and times.
+ * @param utterances completed before this stream
+ * @param startS second of the session at which the stream begins
+ */
+function inSession(event: StreamEvent, utterances: number, startS: number): StreamEvent {
+  const utterance = event.utterance + utterances;
+  return event.type === 'partial' || event.type === 'final'
+    ? movedEvent(event, utterance, startS)
+    : { ...event, utterance, at: laterBy(event.at, startS) };
+}

@@ -16,8 +16,6 @@ export interface SpokenText {
   readonly metadata: Fields | null;
 }
 
-export type HushReason = 'client_cancelled' | 'turn_detected';
-
 /** What a session does about its client's messages and its recogniser's results. */
 export interface SessionActions {
   send(event: ServerEvent): void;
@@ -31,7 +29,7 @@ export interface SessionActions {
   slowDown(ms: number): void;
   /** @throws DomainError about the text, the voice or the model */
   speak(request: SpokenText): void;
-  hush(reason: HushReason): void;
+  hush(reason: 'client_cancelled' | 'turn_detected'): void;
   count(fact: SessionFact, ms?: number): void;
   /** Final text has arrived for that much audio. */
   recognised(audioSeconds: number): void;

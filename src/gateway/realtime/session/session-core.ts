@@ -44,39 +44,22 @@ const PATHS = {
   },
 } as const;
 
-interface Honouring {
-  readonly catalog: ModelCatalog;
-  readonly ignored: IgnoredFields;
-}
-
 /**
- * The session with an update applied. Fields that only advise and cannot be honoured are
- * added to `ignored` (D-34).
- * @throws DomainError naming the field; nothing is applied then.
- */
-function updatedSession(
-  value: unknown,
-  {
-    current,
-    dialect,
-    catalog,
-    ignored,
-  }: Honouring & { current: SessionConfig; dialect: Dialect },
-): SessionConfig {
-  const next =
-    dialect === 'ga'
-      ? readSession(value, current, ignored)
-      : readOlderSession(value, current, ignored);
-  return resolveSession(next, { catalog, ignored, path: PATHS[dialect].transcription });
-}
-
-/**
- * The session with what its model can honour.
+ * The session with what its model can honour. Fields that only advise and cannot be
+ * honoured are added to `ignored` (D-34).
  * @throws DomainError for what changes the meaning and cannot be honoured
  */
 export function resolveSession(
   wanted: SessionConfig,
-  { catalog, ignored, path }: Honouring & { path: string },
+  {
+    catalog,
+    ignored,
+    path,
+  }: {
+    readonly catalog: ModelCatalog;
+    readonly ignored: IgnoredFields;
+    readonly path: string;
+  },
 ): SessionConfig {
   const spec = at(`${path}.model`, () => catalog.getOfKind(wanted.model, 'stt'));
   const { languages = [], ...config } = wanted;
@@ -112,7 +95,7 @@ function chosenLanguage(
  * The model of the session, if it can transcribe what the session
  * wants. @throws DomainError
  */
-export function demandTranscribing(
+function demandTranscribing(
   config: SessionConfig,
   catalog: ModelCatalog,
   path = 'session',
@@ -246,6 +229,11 @@ export class SessionCore {
     }
   }
 
+  /** The model, if it can transcribe what the session wants. @throws DomainError */
+  demandModel(): ModelSpec {
+    return demandTranscribing(this.config, this.services.catalog);
+  }
+
   /** The response has ended. */
   responded(): void {
     this.#responseId = undefined;
@@ -287,7 +275,10 @@ export class SessionCore {
     const { config: current, dialect } = this;
     const { catalog, settings } = this.services;
     const ignored = new IgnoredFields(settings.compat.strict);
-    const next = updatedSession(value, { current, dialect, catalog, ignored });
+    const read = dialect === 'ga' ? readSession : readOlderSession;
+    const path = PATHS[dialect].transcription;
+    const wanted = read(value, current, ignored);
+    const next = resolveSession(wanted, { catalog, ignored, path });
     if (this.recognition.begun) demandSameFormat(next, current, dialect);
     this.recognition.config = next;
     if (needsNewStream(current, next)) this.recognition.reopen();

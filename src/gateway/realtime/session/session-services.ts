@@ -4,10 +4,12 @@ import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js
 import { type SessionConfig } from '../../../contracts/realtime/session-config.js';
 import { type KeyTerms } from '../../../core/access/key-terms.js';
 import { RequestPriority } from '../../../core/request/request-priority.js';
-import { type Settlement } from '../../../core/request/settlement.js';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { Settings } from '../../../platform/config/settings.js';
-import { InferenceService } from '../../inference/inference.service.js';
+import {
+  type InferenceCaller,
+  InferenceService,
+} from '../../inference/inference.service.js';
 import { ModelCatalog } from '../../models/model-catalog.js';
 import { type StreamHandle } from '../../worker-pool/stream-handle.js';
 import { WorkerPoolService } from '../../worker-pool/worker-pool.service.js';
@@ -15,28 +17,7 @@ import { WrittenForm } from '../../written-form/written-form.js';
 import { SessionActivity } from './session-activity.js';
 import { type SpokenText } from './session-actions.js';
 import { UtteranceStream } from './utterance-stream.js';
-import { parseSpeech, speechWork, SpeechStream } from '../../audio/speech.service.js';
-
-/** Speech on its way. */
-export interface Speech {
-  /** PCM s16le mono at 24 kHz; destroyed with the error when the synthesis fails. */
-  readonly audio: Readable;
-  /** Never rejects. */
-  readonly settled: Promise<Settlement>;
-  cancel(): void;
-}
-
-/** What a session says in one utterance, for a model without live streams. */
-interface UtteranceOrder {
-  readonly id: string;
-  readonly model: string;
-  /** A whole file. */
-  readonly wav: Buffer;
-  readonly durationS: number;
-  readonly language: string;
-  readonly prompt: string;
-  readonly owner: Principal;
-}
+import { parseSpeech, startSpeech } from '../../audio/start-speech.js';
 
 /**
  * What every live session uses. Its requests go through the scheduler at REALTIME priority
@@ -78,10 +59,10 @@ export class SessionServices {
         voiceActivity: turnDetection ?? undefined,
         interim: this.#interim(model),
         recognise: (wav, durationS, name) =>
-          this.#recognise({
-            ...{ id: `${sessionId}.${name}`, model, wav, durationS },
-            ...{ language, prompt, owner },
-          }),
+          this.#recognise(
+            { ...owner, id: `${sessionId}.${name}` },
+            { model, wav, durationS, language, prompt },
+          ),
       });
     return this.pool.openStream(model, {
       sessionId,
@@ -123,6 +104,8 @@ export class SessionServices {
   }
 
   /**
+   * @returns PCM s16le mono at 24 kHz, destroyed with the error when the synthesis fails,
+   *   and how it ended, which never rejects
    * @throws DomainError about the text, the voice or the model, or
    *   `queue_full`, `shutting_down`.
    */
@@ -130,7 +113,7 @@ export class SessionServices {
     { id, text, voice, speed }: SpokenText,
     tenant: string,
     terms: KeyTerms | undefined,
-  ): Speech {
+  ) {
     const body = {
       model: this.settings.realtime.speechModel,
       input: text,
@@ -139,16 +122,38 @@ export class SessionServices {
       response_format: 'pcm',
     };
     const params = parseSpeech(body, this.catalog, this.settings.compat);
-    const output = new SpeechStream(this.settings.speech.maxBufferedBytes);
     const caller = { id, tenant, terms, priority: RequestPriority.REALTIME };
-    const speech = this.inference.start(caller, speechWork(params, output), { output });
-    const settled = speech.settled.then(({ settlement }) => settlement);
-    return { audio: output.audio, settled, cancel: () => speech.cancel('client') };
+    const { maxBufferedBytes } = this.settings.speech;
+    const { audio, request } = startSpeech(
+      this.inference,
+      caller,
+      params,
+      maxBufferedBytes,
+    );
+    const settled = request.settled.then(({ settlement }) => settlement);
+    return { audio, settled, cancel: () => request.cancel('client') };
   }
 
-  /** @throws DomainError, such as `queue_full` */
-  #recognise({ id, model, wav, durationS, owner, ...fields }: UtteranceOrder) {
-    const { tenant, terms } = owner;
+  /**
+   * What a session says in one utterance, for a model without live streams.
+   * @throws DomainError, such as `queue_full`
+   */
+  #recognise(
+    { id, tenant, terms }: Pick<InferenceCaller, 'id' | 'tenant' | 'terms'>,
+    {
+      model,
+      wav,
+      durationS,
+      ...fields
+    }: {
+      readonly model: string;
+      /** A whole file. */
+      readonly wav: Buffer;
+      readonly durationS: number;
+      readonly language: string;
+      readonly prompt: string;
+    },
+  ) {
     const caller = { id, tenant, terms, priority: RequestPriority.REALTIME };
     const audio = {
       size: wav.length,

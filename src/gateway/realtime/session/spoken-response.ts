@@ -1,14 +1,9 @@
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { type HushReason, type SpokenText } from './session-actions.js';
+import { type SpokenText } from './session-actions.js';
 import { type SessionOutbox } from './session-outbox.js';
-import { type Speech } from './session-services.js';
+import { type SessionServices } from './session-services.js';
 import { newItemId, type TranscriptItems } from './transcript-items.js';
-
-type Ending =
-  | { readonly status: 'completed' }
-  | { readonly status: 'cancelled'; readonly reason: HushReason }
-  | { readonly status: 'failed'; readonly error: DomainError };
 
 /**
  * One `response.create` being spoken: OpenAI's sequence of events around the audio
@@ -22,7 +17,7 @@ export class SpokenResponse {
 
   constructor(
     private readonly request: SpokenText,
-    private readonly speech: Speech,
+    private readonly speech: ReturnType<SessionServices['speak']>,
     private readonly outbox: SessionOutbox,
     items: TranscriptItems,
   ) {
@@ -39,10 +34,10 @@ export class SpokenResponse {
   }
 
   /** No more audio is sent from now on; the synthesis stops. */
-  cancel(reason: HushReason): void {
+  cancel(reason: string): void {
     if (this.#done) return;
     this.speech.cancel();
-    this.#end({ status: 'cancelled', reason });
+    this.#end('cancelled', { reason });
   }
 
   #begin(): void {
@@ -61,20 +56,18 @@ export class SpokenResponse {
     try {
       await this.#pump();
       const settlement = await this.speech.settled;
-      this.#end(
-        settlement.status === 'completed'
-          ? settlement
-          : { status: 'failed', error: settlement.error },
-      );
-    } catch (error) {
-      const known =
-        error instanceof DomainError
-          ? error
+      if (settlement.status !== 'completed') throw settlement.error;
+      this.#end('completed');
+    } catch (thrown) {
+      const error =
+        thrown instanceof DomainError
+          ? thrown
           : new DomainError(
               'engine_failed',
               'The speech synthesis stopped before its end.',
             );
-      this.#end({ status: 'failed', error: known });
+      const { type } = errorDefinition(error);
+      this.#end('failed', { error: { type, code: error.code, message: error.message } });
     }
   }
 
@@ -92,18 +85,20 @@ export class SpokenResponse {
     }
   }
 
-  #end(ending: Ending): void {
+  /** @param details why, unless it is completed */
+  #end(status: 'completed' | 'cancelled' | 'failed', details?: object): void {
     if (this.#done) return;
     this.#done = true;
     const { text: transcript } = this.request;
-    const status = ending.status === 'completed' ? 'completed' : 'incomplete';
-    const item = assistantItem(this.#itemId, status, transcript);
+    const state = status === 'completed' ? status : 'incomplete';
+    const item = assistantItem(this.#itemId, state, transcript);
     this.#sendPart('output_audio.done', {});
     this.#sendPart('output_audio_transcript.done', { transcript });
     this.#sendPart('content_part.done', { part: { type: 'audio', transcript } });
     this.#sendAbout('output_item.done', { item });
     this.#sendItem('done', item);
-    const response = this.#view(ending.status, detailsOf(ending), [item]);
+    const why = details ? { type: status, ...details } : null;
+    const response = this.#view(status, why, [item]);
     this.outbox.send({ type: 'response.done', response });
     this.#ended.resolve();
   }
@@ -147,23 +142,6 @@ export class SpokenResponse {
     };
   }
 }
-
-function detailsOf(ending: Ending): unknown {
-  switch (ending.status) {
-    case 'completed':
-      return null;
-    case 'cancelled':
-      return { type: 'cancelled', reason: ending.reason };
-    case 'failed': {
-      const { message, code } = ending.error;
-      return {
-        type: 'failed',
-        error: { type: errorDefinition(ending.error).type, code, message },
-      };
-    }
-  }
-}
-
 /** Speech of a response as an item of the conversation. */
 const assistantItem = (id: string, status: string, transcript?: string) => ({
   id,

@@ -1,12 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
-import { StableText } from './transcript-items.js';
+import { TranscriptItems } from './transcript-items.js';
 
 /** Every delta that is not empty. */
 const deltas = (guesses: string[], final: string): string[] => {
-  const text = new StableText();
-  return [...guesses.map(guess => text.partial(guess)), text.final(final)].filter(
-    Boolean,
-  );
+  const sent: string[] = [];
+  const items = new TranscriptItems(({ type, delta }) => {
+    if (type.endsWith('.delta')) sent.push(String(delta));
+  });
+  for (const text of guesses) items.receive({ type: 'partial', utterance: 0, text });
+  items.receive({
+    type: 'final',
+    utterance: 0,
+    text: final,
+    start: 0,
+    end: 1,
+    words: [],
+  });
+  return sent;
 };
 const thrice = (guess: string): string[] => [guess, guess, guess];
 

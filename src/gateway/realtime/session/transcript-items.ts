@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 import { errorEvent, userItem } from '../../../contracts/realtime/realtime-event.js';
 import { type DomainError } from '../../../core/errors/domain-error.js';
-import { type ItemsState } from '../journal/session-state.js';
+import { type SessionState } from '../journal/session-state.js';
 import { type SessionActions } from './session-actions.js';
 
 const SPACELESS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}`;
@@ -24,7 +24,7 @@ const AGREEMENT = 3;
  * What was sent is not revised. When the recogniser revises it, the rest is appended
  * where it fits best, and only the completed transcript is right (README "Deltas").
  */
-export class StableText {
+class StableText {
   #hypotheses: (readonly string[])[] = [];
   #sent: readonly string[];
 
@@ -118,7 +118,7 @@ export class TranscriptItems {
   constructor(
     private readonly send: SessionActions['send'],
     private readonly written: (spoken: string) => string = spoken => spoken,
-    state?: ItemsState,
+    state?: SessionState['items'],
   ) {
     if (!state) return;
     this.#next = state.next;
@@ -130,7 +130,7 @@ export class TranscriptItems {
   }
 
   /** What another gateway needs to continue. */
-  get state(): ItemsState {
+  get state(): SessionState['items'] {
     const open = [...this.#open].map(([utterance, { text, ...item }]) => ({
       utterance,
       ...item,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type Transcript } from '@switchyard/engine-api/speech-recognizer.js';
 import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { UtteranceStream, VoiceLevel } from './utterance-stream.js';
+import { UtteranceStream, voiceLevel } from './utterance-stream.js';
 
 const RATE = 24_000;
 const VAD = { threshold: 0.5, prefixPaddingMs: 300, silenceDurationMs: 500 };
@@ -213,22 +213,22 @@ describe('UtteranceStream', () => {
 });
 
 describe('VoiceLevel', () => {
-  const judge = (level: VoiceLevel, amplitude: number, frames: number) => {
+  const judge = (level: (frame: Buffer) => number, amplitude: number, frames: number) => {
     let last = 0;
-    for (let index = 0; index < frames; index++) last = level.speech(pcm(32, amplitude));
+    for (let index = 0; index < frames; index++) last = level(pcm(32, amplitude));
     return last;
   };
 
   it('is sure of speech above the noise of the room, whether that is quiet or loud', () => {
     for (const noise of [0.0001, 0.01, 0.05]) {
-      const level = new VoiceLevel();
+      const level = voiceLevel();
       expect(judge(level, noise, 100)).toBeLessThan(0.1);
       expect(judge(level, noise * 10 + 0.02, 5)).toBeGreaterThan(0.9);
     }
   });
 
   it('takes a noise that lasts 3 s for the room', () => {
-    const level = new VoiceLevel();
+    const level = voiceLevel();
     expect(judge(level, 0.1, 10)).toBeGreaterThan(0.9);
     expect(judge(level, 0.1, 100)).toBeLessThan(0.1);
   });

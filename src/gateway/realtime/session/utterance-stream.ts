@@ -24,20 +24,21 @@ const LEAST_SPEECH = -50;
 const EVEN_DB = 9;
 const SLOPE_DB = 3;
 
-/** How likely a frame is speech, by its level above the noise of the last seconds. */
-export class VoiceLevel {
-  readonly #levels = new Float32Array(MEMORY).fill(FIRST_NOISE);
-  #next = 0;
-
-  /** @param frame PCM s16le. @returns 0..1 */
-  speech(frame: Buffer): number {
+/**
+ * How likely a frame of PCM s16le is speech, 0..1, by its level above the noise of the
+ * last seconds.
+ */
+export function voiceLevel() {
+  const levels = new Float32Array(MEMORY).fill(FIRST_NOISE);
+  let next = 0;
+  return (frame: Buffer): number => {
     const level = decibels(frame);
-    this.#levels[this.#next] = Math.max(LEAST_NOISE, level);
-    this.#next = (this.#next + 1) % MEMORY;
+    levels[next] = Math.max(LEAST_NOISE, level);
+    next = (next + 1) % MEMORY;
     if (level < LEAST_SPEECH) return 0;
-    const noise = Math.min(...this.#levels);
+    const noise = Math.min(...levels);
     return 1 / (1 + Math.exp(-(level - noise - EVEN_DB) / SLOPE_DB));
-  }
+  };
 }
 
 function decibels(frame: Buffer): number {
@@ -51,14 +52,6 @@ function decibels(frame: Buffer): number {
 const MOST_WAITING = 3;
 const BYTES = 2;
 
-/** Recognises the beginning of an utterance while it is being spoken. */
-interface Interim {
-  /** Speech that must be new since the last time. */
-  readonly everyS: number;
-  /** The recogniser has nothing else to do. */
-  isIdle(): boolean;
-}
-
 interface RecognisedUtterance {
   /** @throws DomainError */
   readonly transcript: Promise<Transcript>;
@@ -71,7 +64,7 @@ interface RecognisedUtterance {
  */
 export class UtteranceStream implements StreamHandle {
   readonly #end = Promise.withResolvers<void>();
-  readonly #level = new VoiceLevel();
+  readonly #speech = voiceLevel();
   readonly #tracker: VoiceActivityTracker | undefined;
   readonly #frameBytes: number;
   readonly #running = new Set<RecognisedUtterance>();
@@ -100,8 +93,18 @@ export class UtteranceStream implements StreamHandle {
       readonly sampleRate: number;
       /** Absent: utterances end with a commit only. */
       readonly voiceActivity?: VoiceActivityOptions | undefined;
-      /** Absent: no text before the end of an utterance. */
-      readonly interim?: Interim | undefined;
+      /**
+       * Recognises the beginning of an utterance while it is being spoken; absent: no text
+       * before its end.
+       */
+      readonly interim?:
+        | {
+            /** Speech that must be new since the last time. */
+            readonly everyS: number;
+            /** The recogniser has nothing else to do. */
+            isIdle(): boolean;
+          }
+        | undefined;
       /**
        * Recognises one utterance, a request of its own.
        * @param wav a whole file. @param seconds of it. @param name `2`: the third;
@@ -190,7 +193,7 @@ export class UtteranceStream implements StreamHandle {
       const at = this.#judged - this.#from;
       const frame = this.#audio.subarray(at, at + this.#frameBytes);
       this.#judged += this.#frameBytes;
-      const event = tracker.next(this.#level.speech(frame));
+      const event = tracker.next(this.#speech(frame));
       if (event) this.#spoken(event);
       if (
         tracker.speaking &&

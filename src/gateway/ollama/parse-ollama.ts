@@ -1,11 +1,13 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { type ClassConstructor } from 'class-transformer';
 import { z } from 'zod';
 import {
-  type OllamaChatRequest,
-  type OllamaGenerateRequest,
+  OllamaChatRequest,
+  OllamaGenerateRequest,
 } from '../../contracts/ollama/ollama.dto.js';
+import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { samplingIn } from '../../contracts/openai/generation.dto.js';
-import { type IgnoredFields } from '../../contracts/openai/ignored-fields.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { readObject } from '../../contracts/schema/field-problems.js';
 import {
   ANY_TEXT,
@@ -16,8 +18,12 @@ import {
   optional,
   textOr,
 } from '../../contracts/schema/rules.js';
-import { callOf, imagePart, streamed, thinking } from '../text/chat-body.js';
+import { parseDto } from '../http/dto-validation.js';
+import { type Strictness } from '../models/model-abilities.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
+import { callOf, imagePart, streamed, thinking, translated } from '../text/chat-body.js';
 import { type ParamNames } from '../text/param-names.js';
+import { parseChat, parseCompletion } from '../text/parse-generation.js';
 
 const MOST = 10_000;
 const IMAGES = defaulted(z.array(filled(), 'must be a list of texts').max(100), []);
@@ -64,25 +70,81 @@ export const PARAMS_OF_OLLAMA: ParamNames = [
   [/^(seed|stop|temperature|top_\w|min_p|\w+_penalty)\b/, 'options.$1'],
 ];
 
+const FORMS = { chat: OllamaChatRequest, generate: OllamaGenerateRequest };
+
+/** Clients add `:latest` to names without a tag. */
+export function servedName(name: unknown, catalog: ModelCatalog): unknown {
+  if (typeof name !== 'string' || !name.endsWith(':latest')) return name;
+  const isKnown = catalog.byName.has(name);
+  return isKnown ? name : name.slice(0, -':latest'.length);
+}
+
+/** @throws DomainError for the first thing wrong with the fields of one value */
+export function readOllama<T extends object>(
+  type: ClassConstructor<T>,
+  fields: Fields,
+  catalog: ModelCatalog,
+  { strict }: Strictness,
+) {
+  const body = { ...fields, model: servedName(fields.model, catalog) };
+  const ignored = new IgnoredFields(strict);
+  ignored.settle(rulesOf(type), body);
+  return { body, ignored, dto: parseDto(type, body) };
+}
+
+/** @throws DomainError for the first thing wrong with the body */
+export function parseOllama(
+  form: keyof typeof FORMS,
+  fields: Fields,
+  catalog: ModelCatalog,
+  compat: Strictness,
+) {
+  const type: ClassConstructor<OllamaChatRequest | OllamaGenerateRequest> = FORMS[form];
+  const { body, ignored, dto } = readOllama(type, fields, catalog, compat);
+  const asked =
+    dto instanceof OllamaChatRequest
+      ? chatOfOllama(dto, body, ignored)
+      : promptOfOllama(dto, body, ignored);
+  const parse = 'prompt' in asked ? parseCompletion : parseChat;
+  return { stream: dto.stream, ...translated(asked, ignored, catalog, compat, parse) };
+}
+
 /**
- * As a chat, which is the one form of a conversation that engines know (D-30).
+ * How clients of Ollama load a model: nothing is to be answered.
+ * @returns undefined: there is
  * @throws DomainError for the first thing wrong with the body
  */
-export function chatOfOllama(
-  dto: OllamaChatRequest,
-  body: Fields,
-  ignored: IgnoredFields,
+export function parseLoad(
+  form: keyof typeof FORMS,
+  fields: Fields,
+  catalog: ModelCatalog,
+  compat: Strictness,
 ) {
+  const { messages, prompt, images } = fields;
+  const isLoad =
+    form === 'chat'
+      ? Array.isArray(messages ?? []) && !(messages as unknown[] | undefined)?.length
+      : (prompt ?? '') === '' && images === undefined;
+  if (!isLoad) return undefined;
+  const asked = { messages: [], ...fields };
+  const type: ClassConstructor<Pick<OllamaChatRequest, 'model'>> = FORMS[form];
+  const { dto, ignored } = readOllama(type, asked, catalog, compat);
+  return { model: catalog.getOfKind(dto.model, 'llm'), ignored: ignored.paths };
+}
+
+/** As a chat, which is the one form of a conversation that engines know (D-30). */
+function chatOfOllama(dto: OllamaChatRequest, body: Fields, ignored: IgnoredFields) {
   const { messages } = readObject(MESSAGES, body);
+  const { tools = [] } = dto;
   return {
     ...usual(dto, body, ignored),
     messages: chatMessages(messages),
-    ...toolsOf(dto),
+    ...(tools.length > 0 && { tools }),
   };
 }
 
 /** A chat of one question, or with `raw` the body of a completion. */
-export function promptOfOllama(
+function promptOfOllama(
   dto: OllamaGenerateRequest,
   body: Fields,
   ignored: IgnoredFields,
@@ -97,9 +159,6 @@ export function promptOfOllama(
   const asked = { role: 'user', content: withImages(dto.prompt, images) };
   return { ...fields, messages: [...system, asked] };
 }
-
-const toolsOf = ({ tools }: OllamaChatRequest): Fields =>
-  tools && tools.length > 0 ? { tools } : {};
 
 function usual(
   { model, stream }: OllamaChatRequest | OllamaGenerateRequest,
@@ -143,20 +202,16 @@ function formatOf(format: string | Fields | undefined): Fields {
   };
 }
 
-interface OpenCall {
-  readonly id: string;
-  readonly name: string;
-}
-
 /** Calls have no ids there: a result answers the oldest open call of its tool. */
 function chatMessages(messages: readonly OllamaMessage[]): readonly Fields[] {
-  const open: OpenCall[] = [];
+  /** Names by id. */
+  const open = new Map<string, string>();
   return messages.map((message, at) => {
     if (message.role === 'tool') return resultOf(message, open);
     const { role, content, thinking: thoughts, images, tool_calls: calls } = message;
     const made = calls.map(({ function: { name, arguments: given } }, index) => {
       const id = `call_${at}_${index}`;
-      open.push({ id, name });
+      open.set(id, name);
       return callOf(id, name, JSON.stringify(given));
     });
     const isCall = made.length > 0;
@@ -170,12 +225,14 @@ function chatMessages(messages: readonly OllamaMessage[]): readonly Fields[] {
 }
 
 function resultOf(
-  { content, tool_name: name, tool_call_id: id }: OllamaMessage,
-  open: OpenCall[],
+  { content, tool_name: name, tool_call_id: given }: OllamaMessage,
+  open: Map<string, string>,
 ) {
-  const found = open.findIndex(call => call.id === id || call.name === name);
-  const [call] = open.splice(Math.max(0, found), 1);
-  return { role: 'tool', tool_call_id: id ?? call?.id ?? 'call', content };
+  const calls = [...open];
+  const call = calls.find(([id, called]) => id === given || called === name) ?? calls[0];
+  const id = call?.[0] ?? 'call';
+  open.delete(id);
+  return { role: 'tool', tool_call_id: given ?? id, content };
 }
 
 /** Beginnings of base64. */

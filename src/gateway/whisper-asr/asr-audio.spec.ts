@@ -1,15 +1,13 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { streamedWavHeader } from '../../contracts/formats/speech.js';
-import { rawPcmAsWav } from './whisper-asr.service.js';
+import { asrAudio } from './asr-audio.js';
 
 async function collect(chunks: readonly Buffer[], mostSeconds?: number): Promise<Buffer> {
   const collected: Buffer[] = [];
-  for await (const chunk of rawPcmAsWav(
-    Readable.from(chunks) as AsyncIterable<Buffer>,
-    mostSeconds,
-  ))
-    collected.push(chunk);
+  const { receive } = asrAudio({ encode: false }, mostSeconds);
+  const source = Readable.from(chunks) as AsyncIterable<Buffer>;
+  for await (const chunk of receive!(source)) collected.push(chunk);
   return Buffer.concat(collected);
 }
 

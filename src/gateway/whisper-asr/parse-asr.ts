@@ -1,27 +1,15 @@
 import { inWordsOf, type ParamNames, renamed } from '../text/param-names.js';
-import { Injectable } from '@nestjs/common';
-import { type FastifyReply } from 'fastify';
-import {
-  AsrQueryDto,
-  DetectedLanguageDto,
-  DetectLanguageQueryDto,
-} from '../../contracts/whisper-asr/asr.dto.js';
-import { type FormSource } from '../http/multipart-form.js';
+import { AsrQueryDto } from '../../contracts/whisper-asr/asr.dto.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { unsupportedField } from '../../contracts/schema/field-problems.js';
-import { languageName } from '../../contracts/formats/language-name.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { Settings } from '../../platform/config/settings.js';
-import { ModelCatalog } from '../models/model-catalog.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
 import {
   type ParsedTranscription,
   parseTranscription,
   parseTranslation,
 } from '../audio/parse-transcription.js';
-import { TranscriptionService } from '../audio/transcription.service.js';
-import { type FileRules } from '../audio/upload-reader.js';
 import { type Strictness } from '../models/model-abilities.js';
-import { streamedWavHeader } from '../../contracts/formats/speech.js';
 import {
   formatVerboseJson,
   formatSrt,
@@ -88,40 +76,6 @@ function tsv({ segments }: Transcript): string {
   return `${['start\tend\ttext', ...rows].join('\n')}\n`;
 }
 
-const RATE = 16_000;
-
-const RIFF = 'RIFF';
-
-/**
- * Headerless 16 kHz mono s16le as a WAV file. What begins as a WAV file does stays
- * as it is.
- * @param mostSeconds the rest is read and dropped
- */
-export async function* rawPcmAsWav(
-  source: AsyncIterable<Buffer>,
-  mostSeconds = Infinity,
-): AsyncGenerator<Buffer> {
-  let left = mostSeconds * RATE * 2;
-  let head: Buffer = Buffer.alloc(0);
-  let begun = false;
-  for await (const chunk of source) {
-    const bytes = begun ? chunk : Buffer.concat([head, chunk]);
-    if (!begun && bytes.length < RIFF.length) {
-      head = bytes;
-      continue;
-    }
-    if (!begun) yield* beginning(bytes);
-    begun = true;
-    if (left > 0) yield bytes.subarray(0, left);
-    left -= bytes.length;
-  }
-  if (!begun && head.length > 0) yield Buffer.concat([streamedWavHeader(RATE), head]);
-}
-
-function* beginning(bytes: Buffer): Generator<Buffer> {
-  if (bytes.toString('latin1', 0, RIFF.length) !== RIFF) yield streamedWavHeader(RATE);
-}
-
 /** Names of OpenAI's fields as this route spells them. */
 const OWN_NAMES: ParamNames = [
   [/^prompt$/, 'initial_prompt'],
@@ -186,66 +140,4 @@ function withoutEffect(param: string): DomainError {
     : new DomainError('unsupported_parameter', `\`${param}\` needs output=json.`, {
         param,
       });
-}
-
-/** What Whisper looks at to tell a language. */
-const DETECTION_SECONDS = 30;
-
-/** The routes of whisper-asr-webservice, which subtitle programs such as Bazarr call. */
-@Injectable()
-export class WhisperAsrService {
-  constructor(
-    private readonly transcripts: TranscriptionService,
-    private readonly catalog: ModelCatalog,
-    private readonly settings: Settings,
-  ) {}
-
-  /** `POST /asr`. @throws DomainError for everything that is not an answer */
-  transcribe(query: AsrQueryDto, form: FormSource, reply: FastifyReply): Promise<void> {
-    query.model ??= this.settings.compat.asrModel;
-    const parsed = parseAsr(query, this.catalog, this.settings.compat);
-    return this.transcripts.answer(form, reply, () => parsed, audioOf(query));
-  }
-
-  /** `POST /detect-language`. @throws DomainError for everything that is not an answer */
-  detectLanguage(
-    query: DetectLanguageQueryDto,
-    form: FormSource,
-    reply: FastifyReply,
-  ): Promise<void> {
-    const model = query.model ?? this.settings.compat.asrModel;
-    const parsed = parseTranscription({ model }, this.catalog, this.settings.compat);
-    const [only, ...others] = parsed.model.languages;
-    const write: ParsedTranscription['write'] = ({ language }) => {
-      const heard = language === '' && others.length === 0 ? only : language;
-      return {
-        contentType: 'application/json; charset=utf-8',
-        body: JSON.stringify(detected(heard ?? '')),
-      };
-    };
-    const audio = audioOf(query, DETECTION_SECONDS);
-    return this.transcripts.answer(form, reply, () => ({ ...parsed, write }), audio);
-  }
-}
-
-const audioOf = (
-  { encode }: DetectLanguageQueryDto,
-  mostSeconds?: number,
-): FileRules => ({
-  part: 'audio_file',
-  receive: encode ? undefined : source => rawPcmAsWav(source, mostSeconds),
-});
-
-function detected(tag: string): DetectedLanguageDto {
-  if (tag === '')
-    throw new DomainError(
-      'engine_failed',
-      'The model does not tell which language it recognised.',
-    );
-  const [code = tag] = tag.split('-', 1);
-  return {
-    detected_language: languageName(tag),
-    language_code: code.toLowerCase(),
-    confidence: null,
-  };
 }

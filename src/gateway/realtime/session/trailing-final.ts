@@ -1,4 +1,3 @@
-import { laterBy, movedEvent } from '@switchyard/engine-api/speech-recognizer.js';
 import { type StreamEvent } from '../../../contracts/grpc/call.codec.js';
 
 /**
@@ -33,20 +32,4 @@ export class TrailingFinal {
   get endS(): number | undefined {
     return this.#held?.end;
   }
-}
-
-/**
- * The event with the session's utterance number and times.
- * @param utterances completed before this stream
- * @param startS second of the session at which the stream begins
- */
-export function inSession(
-  event: StreamEvent,
-  utterances: number,
-  startS: number,
-): StreamEvent {
-  const utterance = event.utterance + utterances;
-  return event.type === 'partial' || event.type === 'final'
-    ? movedEvent(event, utterance, startS)
-    : { ...event, utterance, at: laterBy(event.at, startS) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { TrailingFinal } from './stream-events.js';
+import { TrailingFinal } from './trailing-final.js';
 
 const final = (utterance: number, text = '') =>
   ({

@@ -1,9 +1,20 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { type CreateMessageRequest } from '../../contracts/messages/message.dto.js';
-import { type IgnoredFields } from '../../contracts/openai/ignored-fields.js';
+import { CreateMessageRequest } from '../../contracts/messages/message.dto.js';
+import { rulesOf } from '../../contracts/openai/field.decorators.js';
+import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { readObject, wrongField } from '../../contracts/schema/field-problems.js';
 import { type ParamNames } from '../text/param-names.js';
-import { callOf, given, imagePart, streamed, thinking } from '../text/chat-body.js';
+import {
+  callOf,
+  given,
+  imagePart,
+  streamed,
+  thinking,
+  translated,
+} from '../text/chat-body.js';
+import { parseDto } from '../http/dto-validation.js';
+import { type Strictness } from '../models/model-abilities.js';
+import { type ModelCatalog } from '../models/model-catalog.js';
 import { z } from 'zod';
 import {
   ANY_TEXT,
@@ -117,13 +128,23 @@ const MESSAGE_TOOLS = objectsUpTo(
 
 type MessageObjects = z.output<typeof MESSAGE_OBJECTS>;
 type MessageBlock = z.output<typeof BLOCK>;
-type MessageTool = z.output<typeof MESSAGE_TOOL>;
+
+const FIELDS = rulesOf(CreateMessageRequest);
+
+/** @throws DomainError for the first thing wrong with the body of `POST /v1/messages` */
+export function parseMessage(body: Fields, catalog: ModelCatalog, compat: Strictness) {
+  const dto = parseDto(CreateMessageRequest, body);
+  const ignored = new IgnoredFields(compat.strict);
+  ignored.settle(FIELDS, body);
+  const chat = chatOfMessage(dto, body, ignored);
+  return { stream: dto.stream, ...translated(chat, ignored, catalog, compat) };
+}
 
 /**
  * A message as a chat, which is the one form of a conversation that engines know (D-30).
  * @throws DomainError for the first thing wrong with the body
  */
-export function chatOfMessage(
+function chatOfMessage(
   dto: CreateMessageRequest,
   body: Fields,
   ignored: IgnoredFields,
@@ -143,8 +164,8 @@ export function chatOfMessage(
     ...(thoughts &&
       thoughts.type !== 'adaptive' &&
       thinking(thoughts.type === 'enabled')),
-    ...(tools.length > 0 && { tools: tools.map(functionOf) }),
-    ...choiceOf(objects, tools),
+    ...(tools.length > 0 && { tools }),
+    ...choiceOf(objects, tools.length > 0),
     ...streamed(dto.stream),
   });
 }
@@ -158,29 +179,24 @@ export const PARAMS_OF_MESSAGE: ParamNames = [
   [/^chat_template_kwargs\b.*/, 'thinking'],
 ];
 
-function toolsIn(list: unknown, ignored: IgnoredFields): readonly MessageTool[] {
-  const tools: MessageTool[] = [];
-  for (const [at, tool] of readObject(MESSAGE_TOOLS, list, 'tools').entries()) {
+/** Functions of a chat. */
+function toolsIn(list: unknown, ignored: IgnoredFields): readonly Fields[] {
+  return [...readObject(MESSAGE_TOOLS, list, 'tools').entries()].flatMap(([at, tool]) => {
     const path = `tools[${at}]`;
-    if (tool.type === 'custom') tools.push(readObject(MESSAGE_TOOL, tool, path));
-    else ignored.ignore(path, `tools of type ${tool.type} are not served`);
-  }
-  return tools;
+    if (tool.type === 'custom') {
+      const { input_schema: parameters, ...named } = readObject(MESSAGE_TOOL, tool, path);
+      return { type: 'function', function: given({ ...named, parameters }) };
+    }
+    ignored.ignore(path, `tools of type ${tool.type} are not served`);
+    return [];
+  });
 }
 
-const functionOf = ({ name, description, input_schema }: MessageTool): Fields => ({
-  type: 'function',
-  function: given({ name, description, parameters: input_schema }),
-});
-
 /** @throws DomainError for a demand that nothing is left to meet */
-function choiceOf(
-  { tool_choice: choice }: MessageObjects,
-  tools: readonly MessageTool[],
-): Fields {
+function choiceOf({ tool_choice: choice }: MessageObjects, hasTools: boolean): Fields {
   if (choice === undefined) return {};
   const { type } = choice;
-  if (tools.length === 0) {
+  if (!hasTools) {
     if (type === 'auto' || type === 'none') return {};
     throw wrongField(
       'tool_choice',
@@ -238,17 +254,18 @@ function resultOf({
 
 /** Text alone is a string: every template knows that. */
 function contentOf(blocks: readonly MessageBlock[]): string | readonly Fields[] {
-  const parts = blocks.filter(({ type }) => type === 'text' || type === 'image');
+  const parts = blocks.filter(part => part.type === 'text' || part.type === 'image');
   if (parts.every(part => part.type === 'text')) return textOf(parts);
-  return parts.map(part =>
-    part.type === 'text' ? part : imagePart(urlOf(part as ImageBlock)),
-  );
+  return parts.map(part => {
+    if (part.type === 'text') return part;
+    const { source } = part;
+    return imagePart(
+      source.type === 'url'
+        ? source.url
+        : `data:${source.media_type};base64,${source.data}`,
+    );
+  });
 }
-
-type ImageBlock = Extract<MessageBlock, { type: 'image' }>;
-
-const urlOf = ({ source }: ImageBlock): string =>
-  source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`;
 
 function answered(blocks: readonly MessageBlock[]): Fields {
   const calls = blocks.flatMap(block =>
