@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { Injectable } from '@nestjs/common';
 import { type FormField, formFrame } from '../../contracts/formats/multipart-form.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
@@ -48,12 +49,9 @@ export class LineProblem extends Error {
 const SOURCES = ['file_id', 'file_url', 'audio'] as const;
 const OWN_FIELDS = new Set<string>([...SOURCES, 'filename']);
 
-/** What a line of an audio endpoint has in its body. */
-export type AudioFields = Readonly<Record<string, unknown>>;
-
 interface AudioLine {
   readonly tenant: string;
-  readonly body: AudioFields;
+  readonly body: Fields;
   /** The target fetches a `file_url` itself, as the gateway does. */
   readonly fetchesFileUrl: boolean;
   readonly signal: AbortSignal;
@@ -143,7 +141,7 @@ export class AudioUpload {
 }
 
 /** Lists as `name[]`, objects as JSON, as OpenAI's clients write forms. */
-function formFields(body: AudioFields): [string, string][] {
+function formFields(body: Fields): [string, string][] {
   return Object.entries(body).flatMap(([name, value]): [string, string][] => {
     if (OWN_FIELDS.has(name) || value === null || value === undefined) return [];
     if (Array.isArray(value))

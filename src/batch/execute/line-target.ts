@@ -6,8 +6,13 @@ import { LONGEST_WINDOW_MS } from '../../core/jobs/completion-window.js';
 import { Reachability, probePauses } from '../../core/jobs/reachability.js';
 import { type RetryLimits } from '../../core/jobs/retry-policy.js';
 import { TRACE_LINK_HEADER } from '../../platform/tracing/tracing.module.js';
-import { type Answer, LineReply, OpenReplies } from './line-reply.js';
-import { askedMs, failureCauseOf } from './line-verdict.js';
+import {
+  type Answer,
+  askedMs,
+  failureCauseOf,
+  LineReply,
+  OpenReplies,
+} from './line-reply.js';
 
 /** Configuration of one target. */
 export interface TargetSpec {

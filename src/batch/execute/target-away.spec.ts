@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { batchJob } from '../../../test/contract/stores/batch-fixtures.js';
 import { probePauses } from '../../core/jobs/reachability.js';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
-import { DoneMap } from '../job/job-progress.js';
+import { JobProgress } from '../job/result-log.js';
 import {
   LineDispatcher,
   LineLane,
@@ -73,7 +73,7 @@ async function runBatch(absence: () => Answer) {
     't',
     { model: 'm', first: 0, plan },
     new TargetGate(10, probePauses(RETRIES)),
-    new DoneMap(LINES),
+    new JobProgress(LINES),
   );
   const input = {
     read: ({ offset }: { offset: number }) => Promise.resolve(line(offset)),

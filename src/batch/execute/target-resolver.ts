@@ -30,7 +30,7 @@ const isAddress = (url: string): boolean =>
   /^https?:$/.test(URL.parse(url)?.protocol ?? '');
 
 /** One target for all models, or one per model. */
-export type Targets =
+type Targets =
   | { readonly kind: 'global'; readonly target: TargetSpec }
   | { readonly kind: 'per_model'; readonly targets: ReadonlyMap<string, TargetSpec> };
 
@@ -177,10 +177,7 @@ const missingFile = (path: string): ConfigError =>
  * that secret from `auth.token_secret_file`.
  * @throws ConfigError when keys are required and no secret is known
  */
-export function gatewayTarget(
-  settings: Settings,
-  link: ProcessorLink | undefined,
-): TargetSpec {
+function gatewayTarget(settings: Settings, link: ProcessorLink | undefined): TargetSpec {
   const { auth, batch } = settings;
   const tokens = internalTokens(auth, link?.tokenSecret);
   if (!tokens && requiresKeys(settings)) {
@@ -209,6 +206,19 @@ export function gatewayTarget(
 function ownAddress({ server: { host, port } }: Settings): string {
   const reached = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
+}
+
+/** @throws ConfigError */
+export function targetResolver(
+  settings: Settings,
+  link: ProcessorLink | undefined,
+): TargetResolver {
+  const { targetsFile, secretsDir, busyAttempts } = settings.batch;
+  const targets: Targets =
+    targetsFile === ''
+      ? { kind: 'global', target: gatewayTarget(settings, link) }
+      : readTargetsFile({ path: targetsFile, secretsDir, busyAttempts });
+  return new TargetResolver(targets, settings.batch);
 }
 
 /** For a model without a target, whose lines are never sent. */

@@ -6,16 +6,14 @@ import { linesOf } from '../../platform/storage/line-splitter.js';
 import { isAbsent, syncFolder } from '../../platform/storage/durable-files.js';
 import { writeAtomically } from './job-folder.js';
 
-/** O: output file, E: error file. */
-export type ResultKind = 'O' | 'E';
-
 /**
  * One line of the result log: `<plan index> <O|E> <usage> <output line>\n`; usage is `-`
  * or `in/out/cached/reasoning`.
  */
 export interface ResultRecord {
   readonly index: number;
-  readonly kind: ResultKind;
+  /** O: output file, E: error file. */
+  readonly kind: 'O' | 'E';
   readonly usage?: BatchUsage;
   /** The line of the output or error file, without a line break. */
   readonly line: string;
@@ -27,10 +25,7 @@ export const encodeRecord = ({ index, kind, usage, line }: ResultRecord): Buffer
 const usageText = (usage: BatchUsage): string =>
   `${usage.inputTokens}/${usage.outputTokens}/${usage.cachedTokens}/${usage.reasoningTokens}`;
 
-interface RecordHead {
-  readonly index: number;
-  readonly kind: ResultKind;
-  readonly usage?: BatchUsage;
+interface RecordHead extends Omit<ResultRecord, 'line'> {
   /** Offset of the output line in the record. */
   readonly lineStart: number;
 }
@@ -46,7 +41,7 @@ export function decodeHead(bytes: Buffer): RecordHead | undefined {
   const [head, index, kind, ...usage] = match;
   return {
     index: Number(index),
-    kind: kind as ResultKind,
+    kind: kind as ResultRecord['kind'],
     lineStart: head.length - 1,
     usage: usage[0] === undefined ? undefined : usageOf(usage.map(Number)),
   };
