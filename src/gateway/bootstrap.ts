@@ -8,8 +8,8 @@ import { type Settings } from '../platform/config/settings.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { counterMetric } from '../platform/metrics/metric-provider.js';
 import { logRequests } from '../platform/logging/request-lines.js';
-import { AuditLog, auditEntryOf } from './admin/audit-log.js';
-import { Entrance } from './entrance.js';
+import { AuditLog } from './admin/audit-log.js';
+import { openEntrance } from './entrance.js';
 import { serveDocs } from './http/openapi/swagger.js';
 import { fastifyOptions } from './http/fastify-options.js';
 import { tendConnections } from './http/reception.js';
@@ -78,7 +78,7 @@ export function configureGateway(
   logRequests(fastify);
   app.get(RequestTraces).watch(fastify);
   tendConnections(fastify);
-  new Entrance(app, settings).open(app);
+  openEntrance(app, settings);
   watchAnswers(fastify, app.get(AuditLog));
   if (settings.server.docs) serveDocs(app);
   return app;
@@ -98,8 +98,8 @@ function watchAnswers(fastify: FastifyInstance, audit: AuditLog): void {
         status: String(reply.statusCode),
       });
     const isAdmin = request.routeOptions.url?.startsWith('/admin/');
-    const entry = isAdmin ? auditEntryOf(request, reply, payload) : undefined;
-    if (entry) void audit.add(entry).then(() => done(null, payload));
+    const stored = isAdmin ? audit.note(request, reply, payload) : undefined;
+    if (stored) void stored.then(() => done(null, payload));
     else done(null, payload);
   });
 }

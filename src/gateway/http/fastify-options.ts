@@ -1,10 +1,9 @@
-import { type FastifyMultipartOptions } from '@fastify/multipart';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Settings } from '../../platform/config/settings.js';
 import { TrustedProxies } from '../../platform/http/networks.js';
 import { answerBrokenHttp, sendError } from './error-reply.js';
 import { toDomainError } from './http-error.js';
-import { isPartAFile, LONGEST_FIELD } from './multipart-form.js';
+import { MULTIPART_OPTIONS } from './multipart-form.js';
 import { requestIdFor } from './request-headers.js';
 
 /** A client has this long for its headers; its body is measured by `BodyWatch`. */
@@ -18,9 +17,6 @@ const KEEP_ALIVE_MS = 72_000;
 
 /** What Jina, Cohere, vLLM and llama.cpp call the route. */
 const OTHER_RERANK = /^\/(?:rerank|(?:v1\/)?reranking|v2\/rerank)(?=[/?]|$)/;
-
-/** Headers of one part: its name, the name of its file, its type. */
-const PART_HEADER_BYTES = 16_384;
 
 /** How the gateway listens: limits, ids, and answers for what never reaches a route. */
 export function fastifyOptions({ server }: Settings) {
@@ -46,22 +42,6 @@ export function fastifyOptions({ server }: Settings) {
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
       sendError(toDomainError(error, request), request, reply),
-    multipart: multipartOptions(),
+    multipart: MULTIPART_OPTIONS,
   };
-}
-
-/**
- * Limits of a form besides its file, which the spool counts. The parser's own file limit
- * is off: it would silently cut the file where the spool answers 413.
- */
-function multipartOptions(): FastifyMultipartOptions {
-  const limits = {
-    fileSize: Number.MAX_SAFE_INTEGER,
-    fieldSize: LONGEST_FIELD,
-    fields: 100,
-    parts: 110,
-    headerPairs: 50,
-    headerSize: PART_HEADER_BYTES,
-  };
-  return { limits, throwFileSizeLimit: false, isPartAFile };
 }

@@ -1,5 +1,6 @@
 import { type Server, type IncomingMessage } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Settings } from '../../platform/config/settings.js';
 import { OpenConnections } from '../../platform/http/connections.js';
 import { endSlowRequest, hasUnreadBody } from './error-reply.js';
 import { type IntakeGate } from './intake-gate.js';
@@ -9,13 +10,6 @@ import {
   REQUEST_ID_HEADER,
 } from './request-headers.js';
 import { EXPOSED_HEADERS } from './answer-headers.js';
-
-interface BodyRate {
-  /** Milliseconds over which the rate is measured. */
-  readonly windowMs: number;
-  /** Bytes per second; 0 = only complete silence counts. */
-  readonly minRate: number;
-}
 
 const MOST_TICK_MS = 1000;
 
@@ -36,7 +30,12 @@ export class BodyWatch {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly rate: BodyRate,
+    private readonly rate: {
+      /** Milliseconds over which the rate is measured. */
+      readonly windowMs: number;
+      /** Bytes per second; 0 = only complete silence counts. */
+      readonly minRate: number;
+    },
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
@@ -92,20 +91,16 @@ const READING = ['GET', 'HEAD', 'OPTIONS'];
 /**
  * The first look at a request: headers of every answer, and what any request must have,
  * also one without a route.
+ * @returns the look; it throws a DomainError
  */
-export class Reception {
-  readonly #bodies: BodyWatch;
-
-  constructor(
-    private readonly gate: IntakeGate,
-    bodyRate: BodyRate,
-  ) {
-    this.#bodies = new BodyWatch(bodyRate);
-  }
-
-  /** @throws DomainError */
-  receive({ raw, id, method, headers, url }: FastifyRequest, reply: FastifyReply): void {
-    if (hasUnreadBody(raw)) this.#bodies.watch(raw, () => endSlowRequest(raw, reply.raw));
+export function reception(gate: IntakeGate, { server }: Settings) {
+  const { bodyTimeoutMs: windowMs, bodyMinRate: minRate } = server;
+  const bodies = new BodyWatch({ windowMs, minRate });
+  return (
+    { raw, id, method, headers, url }: FastifyRequest,
+    reply: FastifyReply,
+  ): void => {
+    if (hasUnreadBody(raw)) bodies.watch(raw, () => endSlowRequest(raw, reply.raw));
     // OpenAI's Python SDK sends `application/json` with a POST without a body, such as a
     // cancel; the parser would reject it.
     else delete headers['content-type'];
@@ -115,8 +110,8 @@ export class Reception {
     });
     demandPlainMessage(raw);
     if (!READING.includes(method)) refuseUnusableRequestId(headers);
-    if (this.gate.draining) this.gate.pass(url);
-  }
+    if (gate.draining) gate.pass(url);
+  };
 }
 
 /** How connections begin and end. */
