@@ -9,24 +9,19 @@ import { DISK_METRICS } from './disk.metrics.js';
 import { FileWriter } from './files/file-writer.js';
 import { FilesService } from './files/files.service.js';
 import { GarbageCollector } from './garbage-collector.js';
-import {
-  builtProcessorLaunch,
-  EmbeddedProcessor,
-  PROCESSOR_LAUNCH,
-} from './processor/embedded-processor.js';
+import { EmbeddedProcessor } from './processor/embedded-processor.js';
 import { UploadsService } from './files/uploads.service.js';
 import { FilesController } from './files/files.controller.js';
 import { UploadsController } from './files/uploads.controller.js';
 
 /**
  * Files and batches over HTTP. It writes rows and blobs; processors run what the rows
- * say. Tests override `PROCESSOR_LAUNCH`.
+ * say.
  */
 @Module({
   imports: [DatabaseModule, BlobModule],
   controllers: [FilesController, UploadsController, BatchesController],
   providers: [
-    { provide: PROCESSOR_LAUNCH, useValue: builtProcessorLaunch },
     ...COUNTED_BLOBS,
     ...DISK_METRICS,
     BatchesService,

@@ -23,38 +23,8 @@ import { ProcessLog } from '../../../platform/process/process-log.js';
 import { ProcessSupervisor } from '../../../platform/process/process-supervisor.js';
 import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 
-/** How the batch processor is started; tests start another program. */
-interface ProcessorLaunch {
-  readonly command: string;
-  readonly args: readonly string[];
-  environment(link: ProcessorLink): NodeJS.ProcessEnv;
-}
-
-/** Injection token of the `ProcessorLaunch`. */
-export const PROCESSOR_LAUNCH = Symbol('PROCESSOR_LAUNCH');
-
 /** The processor of this build, with the Node binary and the settings of the gateway. */
-export const builtProcessorLaunch: ProcessorLaunch = {
-  command: process.execPath,
-  args: [
-    ...PROCESSOR_NODE_FLAGS,
-    '--enable-source-maps',
-    fileURLToPath(new URL('../../../main.batch.js', import.meta.url)),
-  ],
-  environment: link => processorEnvironment(link),
-};
-
-/** `off`: not embedded, or shut down. `down`: it ended and is restarted after a pause. */
-type ProcessorState = 'off' | 'starting' | 'ready' | 'down';
-
-export interface ProcessorView {
-  readonly state: ProcessorState;
-  readonly pid?: number;
-  /** Restarts since the first start. */
-  readonly restarts: number;
-  /** Reason of the last exit, if known. */
-  readonly problem?: string;
-}
+const PROGRAM = fileURLToPath(new URL('../../../main.batch.js', import.meta.url));
 
 /**
  * The embedded batch processor of a gateway (`batch.embedded`): a child process, so that
@@ -66,18 +36,19 @@ export class EmbeddedProcessor
   implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown
 {
   #supervisor: ProcessSupervisor | undefined;
-  #state: ProcessorState = 'off';
+  /** `off`: not embedded, or shut down. `down`: it ended and is restarted after a pause. */
+  #state: 'off' | 'starting' | 'ready' | 'down' = 'off';
   #listening: Subscription | undefined;
   readonly #metricsTexts = new Subject<string>();
 
   constructor(
     private readonly settings: Settings,
-    @Inject(PROCESSOR_LAUNCH) private readonly launch: ProcessorLaunch,
     private readonly adapterHost: HttpAdapterHost,
     @Inject(TOKEN_SECRET) private readonly secret: Buffer,
   ) {}
 
-  get view(): ProcessorView {
+  /** `restarts`: since the first start. `problem`: reason of the last exit, if known. */
+  get view() {
     const { pid, restarts = 0, lastExit } = this.#supervisor ?? {};
     const problem = this.#state === 'down' ? lastExit?.reason : undefined;
     return { state: this.#state, pid, restarts, problem };
@@ -121,9 +92,9 @@ export class EmbeddedProcessor
     const { workers, server } = this.settings;
     this.#supervisor = new ProcessSupervisor({
       what: 'batch processor',
-      command: this.launch.command,
-      args: this.launch.args,
-      env: this.launch.environment(this.#link()),
+      command: process.execPath,
+      args: [...PROCESSOR_NODE_FLAGS, '--enable-source-maps', PROGRAM],
+      env: processorEnvironment(this.#link()),
       startTimeoutMs: workers.startTimeoutMs,
       stopGraceMs: server.shutdownGraceMs,
       backoff: new RestartBackoff({
