@@ -39,7 +39,7 @@ export interface TargetSpec {
  * Whose job a line is of, what the key that made the job may use, and when its
  * completion window ends.
  */
-export type LineOwner = Pick<BatchJob, 'tenant' | 'terms'> &
+type LineOwner = Pick<BatchJob, 'tenant' | 'terms'> &
   Partial<Pick<BatchJob, 'expiresAtMs' | 'traceparent'>>;
 
 /** What is sent. */

@@ -1,20 +1,71 @@
-import { readFile } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { compareEntries, encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { Settings } from '../../platform/config/settings.js';
 import { FileStore } from '../../platform/database/file-store.js';
-import { isAbsent, syncFolder } from '../../platform/storage/durable-files.js';
+import { isAbsent, syncFolder, writeAll } from '../../platform/storage/durable-files.js';
 import { LineSplitter } from '../../platform/storage/line-splitter.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
-import { DraftFile, type JobFolder, writeAtomically } from '../job/job-folder.js';
+import { type JobFolder, writeAtomically } from '../job/job-folder.js';
 import { errorLine } from '../job/output-line.js';
 import { type JobLease } from '../lease/job-lease.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { JobMetrics } from '../observe/job.metrics.js';
 import { InputCheck } from './input-check.js';
+
+const FLUSH_BYTES = 262_144;
+
+/** A file that gets its name when it is complete and durable. */
+class DraftFile {
+  #held: Uint8Array[] = [];
+  #heldBytes = 0;
+
+  private constructor(
+    private readonly path: string,
+    private readonly draft: string,
+    private readonly file: FileHandle,
+  ) {}
+
+  /**
+   * @param writer unique part of the draft's name: a processor that lost the job may
+   *   still be writing its own draft
+   */
+  static async create(path: string, writer: string): Promise<DraftFile> {
+    const draft = `${path}.${writer}.tmp`;
+    return new DraftFile(path, draft, await open(draft, 'w', 0o600));
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.byteLength;
+    if (this.#heldBytes >= FLUSH_BYTES) await this.#flush();
+  }
+
+  /** Syncs the file and gives it its name. */
+  async commit(): Promise<void> {
+    try {
+      await this.#flush();
+      await this.file.sync();
+    } finally {
+      await this.file.close();
+    }
+    await rename(this.draft, this.path);
+  }
+
+  async discard(): Promise<void> {
+    await this.file.close().catch(() => undefined);
+  }
+
+  async #flush(): Promise<void> {
+    const chunks = this.#held;
+    this.#held = [];
+    this.#heldBytes = 0;
+    await writeAll(this.file, Buffer.concat(chunks));
+  }
+}
 
 /** `model_map.json`. It is written last: without it, ingestion did not finish. */
 interface ModelMap {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { LineSplitter } from '../../platform/storage/line-splitter.js';
-import { InputCheck, type InputRules } from './input-check.js';
+import { InputCheck } from './input-check.js';
+
+type InputRules = ConstructorParameters<typeof InputCheck>[0];
 
 const RULES: InputRules = {
   endpoint: '/v1/embeddings',

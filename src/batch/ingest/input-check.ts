@@ -18,7 +18,7 @@ const SHORT = 22;
 const keyOf = (id: string): string =>
   id.length <= SHORT ? id : `#${hash('sha256', id, 'base64').slice(0, SHORT)}`;
 
-export interface InputRules extends Pick<
+interface InputRules extends Pick<
   Settings['batch'],
   'maxLines' | 'maxLineBytes' | 'maxModels'
 > {

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type RequestCounts, type BatchUsage } from '../../core/jobs/batch-job.js';
 import { writeAll } from '../../platform/storage/durable-files.js';
-import { encodeRecord, type ResultRecord, ResultSegments } from './result-segments.js';
+import { encodeRecord, type ResultRecord, openSegments } from './result-segments.js';
 
 /** A group is written when it is this large or this old. */
 const GROUP_RECORDS = 64;
@@ -132,13 +132,13 @@ export class ResultLog {
   #events: ResultLogEvents = { onDurable: () => undefined, onFailure: () => undefined };
 
   private constructor(
-    readonly segments: ResultSegments,
+    readonly segments: Awaited<ReturnType<typeof openSegments>>,
     readonly progress: JobProgress,
   ) {}
 
   /** Seals earlier segments, drops a truncated tail and reads which lines are done. */
   static async open(folder: string, epoch: number, total: number): Promise<ResultLog> {
-    const segments = await ResultSegments.open(folder, epoch);
+    const segments = await openSegments(folder, epoch);
     const progress = new JobProgress(total);
     for await (const { head } of segments.records()) progress.record(head);
     return new ResultLog(segments, progress);

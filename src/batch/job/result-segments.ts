@@ -75,40 +75,30 @@ const SEAL = /^(\d{10}-\d{4})\.seal$/;
  * processor that lost its lease without knowing appends beyond the seal, where its
  * records are ignored (D-13).
  */
-export class ResultSegments {
-  private constructor(
-    readonly folder: string,
+export async function openSegments(folder: string, epoch: number) {
+  const names = await readdir(folder);
+  const sealed = await sealedBefore(folder, names);
+  const stem = nextStem(names, epoch);
+  await writeAtomically(
+    join(folder, `${stem}.seal`),
+    JSON.stringify({ segments: sealed }),
+  );
+  await syncFolder(folder);
+  const current = `${stem}.log`;
+  return {
+    folder,
     /** Name of the new file; the caller is its only writer. */
-    readonly current: string,
-    readonly sealed: readonly Segment[],
-  ) {}
-
-  static async open(folder: string, epoch: number): Promise<ResultSegments> {
-    const names = await readdir(folder);
-    const sealed = await sealedBefore(folder, names);
-    const stem = nextStem(names, epoch);
-    await writeAtomically(
-      join(folder, `${stem}.seal`),
-      JSON.stringify({ segments: sealed }),
-    );
-    await syncFolder(folder);
-    return new ResultSegments(folder, `${stem}.log`, sealed);
-  }
-
-  /**
-   * Valid records in the order of writing. @param written durable bytes of
-   * the current file
-   */
-  async *records(written = 0): AsyncGenerator<{ head: RecordHead; bytes: Buffer }> {
-    for (const { name, bytes } of [
-      ...this.sealed,
-      { name: this.current, bytes: written },
-    ]) {
-      for await (const { bytes: record } of recordsIn(join(this.folder, name), bytes)) {
-        yield { head: decodeHead(record)!, bytes: record };
-      }
-    }
-  }
+    current,
+    /**
+     * Valid records in the order of writing. @param written durable bytes of
+     * the current file
+     */
+    async *records(written = 0): AsyncGenerator<{ head: RecordHead; bytes: Buffer }> {
+      for (const { name, bytes } of [...sealed, { name: current, bytes: written }])
+        for await (const { bytes: record } of recordsIn(join(folder, name), bytes))
+          yield { head: decodeHead(record)!, bytes: record };
+    },
+  };
 }
 
 /** The segments of the newest seal, and the file that belongs to that seal. */

@@ -1,7 +1,5 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { pause } from '../../platform/clock/pause.js';
-import { type GatewayMessage } from '../../platform/config/processor-link.js';
-import { onParentLost } from '../../platform/process/is-alive.js';
 import { WebhookSender } from '../finalize/webhook-sender.js';
 import { LineGrace } from '../lease/job-lease.js';
 import { JobMetrics } from '../observe/job.metrics.js';
@@ -127,21 +125,4 @@ export class BatchProcessor {
       return false;
     }
   }
-}
-
-/**
- * Hears the gateway that started this process, by its IPC channel. A processor started by
- * hand has none.
- * @param lost called when the gateway is gone
- */
-export function listenToGateway(
-  listener: (message: GatewayMessage) => void,
-  lost: () => void,
-): void {
-  onParentLost(process, lost);
-  if (!process.connected) return;
-  process.on('message', message => {
-    const { type } = (message ?? {}) as { type?: unknown };
-    if (type === 'wake' || type === 'metrics') listener({ type });
-  });
 }

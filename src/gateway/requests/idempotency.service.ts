@@ -6,6 +6,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
+import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { LONGEST_FORM } from '../http/multipart-form.js';
@@ -201,7 +202,7 @@ export class IdempotencyService {
           ...innerHeaders(request.headers, principalOf(request)),
           [ARRIVED_HEADER]: String(nowMs),
         },
-        blob: this.answers.newBlob(),
+        blob: newStoredBlob(),
         status: options.mode === 'async' ? 'receiving' : 'running',
         createdAtMs: nowMs,
         expiresAtMs: nowMs + this.settings.requests.keepMs,

@@ -8,7 +8,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { watchDisconnect } from '../inference/disconnect-watch.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { InnerRequests, type InnerAnswer, type InnerRequest } from './inner-requests.js';
+import { InnerRequests, type InnerAnswer } from './inner-requests.js';
 import { headOf, StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
@@ -56,7 +56,7 @@ export class Replays implements OnApplicationShutdown {
    */
   async first(
     request: StoredRequest,
-    sent: Pick<InnerRequest, 'body' | 'headers' | 'bytes'>,
+    sent: Pick<Parameters<InnerRequests['run']>[0], 'body' | 'headers' | 'bytes'>,
     reply: FastifyReply,
     fingerprint: () => string,
   ): Promise<void> {

@@ -6,7 +6,6 @@ import {
   type StoredAttempt,
   type StoredRequest,
 } from '../../core/request/stored-request.js';
-import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { orStorageProblem } from '../../platform/storage/storage-problems.js';
 import { type InnerAnswer } from './inner-requests.js';
 
@@ -21,10 +20,6 @@ const STORED_HEADERS =
 @Injectable()
 export class StoredAnswers {
   constructor(private readonly blobs: BlobStore) {}
-
-  newBlob(): string {
-    return newStoredBlob();
-  }
 
   storeBody(
     { blob }: Pick<StoredRequest, 'blob'>,

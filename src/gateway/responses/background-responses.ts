@@ -1,8 +1,8 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
+import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { AsyncRequests, type StoredAttemptOptions } from '../requests/async-requests.js';
-import { StoredAnswers } from '../requests/stored-answers.js';
 import { StoredLeases } from '../requests/stored-leases.js';
 import { type BackgroundWork, BackgroundRun } from './background-run.js';
 import { type ResponseTurn } from './conversations.js';
@@ -107,7 +107,6 @@ export class BackgroundResponses {
     private readonly requests: StoredRequestStore,
     private readonly records: ResponseRecords,
     private readonly asyncs: AsyncRequests,
-    private readonly answers: StoredAnswers,
     private readonly leases: StoredLeases,
     private readonly settings: Settings,
   ) {}
@@ -160,7 +159,7 @@ export class BackgroundResponses {
       status: 'running',
       fingerprint: '',
       headers: {},
-      blob: this.answers.newBlob(),
+      blob: newStoredBlob(),
       createdAtMs: nowMs,
       expiresAtMs: nowMs + this.settings.requests.keepMs,
     } as const;

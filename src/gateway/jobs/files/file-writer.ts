@@ -42,7 +42,7 @@ function expiryMs(
   return purpose === 'batch' && batchExpiryMs > 0 ? nowMs + batchExpiryMs : undefined;
 }
 
-export interface FileLimits {
+interface FileLimits {
   readonly maxBytes: number;
   /** Infinity = unlimited. */
   readonly maxLines: number;
@@ -120,13 +120,6 @@ export interface WrittenBytes {
   readonly measured: MeasuredBytes;
 }
 
-interface FileFacts {
-  readonly purpose: FilePurpose;
-  readonly filename: string;
-  /** Seconds after its creation; absent: the default of its purpose. */
-  readonly expiresAfterS?: number | undefined;
-}
-
 /**
  * Creates files in two steps: bytes, then row. A crash in between leaves unreferenced
  * bytes for garbage collection.
@@ -162,7 +155,16 @@ export class FileWriter {
   async publish(
     tenant: string,
     { id, blobKey, measured }: WrittenBytes,
-    { purpose, filename, expiresAfterS }: FileFacts,
+    {
+      purpose,
+      filename,
+      expiresAfterS,
+    }: {
+      readonly purpose: FilePurpose;
+      readonly filename: string;
+      /** Seconds after its creation; absent: the default of its purpose. */
+      readonly expiresAfterS?: number | undefined;
+    },
   ): Promise<StoredFile> {
     this.assertFresh(id);
     const createdAtMs = Date.now();

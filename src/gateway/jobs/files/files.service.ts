@@ -15,7 +15,7 @@ import { parseDto } from '../../http/dto-validation.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { fileBytes, readFileForm } from './file-form.js';
+import { readFileForm } from './file-form.js';
 import { FileWriter, type WrittenBytes, limitsOf } from './file-writer.js';
 import { FileStore } from '../../../platform/database/file-store.js';
 import { JobStore } from '../../../platform/database/job-store.js';
@@ -169,17 +169,21 @@ export class FilesService {
   create(tenant: string, form: FormSource): Promise<StoredFile> {
     const { maxBytes } = this.settings.files;
     const take = async (
-      part: Parameters<typeof fileBytes>[0],
+      bytes: AsyncIterable<Buffer>,
       before: Fields,
+      part: { readonly filename: string | undefined; readonly fieldname: string },
     ): Promise<Uploaded> => {
       if ('purpose' in before || 'expires_after' in before)
         parseDto(FileCreateDto, { purpose: 'batch', ...before });
       const written = await this.writer.write(
         tenant,
-        fileBytes(part),
+        bytes,
         limitsOf(before.purpose, this.settings, maxBytes),
       );
-      return { ...written, filename: nameOf(part).slice(0, MAX_NAME_CHARS) };
+      // Undefined for an application/octet-stream part without one, despite the
+      // parser's types.
+      const filename = (part.filename ?? part.fieldname).slice(0, MAX_NAME_CHARS);
+      return { ...written, filename };
     };
     const rules = {
       part: 'file',
@@ -239,15 +243,3 @@ export class FilesService {
 
 /** Longer names are truncated. */
 const MAX_NAME_CHARS = 255;
-
-/**
- * @param filename undefined for an application/octet-stream part without one, despite
- *   the parser's types
- */
-const nameOf = ({
-  filename,
-  fieldname,
-}: {
-  filename: string | undefined;
-  fieldname: string;
-}): string => filename ?? fieldname;
