@@ -33,6 +33,6 @@ import { StoredRequestsService } from './stored-requests.service.js';
     StoredRequestsService,
     Replays,
   ],
-  exports: [AsyncRequests, StorageRetries, StoredLeases],
+  exports: [AsyncRequests, InnerRequests, StorageRetries, StoredLeases],
 })
 export class RequestsModule {}
