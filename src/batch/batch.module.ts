@@ -9,7 +9,6 @@ import { LoggingModule } from '../platform/logging/logging.module.js';
 import { BlobModule } from '../platform/storage/blob.module.js';
 import { TRACER } from '../platform/tracing/tracing.module.js';
 import { BATCH_METRICS } from './batch.metrics.js';
-import { AudioUpload } from './execute/audio-upload.js';
 import { ExecuteService } from './execute/execute.service.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { LineSender } from './execute/line-sender.js';
@@ -68,7 +67,6 @@ const EXECUTION = [
     useFactory: ({ batch }: Settings) => new LineDispatcher(batch),
   },
   LineSender,
-  AudioUpload,
   LogShipping,
   ExecuteService,
 ];

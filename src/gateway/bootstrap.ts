@@ -1,23 +1,39 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type FastifyInstance } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Logger } from 'nestjs-pino';
 import { type SettingSources } from '../platform/config/setting-source.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
+import { TrustedProxies } from '../platform/http/networks.js';
 import { counterMetric } from '../platform/metrics/metric-provider.js';
 import { logRequests } from '../platform/logging/request-lines.js';
 import { AuditLog } from './admin/audit-log.js';
 import { openEntrance } from './entrance.js';
 import { serveDocs } from './http/openapi/swagger.js';
-import { fastifyOptions } from './http/fastify-options.js';
+import { answerBrokenHttp, sendError } from './http/error-reply.js';
+import { toDomainError } from './http/http-error.js';
+import { MULTIPART_OPTIONS } from './http/multipart-form.js';
+import { requestIdFor } from './http/request-headers.js';
 import { tendConnections } from './http/reception.js';
 import { RequestTraces } from './http/request-traces.js';
 import { keepJsonBytes } from './http/json-body.js';
 import { GatewayModule } from './gateway.module.js';
 import { type OpenInProcessWorker } from './worker-pool/in-process-worker.js';
 import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adapter.js';
+
+/** A client has this long for its headers; its body is measured by `BodyWatch`. */
+const HEADERS_TIMEOUT_MS = 20_000;
+const HEADERS_CHECK_MS = 5000;
+/**
+ * Longer than the idle limit of usual load balancers (60 s), so that they close first and
+ * never meet a closed socket.
+ */
+const KEEP_ALIVE_MS = 72_000;
+
+/** What Jina, Cohere, vLLM and llama.cpp call the route. */
+const OTHER_RERANK = /^\/(?:rerank|(?:v1\/)?reranking|v2\/rerank)(?=[/?]|$)/;
 
 /**
  * The whole gateway, built but neither listening nor hooked to process signals.
@@ -58,6 +74,34 @@ export const APPLICATION_OPTIONS = { bodyParser: false } as const;
 
 export function gatewayAdapter(settings: Settings): FastifyAdapter {
   return new FastifyAdapter(fastifyOptions(settings));
+}
+
+/** How the gateway listens: limits, ids, and answers for what never reaches a route. */
+function fastifyOptions({ server }: Settings) {
+  const proxies = new TrustedProxies(server.trustedProxies);
+  return {
+    bodyLimit: server.jsonLimitBytes,
+    genReqId: requestIdFor,
+    requestIdHeader: false as const,
+    trustProxy: (address: string) => proxies.has(address),
+    return503OnClosing: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // A missing Host is refused by a hook, in the envelope; Node would answer
+    // without any body.
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: HEADERS_CHECK_MS,
+      requestTimeout: 0,
+      requireHostHeader: false,
+    },
+    rewriteUrl: ({ url = '/' }: { readonly url?: string }) =>
+      url.replace(OTHER_RERANK, '/v1/rerank'),
+    routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
+    clientErrorHandler: answerBrokenHttp,
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      sendError(toDomainError(error, request), request, reply),
+    multipart: MULTIPART_OPTIONS,
+  };
 }
 
 /**

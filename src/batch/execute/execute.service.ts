@@ -3,7 +3,7 @@ import { pause } from '../../platform/clock/pause.js';
 import { InputLines } from '../job/input-lines.js';
 import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
 import { ResultLog } from '../job/result-log.js';
-import { LineGrace, type JobStopReason, type JobStop } from '../lease/job-lease.js';
+import { LineGrace, type JobStop } from '../lease/job-lease.js';
 import {
   LineDispatcher,
   LineLane,
@@ -160,11 +160,7 @@ export class ExecuteService {
    * @returns why it stopped; undefined if every line has a result. @throws the error
    *   behind the reason `trouble`
    */
-  async run(
-    work: ClaimedJob,
-    plan: JobPlan,
-    log: ResultLog,
-  ): Promise<JobStopReason | undefined> {
+  async run(work: ClaimedJob, plan: JobPlan, log: ResultLog): Promise<JobStop['reason']> {
     const { stop, lease } = work;
     if (lease.job.status === 'cancelling') stop.request('cancelled');
     // A finalizing job had all results before its deadline.

@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher } from 'undici';
-import { causeOf, type FailureCause, isOverload } from '../../core/jobs/retry-policy.js';
+import { causeOf, type FailureCause } from '../../core/jobs/retry-policy.js';
 import { retryAfterMs } from '../../platform/http/retry-after.js';
 
 /** Outcome of one attempt. */
@@ -26,12 +26,6 @@ export type Answer =
 
 export const isGood = (answer: Answer): boolean =>
   answer.kind === 'answer' && answer.status >= 200 && answer.status < 300;
-
-/** 429, 5xx or a timeout. */
-export const isOverloaded = (answer: Answer): boolean =>
-  answer.kind === 'answer'
-    ? isOverload(answer)
-    : answer.kind === 'transport' && answer.cause === 'timeout';
 
 /** @returns undefined if the attempt succeeded, or a retry would fail as well */
 export const failureCauseOf = (answer: Answer): FailureCause | undefined =>

@@ -64,7 +64,7 @@ function count(value: unknown, name: string): number | undefined {
   return Number.isSafeInteger(found) && Number(found) >= 0 ? Number(found) : undefined;
 }
 
-export type LineResult = Omit<ResultRecord, 'index'>;
+type LineResult = Omit<ResultRecord, 'index'>;
 
 interface Settling {
   readonly claim: JobClaim;

@@ -3,23 +3,22 @@ import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type BatchJob, isSpeech } from '../../core/jobs/batch-job.js';
 import {
   type AttemptCount,
+  isOverload,
   retryAfter,
   type RetryLimits,
 } from '../../core/jobs/retry-policy.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
+import { Settings } from '../../platform/config/settings.js';
+import { FileStore } from '../../platform/database/file-store.js';
+import { SafeFetch } from '../../platform/http/safe-fetch.js';
 import { mayUse } from '../../platform/auth/principal.js';
 import { type InputLines, lineParts, type LineParts } from '../job/input-lines.js';
 import { type JobClaim, ResultFiles } from '../job/result-files.js';
 import { LineMetrics } from '../observe/job.metrics.js';
-import { AudioUpload, LineProblem } from './audio-upload.js';
+import { audioForm, LineProblem } from './audio-upload.js';
 import { type LineLane, type LineTicket } from './line-dispatcher.js';
-import {
-  type Answer,
-  askedMs,
-  failureCauseOf,
-  isGood,
-  isOverloaded,
-} from './line-reply.js';
-import { type LineResult, resultOf, unanswered } from './line-result.js';
+import { type Answer, askedMs, failureCauseOf, isGood } from './line-reply.js';
+import { resultOf, unanswered } from './line-result.js';
 import { type LineContent, type LineTarget } from './line-target.js';
 import { TargetResolver } from './target-resolver.js';
 
@@ -115,16 +114,25 @@ interface Attempt {
 @Injectable()
 export class LineSender {
   readonly #logger = new Logger('BatchTargets');
+  readonly #fetch: SafeFetch;
 
   constructor(
     private readonly targets: TargetResolver,
-    private readonly audio: AudioUpload,
-    private readonly files: ResultFiles,
+    private readonly results: ResultFiles,
     private readonly metrics: LineMetrics,
-  ) {}
+    { fetch, server }: Settings,
+    private readonly files: FileStore,
+    private readonly blobs: BlobStore,
+  ) {
+    this.#fetch = new SafeFetch({
+      timeoutMs: fetch.timeoutMs,
+      maxBytes: server.uploadLimitBytes,
+      allowHosts: fetch.allowHosts,
+    });
+  }
 
   /** @throws the signal's reason, or the error of a disk or store */
-  async attempt(attempt: Attempt): Promise<LineResult | NextAttempt> {
+  async attempt(attempt: Attempt) {
     const { input, ticket } = attempt;
     const parts = lineParts(await input.read(ticket.entry));
     try {
@@ -136,14 +144,17 @@ export class LineSender {
     }
   }
 
-  async #attempt(attempt: Attempt, parts: LineParts): Promise<LineResult | NextAttempt> {
+  async #attempt(attempt: Attempt, parts: LineParts) {
     const { claim, lane, ticket, signal } = attempt;
     const { job } = claim;
     const { model, gate } = lane;
     const target = this.#targetOf(model, job);
     const { fetchesFileUrl } = target.spec;
     const { content, wantsBase64 } = await prepareLine(job, parts, body =>
-      this.audio.form({ tenant: job.tenant, body, fetchesFileUrl, signal }),
+      audioForm(
+        { tenant: job.tenant, body, fetchesFileUrl, signal },
+        { files: this.files, blobs: this.blobs, fetch: this.#fetch },
+      ),
     );
     const startedMs = performance.now();
     const isProbe = gate.isAway;
@@ -169,7 +180,7 @@ export class LineSender {
       this.metrics.retried(model, reasonOf(answer));
       return again;
     }
-    const { files } = this;
+    const { results: files } = this;
     const settled = await resultOf(answer, { claim, parts, wantsBase64, files });
     this.metrics.settled(model, settled.kind === 'O', settled.usage);
     return settled;
@@ -217,6 +228,12 @@ export class LineSender {
     else if (isGood(answer)) gate.succeeded();
   }
 }
+
+/** 429, 5xx or a timeout. */
+const isOverloaded = (answer: Answer): boolean =>
+  answer.kind === 'answer'
+    ? isOverload(answer)
+    : answer.kind === 'transport' && answer.cause === 'timeout';
 
 const reasonOf = (answer: Answer): string =>
   answer.kind === 'answer'

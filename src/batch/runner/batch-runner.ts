@@ -2,7 +2,7 @@ import { Injectable, Logger } from '@nestjs/common';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { type BatchStatus } from '../../core/jobs/batch-status.js';
 import { ExecuteService } from '../execute/execute.service.js';
-import { type JobStopReason } from '../lease/job-lease.js';
+import { type JobStop } from '../lease/job-lease.js';
 import { errorLine } from '../job/output-line.js';
 import { InputLines, lineParts } from '../job/input-lines.js';
 import { type ResultLog } from '../job/result-log.js';
@@ -122,7 +122,7 @@ export class BatchRunner {
     work: ClaimedJob,
     plan: JobPlan,
     log: ResultLog,
-    reason: JobStopReason | undefined,
+    reason: JobStop['reason'],
   ): Promise<Ending> {
     const ending = await this.#endingOf(work, log, reason);
     if (ending !== 'completed')
@@ -136,7 +136,7 @@ export class BatchRunner {
   async #endingOf(
     { lease }: ClaimedJob,
     { progress: { counts, usage } }: ResultLog,
-    reason: JobStopReason | undefined,
+    reason: JobStop['reason'],
   ): Promise<Exclude<Ending, 'handed_over'>> {
     if (reason === 'expired' || reason === 'cancelled' || reason === 'failed')
       return reason;

@@ -3,7 +3,6 @@ import { DatabaseModule } from '../../platform/database/database.module.js';
 import { BlobModule } from '../../platform/storage/blob.module.js';
 import { BatchesController } from './batches/batches.controller.js';
 import { BatchesService } from './batches/batches.service.js';
-import { FailedLines } from './batches/failed-lines.js';
 import { COUNTED_BLOBS } from './shared/counted-blobs.js';
 import { DISK_METRICS } from './disk.metrics.js';
 import { FileWriter } from './files/file-writer.js';
@@ -11,8 +10,7 @@ import { FilesService } from './files/files.service.js';
 import { GarbageCollector } from './garbage-collector.js';
 import { EmbeddedProcessor } from './processor/embedded-processor.js';
 import { UploadsService } from './files/uploads.service.js';
-import { FilesController } from './files/files.controller.js';
-import { UploadsController } from './files/uploads.controller.js';
+import { FilesController, UploadsController } from './files/files.controller.js';
 
 /**
  * Files and batches over HTTP. It writes rows and blobs; processors run what the rows
@@ -26,7 +24,6 @@ import { UploadsController } from './files/uploads.controller.js';
     ...DISK_METRICS,
     BatchesService,
     EmbeddedProcessor,
-    FailedLines,
     FilesService,
     FileWriter,
     GarbageCollector,

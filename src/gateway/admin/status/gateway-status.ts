@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { bottleneckOf, type GatewayLoad, type ModelLoad } from './bottleneck.js';
+import { bottleneckOf, type GatewayLoad } from './bottleneck.js';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { DependencyMonitor } from '../../../platform/dependencies/dependency-monitor.js';
@@ -96,7 +96,7 @@ export class GatewayStatus {
       const rates = this.history.rates(id);
       const workers = workerCounts(all);
       const slots = slotCounts(all);
-      const load: ModelLoad = {
+      const load: GatewayLoad['models'][number] = {
         id,
         reason,
         expected: state === 'loaded' || state === 'loading' || state === 'failed',
@@ -131,12 +131,12 @@ export class GatewayStatus {
 const NO_DEPTH: QueueDepth = { model: '', realtime: 0, batch: 0, running: 0 };
 const NONE_WAITS = { aged: 0, byTenant: new Map<string, number>() };
 
-const slotCounts = (workers: readonly WorkerView[]): ModelLoad['slots'] => ({
+const slotCounts = (workers: readonly WorkerView[]) => ({
   total: workers.reduce((sum, { slots }) => sum + slots.total, 0),
   free: workers.reduce((sum, { slots }) => sum + slots.free, 0),
 });
 
-const workerCounts = (workers: readonly WorkerView[]): ModelLoad['workers'] => ({
+const workerCounts = (workers: readonly WorkerView[]) => ({
   total: workers.length,
   ready: workers.filter(isReady).length,
   starting: workers.filter(worker => !worker.drained && isNew(worker)).length,

@@ -4,6 +4,7 @@ import {
   FileCreateDto,
   type FileListQueryDto,
 } from '../../../contracts/openai/file.dto.js';
+import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import {
   type BlobStore,
   type Page,
@@ -15,6 +16,7 @@ import { parseDto } from '../../http/dto-validation.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { fileOfFailedLines } from './failed-lines.js';
 import { readFileForm } from './file-form.js';
 import { FileWriter, type WrittenBytes, limitsOf } from './file-writer.js';
 import { FileStore } from '../../../platform/database/file-store.js';
@@ -225,6 +227,11 @@ export class FilesService {
     }
     await this.files.remove(tenant, id);
     await this.writer.forget(file);
+  }
+
+  /** The failed lines of a batch, as the input of another one. @throws DomainError */
+  ofFailedLines(job: BatchJob): Promise<StoredFile> {
+    return fileOfFailedLines(job, this.files, this.blobs, this.writer);
   }
 
   #publish(tenant: string, uploaded: Uploaded, fields: Fields): Promise<StoredFile> {
