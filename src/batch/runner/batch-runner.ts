@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
+import { type JobChange } from '../../core/jobs/job.ports.js';
 import { type BatchStatus } from '../../core/jobs/batch-status.js';
 import { ExecuteService } from '../execute/execute.service.js';
 import { type JobStop } from '../lease/job-lease.js';
@@ -156,16 +157,31 @@ export class BatchRunner {
     const files = await this.files.publish(work, log);
     const { counts, usage } = log.progress;
     const { problems } = work;
-    const change = { counts, usage, ...files, ...(problems && { problems }) };
-    const outcome = await lease.update({ status: ending, ...change });
-    // The cancel came after the last line: all results are kept, and the batch
-    // ends as cancelled.
-    const final = outcome === 'cancelling' ? 'cancelled' : ending;
-    if (outcome === 'cancelling') await lease.update({ status: 'cancelled', ...change });
-    lease.ended();
-    await this.execute.removeFolder(work);
+    const final = await this.#end(work, {
+      status: ending,
+      counts,
+      usage,
+      ...files,
+      ...(problems && { problems }),
+    });
     this.#logger.log({ batch: lease.job.id, ...counts }, `batch ${final}`);
     return final;
+  }
+
+  /**
+   * Writes the end. A cancel that came meanwhile, after the last line, keeps all results,
+   * and the batch ends as cancelled.
+   */
+  async #end(
+    work: ClaimedJob,
+    change: JobChange & { readonly status: Exclude<Ending, 'handed_over'> },
+  ): Promise<Ending> {
+    const { lease } = work;
+    const isCancelled = (await lease.update(change)) === 'cancelling';
+    if (isCancelled) await lease.update({ ...change, status: 'cancelled' });
+    lease.ended();
+    await this.execute.removeFolder(work);
+    return isCancelled ? 'cancelled' : change.status;
   }
 
   /**
@@ -198,16 +214,12 @@ export class BatchRunner {
     work: ClaimedJob,
     problems: readonly JobProblem[],
   ): Promise<Ending> {
-    const { lease } = work;
-    const outcome = await lease.update({ status: 'failed', problems });
-    if (outcome === 'cancelling') await lease.update({ status: 'cancelled', problems });
-    lease.ended();
-    await this.execute.removeFolder(work);
+    const ending = await this.#end(work, { status: 'failed', problems });
     this.#logger.warn(
-      { batch: lease.job.id, problems: problems.length, first: problems[0]?.code },
+      { batch: work.lease.job.id, problems: problems.length, first: problems[0]?.code },
       'batch rejected',
     );
-    return outcome === 'cancelling' ? 'cancelled' : 'failed';
+    return ending;
   }
 }
 

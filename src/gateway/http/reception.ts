@@ -1,6 +1,7 @@
 import { type Server, type IncomingMessage } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { IGNORED_HEADER } from '../../contracts/openai/field-types.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { OpenConnections } from '../../platform/http/connections.js';
@@ -150,10 +151,9 @@ export function reception(gate: IntakeGate, { server }: Settings) {
 function demandUsableId(headers: IncomingMessage['headers'], id: string): void {
   const given = headers[REQUEST_ID_HEADER];
   if (given === undefined || given === id) return;
-  throw new DomainError(
-    'invalid_value',
+  throw invalidField(
+    'X-Request-Id',
     '`X-Request-Id` must be 1 to 128 characters of letters, digits and . _ : - (or absent).',
-    { param: 'X-Request-Id' },
   );
 }
 

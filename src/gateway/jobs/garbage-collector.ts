@@ -70,10 +70,20 @@ export class GarbageCollector
     const files = await this.#expireFiles(nowMs);
     const uploads = await this.#expireUploads(nowMs);
     const beforeMs = nowMs - this.settings.files.orphanAgeMs;
-    const unreferenced =
-      (await this.#removeOrphans(beforeMs)) + (await this.#removeStored(beforeMs));
-    const orphans = unreferenced + (await this.blobs.removeDrafts(beforeMs));
-    const logs = await this.#removeLogs(beforeMs);
+    const unreferenced = await this.#sweep(FILE_BLOBS, beforeMs, {
+      idOf: key => key,
+      namedAmong: keys => this.files.referenced(keys),
+    });
+    const stored = await this.#sweep(STORED_REQUEST_BLOBS, beforeMs, {
+      idOf: storedRequestBlobOf,
+      namedAmong: keys => this.storedRequests.referenced(keys),
+    });
+    const orphans = unreferenced + stored + (await this.blobs.removeDrafts(beforeMs));
+    // Those that a processor could not remove because it died at the end of a batch.
+    const logs = await this.#sweep(JOB_LOG_BLOBS, beforeMs, {
+      idOf: jobOfLogKey,
+      namedAmong: jobs => this.jobs.unfinishedAmong(jobs),
+    });
     return { files, uploads, orphans, logs };
   }
 
@@ -118,29 +128,7 @@ export class GarbageCollector
     return expired.length;
   }
 
-  #removeOrphans(beforeMs: number): Promise<number> {
-    return this.#sweep(FILE_BLOBS, beforeMs, {
-      idOf: key => key,
-      namedAmong: keys => this.files.referenced(keys),
-    });
-  }
-
-  /** Blobs of stored requests whose rows were removed. */
-  #removeStored(beforeMs: number): Promise<number> {
-    return this.#sweep(STORED_REQUEST_BLOBS, beforeMs, {
-      idOf: storedRequestBlobOf,
-      namedAmong: keys => this.storedRequests.referenced(keys),
-    });
-  }
-
-  /** Logs that a processor could not remove because it died at the end of a batch. */
-  #removeLogs(beforeMs: number): Promise<number> {
-    return this.#sweep(JOB_LOG_BLOBS, beforeMs, {
-      idOf: jobOfLogKey,
-      namedAmong: jobs => this.jobs.unfinishedAmong(jobs),
-    });
-  }
-
+  /** @returns the number of blobs that no row names, which are removed */
   async #sweep(
     prefix: string,
     beforeMs: number,

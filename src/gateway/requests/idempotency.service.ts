@@ -1,6 +1,7 @@
 import { Readable, Transform } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
@@ -61,12 +62,9 @@ function prefersAsync(header: string | readonly string[]): boolean {
 
 function idempotencyKey(header: string | string[]): string {
   if (typeof header === 'string' && /^[\x20-\x7e]{1,255}$/.test(header)) return header;
-  throw new DomainError(
-    'invalid_value',
+  throw invalidField(
+    'Idempotency-Key',
     '`Idempotency-Key` must be 1 to 255 printable ASCII characters.',
-    {
-      param: 'Idempotency-Key',
-    },
   );
 }
 

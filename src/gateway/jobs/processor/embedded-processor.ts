@@ -1,4 +1,4 @@
-import { type AddressInfo } from 'node:net';
+import { type AddressInfo, type Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import {
   type BeforeApplicationShutdown,
@@ -61,7 +61,7 @@ export class EmbeddedProcessor
 
   /** A batch was created or cancelled: the processor looks at once. */
   wake(): void {
-    this.#send({ type: 'wake' });
+    this.#supervisor?.send({ type: 'wake' } satisfies GatewayMessage);
   }
 
   /** Its metrics as text; '' without a ready processor or an answer in time. */
@@ -70,7 +70,7 @@ export class EmbeddedProcessor
     const text = firstValueFrom(
       race(this.#metricsTexts, timer(METRICS_MS).pipe(map(() => ''))),
     );
-    this.#send({ type: 'metrics' });
+    this.#supervisor?.send({ type: 'metrics' } satisfies GatewayMessage);
     return text;
   }
 
@@ -107,32 +107,21 @@ export class EmbeddedProcessor
     });
     this.#supervisor.start({
       onStarting: () => (this.#state = 'starting'),
-      onMessage: message => this.#onMessage(message as ProcessorMessage),
+      onMessage: message => {
+        const sent = message as ProcessorMessage;
+        if (sent.type === 'metrics') this.#metricsTexts.next(sent.text);
+      },
       onReady: () => (this.#state = 'ready'),
       onGone: () => (this.#state = 'down'),
     });
   }
 
-  #send(message: GatewayMessage): void {
-    this.#supervisor?.send(message);
-  }
-
-  #onMessage(message: ProcessorMessage): void {
-    if (message.type === 'metrics') this.#metricsTexts.next(message.text);
-  }
-
   #link(): ProcessorLink {
-    const { address, family, port } = this.#address();
+    const server = this.adapterHost.httpAdapter.getHttpServer() as Server;
+    const { address, family, port } = server.address() as AddressInfo;
     const host = ANYWHERE[address] ?? address;
     const gatewayUrl = `http://${family === 'IPv6' && host.includes(':') ? `[${host}]` : host}:${port}`;
     return { gatewayUrl, tokenSecret: this.secret.toString('base64') };
-  }
-
-  #address(): AddressInfo {
-    const server = this.adapterHost.httpAdapter.getHttpServer() as {
-      address(): AddressInfo;
-    };
-    return server.address();
   }
 }
 
