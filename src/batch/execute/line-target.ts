@@ -15,7 +15,7 @@ import {
 } from './line-reply.js';
 
 /** Configuration of one target. */
-export interface TargetSpec {
+interface TargetSpec {
   /**
    * Equivalent servers, at least one, without a trailing slash; the endpoint of the
    * batch is appended.

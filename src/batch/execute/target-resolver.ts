@@ -5,7 +5,7 @@ import { internalTokens } from '../../platform/auth/short-lived-tokens.js';
 import { type ProcessorLink } from '../../platform/config/processor-link.js';
 import { requiresKeys, type Settings } from '../../platform/config/settings.js';
 import { ConfigError, placed, readYamlFile } from '../../platform/config/yaml-file.js';
-import { LineTarget, type TargetSpec } from './line-target.js';
+import { LineTarget } from './line-target.js';
 import { TargetGate } from './line-dispatcher.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,6 +28,8 @@ const addressesOf = (text: string): readonly string[] =>
 
 const isAddress = (url: string): boolean =>
   /^https?:$/.test(URL.parse(url)?.protocol ?? '');
+
+type TargetSpec = LineTarget['spec'];
 
 /** One target for all models, or one per model. */
 type Targets =

@@ -45,7 +45,8 @@ export class AuditLog {
     return entry && this.#add(entry);
   }
 
-  async #add(entry: Omit<AuditEntry, 'id' | 'atMs'>, nowMs = Date.now()): Promise<void> {
+  async #add(entry: Omit<AuditEntry, 'id' | 'atMs'>): Promise<void> {
+    const nowMs = Date.now();
     const whole = { ...entry, id: timeOrderedId('audit_', nowMs), atMs: nowMs };
     try {
       await this.store.add(whole);

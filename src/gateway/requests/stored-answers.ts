@@ -1,4 +1,3 @@
-import { type Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import {
@@ -116,17 +115,16 @@ export function headOf({
   };
 }
 
-/** @param limit bytes; longer text is cut, as only its error code is read */
-export async function storedText(
-  body: Readable | AsyncIterable<Uint8Array>,
-  limit = 65_536,
-): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+/** Longer text is cut, as only its error code is read. */
+const MOST_BYTES = 65_536;
+
+export async function storedText(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    chunks.push(Buffer.from(chunk));
+  for await (const chunk of body) {
+    chunks.push(chunk);
     size += chunk.length;
-    if (size > limit) break;
+    if (size > MOST_BYTES) break;
   }
   return Buffer.concat(chunks);
 }

@@ -28,7 +28,6 @@ import { traceparentIn } from '../../../platform/tracing/tracing.module.js';
 import { CallerPrincipal, CallerTenant } from '../../http/params.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { OutageInterceptor } from '../shared/outage.interceptor.js';
-import { pageView } from '../shared/page-view.js';
 import { BatchesService } from './batches.service.js';
 import { BATCH_STATUSES } from '../../../core/jobs/batch-status.js';
 import {
@@ -41,6 +40,7 @@ import {
   numberField,
   objectField,
   openAiPageView,
+  pageView,
   secondsOrNull,
   textField,
   unixSeconds,

@@ -34,7 +34,6 @@ import { CallerTenant, Form } from '../../http/params.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { OutageInterceptor } from '../shared/outage.interceptor.js';
-import { pageView } from '../shared/page-view.js';
 import {
   type StoredFile,
   type Upload,
@@ -48,6 +47,7 @@ import {
   numberField,
   objectField,
   openAiPageView,
+  pageView,
   optionalField,
   textField,
   unixSeconds,
