@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
-import { BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { compareEntries, encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { Settings } from '../../platform/config/settings.js';
 import { FileStore } from '../../platform/database/file-store.js';
@@ -11,7 +11,6 @@ import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
 import { type JobFolder, writeAtomically } from '../job/job-folder.js';
 import { errorLine } from '../job/output-line.js';
-import { type JobLease } from '../lease/job-lease.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { JobMetrics } from '../observe/job.metrics.js';
 import { InputCheck } from './input-check.js';
@@ -174,35 +173,24 @@ export class IngestService {
   ) {}
 
   /** Reuses a finished ingestion. @throws when the disk or a store fails: retry later */
-  async prepare({ lease, folder, writer }: ClaimedJob): Promise<
-    | {
-        readonly ok: true;
-        readonly plan: JobPlan;
-        readonly isNew: boolean;
-        /** When all lines name the same. */
-        readonly model: string | undefined;
-      }
-    | { readonly ok: false; readonly problems: readonly JobProblem[] }
-  > {
-    const known = await readModelMap(folder);
-    const problems = known ? undefined : await this.#ingest(lease, folder, writer);
-    if (problems) return { ok: false, problems };
-    const map = known ?? (await readModelMap(folder))!;
-    const plan = await loadPlan(folder, map);
+  async prepare(work: ClaimedJob) {
+    const known = await readModelMap(work.folder);
+    const problems = known ? undefined : await this.#ingest(work);
+    if (problems) return { ok: false as const, problems };
+    const map = known ?? (await readModelMap(work.folder))!;
+    const plan = await loadPlan(work.folder, map);
     return {
-      ok: true,
+      ok: true as const,
       plan,
       isNew: !known,
+      /** When all lines name the same. */
       model: map.models.length === 1 ? map.models[0] : undefined,
     };
   }
 
-  async #ingest(
-    lease: JobLease,
-    folder: JobFolder,
-    writer: string,
-  ): Promise<readonly JobProblem[] | undefined> {
-    const { job } = lease;
+  async #ingest(work: ClaimedJob): Promise<readonly JobProblem[] | undefined> {
+    const { folder } = work;
+    const { job } = work.lease;
     const file = await this.files.find(job.tenant, job.inputFileId);
     if (!file) return [missing(job.inputFileId)];
     await folder.make();
@@ -217,7 +205,7 @@ export class IngestService {
     });
     try {
       await this.traces.step('storage.Retrieve', file.blobKey, () =>
-        this.#read({ check, folder, writer, file, lease }),
+        this.#read(work, check, file.blobKey),
       );
       this.metrics.stored('retrieve', 'success');
     } catch (error) {
@@ -235,18 +223,15 @@ export class IngestService {
     return check.passed ? undefined : check.problems;
   }
 
-  async #read(work: {
-    check: InputCheck;
-    folder: JobFolder;
-    writer: string;
-    file: StoredFile;
-    lease: JobLease;
-  }): Promise<void> {
-    const { check, folder, writer, lease } = work;
+  async #read(
+    { lease, folder, writer }: ClaimedJob,
+    check: InputCheck,
+    blobKey: string,
+  ): Promise<void> {
     const input = await DraftFile.create(folder.input(), writer);
     const rejected = await DraftFile.create(folder.rejected(), writer);
     try {
-      await this.#copy(work, input, rejected);
+      await this.#copy(check, blobKey, input, rejected);
       check.finish();
       if (!check.passed) return;
       lease.assertHeld();
@@ -261,7 +246,8 @@ export class IngestService {
   }
 
   async #copy(
-    { check, file }: { check: InputCheck; file: StoredFile },
+    check: InputCheck,
+    blobKey: string,
     input: DraftFile,
     rejected: DraftFile,
   ): Promise<void> {
@@ -275,7 +261,7 @@ export class IngestService {
         if (check.decided) return;
       }
     };
-    for await (const chunk of this.blobs.read(file.blobKey)) {
+    for await (const chunk of this.blobs.read(blobKey)) {
       bytes += chunk.byteLength;
       if (bytes > maxFileBytes)
         check.rejectFile(
