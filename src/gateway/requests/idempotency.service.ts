@@ -168,9 +168,7 @@ export class IdempotencyService {
     const isAsync = earlier.mode === 'async';
     if (isAsync !== (options.mode === 'async')) throw otherMode(options, earlier);
     const left = (): boolean => reply.raw.destroyed;
-    const stored = await (isAsync
-      ? this.replays.received(earlier, left)
-      : this.replays.join(earlier, left));
+    const stored = await this.replays.join(earlier, left);
     if (!stored) return false;
     if (
       stored.status === 'completed' &&

@@ -70,7 +70,7 @@ const fingerprint = (order: BatchParams) =>
 /** What a request to create a batch says besides its body. */
 interface CreateContext {
   readonly traceparent: string | undefined;
-  readonly idempotencyKey: string | undefined;
+  readonly idempotencyKey?: string | undefined;
   /** Of the caller's key. */
   readonly terms: KeyTerms | undefined;
 }
@@ -175,7 +175,7 @@ export class BatchesService {
   async retryFailed(
     tenant: string,
     id: string,
-    context: Omit<CreateContext, 'idempotencyKey'>,
+    context: CreateContext,
   ): Promise<BatchJob> {
     const job = await this.find(tenant, id);
     if (!isTerminal(job.status)) throw unfinished(job);
@@ -190,7 +190,7 @@ export class BatchesService {
       outputExpiresAfterS,
       webhook,
     };
-    return this.create(tenant, params, { ...context, idempotencyKey: undefined });
+    return this.create(tenant, params, context);
   }
 
   /**
