@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Injectable,
   Logger,
@@ -13,6 +12,7 @@ import { requestKey } from '../../core/request/request-key.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
+import { pause } from '../../platform/clock/pause.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type InnerAnswer, InnerRequests } from './inner-requests.js';
 import { headOf, StoredAnswers, storedText } from './stored-answers.js';
@@ -148,9 +148,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
         if (early()) return await this.#reject(request, { ...answer, body });
         const waits = PASSING.test(body.toString()) && Date.now() < request.expiresAtMs;
         if (!waits) return await this.#fail(request, answer, body);
-        await sleep(backoffMs(attempts, PAUSES), undefined, { signal: gone }).catch(
-          () => undefined,
-        );
+        await pause(backoffMs(attempts, PAUSES), gone);
       }
       return undefined;
     } finally {
