@@ -114,21 +114,19 @@ interface Attempt {
 @Injectable()
 export class LineSender {
   readonly #logger = new Logger('BatchTargets');
-  readonly #fetch: SafeFetch;
+  readonly #sources: Parameters<typeof audioForm>[1];
 
   constructor(
     private readonly targets: TargetResolver,
     private readonly results: ResultFiles,
     private readonly metrics: LineMetrics,
     { fetch, server }: Settings,
-    private readonly files: FileStore,
-    private readonly blobs: BlobStore,
+    files: FileStore,
+    blobs: BlobStore,
   ) {
-    this.#fetch = new SafeFetch({
-      timeoutMs: fetch.timeoutMs,
-      maxBytes: server.uploadLimitBytes,
-      allowHosts: fetch.allowHosts,
-    });
+    const { timeoutMs, allowHosts } = fetch;
+    const rules = { timeoutMs, allowHosts, maxBytes: server.uploadLimitBytes };
+    this.#sources = { files, blobs, fetch: new SafeFetch(rules) };
   }
 
   /** @throws the signal's reason, or the error of a disk or store */
@@ -151,10 +149,7 @@ export class LineSender {
     const target = this.#targetOf(model, job);
     const { fetchesFileUrl } = target.spec;
     const { content, wantsBase64 } = await prepareLine(job, parts, body =>
-      audioForm(
-        { tenant: job.tenant, body, fetchesFileUrl, signal },
-        { files: this.files, blobs: this.blobs, fetch: this.#fetch },
-      ),
+      audioForm({ tenant: job.tenant, body, fetchesFileUrl, signal }, this.#sources),
     );
     const startedMs = performance.now();
     const isProbe = gate.isAway;

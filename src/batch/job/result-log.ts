@@ -19,13 +19,6 @@ const { O_WRONLY, O_CREAT, O_APPEND, O_DSYNC } = constants;
  */
 const APPEND_SYNCED = O_WRONLY | O_CREAT | O_APPEND | O_DSYNC;
 
-const NO_USAGE: BatchUsage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cachedTokens: 0,
-  reasoningTokens: 0,
-};
-
 /**
  * Durable progress of a job. It is derived from the result log, so the two always agree.
  */
@@ -73,7 +66,7 @@ export class JobProgress {
     this.#bits[index >> 3]! |= 1 << (index & 7);
     if (kind === 'O') this.#completed += 1;
     else this.#failed += 1;
-    if (usage) this.#usage = sum(this.#usage ?? NO_USAGE, usage);
+    if (usage) this.#usage = this.#usage ? sum(this.#usage, usage) : usage;
   }
 }
 
