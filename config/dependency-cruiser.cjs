@@ -52,11 +52,8 @@ const batchLayers = [
   ['lease', []],
   ['observe', []],
   ['job', ['lease', 'observe']],
-  ...['ingest', 'execute', 'finalize', 'recovery'].map(name => [
-    name,
-    ['job', 'lease', 'observe'],
-  ]),
-  ['runner', ['ingest', 'execute', 'finalize', 'recovery', 'job', 'lease', 'observe']],
+  ...['ingest', 'execute', 'finalize'].map(name => [name, ['job', 'lease', 'observe']]),
+  ['runner', ['ingest', 'execute', 'finalize', 'job', 'lease', 'observe']],
 ];
 /** The same of the worker. Subfolders of engines: one of each engine. */
 const workerLayers = [

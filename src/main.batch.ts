@@ -3,10 +3,11 @@ import { NestFactory } from '@nestjs/core';
 import { Logger } from 'nestjs-pino';
 import 'reflect-metadata';
 import { BatchModule } from './batch/batch.module.js';
-import { BatchProcessor, listenToGateway } from './batch/runner/batch-processor.js';
+import { BatchProcessor } from './batch/runner/batch-processor.js';
 import { assertDataWritable } from './platform/config/cross-checks.js';
 import { loadConfig } from './platform/config/load-config.js';
 import {
+  type GatewayMessage,
   type ProcessorMessage,
   takeProcessorLink,
 } from './platform/config/processor-link.js';
@@ -16,7 +17,7 @@ import {
   WRONG_USAGE,
 } from './platform/config/program-arguments.js';
 import { ownMetricsText, serveMetrics } from './platform/metrics/metrics-server.js';
-import { sendToParent } from './platform/process/is-alive.js';
+import { sendToParent, onParentLost } from './platform/process/is-alive.js';
 import { redactCrashes } from './platform/process/crash-output.js';
 import { finishStart } from './platform/process/v8-flags.js';
 import { startErrorText } from './platform/config/start-error.js';
@@ -68,6 +69,23 @@ async function bootstrap(): Promise<void> {
   await processor.start(link !== undefined);
   finishStart();
   await tellGateway({ type: 'ready' });
+}
+
+/**
+ * Hears the gateway that started this process, by its IPC channel. A processor started by
+ * hand has none.
+ * @param lost called when the gateway is gone
+ */
+function listenToGateway(
+  listener: (message: GatewayMessage) => void,
+  lost: () => void,
+): void {
+  onParentLost(process, lost);
+  if (!process.connected) return;
+  process.on('message', message => {
+    const { type } = (message ?? {}) as { type?: unknown };
+    if (type === 'wake' || type === 'metrics') listener({ type });
+  });
 }
 
 /**

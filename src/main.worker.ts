@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { NestFactory } from '@nestjs/core';
 import { type MicroserviceOptions } from '@nestjs/microservices';
-import { bridgeProviders } from './bridge/bridged-services.js';
+import { BRIDGE_PROVIDERS } from './bridge/bridged-services.js';
 import { ExternalWorker, type Waiting } from './bridge/external-worker.js';
 import { UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { workerSpecOf, WORKER_USAGE } from './platform/config/worker-arguments.js';
@@ -37,7 +37,7 @@ async function bootstrap(): Promise<void> {
       onWaiting,
     });
   const engine = bridged ?? createEngine(spec.model);
-  const replaced = bridged ? bridgeProviders(spec.model.kind) : [];
+  const replaced = bridged ? BRIDGE_PROVIDERS[spec.model.kind] : [];
   const server = new WorkerGrpcServer(spec);
   const app = await NestFactory.createMicroservice<MicroserviceOptions>(
     WorkerModule.forEngine({ spec, engine, log, replaced }),

@@ -2,18 +2,14 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Test } from '@nestjs/testing';
 import { register } from 'prom-client';
 import { type BatchJob } from '../core/jobs/batch-job.js';
+import { MODELS } from '../platform/config/config.module.js';
 import { Settings } from '../platform/config/settings.js';
 import { StorageOperations } from '../platform/storage/storage.metrics.js';
 import { metricValues } from '../../test/support/metric-values.js';
 import { BATCH_METRICS } from './batch.metrics.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { TargetResolver } from './execute/target-resolver.js';
-import {
-  JobMetrics,
-  StoreMetrics,
-  LineMetrics,
-  ModelLabels,
-} from './observe/job.metrics.js';
+import { JobMetrics, LineMetrics } from './observe/job.metrics.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
 import { JobStore } from '../platform/database/job-store.js';
 
@@ -36,7 +32,7 @@ const working = (expiresAtMs: number, pendingSinceMs?: number) => ({
   running: {
     startedMs: NOW - 10_000,
     doneAtStart: 0,
-    log: { progress: { done: { count: 20 }, remaining: 80 }, pendingSinceMs },
+    log: { progress: { done: 20, remaining: 80 }, pendingSinceMs },
   },
 });
 
@@ -72,12 +68,7 @@ describe('metrics of the processor', () => {
         { provide: JobSupervisor, useValue: { size: 3, works } },
         { provide: LineDispatcher, useValue: { inFlight: 17 } },
         { provide: TargetResolver, useValue: targets },
-        {
-          provide: ModelLabels,
-          useValue: new ModelLabels([{ id: 'm', aliases: ['alias'] }] as never, [
-            'listed',
-          ]),
-        },
+        { provide: MODELS, useValue: [{ id: 'm', aliases: ['alias'] }] },
         { provide: JobStore, useValue: { backlog } },
         { provide: StorageOperations, useValue: {} },
       ],
@@ -176,7 +167,7 @@ describe('metrics of the processor', () => {
   });
 
   it('counts work folders found at the start, and webhooks', async () => {
-    const counted = (await metrics()).get(StoreMetrics);
+    const counted = (await metrics()).get(JobMetrics);
     counted.recovered('unknown', 'cleaned_up');
     counted.webhook('sent');
     counted.webhook('retry');

@@ -1,10 +1,12 @@
 import { type Provider } from '@nestjs/common';
 import { type Gauge } from 'prom-client';
+import { MODELS } from '../platform/config/config.module.js';
+import { type ModelSpec } from '../platform/config/model-spec.js';
 import { Settings } from '../platform/config/settings.js';
 import { metricProvider } from '../platform/metrics/metric-provider.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { TargetResolver } from './execute/target-resolver.js';
-import { BATCH_COUNTERS, ModelLabels } from './observe/job.metrics.js';
+import { JobMetrics, LineMetrics } from './observe/job.metrics.js';
 import { type ClaimedJob } from './job/claimed-job.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
 import { JobStore } from '../platform/database/job-store.js';
@@ -17,7 +19,7 @@ function missesDeadline({ lease, running }: ClaimedJob, nowMs: number): boolean 
   if (!running) return false;
   const { log, startedMs, doneAtStart } = running;
   const { done, remaining } = log.progress;
-  const here = done.count - doneAtStart;
+  const here = done - doneAtStart;
   if (here <= 0 || nowMs <= startedMs) return false;
   return ((nowMs - startedMs) / here) * remaining > lease.job.expiresAtMs - nowMs;
 }
@@ -27,7 +29,13 @@ function missesDeadline({ lease, running }: ClaimedJob, nowMs: number): boolean 
  * the numbers (D-10).
  */
 export const BATCH_METRICS: Provider[] = [
-  ...BATCH_COUNTERS,
+  JobMetrics,
+  {
+    provide: LineMetrics,
+    inject: [MODELS, TargetResolver],
+    useFactory: (models: readonly ModelSpec[], targets: TargetResolver) =>
+      new LineMetrics(models, targets.knownModels),
+  },
   metricProvider('total_workers', {
     inject: [Settings],
     collect: (gauge, { batch }: Settings) => gauge.set(batch.jobs),
@@ -45,7 +53,7 @@ export const BATCH_METRICS: Provider[] = [
     collect: (gauge, { batch }: Settings) => gauge.set(batch.concurrency),
   }),
   metricProvider('model_inflight_requests', {
-    inject: [TargetResolver, ModelLabels],
+    inject: [TargetResolver, LineMetrics],
     collect: inFlightByModel,
   }),
   metricProvider('batch_jobs', { inject: [JobStore], collect: jobsByStatus }),
@@ -64,10 +72,10 @@ export const BATCH_METRICS: Provider[] = [
 function inFlightByModel(
   gauge: Gauge,
   targets: TargetResolver,
-  labels: ModelLabels,
+  metrics: LineMetrics,
 ): void {
   for (const { model, inFlight } of targets.inFlight())
-    gauge.inc({ model: labels.of(model) }, inFlight);
+    gauge.inc({ model: metrics.labelOf(model) }, inFlight);
 }
 
 async function jobsByStatus(gauge: Gauge, store: JobStore): Promise<void> {

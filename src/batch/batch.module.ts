@@ -1,6 +1,6 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { type Tracer } from '@opentelemetry/api';
-import { ConfigModule, MODELS } from '../platform/config/config.module.js';
+import { ConfigModule } from '../platform/config/config.module.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type ProcessorLink } from '../platform/config/processor-link.js';
 import { Settings } from '../platform/config/settings.js';
@@ -9,22 +9,17 @@ import { LoggingModule } from '../platform/logging/logging.module.js';
 import { BlobModule } from '../platform/storage/blob.module.js';
 import { TRACER } from '../platform/tracing/tracing.module.js';
 import { BATCH_METRICS } from './batch.metrics.js';
-import { AudioUpload } from './execute/audio-upload.js';
 import { ExecuteService } from './execute/execute.service.js';
 import { LineDispatcher } from './execute/line-dispatcher.js';
 import { LineSender } from './execute/line-sender.js';
 import { LogShipping } from './execute/log-shipping.js';
-import { gatewayTarget, TargetResolver } from './execute/target-resolver.js';
-import { readTargetsFile, type Targets } from './execute/target-resolver.js';
-import { Publisher } from './finalize/publisher.js';
+import { TargetResolver, targetResolver } from './execute/target-resolver.js';
 import { WebhookSender } from './finalize/webhook-sender.js';
 import { IngestService } from './ingest/ingest.service.js';
 import { ResultFiles } from './job/result-files.js';
 import { LineGrace } from './lease/job-lease.js';
 import { JobTraces } from './observe/job-traces.js';
-import { ModelLabels } from './observe/job.metrics.js';
-import { LeftoverFolders } from './recovery/leftover-folders.js';
-import { BatchProcessor, ClaimLoop } from './runner/batch-processor.js';
+import { BatchProcessor } from './runner/batch-processor.js';
 import { BatchRunner } from './runner/batch-runner.js';
 import { JobSupervisor } from './runner/job-supervisor.js';
 
@@ -51,16 +46,13 @@ export class BatchModule {
         { provide: TRACER, useValue: tracer },
         { provide: LineGrace, useFactory: () => graceOf(settings, link) },
         JobTraces,
-        { provide: TargetResolver, useFactory: () => resolverOf(settings, link) },
+        { provide: TargetResolver, useFactory: () => targetResolver(settings, link) },
         ...EXECUTION,
         ResultFiles,
-        Publisher,
         WebhookSender,
         IngestService,
         BatchRunner,
         JobSupervisor,
-        ClaimLoop,
-        LeftoverFolders,
         BatchProcessor,
         ...BATCH_METRICS,
       ],
@@ -70,18 +62,11 @@ export class BatchModule {
 
 const EXECUTION = [
   {
-    provide: ModelLabels,
-    inject: [MODELS, TargetResolver],
-    useFactory: (models: readonly ModelSpec[], targets: TargetResolver) =>
-      new ModelLabels(models, targets.knownModels),
-  },
-  {
     provide: LineDispatcher,
     inject: [Settings],
     useFactory: ({ batch }: Settings) => new LineDispatcher(batch),
   },
   LineSender,
-  AudioUpload,
   LogShipping,
   ExecuteService,
 ];
@@ -95,14 +80,4 @@ function graceOf(
 ): LineGrace {
   const limitMs = link ? Math.max(0, server.shutdownGraceMs - FLUSH_MS) : batch.graceMs;
   return new LineGrace(batch.graceMs, Math.min(batch.graceMs, limitMs));
-}
-
-/** @throws ConfigError */
-function resolverOf(settings: Settings, link: ProcessorLink | undefined): TargetResolver {
-  const { targetsFile, secretsDir, busyAttempts } = settings.batch;
-  const targets: Targets =
-    targetsFile === ''
-      ? { kind: 'global', target: gatewayTarget(settings, link) }
-      : readTargetsFile({ path: targetsFile, secretsDir, busyAttempts });
-  return new TargetResolver(targets, settings.batch);
 }

@@ -1,17 +1,11 @@
 import { Writable } from 'node:stream';
-import { Inject, Injectable, type Provider } from '@nestjs/common';
+import { type Provider } from '@nestjs/common';
 import {
   type CallEnvelope,
   encodeExecution,
   encodeStreamEvent,
-  type StreamConfig,
 } from '../contracts/grpc/call.codec.js';
-import {
-  type EmbedCallFields,
-  type Embedded,
-} from '../contracts/grpc/generation.codec.js';
 import { type TranscribeCallFields } from '../contracts/grpc/stt.codec.js';
-import { type SynthesizeCallFields } from '../contracts/grpc/tts.codec.js';
 import { type RequestKey } from '../core/request/request-key.js';
 import { WorkerLostError } from '../core/request/worker-lost.js';
 import { abortError } from '../core/errors/abort-error.js';
@@ -40,7 +34,7 @@ import {
   RecognitionService,
 } from '../worker/execution/recognition.service.js';
 import { LongTranscriptionService } from '../worker/execution/long-transcription.service.js';
-import { ExternalWorker } from './external-worker.js';
+import { type ExternalWorker } from './external-worker.js';
 import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
 import { type StreamConversation, StreamService } from '../worker/grpc/stream.service.js';
 import { type ModelKind } from '../platform/config/model-spec.js';
@@ -50,23 +44,16 @@ import { EmbeddingService } from '../worker/execution/embedding.service.js';
  * In place of `StreamService`: a live stream goes on to the worker, frame by frame, at
  * the pace of both.
  */
-@Injectable()
-class BridgedStreams {
-  constructor(@Inject(ENGINE) private readonly worker: ExternalWorker) {}
-
+const bridgedStreams = (worker: ExternalWorker): Pick<StreamService, 'serve'> => ({
   /**
    * Resolves when the caller has ended the stream and all events are sent. @throws
    * DomainError or the abort's error
    */
-  async serve(
-    config: StreamConfig,
-    conversation: StreamConversation,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const connection = await this.worker.connected();
+  async serve(config, conversation, signal) {
+    const connection = await worker.connected();
     await carry(connection.openStream(config), conversation, signal);
-  }
-}
+  },
+});
 
 async function carry(
   stream: StreamHandle,
@@ -115,98 +102,74 @@ async function sendDown(
 const PIECE_BYTES = 65_536;
 
 /**
- * Requests of this process as calls of the worker behind it: envelope and group go
+ * A request of this process as a call of the worker behind it: envelope and group go
  * through as they came.
+ * @throws DomainError the worker's own failure, or the abort's error when the
+ *   worker has stopped
  */
-@Injectable()
-class BridgedCalls {
-  constructor(@Inject(ENGINE) private readonly worker: ExternalWorker) {}
-
-  /**
-   * @throws DomainError the worker's own failure, or the abort's error when the
-   *   worker has stopped
-   */
-  async perform<K extends WorkerReply['kind']>(
-    { requestId, priority, group, tenant }: CallEnvelope & { readonly tenant?: string },
-    payload: WorkerTask,
-    signal: AbortSignal,
-  ): Promise<Extract<WorkerReply, { kind: K }>> {
-    const connection = await this.worker.connected();
-    const key = requestId as RequestKey;
-    const { reply, finished } = connection.execute({
-      request: { key, priority, tenant, payload },
-      group,
-    });
-    const stop = (): void => void connection.cancel(key, 'client');
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
-    try {
-      const answer = await reply;
-      if (signal.aborted) throw abortError(signal);
-      return answer as Extract<WorkerReply, { kind: K }>;
-    } catch (error) {
-      await finished;
-      throw signal.aborted ? abortError(signal) : this.#failure(error);
-    } finally {
-      signal.removeEventListener('abort', stop);
-    }
-  }
-
-  /**
-   * A worker that takes nothing now gives the request back; one that was lost with it has
-   * had one of its attempts.
-   */
-  #failure(error: unknown): unknown {
-    if (!(error instanceof WorkerLostError)) return error;
-    if (error.kind === 'refused' || error.kind === 'disconnected')
-      return new DeviceGone(error.message, { cause: error });
-    this.worker.lose(`it accepts no requests: ${error.message}`);
-    return new DomainError('shutting_down', error.message);
+async function perform<K extends WorkerReply['kind']>(
+  worker: ExternalWorker,
+  { requestId, priority, group, tenant }: CallEnvelope & { readonly tenant?: string },
+  payload: WorkerTask,
+  signal: AbortSignal,
+): Promise<Extract<WorkerReply, { kind: K }>> {
+  const connection = await worker.connected();
+  const key = requestId as RequestKey;
+  const { reply, finished } = connection.execute({
+    request: { key, priority, tenant, payload },
+    group,
+  });
+  const stop = (): void => void connection.cancel(key, 'client');
+  signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
+  try {
+    const answer = await reply;
+    if (signal.aborted) throw abortError(signal);
+    return answer as Extract<WorkerReply, { kind: K }>;
+  } catch (error) {
+    await finished;
+    throw signal.aborted ? abortError(signal) : failureOf(worker, error);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 
-/** In place of `RecognitionService`. */
-@Injectable()
-class BridgedTranscription {
-  constructor(
-    private readonly calls: BridgedCalls,
-    @Inject(ENGINE) private readonly engine: ExternalWorker,
-    private readonly downloads: AudioDownload,
-  ) {}
+/**
+ * A worker that takes nothing now gives the request back; one that was lost with it has
+ * had one of its attempts.
+ */
+function failureOf(worker: ExternalWorker, error: unknown): unknown {
+  if (!(error instanceof WorkerLostError)) return error;
+  if (error.kind === 'refused' || error.kind === 'disconnected')
+    return new DeviceGone(error.message, { cause: error });
+  worker.lose(`it accepts no requests: ${error.message}`);
+  return new DomainError('shutting_down', error.message);
+}
 
-  async transcribe(
-    call: TranscribeCallFields,
-    signal: AbortSignal,
-  ): Promise<TranscriptAnswer> {
-    const { engine } = this;
+const bridgedRecognition = (
+  engine: ExternalWorker,
+  downloads: AudioDownload,
+): Pick<RecognitionService, 'transcribe'> => ({
+  async transcribe(call, signal) {
     const audio = isDiarizedBeside(engine, call)
-      ? await this.downloads.bytes(call.audio, signal)
+      ? await downloads.bytes(call.audio, signal)
       : call.audio;
-    const bytes = (): Promise<Buffer> => this.downloads.bytes(audio, signal);
+    const bytes = (): Promise<Buffer> => downloads.bytes(audio, signal);
     const source = Buffer.isBuffer(audio) ? inMemory(audio) : audio;
     return recognisedWithSpeakers(
       { engine, call, bytes, mostS: SHORT_FILE_S, signal },
-      (own, stop) => this.calls.perform<'transcript'>(own, task(own, source), stop),
+      (own, stop) => perform<'transcript'>(engine, own, task(own, source), stop),
     );
-  }
-}
+  },
+});
 
-/** In place of `LongTranscriptionService`: the worker cuts long audio. */
-@Injectable()
-class BridgedLongTranscription {
-  constructor(
-    private readonly calls: BridgedCalls,
-    @Inject(ENGINE) private readonly engine: ExternalWorker,
-  ) {}
-
-  async transcribe(
-    call: TranscribeCallFields,
-    file: ReceivedFile,
-    { signal, sink }: Parameters<LongTranscriptionService['transcribe']>[2],
-  ): Promise<TranscriptAnswer> {
+/** The worker cuts long audio. */
+const bridgedLongTranscription = (
+  engine: ExternalWorker,
+): Pick<LongTranscriptionService, 'transcribe'> => ({
+  async transcribe(call, file, { signal, sink }) {
     if (file.size === 0)
       throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
-    const { engine } = this;
     const bytes = (): Promise<Buffer> => file.bytes();
     return recognisedWithSpeakers(
       { engine, call, bytes, mostS: MAX_AUDIO_S, signal, sink },
@@ -215,22 +178,17 @@ class BridgedLongTranscription {
         const onSegment: TranscribeTask['onSegment'] = (segment, logprobs) =>
           held?.(segment, [], logprobs);
         const payload = { ...task(own, onDisk(file)), onSegment };
-        return this.calls.perform<'transcript'>(own, payload, stop);
+        return perform<'transcript'>(engine, own, payload, stop);
       },
     );
-  }
-}
+  },
+});
 
-/** In place of `SynthesisService`: the worker encodes. */
-@Injectable()
-class BridgedSynthesis {
-  constructor(private readonly calls: BridgedCalls) {}
-
-  async synthesize(
-    call: SynthesizeCallFields,
-    signal: AbortSignal,
-    sink: Parameters<SynthesisService['synthesize']>[2],
-  ): Promise<void> {
+/** The worker encodes. */
+const bridgedSynthesis = (
+  worker: ExternalWorker,
+): Pick<SynthesisService, 'synthesize'> => ({
+  async synthesize(call, signal, sink) {
     const { text, voice, speed, format } = call;
     const audio = new Writable({
       write(bytes: Buffer, _, done) {
@@ -239,37 +197,25 @@ class BridgedSynthesis {
       },
     });
     const header: SpeechSink['header'] = value => sink({ $case: 'header', value });
-    const payload = {
-      kind: 'synthesize',
-      text,
-      voice,
-      speed,
-      format,
-      sink: { audio, header },
-    } as const;
-    const { durationS, execution } = await this.calls.perform<'speech'>(
+    const own = { text, voice, speed, format, sink: { audio, header } };
+    const payload = { kind: 'synthesize', ...own } as const;
+    const { durationS, execution } = await perform<'speech'>(
+      worker,
       call,
       payload,
       signal,
     );
     sink({ $case: 'done', value: { durationS, execution: encodeExecution(execution) } });
-  }
-}
+  },
+});
 
-/** In place of `EmbeddingService`. */
-@Injectable()
-class BridgedEmbedding {
-  constructor(private readonly calls: BridgedCalls) {}
-
-  embed(call: EmbedCallFields, signal: AbortSignal): Promise<Embedded> {
+const bridgedEmbedding = (worker: ExternalWorker): Pick<EmbeddingService, 'embed'> => ({
+  embed(call, signal) {
     const { body, inputs, form } = call;
-    return this.calls.perform<'embeddings'>(
-      call,
-      { kind: 'embed', body, inputs, form },
-      signal,
-    );
-  }
-}
+    const payload = { kind: 'embed', body, inputs, form } as const;
+    return perform<'embeddings'>(worker, call, payload, signal);
+  },
+});
 
 function task(call: TranscribeCallFields, audio: AudioSource | AudioUrl): TranscribeTask {
   const { requestId: _, priority: _priority, group: _group, ...params } = call;
@@ -302,20 +248,25 @@ const onDisk = (file: ReceivedFile): AudioSource => ({
   dispose: () => Promise.resolve(),
 });
 
-const REPLACED: Readonly<Record<ModelKind, Provider[]>> = {
+/** What a worker process computes with, replaced by calls of the worker behind it. */
+export const BRIDGE_PROVIDERS: Readonly<Record<ModelKind, Provider[]>> = {
   stt: [
-    { provide: RecognitionService, useClass: BridgedTranscription },
-    { provide: LongTranscriptionService, useClass: BridgedLongTranscription },
-    { provide: StreamService, useClass: BridgedStreams },
+    {
+      provide: RecognitionService,
+      inject: [ENGINE, AudioDownload],
+      useFactory: bridgedRecognition,
+    },
+    {
+      provide: LongTranscriptionService,
+      inject: [ENGINE],
+      useFactory: bridgedLongTranscription,
+    },
+    { provide: StreamService, inject: [ENGINE], useFactory: bridgedStreams },
   ],
-  tts: [{ provide: SynthesisService, useClass: BridgedSynthesis }],
-  embedding: [{ provide: EmbeddingService, useClass: BridgedEmbedding }],
+  tts: [{ provide: SynthesisService, inject: [ENGINE], useFactory: bridgedSynthesis }],
+  embedding: [
+    { provide: EmbeddingService, inject: [ENGINE], useFactory: bridgedEmbedding },
+  ],
   // Never pulled (D-21).
   llm: [],
 };
-
-/** What a worker process computes with, replaced by calls of the worker behind it. */
-export const bridgeProviders = (kind: ModelKind): Provider[] => [
-  BridgedCalls,
-  ...REPLACED[kind],
-];

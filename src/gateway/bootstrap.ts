@@ -1,23 +1,39 @@
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type FastifyInstance } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { Logger } from 'nestjs-pino';
 import { type SettingSources } from '../platform/config/setting-source.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { type Settings } from '../platform/config/settings.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
+import { TrustedProxies } from '../platform/http/networks.js';
 import { counterMetric } from '../platform/metrics/metric-provider.js';
 import { logRequests } from '../platform/logging/request-lines.js';
-import { AuditLog, auditEntryOf } from './admin/audit-log.js';
-import { Entrance } from './entrance.js';
+import { AuditLog } from './admin/audit-log.js';
+import { openEntrance } from './entrance.js';
 import { serveDocs } from './http/openapi/swagger.js';
-import { fastifyOptions } from './http/fastify-options.js';
+import { answerBrokenHttp, sendError } from './http/error-reply.js';
+import { toDomainError } from './http/http-error.js';
+import { MULTIPART_OPTIONS } from './http/multipart-form.js';
+import { requestIdFor } from './http/request-headers.js';
 import { tendConnections } from './http/reception.js';
 import { RequestTraces } from './http/request-traces.js';
 import { keepJsonBytes } from './http/json-body.js';
 import { GatewayModule } from './gateway.module.js';
 import { type OpenInProcessWorker } from './worker-pool/in-process-worker.js';
 import { CompositeWebSocketAdapter } from './websockets/composite-websocket-adapter.js';
+
+/** A client has this long for its headers; its body is measured by `BodyWatch`. */
+const HEADERS_TIMEOUT_MS = 20_000;
+const HEADERS_CHECK_MS = 5000;
+/**
+ * Longer than the idle limit of usual load balancers (60 s), so that they close first and
+ * never meet a closed socket.
+ */
+const KEEP_ALIVE_MS = 72_000;
+
+/** What Jina, Cohere, vLLM and llama.cpp call the route. */
+const OTHER_RERANK = /^\/(?:rerank|(?:v1\/)?reranking|v2\/rerank)(?=[/?]|$)/;
 
 /**
  * The whole gateway, built but neither listening nor hooked to process signals.
@@ -60,6 +76,34 @@ export function gatewayAdapter(settings: Settings): FastifyAdapter {
   return new FastifyAdapter(fastifyOptions(settings));
 }
 
+/** How the gateway listens: limits, ids, and answers for what never reaches a route. */
+function fastifyOptions({ server }: Settings) {
+  const proxies = new TrustedProxies(server.trustedProxies);
+  return {
+    bodyLimit: server.jsonLimitBytes,
+    genReqId: requestIdFor,
+    requestIdHeader: false as const,
+    trustProxy: (address: string) => proxies.has(address),
+    return503OnClosing: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    // A missing Host is refused by a hook, in the envelope; Node would answer
+    // without any body.
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: HEADERS_CHECK_MS,
+      requestTimeout: 0,
+      requireHostHeader: false,
+    },
+    rewriteUrl: ({ url = '/' }: { readonly url?: string }) =>
+      url.replace(OTHER_RERANK, '/v1/rerank'),
+    routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
+    clientErrorHandler: answerBrokenHttp,
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      sendError(toDomainError(error, request), request, reply),
+    multipart: MULTIPART_OPTIONS,
+  };
+}
+
 /**
  * What an application of `GatewayModule` needs before it listens; apart, so that tests
  * can override providers first.
@@ -78,7 +122,7 @@ export function configureGateway(
   logRequests(fastify);
   app.get(RequestTraces).watch(fastify);
   tendConnections(fastify);
-  new Entrance(app, settings).open(app);
+  openEntrance(app, settings);
   watchAnswers(fastify, app.get(AuditLog));
   if (settings.server.docs) serveDocs(app);
   return app;
@@ -98,8 +142,8 @@ function watchAnswers(fastify: FastifyInstance, audit: AuditLog): void {
         status: String(reply.statusCode),
       });
     const isAdmin = request.routeOptions.url?.startsWith('/admin/');
-    const entry = isAdmin ? auditEntryOf(request, reply, payload) : undefined;
-    if (entry) void audit.add(entry).then(() => done(null, payload));
+    const stored = isAdmin ? audit.note(request, reply, payload) : undefined;
+    if (stored) void stored.then(() => done(null, payload));
     else done(null, payload);
   });
 }

@@ -8,7 +8,7 @@ import { type DispatchEvent } from '../../src/core/dispatch/dispatch-event.js';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { AdminModule } from '../../src/gateway/admin/admin.module.js';
-import { FieldsPipe } from '../../src/gateway/http/fields.pipe.js';
+import { FieldsPipe } from '../../src/gateway/http/dto-validation.js';
 import { OpenAiExceptionFilter } from '../../src/gateway/http/error-reply.js';
 import { DispatchLoop } from '../../src/gateway/scheduler/dispatch-loop.js';
 import { SchedulerModule } from '../../src/gateway/scheduler/scheduler.module.js';

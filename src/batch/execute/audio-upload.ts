@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
-import { Injectable } from '@nestjs/common';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FormField, formFrame } from '../../contracts/formats/multipart-form.js';
-import { BlobStore } from '../../core/jobs/job.ports.js';
+import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { Settings } from '../../platform/config/settings.js';
-import { SafeFetch } from '../../platform/http/safe-fetch.js';
-import { FileStore } from '../../platform/database/file-store.js';
+import { type SafeFetch } from '../../platform/http/safe-fetch.js';
+import { type FileStore } from '../../platform/database/file-store.js';
 import { type LineContent } from './line-target.js';
 
 interface FormFile {
@@ -48,102 +47,96 @@ export class LineProblem extends Error {
 const SOURCES = ['file_id', 'file_url', 'audio'] as const;
 const OWN_FIELDS = new Set<string>([...SOURCES, 'filename']);
 
-/** What a line of an audio endpoint has in its body. */
-export type AudioFields = Readonly<Record<string, unknown>>;
-
 interface AudioLine {
   readonly tenant: string;
-  readonly body: AudioFields;
+  readonly body: Fields;
   /** The target fetches a `file_url` itself, as the gateway does. */
   readonly fetchesFileUrl: boolean;
   readonly signal: AbortSignal;
 }
 
+/** Where audio comes from, besides the line itself. */
+interface AudioSources {
+  readonly files: FileStore;
+  readonly blobs: BlobStore;
+  readonly fetch: SafeFetch;
+}
+
 /**
  * Converts the JSON line of an audio endpoint to the endpoint's form; the audio is
- * streamed from its source.
+ * streamed from its source. @throws LineProblem
  */
-@Injectable()
-export class AudioUpload {
-  readonly #fetch: SafeFetch;
+export async function audioForm(
+  line: AudioLine,
+  sources: AudioSources,
+): Promise<LineContent> {
+  const named = SOURCES.filter(source => line.body[source] !== undefined);
+  if (named.length !== 1)
+    throw new LineProblem(
+      'missing_required_parameter',
+      'Exactly one of file_id, file_url and audio (base64) must be set.',
+      'file_id',
+    );
+  const source = named[0]!;
+  const value = line.body[source];
+  if (typeof value !== 'string')
+    throw new LineProblem('invalid_value', `\`${source}\` must be a string.`, source);
+  const fields = formFields(line.body);
+  if (source === 'file_url' && line.fetchesFileUrl)
+    return multipartForm([...fields, ['file_url', value]]);
+  const { filename } = line.body;
+  const name = typeof filename === 'string' ? filename : undefined;
+  if (source === 'file_id')
+    return multipartForm(fields, await storedAudio(line.tenant, value, name, sources));
+  const bytes =
+    source === 'audio'
+      ? decoded(value)
+      : await fetched(value, sources.fetch, line.signal);
+  return multipartForm(fields, {
+    name: name ?? 'audio.wav',
+    bytes: bytes.length,
+    open: () => Readable.from([bytes]),
+  });
+}
 
-  constructor(
-    { fetch, server }: Settings,
-    private readonly files: FileStore,
-    private readonly blobs: BlobStore,
-  ) {
-    this.#fetch = new SafeFetch({
-      timeoutMs: fetch.timeoutMs,
-      maxBytes: server.uploadLimitBytes,
-      allowHosts: fetch.allowHosts,
-    });
-  }
+async function storedAudio(
+  tenant: string,
+  id: string,
+  name: string | undefined,
+  { files, blobs }: AudioSources,
+): Promise<FormFile> {
+  const file = await files.find(tenant, id);
+  if (!file)
+    throw new LineProblem(
+      'file_not_found',
+      `There is no file ${id.slice(0, 80)}.`,
+      'file_id',
+    );
+  return {
+    name: name ?? file.filename,
+    bytes: file.bytes,
+    open: () => blobs.read(file.blobKey),
+  };
+}
 
-  /** @throws LineProblem */
-  async form(line: AudioLine): Promise<LineContent> {
-    const named = SOURCES.filter(source => line.body[source] !== undefined);
-    if (named.length !== 1)
-      throw new LineProblem(
-        'missing_required_parameter',
-        'Exactly one of file_id, file_url and audio (base64) must be set.',
-        'file_id',
-      );
-    const source = named[0]!;
-    const value = line.body[source];
-    if (typeof value !== 'string')
-      throw new LineProblem('invalid_value', `\`${source}\` must be a string.`, source);
-    const fields = formFields(line.body);
-    if (source === 'file_url' && line.fetchesFileUrl)
-      return multipartForm([...fields, ['file_url', value]]);
-    return multipartForm(fields, await this.#file(source, value, line));
-  }
-
-  async #file(
-    source: (typeof SOURCES)[number],
-    value: string,
-    line: AudioLine,
-  ): Promise<FormFile> {
-    const name = typeof line.body.filename === 'string' ? line.body.filename : undefined;
-    if (source === 'file_id') return this.#stored(line.tenant, value, name);
-    const bytes =
-      source === 'audio' ? decoded(value) : await this.#fetched(value, line.signal);
-    return {
-      name: name ?? 'audio.wav',
-      bytes: bytes.length,
-      open: () => Readable.from([bytes]),
-    };
-  }
-
-  async #stored(tenant: string, id: string, name: string | undefined): Promise<FormFile> {
-    const file = await this.files.find(tenant, id);
-    if (!file)
-      throw new LineProblem(
-        'file_not_found',
-        `There is no file ${id.slice(0, 80)}.`,
-        'file_id',
-      );
-    return {
-      name: name ?? file.filename,
-      bytes: file.bytes,
-      open: () => this.blobs.read(file.blobKey),
-    };
-  }
-
-  async #fetched(url: string, signal: AbortSignal): Promise<Buffer> {
-    if (!URL.canParse(url))
-      throw new LineProblem('invalid_value', '`file_url` must be a URL.', 'file_url');
-    try {
-      return await this.#fetch.bytes(url, signal);
-    } catch (error) {
-      if (error instanceof DomainError)
-        throw new LineProblem(error.code, error.message, 'file_url');
-      throw error;
-    }
+async function fetched(
+  url: string,
+  fetch: SafeFetch,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  if (!URL.canParse(url))
+    throw new LineProblem('invalid_value', '`file_url` must be a URL.', 'file_url');
+  try {
+    return await fetch.bytes(url, signal);
+  } catch (error) {
+    if (error instanceof DomainError)
+      throw new LineProblem(error.code, error.message, 'file_url');
+    throw error;
   }
 }
 
 /** Lists as `name[]`, objects as JSON, as OpenAI's clients write forms. */
-function formFields(body: AudioFields): [string, string][] {
+function formFields(body: Fields): [string, string][] {
   return Object.entries(body).flatMap(([name, value]): [string, string][] => {
     if (OWN_FIELDS.has(name) || value === null || value === undefined) return [];
     if (Array.isArray(value))

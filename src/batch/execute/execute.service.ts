@@ -1,10 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { pause } from '../../platform/clock/pause.js';
 import { InputLines } from '../job/input-lines.js';
-import { type JobPlan } from '../job/job-plan.js';
-import { type ClaimedJob } from '../job/claimed-job.js';
+import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
 import { ResultLog } from '../job/result-log.js';
-import { LineGrace, type JobStopReason, type JobStop } from '../lease/job-lease.js';
+import { LineGrace, type JobStop } from '../lease/job-lease.js';
 import {
   LineDispatcher,
   LineLane,
@@ -51,10 +50,10 @@ class JobExecution implements SendingJob {
   }
 
   get weight(): number {
-    const { done, remaining } = this.log.progress;
+    const { total, remaining } = this.log.progress;
     const { createdAtMs, expiresAtMs } = this.work.lease.job;
     const nowMs = Date.now();
-    return urgency({ createdAtMs, expiresAtMs, nowMs, remaining, total: done.size });
+    return urgency({ createdAtMs, expiresAtMs, nowMs, remaining, total });
   }
 
   send(lane: LineLane, ticket: LineTicket): Promise<void> {
@@ -136,12 +135,8 @@ export class ExecuteService {
     await folder.make();
     await this.shipping.restore(work);
     const log = await ResultLog.open(folder.results(), lease.epoch, plan.total);
-    const { done, counts } = log.progress;
-    if (done.count > 0)
-      this.#logger.log(
-        { batch: lease.job.id, done: done.count, total: counts.total },
-        'resumed',
-      );
+    const { done, total } = log.progress;
+    if (done > 0) this.#logger.log({ batch: lease.job.id, done, total }, 'resumed');
     return log;
   }
 
@@ -165,11 +160,7 @@ export class ExecuteService {
    * @returns why it stopped; undefined if every line has a result. @throws the error
    *   behind the reason `trouble`
    */
-  async run(
-    work: ClaimedJob,
-    plan: JobPlan,
-    log: ResultLog,
-  ): Promise<JobStopReason | undefined> {
+  async run(work: ClaimedJob, plan: JobPlan, log: ResultLog): Promise<JobStop['reason']> {
     const { stop, lease } = work;
     if (lease.job.status === 'cancelling') stop.request('cancelled');
     // A finalizing job had all results before its deadline.
@@ -209,13 +200,14 @@ export class ExecuteService {
   ): Promise<void> {
     const { dispatcher, targets } = this;
     const { job, epoch } = work.lease;
-    const { done } = log.progress;
+    const { progress } = log;
     const claim = `${job.id} ${epoch}`;
     const lanes = plan.models.map(
-      lines => new LineLane(claim, job.tenant, lines, targets.gateOf(lines.model), done),
+      lines =>
+        new LineLane(claim, job.tenant, lines, targets.gateOf(lines.model), progress),
     );
     const execution = new JobExecution(work, lanes, log, input, this.sender);
-    work.running = { log, startedMs: Date.now(), doneAtStart: done.count };
+    work.running = { log, startedMs: Date.now(), doneAtStart: progress.done };
     log.listen({
       onDurable: () => dispatcher.pump(),
       onFailure: error => haveTrouble(work, error),

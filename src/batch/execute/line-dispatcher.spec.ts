@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
-import { DoneMap } from '../job/job-progress.js';
+import { JobProgress } from '../job/result-log.js';
 import {
   LineDispatcher,
   LineLane,
@@ -42,7 +42,13 @@ function harness(limits = { concurrency: 100, inflightBytes: 1_000_000 }) {
       const gate = gates.get(model) ?? new TargetGate(options.perModel ?? 10, PAUSES);
       gates.set(model, gate);
       const models = { model, first: 0, plan: plan(count, options.length) };
-      return new LineLane(id, options.tenant ?? 't', models, gate, new DoneMap(count));
+      return new LineLane(
+        id,
+        options.tenant ?? 't',
+        models,
+        gate,
+        new JobProgress(count),
+      );
     });
     const sending: SendingJob = {
       lanes,

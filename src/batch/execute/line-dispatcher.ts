@@ -2,64 +2,42 @@ import { type OnApplicationShutdown } from '@nestjs/common';
 import { FairShare } from '../../core/jobs/fair-share.js';
 import { type PlanEntry } from '../../core/jobs/plan-entry.js';
 import { type AttemptCount } from '../../core/jobs/retry-policy.js';
-import { type ModelPlan } from '../job/job-plan.js';
-import { type DoneMap } from '../job/job-progress.js';
+import { type JobPlan } from '../job/claimed-job.js';
+import { type JobProgress } from '../job/result-log.js';
 import { Reachability } from '../../core/jobs/reachability.js';
 import { type Backoff } from '@switchyard/engine-api/backoff.js';
 
 /**
- * How many lines one target is given at the same time: one more per full round without
- * trouble, half after a busy or failing answer (AIMD), between 1 and the configured
- * limit. One cut per round: of a burst of 429s only the first is news.
- */
-export class ConcurrencyLimit {
-  #limit: number;
-  #goodInARow = 0;
-  /** Answers still to come from before the last cut. */
-  #stale = 0;
-
-  /** @param most the configured limit, whole number >= 1 */
-  constructor(readonly most: number) {
-    if (!Number.isInteger(most) || most < 1)
-      throw new RangeError(`A concurrency limit is >= 1, not ${most}.`);
-    this.#limit = most;
-  }
-
-  get current(): number {
-    return this.#limit;
-  }
-
-  succeeded(): void {
-    if (this.#stale > 0) this.#stale -= 1;
-    if (this.#limit >= this.most || ++this.#goodInARow < this.#limit) return;
-    this.#limit += 1;
-    this.#goodInARow = 0;
-  }
-
-  /** 429 or 5xx. */
-  overloaded(): void {
-    this.#goodInARow = 0;
-    if (this.#stale > 0) return void (this.#stale -= 1);
-    this.#stale = this.#limit - 1;
-    this.#limit = Math.max(1, Math.floor(this.#limit / 2));
-  }
-}
-
-/**
- * The slots of one model at one target: as many as the target sustains (AIMD), none until
- * its `Retry-After`, and one probing line at a time while it is unreachable.
+ * The slots of one model at one target: as many as the target sustains, none until its
+ * `Retry-After`, and one probing line at a time while it is unreachable. There is one slot
+ * more per full round without trouble, and half after a busy or failing answer (AIMD),
+ * between 1 and the configured limit. One cut per round: of a burst of 429s only the first
+ * is news.
  */
 export class TargetGate {
-  readonly limit: ConcurrencyLimit;
   readonly #reachability: Reachability;
+  #slots: number;
   #inFlight = 0;
   #isProbing = false;
   #busyUntilMs = 0;
   #answers = 0;
+  #goodInARow = 0;
+  /** Answers still to come from before the last cut. */
+  #stale = 0;
 
-  constructor(maxSlots: number, pauses: Backoff) {
-    this.limit = new ConcurrencyLimit(maxSlots);
+  /** @param maxSlots the configured limit, whole number >= 1 */
+  constructor(
+    private readonly maxSlots: number,
+    pauses: Backoff,
+  ) {
+    if (!Number.isInteger(maxSlots) || maxSlots < 1)
+      throw new RangeError(`A concurrency limit is >= 1, not ${maxSlots}.`);
+    this.#slots = maxSlots;
     this.#reachability = new Reachability(pauses);
+  }
+
+  get slots(): number {
+    return this.#slots;
   }
 
   get inFlight(): number {
@@ -83,7 +61,7 @@ export class TargetGate {
 
   isOpen(nowMs: number): boolean {
     if (nowMs < this.closedUntilMs) return false;
-    return this.isAway ? !this.#isProbing : this.#inFlight < this.limit.current;
+    return this.isAway ? !this.#isProbing : this.#inFlight < this.#slots;
   }
 
   /** @returns the function that releases the slot */
@@ -98,13 +76,19 @@ export class TargetGate {
   }
 
   succeeded(): void {
-    this.limit.succeeded();
+    if (this.#stale > 0) this.#stale -= 1;
+    if (this.#slots >= this.maxSlots || ++this.#goodInARow < this.#slots) return;
+    this.#slots += 1;
+    this.#goodInARow = 0;
   }
 
   /** The target answered 429 or 5xx. @param waitMs from `Retry-After` */
   overloaded(nowMs: number, waitMs = 0): void {
-    this.limit.overloaded();
     this.#busyUntilMs = Math.max(this.#busyUntilMs, nowMs + waitMs);
+    this.#goodInARow = 0;
+    if (this.#stale > 0) return void (this.#stale -= 1);
+    this.#stale = this.#slots - 1;
+    this.#slots = Math.max(1, Math.floor(this.#slots / 2));
   }
 
   /** The target is unreachable. @returns true if it was reachable before */
@@ -148,9 +132,9 @@ export class LineLane {
      */
     claimKey: string,
     readonly tenant: string,
-    private readonly lines: ModelPlan,
+    private readonly lines: JobPlan['models'][number],
     readonly gate: TargetGate,
-    private readonly done: DoneMap,
+    private readonly progress: JobProgress,
   ) {
     this.key = `${claimKey}\n${lines.model}`;
     this.#skipDone();
@@ -209,7 +193,7 @@ export class LineLane {
   #skipDone(): void {
     while (
       this.#next < this.lines.plan.length &&
-      this.done.has(this.lines.first + this.#next)
+      this.progress.has(this.lines.first + this.#next)
     )
       this.#next += 1;
   }

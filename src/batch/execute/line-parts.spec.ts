@@ -4,7 +4,7 @@ import { answerLine, errorLine } from '../job/output-line.js';
 import { JobStop } from '../lease/job-lease.js';
 import { multipartForm } from './audio-upload.js';
 import { lineParts } from '../job/input-lines.js';
-import { verdictOn } from './line-verdict.js';
+import { verdictOn } from './line-sender.js';
 
 const bytesOf = async (source: AsyncIterable<Uint8Array>): Promise<string> => {
   const chunks: Uint8Array[] = [];

@@ -1,5 +1,6 @@
 import { type IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher } from 'undici';
+import { causeOf } from '../../core/jobs/retry-policy.js';
 import { retryAfterMs } from '../../platform/http/retry-after.js';
 
 /** Outcome of one attempt. */
@@ -23,14 +24,30 @@ export type Answer =
     }
   | { readonly kind: 'too_large'; readonly message: string };
 
-interface Response {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
+export const isGood = (answer: Answer): boolean =>
+  answer.kind === 'answer' && answer.status >= 200 && answer.status < 300;
+
+/** @returns undefined if the attempt succeeded, or a retry would fail as well */
+export const failureCauseOf = (answer: Answer) =>
+  isGood(answer) || answer.kind === 'too_large' ? undefined : causeOf(answer);
+
+/** What the target asked for. */
+export const askedMs = (answer: Answer): number | undefined =>
+  answer.kind === 'answer' ? answer.retryAfterMs : undefined;
 
 /** @param sentId the id that the request had */
-export function answerOf({ status, headers, body }: Response, sentId: string): Answer {
+export function answerOf(
+  {
+    status,
+    headers,
+    body,
+  }: {
+    readonly status: number;
+    readonly headers: IncomingHttpHeaders;
+    readonly body: Buffer;
+  },
+  sentId: string,
+): Answer {
   const should = headers['x-should-retry'];
   return {
     kind: 'answer',
@@ -89,15 +106,6 @@ const transport = (cause: 'refused' | 'lost' | 'timeout', message: string): Answ
   message,
 });
 
-interface ReplyOptions {
-  /** The id that was sent. */
-  readonly requestId: string;
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-  /** Aborts the line. */
-  readonly signal: AbortSignal;
-}
-
 /** Reads one response. It may arrive before the request body is sent completely. */
 export class LineReply implements Dispatcher.DispatchHandler {
   /** Monotonic time of its timeout. */
@@ -114,7 +122,14 @@ export class LineReply implements Dispatcher.DispatchHandler {
 
   constructor(
     private readonly open: OpenReplies,
-    private readonly options: ReplyOptions,
+    private readonly options: {
+      /** The id that was sent. */
+      readonly requestId: string;
+      readonly maxBytes: number;
+      readonly timeoutMs: number;
+      /** Aborts the line. */
+      readonly signal: AbortSignal;
+    },
   ) {
     this.dueMs = performance.now() + options.timeoutMs;
     open.add(this);

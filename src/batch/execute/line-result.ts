@@ -3,9 +3,8 @@ import { isSpeech, type BatchUsage } from '../../core/jobs/batch-job.js';
 import { answerLine, errorLine } from '../job/output-line.js';
 import { type JobClaim, type ResultFiles } from '../job/result-files.js';
 import { type ResultRecord } from '../job/result-segments.js';
-import { type Answer } from './line-reply.js';
+import { type Answer, isGood } from './line-reply.js';
 import { type LineParts } from '../job/input-lines.js';
-import { isGood } from './line-verdict.js';
 
 /**
  * The audio of a speech line as JSON text: base64 if `response_encoding` is `base64`, else
@@ -65,12 +64,13 @@ function count(value: unknown, name: string): number | undefined {
   return Number.isSafeInteger(found) && Number(found) >= 0 ? Number(found) : undefined;
 }
 
-export type LineResult = Omit<ResultRecord, 'index'>;
+type LineResult = Omit<ResultRecord, 'index'>;
 
 interface Settling {
   readonly claim: JobClaim;
   readonly parts: LineParts;
-  readonly wantsBase64?: boolean;
+  /** Speech: the audio is stored in the output line. */
+  readonly wantsBase64: boolean;
   /** For the audio of speech. */
   readonly files: ResultFiles;
 }
@@ -89,10 +89,15 @@ export function resultOf(
   );
 }
 
-function answered(answer: Answered, customIdJson: string, body: Body): LineResult {
+/** @param json text for the line */
+function answered(
+  answer: Answered,
+  customIdJson: string,
+  { json, value }: { readonly json: string; readonly value?: unknown },
+): LineResult {
   const { status, requestId } = answer;
-  const line = answerLine(customIdJson, status, requestId, body.json);
-  const usage = lineUsage(body.value);
+  const line = answerLine(customIdJson, status, requestId, json);
+  const usage = lineUsage(value);
   return { kind: isGood(answer) ? 'O' : 'E', line, usage };
 }
 
@@ -116,19 +121,13 @@ const TRANSPORT_CODES = {
   timeout: 'request_timeout',
 } as const;
 
-interface Body {
-  /** JSON text for the line. */
-  readonly json: string;
-  readonly value?: unknown;
-}
-
 type Answered = Extract<Answer, { kind: 'answer' }>;
 
 const isAudio = (answer: Answered, { claim: { job } }: Settling): boolean =>
   isSpeech(job) && isGood(answer) && !/json|text\//.test(answer.contentType);
 
 /** JSON is copied unchanged; text formats such as subtitles become a JSON string. */
-function textBody({ body }: Answered): Body {
+function textBody({ body }: Answered) {
   const text = body.toString();
   if (text === '') return { json: 'null' };
   try {

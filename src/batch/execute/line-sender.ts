@@ -1,45 +1,40 @@
 import { Injectable, Logger } from '@nestjs/common';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type BatchJob, isSpeech } from '../../core/jobs/batch-job.js';
+import {
+  type AttemptCount,
+  retryAfter,
+  type RetryLimits,
+} from '../../core/jobs/retry-policy.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
+import { Settings } from '../../platform/config/settings.js';
+import { FileStore } from '../../platform/database/file-store.js';
+import { SafeFetch } from '../../platform/http/safe-fetch.js';
 import { mayUse } from '../../platform/auth/principal.js';
 import { type InputLines, lineParts, type LineParts } from '../job/input-lines.js';
 import { type JobClaim, ResultFiles } from '../job/result-files.js';
 import { LineMetrics } from '../observe/job.metrics.js';
-import { AudioUpload, LineProblem, type AudioFields } from './audio-upload.js';
+import { audioForm, LineProblem } from './audio-upload.js';
 import { type LineLane, type LineTicket } from './line-dispatcher.js';
-import { type Answer } from './line-reply.js';
-import { type LineResult, resultOf, unanswered } from './line-result.js';
+import { type Answer, askedMs, failureCauseOf, isGood } from './line-reply.js';
+import { resultOf, unanswered } from './line-result.js';
 import { type LineContent, type LineTarget } from './line-target.js';
-import {
-  askedMs,
-  failureCauseOf,
-  isGood,
-  isOverloaded,
-  type NextAttempt,
-  verdictOn,
-} from './line-verdict.js';
 import { TargetResolver } from './target-resolver.js';
-
-/** What is sent of a line, and how its answer is stored. */
-interface PreparedLine {
-  readonly content: LineContent;
-  /** Speech: the audio is stored in the output line. */
-  readonly wantsBase64?: boolean;
-}
 
 const AUDIO_IN = /^\/v1\/audio\/(transcriptions|translations)$/;
 
 /**
- * Bodies are sent unchanged, except: audio becomes a form, speech loses
- * `response_encoding`. @throws LineProblem
+ * What is sent of a line, and how its answer is stored. Bodies are sent unchanged,
+ * except: audio becomes a form, speech loses `response_encoding`. @throws LineProblem
  */
 function prepareLine(
   job: BatchJob,
   { body }: LineParts,
-  audioForm: (fields: AudioFields) => Promise<LineContent>,
-): PreparedLine | Promise<PreparedLine> {
+  audioForm: (fields: Fields) => Promise<LineContent>,
+) {
   if (AUDIO_IN.test(job.endpoint))
-    return audioForm(parsed(body)).then(content => ({ content }));
-  if (!isSpeech(job)) return { content: json(body) };
+    return audioForm(parsed(body)).then(content => ({ content, wantsBase64: false }));
+  if (!isSpeech(job)) return { content: json(body), wantsBase64: false };
   const { response_encoding: encoding, ...speech } = parsed(body);
   return {
     content: json(Buffer.from(JSON.stringify(speech))),
@@ -53,9 +48,60 @@ const json = (bytes: Buffer): LineContent => ({
   body: () => bytes,
 });
 
-const parsed = (body: Buffer): AudioFields => JSON.parse(body.toString()) as AudioFields;
+const parsed = (body: Buffer): Fields => JSON.parse(body.toString()) as Fields;
 
-export interface Attempt {
+/** The line is sent once more. */
+interface NextAttempt {
+  readonly kind: 'again';
+  readonly tried: AttemptCount;
+  readonly afterMs: number;
+}
+
+interface VerdictContext {
+  readonly tried: AttemptCount;
+  readonly limits: RetryLimits;
+  /** Answers of the target so far. */
+  readonly answers: number;
+  /** The line was sent as a probe of an unreachable target. */
+  readonly isProbe: boolean;
+  /** Wall-clock time, like the job's deadline. */
+  readonly nowMs: number;
+  readonly deadlineMs: number;
+}
+
+/** Decides whether a line is retried; undefined: it settles. */
+export function verdictOn(
+  answer: Answer,
+  context: VerdictContext,
+): NextAttempt | undefined {
+  const { tried, limits, answers, nowMs, deadlineMs } = context;
+  const cause = isBrokenByLine(answer, context) ? 'line' : failureCauseOf(answer);
+  if (!cause) return undefined;
+  const count = {
+    ...tried,
+    failed: tried.failed + (cause === 'line' || cause === 'final' ? 1 : 0),
+    busy: tried.busy + (cause === 'busy' ? 1 : 0),
+    ...(isLost(answer) && { lostAt: answers }),
+  };
+  const clock = { nowMs, deadlineMs, random: Math.random };
+  const afterMs = retryAfter({ cause, askedMs: askedMs(answer) }, count, limits, clock);
+  return afterMs === undefined ? undefined : { kind: 'again', tried: count, afterMs };
+}
+
+/**
+ * True if the line itself broke the connection: it was sent as a probe, or the target
+ * answered other lines between two losses of this one. Such a line must not crash its
+ * target again and again until the deadline.
+ */
+const isBrokenByLine = (
+  answer: Answer,
+  { tried: { lostAt = Infinity }, isProbe, answers }: VerdictContext,
+): boolean => isLost(answer) && (isProbe || answers > lostAt);
+
+const isLost = (answer: Answer): boolean =>
+  answer.kind === 'transport' && answer.cause === 'lost';
+
+interface Attempt {
   readonly claim: JobClaim;
   readonly lane: LineLane;
   readonly ticket: LineTicket;
@@ -63,22 +109,27 @@ export interface Attempt {
   readonly signal: AbortSignal;
 }
 
-export type AttemptOutcome = LineResult | NextAttempt;
-
 /** Makes one attempt at one line: read, send, decide. */
 @Injectable()
 export class LineSender {
   readonly #logger = new Logger('BatchTargets');
+  readonly #sources: Parameters<typeof audioForm>[1];
 
   constructor(
     private readonly targets: TargetResolver,
-    private readonly audio: AudioUpload,
-    private readonly files: ResultFiles,
+    private readonly results: ResultFiles,
     private readonly metrics: LineMetrics,
-  ) {}
+    { fetch, server }: Settings,
+    files: FileStore,
+    blobs: BlobStore,
+  ) {
+    const { timeoutMs, allowHosts } = fetch;
+    const rules = { timeoutMs, allowHosts, maxBytes: server.uploadLimitBytes };
+    this.#sources = { files, blobs, fetch: new SafeFetch(rules) };
+  }
 
   /** @throws the signal's reason, or the error of a disk or store */
-  async attempt(attempt: Attempt): Promise<AttemptOutcome> {
+  async attempt(attempt: Attempt) {
     const { input, ticket } = attempt;
     const parts = lineParts(await input.read(ticket.entry));
     try {
@@ -90,14 +141,14 @@ export class LineSender {
     }
   }
 
-  async #attempt(attempt: Attempt, parts: LineParts): Promise<AttemptOutcome> {
+  async #attempt(attempt: Attempt, parts: LineParts) {
     const { claim, lane, ticket, signal } = attempt;
     const { job } = claim;
     const { model, gate } = lane;
     const target = this.#targetOf(model, job);
     const { fetchesFileUrl } = target.spec;
     const { content, wantsBase64 } = await prepareLine(job, parts, body =>
-      this.audio.form({ tenant: job.tenant, body, fetchesFileUrl, signal }),
+      audioForm({ tenant: job.tenant, body, fetchesFileUrl, signal }, this.#sources),
     );
     const startedMs = performance.now();
     const isProbe = gate.isAway;
@@ -123,7 +174,7 @@ export class LineSender {
       this.metrics.retried(model, reasonOf(answer));
       return again;
     }
-    const { files } = this;
+    const { results: files } = this;
     const settled = await resultOf(answer, { claim, parts, wantsBase64, files });
     this.metrics.settled(model, settled.kind === 'O', settled.usage);
     return settled;
@@ -171,6 +222,12 @@ export class LineSender {
     else if (isGood(answer)) gate.succeeded();
   }
 }
+
+/** 429, 5xx or a timeout. */
+const isOverloaded = (answer: Answer): boolean =>
+  answer.kind === 'answer'
+    ? answer.status === 429 || answer.status >= 500
+    : answer.kind === 'transport' && answer.cause === 'timeout';
 
 const reasonOf = (answer: Answer): string =>
   answer.kind === 'answer'

@@ -4,7 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Answer } from './line-reply.js';
-import { type LineOwner, LineTarget } from './line-target.js';
+import { LineTarget } from './line-target.js';
 
 describe('LineTarget', () => {
   let server: Server;
@@ -41,7 +41,7 @@ describe('LineTarget', () => {
     target: LineTarget,
     requestId: string,
     signal = new AbortController().signal,
-    owner: LineOwner = { tenant: 't' },
+    owner: Parameters<LineTarget['exchange']>[0]['owner'] = { tenant: 't' },
   ): Promise<Answer> =>
     target.exchange({
       ...{

@@ -6,11 +6,16 @@ import { LONGEST_WINDOW_MS } from '../../core/jobs/completion-window.js';
 import { Reachability, probePauses } from '../../core/jobs/reachability.js';
 import { type RetryLimits } from '../../core/jobs/retry-policy.js';
 import { TRACE_LINK_HEADER } from '../../platform/tracing/tracing.module.js';
-import { type Answer, LineReply, OpenReplies } from './line-reply.js';
-import { askedMs, failureCauseOf } from './line-verdict.js';
+import {
+  type Answer,
+  askedMs,
+  failureCauseOf,
+  LineReply,
+  OpenReplies,
+} from './line-reply.js';
 
 /** Configuration of one target. */
-export interface TargetSpec {
+interface TargetSpec {
   /**
    * Equivalent servers, at least one, without a trailing slash; the endpoint of the
    * batch is appended.
@@ -34,7 +39,7 @@ export interface TargetSpec {
  * Whose job a line is of, what the key that made the job may use, and when its
  * completion window ends.
  */
-export type LineOwner = Pick<BatchJob, 'tenant' | 'terms'> &
+type LineOwner = Pick<BatchJob, 'tenant' | 'terms'> &
   Partial<Pick<BatchJob, 'expiresAtMs' | 'traceparent'>>;
 
 /** What is sent. */

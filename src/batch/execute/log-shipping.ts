@@ -10,7 +10,7 @@ import { jobLogFolder } from '../../platform/storage/blob-keys.js';
 import { type ClaimedJob } from '../job/claimed-job.js';
 import { type ResultLog } from '../job/result-log.js';
 import { JobTraces } from '../observe/job-traces.js';
-import { StoreMetrics } from '../observe/job.metrics.js';
+import { JobMetrics } from '../observe/job.metrics.js';
 
 /**
  * `jobs/<batch>/log/<segment>/<first byte>`: the pieces of a segment; its seal
@@ -32,7 +32,7 @@ export class LogShipping {
   constructor(
     private readonly settings: Settings,
     private readonly blobs: BlobStore,
-    private readonly metrics: StoreMetrics,
+    private readonly metrics: JobMetrics,
     private readonly traces: JobTraces,
   ) {
     this.#enabled = settings.blobs.driver === 's3';
@@ -66,9 +66,9 @@ export class LogShipping {
    */
   start({ lease }: ClaimedJob, log: ResultLog): () => Promise<void> {
     if (!this.#enabled) return () => Promise.resolve();
-    const shipment = new Shipment(this.blobs, lease.job.id, log);
+    const copy = shipmentOf(this.blobs, lease.job.id, log);
     const ship = (): Promise<void> =>
-      shipment.ship().then(
+      copy().then(
         shipped => void (shipped && this.metrics.stored('store', 'success')),
         (error: unknown) => {
           this.metrics.stored('store', 'retry');
@@ -113,43 +113,36 @@ export class LogShipping {
   }
 }
 
-/** Copies the current segment of one log piece by piece; pieces never overlap. */
-class Shipment {
-  #shipped = 0;
-  #sealed = false;
-  #running: Promise<boolean> | undefined;
-
-  constructor(
-    private readonly blobs: BlobStore,
-    private readonly jobId: string,
-    private readonly log: ResultLog,
-  ) {}
-
-  /** @returns true if there were new bytes */
-  ship(): Promise<boolean> {
-    return (this.#running ??= this.#ship().finally(() => (this.#running = undefined)));
-  }
-
-  async #ship(): Promise<boolean> {
-    const { folder, current } = this.log.segments;
-    if (!this.#sealed) {
-      const seal = current.replace(/log$/, 'seal');
-      await this.blobs.write(
-        `${jobLogFolder(this.jobId)}${seal}`,
+/**
+ * Copies the current segment of one log piece by piece; pieces never overlap.
+ * @returns the function that copies; true if there were new bytes
+ */
+function shipmentOf(
+  blobs: BlobStore,
+  jobId: string,
+  log: ResultLog,
+): () => Promise<boolean> {
+  const { folder, current } = log.segments;
+  const seal = current.replace(/log$/, 'seal');
+  let shipped = 0;
+  let isSealed = false;
+  let running: Promise<boolean> | undefined;
+  const ship = async (): Promise<boolean> => {
+    if (!isSealed)
+      await blobs.write(
+        `${jobLogFolder(jobId)}${seal}`,
         createReadStream(join(folder, seal)),
       );
-      this.#sealed = true;
-    }
-    const upTo = this.log.writtenBytes;
-    if (upTo === this.#shipped) return false;
-    const bytes = createReadStream(join(folder, current), {
-      start: this.#shipped,
-      end: upTo - 1,
-    });
-    await this.blobs.write(pieceKey(this.jobId, current, this.#shipped), bytes);
-    this.#shipped = upTo;
+    isSealed = true;
+    const upTo = log.writtenBytes;
+    if (upTo === shipped) return false;
+    const range = { start: shipped, end: upTo - 1 };
+    const bytes = createReadStream(join(folder, current), range);
+    await blobs.write(pieceKey(jobId, current, shipped), bytes);
+    shipped = upTo;
     return true;
-  }
+  };
+  return () => (running ??= ship().finally(() => (running = undefined)));
 }
 
 function unlessExists(error: NodeJS.ErrnoException): void {

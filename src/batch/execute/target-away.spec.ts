@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { batchJob } from '../../../test/contract/stores/batch-fixtures.js';
 import { probePauses } from '../../core/jobs/reachability.js';
+import { settingsFrom } from '../../platform/config/settings.js';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
-import { DoneMap } from '../job/job-progress.js';
+import { JobProgress } from '../job/result-log.js';
 import {
   LineDispatcher,
   LineLane,
@@ -56,8 +57,10 @@ async function runBatch(absence: () => Answer) {
   const sender = new LineSender(
     { targetOf: () => target } as never,
     {} as never,
-    {} as never,
     events as never,
+    settingsFrom({}),
+    {} as never,
+    {} as never,
   );
   const plan = new Plan(
     encodePlan(
@@ -73,7 +76,7 @@ async function runBatch(absence: () => Answer) {
     't',
     { model: 'm', first: 0, plan },
     new TargetGate(10, probePauses(RETRIES)),
-    new DoneMap(LINES),
+    new JobProgress(LINES),
   );
   const input = {
     read: ({ offset }: { offset: number }) => Promise.resolve(line(offset)),

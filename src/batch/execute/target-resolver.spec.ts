@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { ConfigError } from '../../platform/config/yaml-file.js';
-import { TargetResolver, readTargetsFile, type Targets } from './target-resolver.js';
+import { TargetResolver, readTargetsFile } from './target-resolver.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'switchyard-targets-'));
 const path = join(folder, 'targets.yaml');
@@ -11,7 +11,7 @@ writeFileSync(join(folder, 'key-a'), 'sk-a\n');
 const TIMES =
   'request_timeout: 5m, max_retries: 3, initial_backoff: 500ms, max_backoff: 1h';
 
-function read(text: string): Targets {
+function read(text: string) {
   writeFileSync(path, text);
   return readTargetsFile({ path, secretsDir: folder, busyAttempts: 7 });
 }

@@ -10,7 +10,7 @@ import { type ProcessorLink } from '../../platform/config/processor-link.js';
 import { requiresKeys, type Settings } from '../../platform/config/settings.js';
 import { ConfigError, placed, readYamlFile } from '../../platform/config/yaml-file.js';
 import { callableUrl } from '../../platform/http/connections.js';
-import { LineTarget, type TargetSpec } from './line-target.js';
+import { LineTarget } from './line-target.js';
 import { TargetGate } from './line-dispatcher.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,8 +34,10 @@ const addressesOf = (text: string): readonly string[] =>
 const isAddress = (url: string): boolean =>
   /^https?:$/.test(URL.parse(url)?.protocol ?? '');
 
+type TargetSpec = LineTarget['spec'];
+
 /** One target for all models, or one per model. */
-export type Targets =
+type Targets =
   | { readonly kind: 'global'; readonly target: TargetSpec }
   | { readonly kind: 'per_model'; readonly targets: ReadonlyMap<string, TargetSpec> };
 
@@ -182,10 +184,7 @@ const missingFile = (path: string): ConfigError =>
  * that secret from `auth.token_secret_file`.
  * @throws ConfigError when keys are required and no secret is known
  */
-export function gatewayTarget(
-  settings: Settings,
-  link: ProcessorLink | undefined,
-): TargetSpec {
+function gatewayTarget(settings: Settings, link: ProcessorLink | undefined): TargetSpec {
   const { auth, batch, server } = settings;
   const secret = tokenSecret(auth.tokenSecretFile, link?.tokenSecret);
   if (!secret && requiresKeys(settings)) {
@@ -211,6 +210,19 @@ export function gatewayTarget(
     // any time.
     authorization: ({ tenant, terms }) => tokenFor && `Bearer ${tokenFor(tenant, terms)}`,
   };
+}
+
+/** @throws ConfigError */
+export function targetResolver(
+  settings: Settings,
+  link: ProcessorLink | undefined,
+): TargetResolver {
+  const { targetsFile, secretsDir, busyAttempts } = settings.batch;
+  const targets: Targets =
+    targetsFile === ''
+      ? { kind: 'global', target: gatewayTarget(settings, link) }
+      : readTargetsFile({ path: targetsFile, secretsDir, busyAttempts });
+  return new TargetResolver(targets, settings.batch);
 }
 
 /** For a model without a target, whose lines are never sent. */

@@ -5,7 +5,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { HostExceptions } from '../../platform/http/networks.js';
 import { postWebhook, webhookSecret } from '../../platform/webhooks/webhook-post.js';
-import { StoreMetrics } from '../observe/job.metrics.js';
+import { JobMetrics } from '../observe/job.metrics.js';
 import { WebhookOutbox } from '../../platform/database/webhook-outbox.js';
 
 /**
@@ -35,7 +35,7 @@ export class WebhookSender {
   constructor(
     private readonly settings: Settings,
     private readonly outbox: WebhookOutbox,
-    private readonly metrics: StoreMetrics,
+    private readonly metrics: JobMetrics,
   ) {
     const { batch } = settings;
     this.#secret = webhookSecret(batch.webhookSecretFile);

@@ -1,58 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAll } from '../../platform/storage/durable-files.js';
-
-const FLUSH_BYTES = 262_144;
-
-/** A file that gets its name when it is complete and durable. */
-export class DraftFile {
-  #held: Uint8Array[] = [];
-  #heldBytes = 0;
-
-  private constructor(
-    private readonly path: string,
-    private readonly draft: string,
-    private readonly file: FileHandle,
-  ) {}
-
-  /**
-   * @param writer unique part of the draft's name: a processor that lost the job may
-   *   still be writing its own draft
-   */
-  static async create(path: string, writer: string): Promise<DraftFile> {
-    const draft = `${path}.${writer}.tmp`;
-    return new DraftFile(path, draft, await open(draft, 'w', 0o600));
-  }
-
-  async write(chunk: Uint8Array): Promise<void> {
-    this.#held.push(chunk);
-    this.#heldBytes += chunk.byteLength;
-    if (this.#heldBytes >= FLUSH_BYTES) await this.#flush();
-  }
-
-  /** Syncs the file and gives it its name. */
-  async commit(): Promise<void> {
-    try {
-      await this.#flush();
-      await this.file.sync();
-    } finally {
-      await this.file.close();
-    }
-    await rename(this.draft, this.path);
-  }
-
-  async discard(): Promise<void> {
-    await this.file.close().catch(() => undefined);
-  }
-
-  async #flush(): Promise<void> {
-    const chunks = this.#held;
-    this.#held = [];
-    this.#heldBytes = 0;
-    await writeAll(this.file, Buffer.concat(chunks));
-  }
-}
 
 /**
  * The work folder of one batch: everything that a processor on the same data folder needs

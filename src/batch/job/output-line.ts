@@ -1,16 +1,6 @@
 import { type JobProblem } from '../../core/jobs/batch-job.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 
-/** Codes of lines without an answer (D-15). */
-export type UnansweredCode = 'batch_expired' | 'batch_cancelled' | 'batch_failed';
-
-export const UNANSWERED: Readonly<Record<UnansweredCode, string>> = {
-  batch_expired:
-    'This request could not be executed before the completion window expired.',
-  batch_cancelled: 'This request was not executed because the batch was cancelled.',
-  batch_failed: 'This request was not executed because the batch failed.',
-};
-
 /**
  * Error line of a request without an answer: `response` is null (D-16). Of an invalid line
  * with the field and the line number.

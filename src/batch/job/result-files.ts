@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
+import { type BatchJob, isSpeech } from '../../core/jobs/batch-job.js';
 import { BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { Settings } from '../../platform/config/settings.js';
@@ -8,8 +9,11 @@ import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { fileBlobKey, mayBeNamed } from '../../platform/storage/blob-keys.js';
 import { hashed } from '../../platform/storage/durable-files.js';
 import { type JobLease, LeaseLost } from '../lease/job-lease.js';
+import { type ClaimedJob } from './claimed-job.js';
+import { type ResultLog } from './result-log.js';
+import { type ResultRecord } from './result-segments.js';
 import { JobTraces } from '../observe/job-traces.js';
-import { StoreMetrics } from '../observe/job.metrics.js';
+import { JobMetrics } from '../observe/job.metrics.js';
 import { FileStore } from '../../platform/database/file-store.js';
 
 const ATTEMPTS = 4;
@@ -30,6 +34,7 @@ class IdTooOld extends Error {
 
 /** Ids per query. */
 const PAGE = 500;
+const CHUNK_BYTES = 262_144;
 
 /**
  * Files that a batch creates. The blob is written before its row, so that a row never
@@ -42,42 +47,77 @@ export class ResultFiles {
     private readonly settings: Settings,
     private readonly files: FileStore,
     private readonly blobs: BlobStore,
-    private readonly metrics: StoreMetrics,
+    private readonly metrics: JobMetrics,
     private readonly traces: JobTraces,
   ) {}
+
+  /**
+   * Streams the result log into the output and the error file. A file without lines is
+   * not created. Idempotent, also after a crash. @throws LeaseLost, or when a store fails
+   */
+  async publish(work: ClaimedJob, log: ResultLog) {
+    const { lease } = work;
+    const ids = this.#idsOf(work);
+    const { completed, failed } = log.progress.counts;
+    const save = async (
+      name: 'output' | 'error',
+      kind: ResultRecord['kind'],
+    ): Promise<string> => {
+      const filename = `${lease.job.id}_${name}.jsonl`;
+      const open = (): AsyncIterable<Uint8Array> => chunked(log.lines(kind));
+      return (await this.save(lease, filename, open, ids[name])).id;
+    };
+    const published = {
+      ...(completed > 0 && { outputFileId: await save('output', 'O') }),
+      ...(failed > 0 && { errorFileId: await save('error', 'E') }),
+    };
+    const audio = await audioFilesOf(lease.job, log);
+    await this.#removeAllBut(new Set([...Object.values(published), ...audio]), lease);
+    return published;
+  }
+
+  /** The result files of this claim that are durable. */
+  async published({ lease: { job }, resultIds }: ClaimedJob) {
+    if (!resultIds) return {};
+    const { output, error } = resultIds;
+    const isStored = async (id: string): Promise<boolean> =>
+      (await this.files.find(job.tenant, id)) !== undefined;
+    return {
+      ...((await isStored(output)) && { outputFileId: output }),
+      ...((await isStored(error)) && { errorFileId: error }),
+    };
+  }
+
+  #idsOf(work: ClaimedJob) {
+    const { resultIds: known } = work;
+    if (known && this.#isFresh(known.output)) return known;
+    return (work.resultIds = { output: newFileId(), error: newFileId() });
+  }
 
   /**
    * Removes files of the batch that no result names: those of an earlier claim, and of a
    * line whose result was lost. Garbage collection removes their bytes.
    */
-  async removeAllBut(
-    isNamed: (id: string) => boolean,
+  async #removeAllBut(
+    named: ReadonlySet<string>,
     { job, epoch }: JobClaim,
   ): Promise<void> {
     for (let after: string | undefined; ;) {
       const ids = await this.files.madeFor(job.id, { limit: PAGE, after });
       await this.files.removeFor(
         { jobId: job.id, epoch },
-        ids.filter(id => !isNamed(id)),
+        ids.filter(id => !named.has(id)),
       );
       if (ids.length < PAGE) return;
       after = ids.at(-1);
     }
   }
 
-  async isStored({ job }: JobClaim, id: string): Promise<boolean> {
-    return (await this.files.find(job.tenant, id)) !== undefined;
-  }
-
-  newId(): string {
-    return timeOrderedId('file-', Date.now());
-  }
-
   /**
    * False: garbage collection may remove bytes under this id at any time, so another
    * id is needed.
    */
-  isFresh(id: string): boolean {
+  #isFresh(id: string): boolean {
     return mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now());
   }
 
@@ -100,7 +140,7 @@ export class ResultFiles {
     { job, epoch }: JobClaim,
     filename: string,
     open: () => AsyncIterable<Uint8Array>,
-    id = this.newId(),
+    id = newFileId(),
   ): Promise<StoredFile> {
     const known = await this.files.find(job.tenant, id);
     if (known) return known;
@@ -109,7 +149,7 @@ export class ResultFiles {
     const size = await this.#write(blobKey, () =>
       hashed(open(), (digest = createHash('sha256'))),
     );
-    if (!this.isFresh(id)) throw new IdTooOld(id);
+    if (!this.#isFresh(id)) throw new IdTooOld(id);
     const createdAtMs = Date.now();
     const file: StoredFile = {
       id,
@@ -147,4 +187,34 @@ export class ResultFiles {
       await sleep(backoffMs(attempt, PAUSES));
     }
   }
+}
+
+const newFileId = (): string => timeOrderedId('file-', Date.now());
+
+/** Audio files that lines of the output file name. */
+async function audioFilesOf(job: BatchJob, log: ResultLog): Promise<string[]> {
+  if (!isSpeech(job)) return [];
+  const ids: string[] = [];
+  for await (const line of log.lines('O')) {
+    const { response } = JSON.parse(line.toString()) as {
+      response: { body: { file_id?: string } };
+    };
+    if (response.body.file_id !== undefined) ids.push(response.body.file_id);
+  }
+  return ids;
+}
+
+/** Many small lines as few chunks. */
+async function* chunked(lines: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let held: Buffer[] = [];
+  let bytes = 0;
+  for await (const line of lines) {
+    held.push(line);
+    bytes += line.length;
+    if (bytes < CHUNK_BYTES) continue;
+    yield Buffer.concat(held);
+    held = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(held);
 }

@@ -39,7 +39,7 @@ describe('the result log', () => {
     const log = await open(1);
     log.append(result(4));
     log.append(result(2, 'E'));
-    expect(log.progress.done.count).toBe(0);
+    expect(log.progress.done).toBe(0);
     expect(log.pendingSinceMs).toBeDefined();
     await log.flush();
     expect(log.progress.counts).toEqual({ total: 10, completed: 1, failed: 1 });
@@ -79,7 +79,7 @@ describe('the result log', () => {
     await holder.flush();
     await holder.close();
     const third = await open(3);
-    expect(third.progress.done.count).toBe(2);
+    expect(third.progress.done).toBe(2);
     expect(await linesOf(third, 'O')).toBe('{"custom_id":"0"}\n{"custom_id":"mine"}\n');
     await zombie.close();
     await third.close();
@@ -93,7 +93,7 @@ describe('the result log', () => {
       await log.close();
     }
     const last = await open(5);
-    expect(last.progress.done.count).toBe(3);
+    expect(last.progress.done).toBe(3);
     await last.close();
   });
 
@@ -106,7 +106,7 @@ describe('the result log', () => {
     await expect(log.flush()).rejects.toThrow('ENOENT');
     log.append(result(1));
     expect(failures).toHaveLength(1);
-    expect(log.progress.done.count).toBe(0);
+    expect(log.progress.done).toBe(0);
     await log.close();
   });
 });

@@ -6,16 +6,14 @@ import { linesOf } from '../../platform/storage/line-splitter.js';
 import { isAbsent, syncFolder } from '../../platform/storage/durable-files.js';
 import { writeAtomically } from './job-folder.js';
 
-/** O: output file, E: error file. */
-export type ResultKind = 'O' | 'E';
-
 /**
  * One line of the result log: `<plan index> <O|E> <usage> <output line>\n`; usage is `-`
  * or `in/out/cached/reasoning`.
  */
 export interface ResultRecord {
   readonly index: number;
-  readonly kind: ResultKind;
+  /** O: output file, E: error file. */
+  readonly kind: 'O' | 'E';
   readonly usage?: BatchUsage;
   /** The line of the output or error file, without a line break. */
   readonly line: string;
@@ -27,10 +25,7 @@ export const encodeRecord = ({ index, kind, usage, line }: ResultRecord): Buffer
 const usageText = (usage: BatchUsage): string =>
   `${usage.inputTokens}/${usage.outputTokens}/${usage.cachedTokens}/${usage.reasoningTokens}`;
 
-interface RecordHead {
-  readonly index: number;
-  readonly kind: ResultKind;
-  readonly usage?: BatchUsage;
+interface RecordHead extends Omit<ResultRecord, 'line'> {
   /** Offset of the output line in the record. */
   readonly lineStart: number;
 }
@@ -46,7 +41,7 @@ export function decodeHead(bytes: Buffer): RecordHead | undefined {
   const [head, index, kind, ...usage] = match;
   return {
     index: Number(index),
-    kind: kind as ResultKind,
+    kind: kind as ResultRecord['kind'],
     lineStart: head.length - 1,
     usage: usage[0] === undefined ? undefined : usageOf(usage.map(Number)),
   };
@@ -80,40 +75,30 @@ const SEAL = /^(\d{10}-\d{4})\.seal$/;
  * processor that lost its lease without knowing appends beyond the seal, where its
  * records are ignored (D-13).
  */
-export class ResultSegments {
-  private constructor(
-    readonly folder: string,
+export async function openSegments(folder: string, epoch: number) {
+  const names = await readdir(folder);
+  const sealed = await sealedBefore(folder, names);
+  const stem = nextStem(names, epoch);
+  await writeAtomically(
+    join(folder, `${stem}.seal`),
+    JSON.stringify({ segments: sealed }),
+  );
+  await syncFolder(folder);
+  const current = `${stem}.log`;
+  return {
+    folder,
     /** Name of the new file; the caller is its only writer. */
-    readonly current: string,
-    readonly sealed: readonly Segment[],
-  ) {}
-
-  static async open(folder: string, epoch: number): Promise<ResultSegments> {
-    const names = await readdir(folder);
-    const sealed = await sealedBefore(folder, names);
-    const stem = nextStem(names, epoch);
-    await writeAtomically(
-      join(folder, `${stem}.seal`),
-      JSON.stringify({ segments: sealed }),
-    );
-    await syncFolder(folder);
-    return new ResultSegments(folder, `${stem}.log`, sealed);
-  }
-
-  /**
-   * Valid records in the order of writing. @param written durable bytes of
-   * the current file
-   */
-  async *records(written = 0): AsyncGenerator<{ head: RecordHead; bytes: Buffer }> {
-    for (const { name, bytes } of [
-      ...this.sealed,
-      { name: this.current, bytes: written },
-    ]) {
-      for await (const { bytes: record } of recordsIn(join(this.folder, name), bytes)) {
-        yield { head: decodeHead(record)!, bytes: record };
-      }
-    }
-  }
+    current,
+    /**
+     * Valid records in the order of writing. @param written durable bytes of
+     * the current file
+     */
+    async *records(written = 0): AsyncGenerator<{ head: RecordHead; bytes: Buffer }> {
+      for (const { name, bytes } of [...sealed, { name: current, bytes: written }])
+        for await (const { bytes: record } of recordsIn(join(folder, name), bytes))
+          yield { head: decodeHead(record)!, bytes: record };
+    },
+  };
 }
 
 /** The segments of the newest seal, and the file that belongs to that seal. */

@@ -32,7 +32,7 @@ export class LineGrace {
 }
 
 /** Why no further line of a job is sent. */
-export type JobStopReason =
+type JobStopReason =
   'expired' | 'cancelled' | 'failed' | 'preempted' | 'trouble' | 'shutdown' | 'lost';
 
 /** A later reason replaces a weaker one: without the lease, no ending may be written. */

@@ -1,4 +1,4 @@
-import { Injectable, type Provider } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type BatchJob, type BatchUsage } from '../../core/jobs/batch-job.js';
 import {
   counterMetric,
@@ -12,10 +12,15 @@ import {
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 
 /**
- * Label values of models: the canonical id of configured names, else `other`, so that
- * clients cannot create series.
+ * Counts events of lines. Label values of models are the canonical ids of configured
+ * names, else `other`, so that clients cannot create series.
  */
-export class ModelLabels {
+export class LineMetrics {
+  readonly #duration = histogramMetric('model_request_execution_duration_seconds');
+  readonly #errors = counterMetric('request_errors_by_model_total');
+  readonly #promptTokens = counterMetric('batch_request_prompt_tokens_total');
+  readonly #generatedTokens = counterMetric('batch_request_generation_tokens_total');
+  readonly #retries = counterMetric('batch_line_retries_total');
   readonly #labels = new Map<string, string>();
 
   /** @param targetModels models that the targets file names */
@@ -25,32 +30,20 @@ export class ModelLabels {
     for (const name of targetModels) this.#labels.set(name, name);
   }
 
-  of(model: string): string {
+  labelOf(model: string): string {
     return this.#labels.get(model) ?? 'other';
   }
-}
-
-/** Counts events of lines. */
-@Injectable()
-export class LineMetrics {
-  readonly #duration = histogramMetric('model_request_execution_duration_seconds');
-  readonly #errors = counterMetric('request_errors_by_model_total');
-  readonly #promptTokens = counterMetric('batch_request_prompt_tokens_total');
-  readonly #generatedTokens = counterMetric('batch_request_generation_tokens_total');
-  readonly #retries = counterMetric('batch_line_retries_total');
-
-  constructor(private readonly labels: ModelLabels) {}
 
   attempted(model: string, seconds: number): void {
-    this.#duration.observe({ model: this.labels.of(model) }, seconds);
+    this.#duration.observe({ model: this.labelOf(model) }, seconds);
   }
 
   retried(model: string, reason: string): void {
-    this.#retries.inc({ model: this.labels.of(model), reason });
+    this.#retries.inc({ model: this.labelOf(model), reason });
   }
 
   settled(model: string, good: boolean, usage: BatchUsage | undefined): void {
-    const labels = { model: this.labels.of(model) };
+    const labels = { model: this.labelOf(model) };
     if (!good) this.#errors.inc(labels);
     if (!usage) return;
     this.#promptTokens.inc(labels, usage.inputTokens);
@@ -58,35 +51,7 @@ export class LineMetrics {
   }
 }
 
-/** Counts blob store operations, work folders found at start, and webhooks. */
-@Injectable()
-export class StoreMetrics {
-  readonly #recoveries = counterMetric('batch_startup_recovery_total');
-  readonly #webhooks = counterMetric('batch_webhooks_total');
-
-  constructor(private readonly operations: StorageOperations) {}
-
-  stored(operation: StorageOperation, status: StorageStatus): void {
-    this.operations.count('processor', operation, status);
-  }
-
-  recovered(status: string, action: string): void {
-    this.#recoveries.inc({ status, action });
-  }
-
-  webhook(outcome: 'sent' | 'retry' | 'given_up'): void {
-    this.#webhooks.inc({ outcome });
-  }
-}
-
-/**
- * Why a processor released a batch. `db_transient`: the database did not respond until
- * the lease had run out.
- */
-export type HandOverReason =
-  'guard_shutdown' | 'lease_lost' | 'preempted' | 'db_transient';
-
-/** Counts events of batches. */
+/** Counts events of batches, their blobs, work folders and webhooks. */
 @Injectable()
 export class JobMetrics {
   readonly #processed = counterMetric('jobs_processed_total');
@@ -95,6 +60,10 @@ export class JobMetrics {
   readonly #planBuild = histogramMetric('plan_build_duration_seconds');
   readonly #endToEnd = histogramMetric('batch_job_e2e_latency_seconds');
   readonly #cancellations = counterMetric('batch_cancellation_total');
+  readonly #recoveries = counterMetric('batch_startup_recovery_total');
+  readonly #webhooks = counterMetric('batch_webhooks_total');
+
+  constructor(private readonly operations: StorageOperations) {}
 
   /** The first claim of a job ends its queue wait. */
   claimed({ status, createdAtMs }: BatchJob): void {
@@ -118,8 +87,27 @@ export class JobMetrics {
     if (ending === 'cancelled') this.#cancellations.inc({ phase: phaseOf(job) });
   }
 
-  handedOver(reason: HandOverReason): void {
+  /**
+   * A processor released a batch. `db_transient`: the database did not respond until
+   * the lease had run out.
+   */
+  handedOver(
+    reason: 'guard_shutdown' | 'lease_lost' | 'preempted' | 'db_transient',
+  ): void {
     this.#processed.inc({ result: 're_enqueued', reason });
+  }
+
+  stored(operation: StorageOperation, status: StorageStatus): void {
+    this.operations.count('processor', operation, status);
+  }
+
+  /** A work folder was found at start. */
+  recovered(status: string, action: 'kept' | 'cleaned_up'): void {
+    this.#recoveries.inc({ status, action });
+  }
+
+  webhook(outcome: 'sent' | 'retry' | 'given_up'): void {
+    this.#webhooks.inc({ outcome });
   }
 }
 
@@ -149,6 +137,3 @@ function phaseOf({ reachedAtMs }: BatchJob): string {
   if (reachedAtMs.finalizing !== undefined) return 'finalizing';
   return reachedAtMs.in_progress === undefined ? 'queued' : 'in_progress';
 }
-
-/** The counters of lines, batches and the store. */
-export const BATCH_COUNTERS: Provider[] = [LineMetrics, JobMetrics, StoreMetrics];

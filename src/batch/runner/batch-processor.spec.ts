@@ -1,11 +1,18 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import { setTimeout as pause } from 'node:timers/promises';
 import { settingsFrom } from '../../platform/config/settings.js';
-import { ClaimLoop } from './batch-processor.js';
+import { BatchProcessor } from './batch-processor.js';
+import { type WebhookSender } from '../finalize/webhook-sender.js';
+import { type LineGrace } from '../lease/job-lease.js';
+import { type JobMetrics } from '../observe/job.metrics.js';
 import { type JobSupervisor } from './job-supervisor.js';
 import { type JobStore } from '../../platform/database/job-store.js';
 
-const loops: ClaimLoop[] = [];
+Logger.overrideLogger(false);
+
+const NO_FOLDER = '/nowhere/switchyard';
+const loops: BatchProcessor[] = [];
 
 afterEach(async () => void (await Promise.all(loops.splice(0).map(loop => loop.stop()))));
 
@@ -18,10 +25,18 @@ function idleLoop(pollMs: number, isWoken: boolean) {
     wake: () => undefined,
     stop: () => undefined,
   } as unknown as JobSupervisor;
-  const settings = settingsFrom({ 'batch.poll_ms': pollMs });
-  const loop = new ClaimLoop(settings, { claim } as unknown as JobStore, supervisor);
+  const settings = settingsFrom({ 'batch.poll_ms': pollMs, 'data.dir': NO_FOLDER });
+  const unfinishedAmong = () => Promise.resolve(new Set<string>());
+  const loop = new BatchProcessor(
+    settings,
+    { claim, unfinishedAmong } as unknown as JobStore,
+    supervisor,
+    { start: () => undefined, stop: () => undefined } as unknown as WebhookSender,
+    {} as LineGrace,
+    {} as JobMetrics,
+  );
   loops.push(loop);
-  loop.start(isWoken);
+  void loop.start(isWoken);
   return { counted, loop };
 }
 

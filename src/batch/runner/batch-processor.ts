@@ -1,14 +1,15 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { pause } from '../../platform/clock/pause.js';
-import { type GatewayMessage } from '../../platform/config/processor-link.js';
-import { onParentLost } from '../../platform/process/is-alive.js';
 import { WebhookSender } from '../finalize/webhook-sender.js';
 import { LineGrace } from '../lease/job-lease.js';
-import { StoreMetrics } from '../observe/job.metrics.js';
-import { LeftoverFolders } from '../recovery/leftover-folders.js';
+import { JobMetrics } from '../observe/job.metrics.js';
 import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { Settings } from '../../platform/config/settings.js';
+import { isAbsent } from '../../platform/storage/durable-files.js';
+import { JobFolder } from '../job/job-folder.js';
 import { JobSupervisor } from './job-supervisor.js';
 import { JobStore } from '../../platform/database/job-store.js';
 
@@ -21,43 +22,60 @@ const QUIET_LOOKS = 3;
 const QUIET_POLLS = 5;
 
 /**
- * Claims jobs while a slot is free: when woken, when a job ends, and
- * every `batch.poll_ms`.
+ * The batch processor: claims jobs while a slot is free, that is when woken, when a job
+ * ends, and every `batch.poll_ms`.
  */
 @Injectable()
-export class ClaimLoop {
+export class BatchProcessor {
   readonly #logger = new Logger('BatchLease');
   readonly #owner = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
   readonly #taken = new Set<Promise<unknown>>();
   #alarm = new AbortController();
   #running: Promise<void> | undefined;
-  #stopping = false;
+  #stopping: Promise<unknown> | undefined;
   #quietLooks = 0;
 
   constructor(
     private readonly settings: Settings,
     private readonly store: JobStore,
     private readonly supervisor: JobSupervisor,
+    private readonly webhooks: WebhookSender,
+    private readonly grace: LineGrace,
+    private readonly metrics: JobMetrics,
   ) {}
 
   /**
-   * @param isWoken its gateway tells of new work: only that of other gateways has to
-   *   be looked for
+   * @param isWoken its gateway calls `wake` for its new work: only that of other gateways
+   *   has to be looked for
    */
-  start(isWoken = false): void {
-    this.#running ??= this.#run(isWoken);
+  async start(isWoken = false): Promise<void> {
+    const jobs = join(this.settings.data.dir, 'jobs');
+    for (const { status, action } of await sweepLeftovers(jobs, this.store))
+      this.metrics.recovered(status, action);
+    this.#running = this.#run(isWoken);
+    this.webhooks.start();
+    new Logger(BatchProcessor.name).log('looking for batches');
   }
 
-  /** There may be a new job or a cancel. */
+  /** A batch was created or cancelled: look for work now. */
   wake(): void {
     this.#quietLooks = 0;
     this.#alarm.abort();
     this.supervisor.wake();
   }
 
-  /** Stops claiming and waits until every job is handed over. */
-  async stop(): Promise<void> {
-    this.#stopping = true;
+  /**
+   * Stops claiming and waits until every job is handed over.
+   * @param hurry drop the lines in flight: the gateway is gone, and another processor
+   *   sends them again
+   */
+  stop(hurry = false): Promise<unknown> {
+    if (hurry) this.grace.hurry();
+    this.#stopping ??= Promise.all([this.#handOver(), this.webhooks.stop()]);
+    return this.#stopping;
+  }
+
+  async #handOver(): Promise<void> {
     this.supervisor.stop();
     this.#alarm.abort();
     await this.#running;
@@ -112,58 +130,54 @@ export class ClaimLoop {
 }
 
 /**
- * Hears the gateway that started this process, by its IPC channel. A processor started by
- * hand has none.
- * @param lost called when the gateway is gone
+ * Removes work folders of jobs that ended on another processor or no longer exist.
+ * Folders of unfinished jobs stay: the next claim continues from them.
+ * @param jobs `<data.dir>/jobs`
+ * @returns the status of each folder's job, and the action taken
  */
-export function listenToGateway(
-  listener: (message: GatewayMessage) => void,
-  lost: () => void,
-): void {
-  onParentLost(process, lost);
-  if (!process.connected) return;
-  process.on('message', message => {
-    const { type } = (message ?? {}) as { type?: unknown };
-    if (type === 'wake' || type === 'metrics') listener({ type });
-  });
+async function sweepLeftovers(
+  jobs: string,
+  store: JobStore,
+): Promise<readonly { status: string; action: 'kept' | 'cleaned_up' }[]> {
+  const found: { status: string; action: 'kept' | 'cleaned_up' }[] = [];
+  const names = await namesIn(jobs);
+  // By id, since the folder of a batch that is just being ingested has no
+  // owner file yet.
+  const unfinished = await store.unfinishedAmong(names);
+  for (const id of names) {
+    const folder = new JobFolder(jobs, id);
+    const status = (await statusOf(folder, store)) ?? 'unknown';
+    const hasEnded = !unfinished.has(id);
+    if (hasEnded) await folder.remove();
+    found.push({ status, action: hasEnded ? 'cleaned_up' : 'kept' });
+  }
+  if (found.length > 0)
+    new Logger('BatchRecovery').log(
+      { folders: found.length },
+      'checked work folders of earlier processors',
+    );
+  return found;
 }
 
-/** Starts, wakes and stops the batch processor. */
-@Injectable()
-export class BatchProcessor {
-  readonly #logger = new Logger('BatchProcessor');
-  #stopping: Promise<unknown> | undefined;
-
-  constructor(
-    private readonly claims: ClaimLoop,
-    private readonly leftovers: LeftoverFolders,
-    private readonly webhooks: WebhookSender,
-    private readonly grace: LineGrace,
-    private readonly metrics: StoreMetrics,
-  ) {}
-
-  /** @param isWoken `wake` is called for all new work of a gateway */
-  async start(isWoken = false): Promise<void> {
-    for (const { status, action } of await this.leftovers.sweep())
-      this.metrics.recovered(status, action);
-    this.claims.start(isWoken);
-    this.webhooks.start();
-    this.#logger.log('looking for batches');
+/** @returns undefined if there is no such job or no owner file */
+async function statusOf(folder: JobFolder, store: JobStore) {
+  try {
+    const { tenant, id } = JSON.parse(await readFile(folder.owner(), 'utf8')) as {
+      tenant: string;
+      id: string;
+    };
+    return (await store.find(tenant, id))?.status;
+  } catch (error) {
+    if (isAbsent(error) || error instanceof SyntaxError) return undefined;
+    throw error;
   }
+}
 
-  /** A batch was created or cancelled: look for work now. */
-  wake(): void {
-    this.claims.wake();
-  }
-
-  /**
-   * Hands every job over.
-   * @param hurry drop the lines in flight: the gateway is gone, and another processor
-   *   sends them again
-   */
-  stop(hurry = false): Promise<unknown> {
-    if (hurry) this.grace.hurry();
-    this.#stopping ??= Promise.all([this.claims.stop(), this.webhooks.stop()]);
-    return this.#stopping;
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
   }
 }

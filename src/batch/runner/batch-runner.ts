@@ -1,16 +1,16 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type JobProblem } from '../../core/jobs/batch-job.js';
+import { type JobChange } from '../../core/jobs/job.ports.js';
 import { type BatchStatus } from '../../core/jobs/batch-status.js';
 import { ExecuteService } from '../execute/execute.service.js';
-import { type JobStopReason } from '../lease/job-lease.js';
-import { type UnansweredCode, errorLine, UNANSWERED } from '../job/output-line.js';
+import { type JobStop } from '../lease/job-lease.js';
+import { errorLine } from '../job/output-line.js';
 import { InputLines, lineParts } from '../job/input-lines.js';
 import { type ResultLog } from '../job/result-log.js';
-import { Publisher } from '../finalize/publisher.js';
 import { IngestService } from '../ingest/ingest.service.js';
-import { type JobPlan } from '../job/job-plan.js';
+import { ResultFiles } from '../job/result-files.js';
 import { type JobFolder } from '../job/job-folder.js';
-import { type ClaimedJob } from '../job/claimed-job.js';
+import { type ClaimedJob, type JobPlan } from '../job/claimed-job.js';
 import { JobMetrics } from '../observe/job.metrics.js';
 import { createReadStream } from 'node:fs';
 import { linesOf } from '../../platform/storage/line-splitter.js';
@@ -27,7 +27,7 @@ async function recordRejected(
   if (plan.firstRejected === plan.total) return;
   let index = plan.firstRejected;
   for await (const { bytes } of linesOf(createReadStream(folder.rejected()))) {
-    if (!log.progress.done.has(index))
+    if (!log.progress.has(index))
       log.append({ index, kind: 'E', line: bytes!.toString() });
     index += 1;
     if (index % GROUP === 0) await log.flush();
@@ -35,22 +35,30 @@ async function recordRejected(
   await log.flush();
 }
 
+/** What lines without an answer say, by the end of their batch. */
+const UNANSWERED = {
+  expired: 'This request could not be executed before the completion window expired.',
+  cancelled: 'This request was not executed because the batch was cancelled.',
+  failed: 'This request was not executed because the batch failed.',
+} as const;
+
 /**
- * Records `code` for every line without a result, so that each input line is in exactly
- * one file (D-15).
+ * Records `batch_<ending>` for every line without a result, so that each input line is in
+ * exactly one file (D-15).
  */
 async function recordUnanswered(
   { log, plan, input }: { log: ResultLog; plan: JobPlan; input: InputLines },
-  code: UnansweredCode,
+  ending: keyof typeof UNANSWERED,
 ): Promise<void> {
   let appended = 0;
   for (const { first, plan: entries } of plan.models) {
     for (let at = 0; at < entries.length; at++) {
       const index = first + at;
-      if (log.progress.done.has(index)) continue;
+      if (log.progress.has(index)) continue;
       const { customIdJson } = lineParts(await input.read(entries.at(at)));
       const customId = JSON.parse(customIdJson) as string;
-      const line = errorLine(customId, { code, message: UNANSWERED[code] });
+      const code = `batch_${ending}`;
+      const line = errorLine(customId, { code, message: UNANSWERED[ending] });
       log.append({ index, kind: 'E', line });
       if (++appended % GROUP === 0) await log.flush();
     }
@@ -61,12 +69,6 @@ async function recordUnanswered(
 /** How a job ends. `handed_over`: another claim continues it. */
 export type Ending =
   Extract<BatchStatus, 'completed' | 'failed' | 'expired' | 'cancelled'> | 'handed_over';
-
-const CODES: Readonly<Record<'expired' | 'cancelled' | 'failed', UnansweredCode>> = {
-  expired: 'batch_expired',
-  cancelled: 'batch_cancelled',
-  failed: 'batch_failed',
-};
 
 /**
  * Runs a job from its current state to its end: plan, lines, files. Every step skips what
@@ -80,7 +82,7 @@ export class BatchRunner {
   constructor(
     private readonly ingest: IngestService,
     private readonly execute: ExecuteService,
-    private readonly publisher: Publisher,
+    private readonly files: ResultFiles,
     private readonly metrics: JobMetrics,
   ) {}
 
@@ -121,23 +123,29 @@ export class BatchRunner {
     work: ClaimedJob,
     plan: JobPlan,
     log: ResultLog,
-    reason: JobStopReason | undefined,
+    reason: JobStop['reason'],
   ): Promise<Ending> {
-    let ending = endingOf(reason);
-    // Only invalid lines, and past the deadline: the batch never was in progress.
-    if (ending === 'completed' && work.lease.job.status === 'validating')
-      ending = 'expired';
-    if (ending === 'completed' && work.lease.job.status === 'in_progress') {
-      const { counts, usage } = log.progress;
-      const outcome = await work.lease.update({ status: 'finalizing', counts, usage });
-      if (outcome === 'cancelling') ending = 'cancelled';
-    }
+    const ending = await this.#endingOf(work, log, reason);
     if (ending !== 'completed')
       await InputLines.use(work.folder.input(), input =>
-        recordUnanswered({ log, plan, input }, CODES[ending as 'expired']),
+        recordUnanswered({ log, plan, input }, ending),
       );
     work.lease.assertHeld();
     return this.#publish(work, log, ending);
+  }
+
+  async #endingOf(
+    { lease }: ClaimedJob,
+    { progress: { counts, usage } }: ResultLog,
+    reason: JobStop['reason'],
+  ): Promise<Exclude<Ending, 'handed_over'>> {
+    if (reason === 'expired' || reason === 'cancelled' || reason === 'failed')
+      return reason;
+    // Only invalid lines, and past the deadline: the batch never was in progress.
+    if (lease.job.status === 'validating') return 'expired';
+    if (lease.job.status !== 'in_progress') return 'completed';
+    const outcome = await lease.update({ status: 'finalizing', counts, usage });
+    return outcome === 'cancelling' ? 'cancelled' : 'completed';
   }
 
   async #publish(
@@ -146,31 +154,47 @@ export class BatchRunner {
     ending: Exclude<Ending, 'handed_over'>,
   ): Promise<Ending> {
     const { lease } = work;
-    const files = await this.publisher.publish(lease, log);
+    const files = await this.files.publish(work, log);
     const { counts, usage } = log.progress;
     const { problems } = work;
-    const change = { counts, usage, ...files, ...(problems && { problems }) };
-    const outcome = await lease.update({ status: ending, ...change });
-    // The cancel came after the last line: all results are kept, and the batch
-    // ends as cancelled.
-    const final = outcome === 'cancelling' ? 'cancelled' : ending;
-    if (outcome === 'cancelling') await lease.update({ status: 'cancelled', ...change });
-    lease.ended();
-    await this.execute.removeFolder(work);
+    const final = await this.#end(work, {
+      status: ending,
+      counts,
+      usage,
+      ...files,
+      ...(problems && { problems }),
+    });
     this.#logger.log({ batch: lease.job.id, ...counts }, `batch ${final}`);
     return final;
+  }
+
+  /**
+   * Writes the end. A cancel that came meanwhile, after the last line, keeps all results,
+   * and the batch ends as cancelled.
+   */
+  async #end(
+    work: ClaimedJob,
+    change: JobChange & { readonly status: Exclude<Ending, 'handed_over'> },
+  ): Promise<Ending> {
+    const { lease } = work;
+    const isCancelled = (await lease.update(change)) === 'cancelling';
+    if (isCancelled) await lease.update({ ...change, status: 'cancelled' });
+    lease.ended();
+    await this.execute.removeFolder(work);
+    return isCancelled ? 'cancelled' : change.status;
   }
 
   /**
    * Ends a job whose stores did not recover in time: durable files are named, missing
    * ones are explained.
    */
-  async endOverdue({ lease }: ClaimedJob): Promise<Ending> {
+  async endOverdue(work: ClaimedJob): Promise<Ending> {
+    const { lease } = work;
     const { job } = lease;
     const ending = job.status === 'cancelling' ? 'cancelled' : 'failed';
     const change = {
       status: ending,
-      ...(await this.publisher.stored(lease)),
+      ...(await this.files.published(work)),
       problems: [STORES_UNAVAILABLE],
     } as const;
     await lease.update(change);
@@ -190,16 +214,12 @@ export class BatchRunner {
     work: ClaimedJob,
     problems: readonly JobProblem[],
   ): Promise<Ending> {
-    const { lease } = work;
-    const outcome = await lease.update({ status: 'failed', problems });
-    if (outcome === 'cancelling') await lease.update({ status: 'cancelled', problems });
-    lease.ended();
-    await this.execute.removeFolder(work);
+    const ending = await this.#end(work, { status: 'failed', problems });
     this.#logger.warn(
-      { batch: lease.job.id, problems: problems.length, first: problems[0]?.code },
+      { batch: work.lease.job.id, problems: problems.length, first: problems[0]?.code },
       'batch rejected',
     );
-    return outcome === 'cancelling' ? 'cancelled' : 'failed';
+    return ending;
   }
 }
 
@@ -210,8 +230,3 @@ const STORES_UNAVAILABLE: JobProblem = {
   param: null,
   line: null,
 };
-
-const endingOf = (reason: JobStopReason | undefined): Exclude<Ending, 'handed_over'> =>
-  reason === 'expired' || reason === 'cancelled' || reason === 'failed'
-    ? reason
-    : 'completed';

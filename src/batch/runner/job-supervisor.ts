@@ -13,7 +13,7 @@ import { JobLease, LeaseLost, JobStop } from '../lease/job-lease.js';
 import { JobFolder } from '../job/job-folder.js';
 import { type ClaimedJob } from '../job/claimed-job.js';
 import { type Ending, BatchRunner } from './batch-runner.js';
-import { type HandOverReason, JobMetrics } from '../observe/job.metrics.js';
+import { JobMetrics } from '../observe/job.metrics.js';
 import { JobTraces } from '../observe/job-traces.js';
 import { JobStore } from '../../platform/database/job-store.js';
 
@@ -224,7 +224,7 @@ export class JobSupervisor {
   }
 }
 
-function reasonOf({ lease, stop }: ClaimedJob): HandOverReason {
+function reasonOf({ lease, stop }: ClaimedJob) {
   if (lease.isLost) return lease.isLostToOutage ? 'db_transient' : 'lease_lost';
   return stop.reason === 'preempted' ? 'preempted' : 'guard_shutdown';
 }

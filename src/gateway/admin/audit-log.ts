@@ -32,9 +32,21 @@ export class AuditLog {
   ) {}
 
   /**
-   * Never rejects: the change was made. An entry that cannot be stored is logged whole.
+   * Of an answer of an admin route. Undefined: it is no change, or its caller had no right
+   * to it. Never rejects: the change was made. An entry that cannot be stored is logged
+   * whole.
    */
-  async add(entry: Omit<AuditEntry, 'id' | 'atMs'>, nowMs = Date.now()): Promise<void> {
+  note(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    payload: unknown,
+  ): Promise<void> | undefined {
+    const entry = entryOf(request, reply, payload);
+    return entry && this.#add(entry);
+  }
+
+  async #add(entry: Omit<AuditEntry, 'id' | 'atMs'>): Promise<void> {
+    const nowMs = Date.now();
     const whole = { ...entry, id: timeOrderedId('audit_', nowMs), atMs: nowMs };
     try {
       await this.store.add(whole);
@@ -50,11 +62,7 @@ export class AuditLog {
   }
 }
 
-/**
- * What an answer of an admin route says of a change; undefined: it is none, or its caller
- * had no right to it.
- */
-export function auditEntryOf(
+function entryOf(
   request: FastifyRequest,
   { statusCode }: FastifyReply,
   payload: unknown,

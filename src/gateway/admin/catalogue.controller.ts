@@ -11,13 +11,11 @@ import {
   numberField,
   optionalField,
   textField,
-  unixSeconds,
   view,
-  type ViewOf,
 } from '../http/openapi/view.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
-import { type ModelAddition, ModelAdditions, ownCommand } from './model-additions.js';
+import { ADDITION_STATES, ModelAdditions, ownCommand } from './model-additions.js';
 
 const CatalogueModelDto = view('CatalogueModelDto', {
   name: textField({ example: 'whisper-small' }),
@@ -27,18 +25,16 @@ const CatalogueModelDto = view('CatalogueModelDto', {
   unavailable: optionalField(textField('Why it cannot run here; absent: it can.')),
 });
 
-export const CatalogueDto = listView('CatalogueDto', CatalogueModelDto);
-
-const STATES = ['running', 'added', 'failed', 'cancelled'] as const;
+const CatalogueDto = listView('CatalogueDto', CatalogueModelDto);
 
 const ModelAdditionDto = view('ModelAdditionDto', {
   name: textField({ example: 'whisper-small' }),
-  state: choiceField(STATES),
+  state: choiceField(ADDITION_STATES),
   started_at: numberField('Unix seconds.'),
   lines: listField(String, 'The last lines of `switchyard models add`.'),
 });
 
-export const ModelAdditionListDto = listView(
+const ModelAdditionListDto = listView(
   'ModelAdditionListDto',
   ModelAdditionDto,
   'The newest first; at most 8.',
@@ -46,8 +42,8 @@ export const ModelAdditionListDto = listView(
 
 @Strict()
 class ReportAdditionDto {
-  @RequiredField(choiceOf(STATES))
-  state!: ModelAddition['state'];
+  @RequiredField(choiceOf(ADDITION_STATES))
+  state!: (typeof ADDITION_STATES)[number];
 
   @RequiredField(anyText('must be text'), {
     description: 'What happens now.',
@@ -93,7 +89,7 @@ export class AdminCatalogueController {
   @Get('additions')
   @Answers(ModelAdditionListDto)
   listAdditions() {
-    return { object: 'list', data: this.additions.list().map(additionDto) };
+    return { object: 'list', data: this.additions.list() };
   }
 
   @Post(':name/add')
@@ -106,7 +102,7 @@ export class AdminCatalogueController {
   @Answers(ModelAdditionDto)
   @DescribesErrors('model_not_found', 'model_addition_running')
   add(@Param('name') name: string) {
-    return additionDto(this.additions.start(known(name)));
+    return this.additions.start(known(name));
   }
 
   @Post(':name/progress')
@@ -119,7 +115,7 @@ export class AdminCatalogueController {
   @Answers(ModelAdditionDto)
   @DescribesErrors('model_not_found')
   report(@Param('name') name: string, @Body() { state, line }: ReportAdditionDto) {
-    return additionDto(this.additions.reported(known(name), state, line));
+    return this.additions.reported(known(name), state, line);
   }
 
   @Post(':name/cancel')
@@ -127,7 +123,7 @@ export class AdminCatalogueController {
   @Answers(ModelAdditionDto)
   @DescribesErrors('model_not_found')
   cancel(@Param('name') name: string) {
-    return additionDto(this.additions.cancel(name));
+    return this.additions.cancel(name);
   }
 }
 
@@ -135,11 +131,3 @@ function known(name: string): string {
   if (NAME_FORM.test(name)) return name;
   throw new DomainError('model_not_found', 'The catalogue has no model of that name.');
 }
-
-const additionDto = ({
-  startedMs,
-  ...addition
-}: ModelAddition): ViewOf<typeof ModelAdditionDto> => ({
-  ...addition,
-  started_at: unixSeconds(startedMs),
-});

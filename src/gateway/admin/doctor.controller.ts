@@ -12,7 +12,7 @@ import {
 } from '../http/openapi/view.js';
 import { ownCommand } from './model-additions.js';
 
-export const DoctorDto = view('DoctorDto', {
+const DoctorDto = view('DoctorDto', {
   ok: flagField('Nothing failed.'),
   checks: listField(
     view('DiagnosisDto', {

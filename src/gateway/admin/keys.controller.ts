@@ -27,7 +27,7 @@ import {
   view,
   viewWith,
 } from '../http/openapi/view.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type IssuedKey, KeyIssuer } from '../../platform/auth/key-issuer.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
@@ -263,10 +263,8 @@ export class AdminKeysController {
       ...key
     }: CreateKeyDto,
   ) {
-    if (at !== undefined && days !== undefined) {
-      const message = 'Give expires_at or expires_in_days, not both.';
-      throw new DomainError('invalid_value', message, { param: 'expires_at' });
-    }
+    if (at !== undefined && days !== undefined)
+      throw invalidField('expires_at', 'Give expires_at or expires_in_days, not both.');
     const nowMs = Date.now();
     const models = named && [...new Set(named.map(name => this.catalog.get(name).id))];
     const expiresAtMs =

@@ -43,7 +43,7 @@ class LogQueryDto {
   level: LogLevel = 'trace';
 }
 
-export const LogDto = listView(
+const LogDto = listView(
   'LogDto',
   view('LogLineDto', {
     at: numberField({

@@ -7,6 +7,7 @@ import {
   LastLines,
   LogLineSplitter,
 } from '@switchyard/engine-api/process/output-lines.js';
+import { unixSeconds } from '../http/openapi/view.js';
 import { ModelSwitch } from './model-switch.js';
 import { fileURLToPath } from 'node:url';
 
@@ -55,14 +56,8 @@ const KEPT = 8;
 /** As long as a download that is cut off needs to keep what it has. */
 const ORPHAN_LIMIT_MS = 3000;
 
-/** A model of the catalogue on its way into the models file. */
-export interface ModelAddition {
-  readonly name: string;
-  readonly state: 'running' | 'added' | 'failed' | 'cancelled';
-  readonly startedMs: number;
-  /** The last lines that `switchyard models add` wrote. */
-  readonly lines: readonly string[];
-}
+export const ADDITION_STATES = ['running', 'added', 'failed', 'cancelled'] as const;
+type AdditionState = (typeof ADDITION_STATES)[number];
 
 /** A program that fetches reports every two seconds; one that is silent has ended. */
 const SILENT_MS = 30_000;
@@ -83,30 +78,31 @@ export class ModelAdditions implements OnApplicationShutdown {
   }
 
   /** The newest first. */
-  list(): ModelAddition[] {
+  list() {
     return this.#additions.map(({ view }) => view).reverse();
   }
 
   /** @throws DomainError `model_addition_running` */
-  start(name: string): ModelAddition {
+  start(name: string) {
     const running = this.#additions.find(
-      one => one instanceof RunningAddition && one.view.state === 'running',
+      ({ child, view }) => child && view.state === 'running',
     );
     if (running)
       throw new DomainError(
         'model_addition_running',
         `${running.view.name} is being added.`,
       );
-    const addition = new RunningAddition(name);
+    const child = ownProcess('models', 'add', name, '--yes', '--no-load');
+    const addition = new Addition(name, child);
     this.#keep(addition);
-    void addition.ended.then(added => (added ? this.#serve(addition) : undefined));
+    void this.#follow(addition, child);
     return addition.view;
   }
 
   /** What another program fetches; the answer tells it where somebody stopped it here. */
-  reported(name: string, state: ModelAddition['state'], line: string): ModelAddition {
+  reported(name: string, state: AdditionState, line: string) {
     const known = this.#additions.findLast(
-      one => one.view.name === name && !(one instanceof RunningAddition),
+      ({ child, view }) => view.name === name && !child,
     );
     if (known?.report(state, line)) return known.view;
     const addition = new Addition(name);
@@ -119,7 +115,7 @@ export class ModelAdditions implements OnApplicationShutdown {
    * What has arrived is kept: the next addition resumes. @throws
    * DomainError `model_not_found`
    */
-  cancel(name: string): ModelAddition {
+  cancel(name: string) {
     const addition = this.#additions.findLast(({ view }) => view.name === name);
     if (!addition)
       throw new DomainError('model_not_found', `${name} is not being added.`);
@@ -132,7 +128,25 @@ export class ModelAdditions implements OnApplicationShutdown {
     if (this.#additions.length > KEPT) this.#additions.shift();
   }
 
-  async #serve(addition: RunningAddition): Promise<void> {
+  async #follow(addition: Addition, child: ChildProcess): Promise<void> {
+    const unguard = guard(child, ORPHAN_LIMIT_MS);
+    for (const stream of [child.stdout, child.stderr]) {
+      const lines = new LogLineSplitter(line => addition.say(line));
+      stream
+        ?.on('data', (chunk: Buffer) => lines.push(chunk))
+        .on('end', () => lines.end());
+    }
+    const [code] = (await once(child, 'close').catch((error: Error) => [
+      error.message,
+    ])) as [number | string];
+    unguard();
+    const why = typeof code === 'string' ? code : '';
+    if (addition.view.state === 'running')
+      addition.report(code === 0 ? 'added' : 'failed', why);
+    if (code === 0 && addition.view.state === 'added') await this.#serve(addition);
+  }
+
+  async #serve(addition: Addition): Promise<void> {
     try {
       await this.models.reload();
     } catch (error) {
@@ -145,24 +159,30 @@ export class ModelAdditions implements OnApplicationShutdown {
   }
 }
 
+/** A model of the catalogue on its way into the models file. */
 class Addition {
   readonly #startedMs = Date.now();
   readonly #lines = new LastLines(KEPT_LINES);
-  #state: ModelAddition['state'] = 'running';
+  #state: AdditionState = 'running';
   #heardMs = Date.now();
   #isTold = false;
 
-  constructor(private readonly name: string) {}
+  /** @param child fetches it; absent: a program that reports does */
+  constructor(
+    private readonly name: string,
+    readonly child?: ChildProcess,
+  ) {}
 
-  get view(): ModelAddition {
+  /** `lines`: the last ones that `switchyard models add` wrote. */
+  get view() {
     const { lines } = this.#lines;
-    const gone = this.#state === 'running' && !this.isHeard;
-    const state = gone ? 'failed' : this.#state;
-    return { name: this.name, state, startedMs: this.#startedMs, lines };
+    const isSilent = !this.child && Date.now() - this.#heardMs >= SILENT_MS;
+    const state = this.#state === 'running' && isSilent ? 'failed' : this.#state;
+    return { name: this.name, state, lines, started_at: unixSeconds(this.#startedMs) };
   }
 
   /** @returns false for one that has ended and was told so: the report is of a next one */
-  report(state: ModelAddition['state'], line: string): boolean {
+  report(state: AdditionState, line: string): boolean {
     if (this.#isTold) return false;
     this.#heardMs = Date.now();
     if (this.#state === 'running') this.#state = state;
@@ -176,49 +196,8 @@ class Addition {
   }
 
   stop(): void {
-    if (this.#state === 'running') this.#state = 'cancelled';
-  }
-
-  protected get isHeard(): boolean {
-    return Date.now() - this.#heardMs < SILENT_MS;
-  }
-}
-
-class RunningAddition extends Addition {
-  readonly #child: ChildProcess;
-  /** Whether it was added. */
-  readonly ended: Promise<boolean>;
-
-  constructor(name: string) {
-    super(name);
-    this.#child = ownProcess('models', 'add', name, '--yes', '--no-load');
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
-      const lines = new LogLineSplitter(line => this.say(line));
-      stream
-        ?.on('data', (chunk: Buffer) => lines.push(chunk))
-        .on('end', () => lines.end());
-    }
-    this.ended = this.#end();
-  }
-
-  protected override get isHeard(): boolean {
-    return true;
-  }
-
-  override stop(): void {
-    if (this.view.state !== 'running') return;
-    super.stop();
-    this.#child.kill('SIGINT');
-  }
-
-  async #end(): Promise<boolean> {
-    const unguard = guard(this.#child, ORPHAN_LIMIT_MS);
-    const [code] = (await once(this.#child, 'close').catch((error: Error) => [
-      error.message,
-    ])) as [number | string];
-    unguard();
-    const why = typeof code === 'string' ? code : '';
-    if (this.view.state === 'running') this.report(code === 0 ? 'added' : 'failed', why);
-    return code === 0 && this.view.state === 'added';
+    if (this.#state !== 'running') return;
+    this.#state = 'cancelled';
+    this.child?.kill('SIGINT');
   }
 }

@@ -44,7 +44,7 @@ const SettingDto = view('SettingDto', {
   set: flagField('It is not empty.'),
 });
 
-export const SettingListDto = listView('SettingListDto', SettingDto);
+const SettingListDto = listView('SettingListDto', SettingDto);
 
 /** The settings in effect. */
 @Controller('admin/v1/settings')

@@ -6,7 +6,7 @@ import {
   type UsageGroup,
 } from '../../core/access/usage-row.js';
 import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { KEY_LIMITS } from '../../platform/auth/keys-file.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { DAY_MS } from '../../platform/config/setting-definition.js';
@@ -171,10 +171,7 @@ export class AdminUsageController {
       group_by: groupBy,
       tenant,
     } = query;
-    if (from > to)
-      throw new DomainError('invalid_value', '`from` must not be after `to`.', {
-        param: 'from',
-      });
+    if (from > to) throw invalidField('from', '`from` must not be after `to`.');
     await this.recorder.flush();
     const rows = await this.usageStore.sum({
       from,
@@ -225,8 +222,6 @@ export class AdminUsageController {
 function lastMs(day: string): number {
   const ms = Date.parse(day);
   if (Number.isNaN(ms) || utcDay(ms) !== day)
-    throw new DomainError('invalid_value', '`to` is no day of the calendar.', {
-      param: 'to',
-    });
+    throw invalidField('to', '`to` is no day of the calendar.');
   return ms;
 }

@@ -23,7 +23,7 @@ import {
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { RepeatedForms, parseDto } from '../http/dto-validation.js';
+import { parseDto, repeatedForms } from '../http/dto-validation.js';
 import {
   demandAbilities,
   demandLanguage,
@@ -169,9 +169,9 @@ export interface ParsedTranscription {
   readonly write?: (transcript: Transcript) => ReturnType<typeof transcriptBody>;
 }
 
-const transcriptions = new RepeatedForms(TranscriptionDto);
+const transcriptions = repeatedForms(TranscriptionDto);
 
-const translations = new RepeatedForms(TranslationDto);
+const translations = repeatedForms(TranslationDto);
 
 /** @throws DomainError for the first thing wrong with the form. */
 export function parseTranscription(
@@ -179,7 +179,7 @@ export function parseTranscription(
   catalog: ModelCatalog,
   compat?: Strictness,
 ): ParsedTranscription {
-  const sent = transcriptions.parse(fields);
+  const sent = transcriptions(fields);
   const model = catalog.getOfKind(sent.model, 'stt');
   const unusable = [
     ...uselessWithFormat(sent, compat),
@@ -235,7 +235,7 @@ export function parseTranslation(
   catalog: ModelCatalog,
   compat?: Strictness,
 ): ParsedTranscription {
-  const sent = translations.parse(fields);
+  const sent = translations(fields);
   const model = catalog.getOfKind(sent.model, 'stt');
   const translates = model.capabilities.includes('translate');
   if (!translates && !speaksOnlyEnglish(model)) throw cannotTranslate(model, catalog);

@@ -1,8 +1,23 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiParam, ApiProduces } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { type ConsoleFile, ConsoleFiles } from './console-files.js';
+
+/** What `npm --prefix console run build` writes. */
+const FOLDER = join(projectFolder(import.meta.dirname), 'console/dist');
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const NOT_BUILT = `<!doctype html><html lang="en"><title>Switchyard</title><h1>The console is not built</h1>
+<p>Run <code>npm run console:build</code> and load this page again. The API is not affected.</p></html>`;
 
 /**
  * Its own scripts, styles and sockets; nothing from elsewhere, nowhere
@@ -33,25 +48,27 @@ const FRESH = 'no-cache';
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /**
- * The browser console (`console/`): files without data. Every view is the same page,
- * which reads its address.
+ * The browser console (`console/`): files without data, read once when they are first
+ * asked for. Every view is the same page, which reads its address.
  */
 @Controller('console')
 export class ConsoleController {
-  constructor(private readonly files: ConsoleFiles) {}
+  #assets: ReturnType<typeof readAssets>;
+  #index: ReturnType<typeof consoleFile> | undefined;
 
   @Get()
   @ApiProduces('text/html')
   @ApiOkResponse({ description: 'Open it in a browser.' })
   index(@Res() reply: FastifyReply): void {
-    send(this.files.index(), FRESH, reply);
+    send(this.#page(), FRESH, reply);
   }
 
   @Get('assets/:file')
   @ApiParam({ name: 'file', example: 'index.js' })
   @ApiOkResponse()
   asset(@Param('file') name: string, @Res() reply: FastifyReply): void {
-    const file = this.files.asset(name);
+    this.#assets ??= readAssets(join(FOLDER, 'assets'));
+    const file = this.#assets?.get(name);
     if (!file) throw new DomainError('unknown_url', `The console has no file ${name}.`);
     send(file, FOREVER, reply);
   }
@@ -72,13 +89,49 @@ export class ConsoleController {
   detail(@Res() reply: FastifyReply): void {
     this.index(reply);
   }
+
+  /** Built later, it is found at the next request. */
+  #page() {
+    const path = join(FOLDER, 'index.html');
+    if (!this.#index && !existsSync(path))
+      return consoleFile('.html', Buffer.from(NOT_BUILT));
+    return (this.#index ??= consoleFile('.html', readFileSync(path)));
+  }
 }
 
-function send(file: ConsoleFile, caching: string, reply: FastifyReply): void {
+function send(
+  file: ReturnType<typeof consoleFile>,
+  caching: string,
+  reply: FastifyReply,
+): void {
   const compressed = /\bgzip\b/.test(
     reply.request.headers['accept-encoding']?.toString() ?? '',
   );
   void reply.headers({ ...HEADERS, 'cache-control': caching }).type(file.contentType);
   if (compressed) void reply.header('content-encoding', 'gzip');
   void reply.send(compressed ? file.gzipped : file.body);
+}
+
+/** Undefined while there are none. */
+function readAssets(folder: string) {
+  if (!existsSync(folder)) return undefined;
+  const names = readdirSync(folder).filter(name => extname(name) in TYPES);
+  return new Map(
+    names.map(name => [
+      name,
+      consoleFile(extname(name), readFileSync(join(folder, name))),
+    ]),
+  );
+}
+
+const consoleFile = (extension: string, body: Buffer) => ({
+  contentType: TYPES[extension] ?? 'application/octet-stream',
+  body,
+  gzipped: gzipSync(body, { level: 9 }),
+});
+
+function projectFolder(from: string): string {
+  return existsSync(join(from, 'package.json')) || from === dirname(from)
+    ? from
+    : projectFolder(dirname(from));
 }

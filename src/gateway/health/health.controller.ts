@@ -1,12 +1,4 @@
-import {
-  Controller,
-  Get,
-  Headers,
-  HttpStatus,
-  Injectable,
-  Req,
-  Res,
-} from '@nestjs/common';
+import { Controller, Get, Headers, HttpStatus, Req, Res } from '@nestjs/common';
 import {
   ApiOkResponse,
   ApiOperation,
@@ -18,7 +10,7 @@ import { OriginGuard } from '../../platform/auth/origin-guard.js';
 import { demandScope } from '../../platform/auth/principal.js';
 import { sessionToken } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
-import { HealthService, type HealthSummary } from './health.service.js';
+import { HealthService } from './health.service.js';
 
 /** Where to go from the bare address of the server. */
 @Controller()
@@ -49,38 +41,12 @@ export class RootController {
 }
 
 /** Probes need no key; models, workers and processes are named to operators only. */
-@Injectable()
-export class HealthAccess {
-  constructor(
-    private readonly authenticator: Authenticator,
-    private readonly origins: OriginGuard,
-  ) {}
-
-  /**
-   * True for a key with the scope `admin`; without keys, for every caller that
-   * the server accepts.
-   */
-  async seesDetails(request: FastifyRequest): Promise<boolean> {
-    const { headers, method } = request;
-    try {
-      const token = bearerToken(headers) ?? sessionToken(headers);
-      demandScope(await this.authenticator.authenticateRequest(token, request), 'admin');
-      this.origins.demandRequest(method, headers);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-}
-
-/** What needs no key; with the details, a `HealthSummary`. */
-type PublicHealth = Pick<HealthSummary, 'status'>;
-
 @Controller()
 export class HealthController {
   constructor(
     private readonly health: HealthService,
-    private readonly access: HealthAccess,
+    private readonly authenticator: Authenticator,
+    private readonly origins: OriginGuard,
   ) {}
 
   /** Always 200: for people and dashboards. Probes use the two below. */
@@ -92,7 +58,7 @@ export class HealthController {
     description:
       '`status` is ok, degraded, unavailable or draining. The rest is for keys with the scope admin.',
   })
-  summary(@Req() request: FastifyRequest): Promise<PublicHealth> {
+  summary(@Req() request: FastifyRequest) {
     return this.#shown(request);
   }
 
@@ -109,18 +75,29 @@ export class HealthController {
   @ApiServiceUnavailableResponse({
     description: 'No worker is ready yet, or the server is draining.',
   })
-  ready(
-    @Req() request: FastifyRequest,
-    @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<PublicHealth> {
+  ready(@Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply) {
     void reply.status(this.health.ready ? HttpStatus.OK : HttpStatus.SERVICE_UNAVAILABLE);
     return this.#shown(request);
   }
 
-  async #shown(request: FastifyRequest): Promise<PublicHealth> {
+  async #shown(request: FastifyRequest) {
     const summary = this.health.summary();
-    return (await this.access.seesDetails(request))
-      ? summary
-      : { status: summary.status };
+    return (await this.#seesDetails(request)) ? summary : { status: summary.status };
+  }
+
+  /**
+   * True for a key with the scope `admin`; without keys, for every caller that
+   * the server accepts.
+   */
+  async #seesDetails(request: FastifyRequest): Promise<boolean> {
+    const { headers, method } = request;
+    try {
+      const token = bearerToken(headers) ?? sessionToken(headers);
+      demandScope(await this.authenticator.authenticateRequest(token, request), 'admin');
+      this.origins.demandRequest(method, headers);
+      return true;
+    } catch {
+      return false;
+    }
   }
 }

@@ -5,7 +5,7 @@ import { JobsModule } from '../jobs/jobs.module.js';
 import { ModelsModule } from '../models/models.module.js';
 import { SchedulerModule } from '../scheduler/scheduler.module.js';
 import { WorkerPoolModule } from '../worker-pool/worker-pool.module.js';
-import { HealthAccess, HealthController, RootController } from './health.controller.js';
+import { HealthController, RootController } from './health.controller.js';
 import { HealthService, StoreProbes } from './health.service.js';
 
 /** `/health`, `/health/ready` and `/`. */
@@ -19,6 +19,6 @@ import { HealthService, StoreProbes } from './health.service.js';
     WorkerPoolModule,
   ],
   controllers: [HealthController, RootController],
-  providers: [HealthAccess, HealthService, StoreProbes],
+  providers: [HealthService, StoreProbes],
 })
 export class HealthModule {}

@@ -7,10 +7,7 @@ import {
   type DependencyState,
 } from '../../platform/dependencies/dependency-monitor.js';
 import { IntakeGate } from '../http/intake-gate.js';
-import {
-  EmbeddedProcessor,
-  type ProcessorView,
-} from '../jobs/processor/embedded-processor.js';
+import { EmbeddedProcessor } from '../jobs/processor/embedded-processor.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { type ModelView, type WorkerView } from '../worker-pool/worker-view.js';
@@ -46,37 +43,6 @@ export class StoreProbes implements OnModuleInit {
   }
 }
 
-interface ModelHealth {
-  readonly id: string;
-  /** A worker is up, or the next request starts one. */
-  readonly ready: boolean;
-  readonly state: ModelView['state'];
-  /** Workers by state. */
-  readonly workers: Readonly<Partial<Record<WorkerView['state'], number>>>;
-}
-
-export interface HealthSummary {
-  /**
-   * `ok`: every model that no operator unloaded is ready; `degraded`: some are,
-   * or the batch processor or a dependency is down; `unavailable`: none;
-   * `draining`: shutting down.
-   */
-  readonly status: 'ok' | 'degraded' | 'unavailable' | 'draining';
-  readonly models: readonly ModelHealth[];
-  /**
-   * `off`: none is embedded here. A batch processor that is down makes
-   * nothing else unready.
-   */
-  readonly batch_processor: ProcessorView;
-  /**
-   * What this gateway depends on, as last probed. Operators see why one is down at
-   * `/admin/v1/dependencies`.
-   */
-  readonly dependencies: Readonly<
-    Partial<Record<DependencyName, { readonly status: DependencyState['status'] }>>
-  >;
-}
-
 /**
  * Readiness as load balancers need it: is there anything here that would answer
  * a request now?
@@ -91,7 +57,11 @@ export class HealthService {
     private readonly dependencies: DependencyMonitor,
   ) {}
 
-  summary(): HealthSummary {
+  /**
+   * What this gateway serves, and what it depends on, as last probed. Operators see why a
+   * dependency is down at `/admin/v1/dependencies`.
+   */
+  summary() {
     const views = this.workers.models();
     const expected = views.filter(
       ({ state, startsOnRequest }) => startsOnRequest || state === 'loaded',
@@ -112,7 +82,12 @@ export class HealthService {
     return status === 'ok' || status === 'degraded';
   }
 
-  #status(models: readonly ModelHealth[]): HealthSummary['status'] {
+  /**
+   * `ok`: every model that no operator unloaded is ready; `degraded`: some are, or the
+   * batch processor or a dependency is down; `unavailable`: none; `draining`: shutting
+   * down.
+   */
+  #status(models: readonly { readonly ready: boolean }[]) {
     if (this.gate.draining || !this.scheduler.accepting) return 'draining';
     if (!this.scheduler.running || !models.some(({ ready }) => ready))
       return 'unavailable';
@@ -126,7 +101,8 @@ export class HealthService {
   }
 }
 
-function modelHealth({ id, state, startsOnRequest, workers }: ModelView): ModelHealth {
+/** Ready: a worker is up, or the next request starts one. */
+function modelHealth({ id, state, startsOnRequest, workers }: ModelView) {
   const counts: Partial<Record<WorkerView['state'], number>> = {};
   for (const worker of workers) counts[worker.state] = (counts[worker.state] ?? 0) + 1;
   const startsNow = startsOnRequest && (state === 'unloaded' || state === 'unloading');

@@ -12,36 +12,6 @@ export interface RequestTimings {
   readonly usage?: { readonly promptTokens: number; readonly completionTokens: number };
 }
 
-/** Response headers that scripts in a browser may read. */
-export const EXPOSED_HEADERS = [
-  'x-request-id',
-  'openai-processing-ms',
-  'retry-after',
-  'retry-after-ms',
-  'x-should-retry',
-  'location',
-  'preference-applied',
-  'idempotent-replayed',
-  ...['requests', 'tokens', 'audio-seconds'].flatMap(what =>
-    ['limit', 'remaining', 'reset'].map(part => `x-ratelimit-${part}-${what}`),
-  ),
-  'server-timing',
-  'x-switchyard-model',
-  IGNORED_HEADER,
-  'x-switchyard-queue-ms',
-  'x-switchyard-batch-wait-ms',
-  'x-switchyard-grpc-ms',
-  'x-switchyard-prep-ms',
-  'x-switchyard-ready-ms',
-  'x-switchyard-device-ms',
-  'x-switchyard-device-share-ms',
-  'x-switchyard-ttft-ms',
-  'x-switchyard-prompt-tokens',
-  'x-switchyard-completion-tokens',
-  'x-switchyard-batch-size',
-  'x-switchyard-attempts',
-].join(', ');
-
 /**
  * Headers of every answer of a model: the model, what was ignored, and where the time
  * went. `Server-Timing` and `x-switchyard-*` in milliseconds: the answer to "why did my

@@ -1,3 +1,5 @@
+import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type ClassConstructor } from 'class-transformer';
 import {
   validateSync,
@@ -7,6 +9,7 @@ import {
 } from 'class-validator';
 import { shaped } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { bodyFields } from './json-body.js';
 
 type Metadata = ReturnType<
   ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']
@@ -103,31 +106,25 @@ const MOST_FORMS = 64;
 /** Characters. Longer forms hold a prompt, which changes from file to file. */
 const LONGEST_FORM = 512;
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /**
  * `parseDto` with a cache: equal text fields are validated once. Rejections
  * are not cached.
+ * @returns the parser; equal forms share the DTO that it returns
  */
-export class RepeatedForms<T extends object> {
-  readonly #known = new Map<string, Readonly<T>>();
-
-  constructor(private readonly type: ClassConstructor<T>) {}
-
-  /** @returns a DTO that equal forms share. @throws DomainError as `parseDto` does. */
-  parse(fields: Fields): Readonly<T> {
+export function repeatedForms<T extends object>(
+  type: ClassConstructor<T>,
+): (fields: Fields) => Readonly<T> {
+  const forms = new Map<string, Readonly<T>>();
+  return fields => {
     const key = keyOf(fields);
-    const known = key === undefined ? undefined : this.#known.get(key);
+    const known = key === undefined ? undefined : forms.get(key);
     if (known) return known;
-    const dto = Object.freeze(parseDto(this.type, fields));
-    if (key !== undefined) this.#keep(key, dto);
+    const dto = Object.freeze(parseDto(type, fields));
+    if (key === undefined) return dto;
+    if (forms.size === MOST_FORMS) forms.clear();
+    forms.set(key, dto);
     return dto;
-  }
-
-  #keep(key: string, dto: Readonly<T>): void {
-    if (this.#known.size === MOST_FORMS) this.#known.clear();
-    this.#known.set(key, dto);
-  }
+  };
 }
 
 /** Undefined for lists, JSON parts and long forms, which are not cached. */
@@ -146,8 +143,6 @@ const STRICT_TYPES = new WeakSet<object>();
  * requests than intended.
  */
 export const Strict = (): ClassDecorator => type => void STRICT_TYPES.add(type);
-
-export const isStrict = (type: object): boolean => STRICT_TYPES.has(type);
 
 const SHOWN_CHARACTERS = 80;
 
@@ -239,4 +234,23 @@ function shown(value: unknown): string {
       ? `${[...value].length} characters`
       : `${text.length} characters of JSON`;
   return `${text.slice(0, SHOWN_CHARACTERS)}… (${length})`;
+}
+
+/** What parameters without a DTO are declared as. */
+const PLAIN: readonly unknown[] = [undefined, Object, String, Number, Boolean, Array];
+
+/**
+ * Bodies and queries become the DTO that their handler declares. All else passes
+ * as it is.
+ */
+@Injectable()
+export class FieldsPipe implements PipeTransform {
+  /** @throws DomainError as `parseDto`; `invalid_json` for a body that is no object */
+  transform(value: unknown, { type, metatype: dto }: ArgumentMetadata): unknown {
+    if ((type !== 'body' && type !== 'query') || !dto || PLAIN.includes(dto))
+      return value;
+    return STRICT_TYPES.has(dto)
+      ? parseStrictDto(dto, bodyFields(value ?? {}))
+      : parseDto(dto, bodyFields(value));
+  }
 }

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_PIPE } from '@nestjs/core';
-import { FieldsPipe } from './fields.pipe.js';
+import { FieldsPipe } from './dto-validation.js';
 import { OpenAiExceptionFilter } from './error-reply.js';
 import { IntakeGate } from './intake-gate.js';
 import { RequestTraces } from './request-traces.js';

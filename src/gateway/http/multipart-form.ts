@@ -1,4 +1,4 @@
-import { type MultipartFile } from '@fastify/multipart';
+import { type FastifyMultipartOptions, type MultipartFile } from '@fastify/multipart';
 import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
@@ -72,7 +72,7 @@ const JSON_TYPE = /^application\/json\b/i;
  * would otherwise parse itself at any size and depth. The value of busboy's option
  * of the same name.
  */
-export const isPartAFile = (
+const isPartAFile = (
   _name: string | undefined,
   type: string | undefined,
   filename: string | undefined,
@@ -168,7 +168,7 @@ const malformed = (message: string): DomainError =>
 /** Audio of one known speaker: 10 seconds of 48 kHz stereo PCM with its header. */
 export const MAX_REFERENCE_BYTES = 2_097_152;
 /** Data URLs of voices are the only long fields; in base64, with the prefix. */
-export const LONGEST_FIELD = Math.ceil(MAX_REFERENCE_BYTES / 3) * 4 + 256;
+const LONGEST_FIELD = Math.ceil(MAX_REFERENCE_BYTES / 3) * 4 + 256;
 /**
  * Any other field: a prompt, a chunking strategy. Also all text of a form that
  * has no voices.
@@ -176,6 +176,28 @@ export const LONGEST_FIELD = Math.ceil(MAX_REFERENCE_BYTES / 3) * 4 + 256;
 export const LONGEST_TEXT = 1_048_576;
 /** Room for the text fields of one form: four voices and a long prompt. */
 export const LONGEST_FORM = 4 * LONGEST_FIELD + LONGEST_TEXT;
+
+/** Headers of one part: its name, the name of its file, its type. */
+const PART_HEADER_BYTES = 16_384;
+
+const FORM_LIMITS = {
+  fileSize: Number.MAX_SAFE_INTEGER,
+  fieldSize: LONGEST_FIELD,
+  fields: 100,
+  parts: 110,
+  headerPairs: 50,
+  headerSize: PART_HEADER_BYTES,
+};
+
+/**
+ * Limits of a form besides its file, which the spool counts. The parser's own file limit
+ * is off: it would silently cut the file where the spool answers 413.
+ */
+export const MULTIPART_OPTIONS: FastifyMultipartOptions = {
+  limits: FORM_LIMITS,
+  throwFileSizeLimit: false,
+  isPartAFile,
+};
 
 /**
  * Text fields of a multipart form. `x` and `x[]` are spellings of the field `x`, a list

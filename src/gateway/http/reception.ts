@@ -1,21 +1,13 @@
 import { type Server, type IncomingMessage } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { IGNORED_HEADER } from '../../contracts/openai/field-types.js';
+import { invalidField } from '../../contracts/schema/field-problems.js';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { type Settings } from '../../platform/config/settings.js';
 import { OpenConnections } from '../../platform/http/connections.js';
 import { endSlowRequest, hasUnreadBody } from './error-reply.js';
 import { type IntakeGate } from './intake-gate.js';
-import {
-  demandPlainMessage,
-  refuseUnusableRequestId,
-  REQUEST_ID_HEADER,
-} from './request-headers.js';
-import { EXPOSED_HEADERS } from './answer-headers.js';
-
-interface BodyRate {
-  /** Milliseconds over which the rate is measured. */
-  readonly windowMs: number;
-  /** Bytes per second; 0 = only complete silence counts. */
-  readonly minRate: number;
-}
+import { demandOneHost, REQUEST_ID_HEADER } from './request-headers.js';
 
 const MOST_TICK_MS = 1000;
 
@@ -36,7 +28,12 @@ export class BodyWatch {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly rate: BodyRate,
+    private readonly rate: {
+      /** Milliseconds over which the rate is measured. */
+      readonly windowMs: number;
+      /** Bytes per second; 0 = only complete silence counts. */
+      readonly minRate: number;
+    },
     private readonly nowMs: () => number = () => performance.now(),
   ) {}
 
@@ -86,26 +83,52 @@ export class BodyWatch {
 const isHeldHere = (message: IncomingMessage): boolean =>
   message.complete || message.readableLength >= message.readableHighWaterMark;
 
+/** Response headers that scripts in a browser may read. */
+const EXPOSED_HEADERS = [
+  'x-request-id',
+  'openai-processing-ms',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'location',
+  'preference-applied',
+  'idempotent-replayed',
+  ...['requests', 'tokens', 'audio-seconds'].flatMap(what =>
+    ['limit', 'remaining', 'reset'].map(part => `x-ratelimit-${part}-${what}`),
+  ),
+  'server-timing',
+  'x-switchyard-model',
+  IGNORED_HEADER,
+  'x-switchyard-queue-ms',
+  'x-switchyard-batch-wait-ms',
+  'x-switchyard-grpc-ms',
+  'x-switchyard-prep-ms',
+  'x-switchyard-ready-ms',
+  'x-switchyard-device-ms',
+  'x-switchyard-device-share-ms',
+  'x-switchyard-ttft-ms',
+  'x-switchyard-prompt-tokens',
+  'x-switchyard-completion-tokens',
+  'x-switchyard-batch-size',
+  'x-switchyard-attempts',
+].join(', ');
+
 /** These requests cannot be cancelled or retried by id, so an unusable id is replaced. */
 const READING = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
  * The first look at a request: headers of every answer, and what any request must have,
  * also one without a route.
+ * @returns the look; it throws a DomainError
  */
-export class Reception {
-  readonly #bodies: BodyWatch;
-
-  constructor(
-    private readonly gate: IntakeGate,
-    bodyRate: BodyRate,
-  ) {
-    this.#bodies = new BodyWatch(bodyRate);
-  }
-
-  /** @throws DomainError */
-  receive({ raw, id, method, headers, url }: FastifyRequest, reply: FastifyReply): void {
-    if (hasUnreadBody(raw)) this.#bodies.watch(raw, () => endSlowRequest(raw, reply.raw));
+export function reception(gate: IntakeGate, { server }: Settings) {
+  const { bodyTimeoutMs: windowMs, bodyMinRate: minRate } = server;
+  const bodies = new BodyWatch({ windowMs, minRate });
+  return (
+    { raw, id, method, headers, url }: FastifyRequest,
+    reply: FastifyReply,
+  ): void => {
+    if (hasUnreadBody(raw)) bodies.watch(raw, () => endSlowRequest(raw, reply.raw));
     // OpenAI's Python SDK sends `application/json` with a POST without a body, such as a
     // cancel; the parser would reject it.
     else delete headers['content-type'];
@@ -114,10 +137,63 @@ export class Reception {
       'access-control-expose-headers': EXPOSED_HEADERS,
     });
     demandPlainMessage(raw);
-    if (!READING.includes(method)) refuseUnusableRequestId(headers);
-    if (this.gate.draining) this.gate.pass(url);
-  }
+    if (!READING.includes(method)) demandUsableId(headers, id);
+    if (gate.draining) gate.pass(url);
+  };
 }
+
+/**
+ * An unusable `X-Request-Id` is rejected, not replaced: its sender could never cancel or
+ * find the request by it.
+ * @param id of the request: what was given if that is usable, else a generated one
+ * @throws DomainError `invalid_value`; the answer carries the generated id.
+ */
+function demandUsableId(headers: IncomingMessage['headers'], id: string): void {
+  const given = headers[REQUEST_ID_HEADER];
+  if (given === undefined || given === id) return;
+  throw invalidField(
+    'X-Request-Id',
+    '`X-Request-Id` must be 1 to 128 characters of letters, digits and . _ : - (or absent).',
+  );
+}
+
+/**
+ * Checks the headers that define the message framing. Unsupported values are rejected:
+ * ignoring them would read another message than was sent (RFC 9110, RFC 9112).
+ * @throws DomainError `invalid_value`, `expectation_failed`,
+ *   `transfer_coding_unsupported`, `unsupported_media_type`
+ */
+function demandPlainMessage(message: IncomingMessage): void {
+  demandOneHost(message);
+  const {
+    expect,
+    'transfer-encoding': transfer,
+    'content-encoding': encoding,
+  } = message.headers;
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue')
+    throw refusal('expectation_failed', 'Expect', expect, '100-continue');
+  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked')
+    throw refusal(
+      'transfer_coding_unsupported',
+      'Transfer-Encoding',
+      transfer,
+      'chunked',
+    );
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw refusal('unsupported_media_type', 'Content-Encoding', encoding, 'identity');
+}
+
+const refusal = (
+  code: 'expectation_failed' | 'transfer_coding_unsupported' | 'unsupported_media_type',
+  param: string,
+  value: string,
+  allowed: string,
+): DomainError =>
+  new DomainError(
+    code,
+    `The header \`${param}\` must be ${allowed} or absent; got ${value.slice(0, 80)}.`,
+    { param },
+  );
 
 /** How connections begin and end. */
 export function tendConnections(fastify: FastifyInstance): void {

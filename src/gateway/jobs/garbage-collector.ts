@@ -123,7 +123,10 @@ export class GarbageCollector
     return expired.length;
   }
 
-  /** @param neededAmong those of the ids whose blobs are still needed */
+  /**
+   * @param neededAmong those of the ids whose blobs are still needed
+   * @returns the number of blobs that no row names, which are removed
+   */
   async #sweep(
     { prefix, idOf }: typeof FILE_BLOBS,
     beforeMs: number,

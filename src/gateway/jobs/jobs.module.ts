@@ -3,35 +3,27 @@ import { DatabaseModule } from '../../platform/database/database.module.js';
 import { BlobModule } from '../../platform/storage/blob.module.js';
 import { BatchesController } from './batches/batches.controller.js';
 import { BatchesService } from './batches/batches.service.js';
-import { FailedLines } from './batches/failed-lines.js';
 import { COUNTED_BLOBS } from './shared/counted-blobs.js';
 import { DISK_METRICS } from './disk.metrics.js';
 import { FileWriter } from './files/file-writer.js';
 import { FilesService } from './files/files.service.js';
 import { GarbageCollector } from './garbage-collector.js';
-import {
-  builtProcessorLaunch,
-  EmbeddedProcessor,
-  PROCESSOR_LAUNCH,
-} from './processor/embedded-processor.js';
+import { EmbeddedProcessor } from './processor/embedded-processor.js';
 import { UploadsService } from './files/uploads.service.js';
-import { FilesController } from './files/files.controller.js';
-import { UploadsController } from './files/uploads.controller.js';
+import { FilesController, UploadsController } from './files/files.controller.js';
 
 /**
  * Files and batches over HTTP. It writes rows and blobs; processors run what the rows
- * say. Tests override `PROCESSOR_LAUNCH`.
+ * say.
  */
 @Module({
   imports: [DatabaseModule, BlobModule],
   controllers: [FilesController, UploadsController, BatchesController],
   providers: [
-    { provide: PROCESSOR_LAUNCH, useValue: builtProcessorLaunch },
     ...COUNTED_BLOBS,
     ...DISK_METRICS,
     BatchesService,
     EmbeddedProcessor,
-    FailedLines,
     FilesService,
     FileWriter,
     GarbageCollector,

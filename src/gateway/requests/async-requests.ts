@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Injectable,
   Logger,
@@ -13,6 +12,7 @@ import { requestKey } from '../../core/request/request-key.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { errorDefinition } from '../../contracts/errors/error-registry.js';
+import { pause } from '../../platform/clock/pause.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type InnerAnswer, InnerRequests } from './inner-requests.js';
 import { headOf, StoredAnswers, storedText } from './stored-answers.js';
@@ -30,13 +30,7 @@ const PASSING =
 const PAUSES = { firstMs: 1000, longestMs: 5000 };
 
 /** The request was rejected before it was queued: its caller receives this at once. */
-interface EarlyAnswer {
-  readonly status: number;
-  /** Absent: only the body has it. */
-  readonly error?: DomainError;
-  readonly headers: InnerAnswer['headers'];
-  readonly body: Buffer;
-}
+type EarlyAnswer = Omit<InnerAnswer, 'body'> & { readonly body: Buffer };
 
 export interface StoredAttemptOptions {
   /** True until it was queued: a rejection is its caller's. */
@@ -51,9 +45,6 @@ type StoredRequestRunner = (
   attempt: StoredAttemptOptions,
 ) => Promise<InnerAnswer>;
 
-/** Cancels what such a runner runs, on any gateway. @returns false: it has ended */
-type StoredRequestStop = (request: StoredRequest) => Promise<boolean>;
-
 /**
  * Runs requests whose callers do not wait. If a gateway dies, another one runs its
  * requests from the stored body.
@@ -63,7 +54,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(AsyncRequests.name);
   readonly #running = new Set<Promise<unknown>>();
   readonly #runners = new Map<string, StoredRequestRunner>();
-  readonly #stops = new Map<string, StoredRequestStop>();
+  readonly #stops = new Map<string, (request: StoredRequest) => Promise<boolean>>();
   #abandoned: Subscription | undefined;
 
   constructor(
@@ -88,8 +79,11 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     this.#runners.set(path, runner);
   }
 
-  /** A cancel of a request of that path is left to `stop`. */
-  stopWith(path: string, stop: StoredRequestStop): void {
+  /**
+   * A cancel of a request of that path is left to `stop`, which cancels it on any
+   * gateway and resolves with false when it has ended.
+   */
+  stopWith(path: string, stop: (request: StoredRequest) => Promise<boolean>): void {
     this.#stops.set(path, stop);
   }
 
@@ -154,9 +148,7 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
         if (early()) return await this.#reject(request, { ...answer, body });
         const waits = PASSING.test(body.toString()) && Date.now() < request.expiresAtMs;
         if (!waits) return await this.#fail(request, answer, body);
-        await sleep(backoffMs(attempts, PAUSES), undefined, { signal: gone }).catch(
-          () => undefined,
-        );
+        await pause(backoffMs(attempts, PAUSES), gone);
       }
       return undefined;
     } finally {

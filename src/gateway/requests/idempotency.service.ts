@@ -1,11 +1,13 @@
 import { Readable, Transform } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
+import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { fileTooLarge } from '../../platform/storage/spool.js';
 import { LONGEST_FORM } from '../http/multipart-form.js';
@@ -60,12 +62,9 @@ function prefersAsync(header: string | readonly string[]): boolean {
 
 function idempotencyKey(header: string | string[]): string {
   if (typeof header === 'string' && /^[\x20-\x7e]{1,255}$/.test(header)) return header;
-  throw new DomainError(
-    'invalid_value',
+  throw invalidField(
+    'Idempotency-Key',
     '`Idempotency-Key` must be 1 to 255 printable ASCII characters.',
-    {
-      param: 'Idempotency-Key',
-    },
   );
 }
 
@@ -169,9 +168,7 @@ export class IdempotencyService {
     const isAsync = earlier.mode === 'async';
     if (isAsync !== (options.mode === 'async')) throw otherMode(options, earlier);
     const left = (): boolean => reply.raw.destroyed;
-    const stored = await (isAsync
-      ? this.replays.received(earlier, left)
-      : this.replays.join(earlier, left));
+    const stored = await this.replays.join(earlier, left);
     if (!stored) return false;
     if (
       stored.status === 'completed' &&
@@ -201,7 +198,7 @@ export class IdempotencyService {
           ...innerHeaders(request.headers, principalOf(request)),
           [ARRIVED_HEADER]: String(nowMs),
         },
-        blob: this.answers.newBlob(),
+        blob: newStoredBlob(),
         status: options.mode === 'async' ? 'receiving' : 'running',
         createdAtMs: nowMs,
         expiresAtMs: nowMs + this.settings.requests.keepMs,

@@ -42,7 +42,7 @@ export function innerHeaders(
   };
 }
 
-export interface InnerRequest {
+interface InnerRequest {
   readonly requestId: string;
   readonly tenant: string;
   readonly path: string;

@@ -8,7 +8,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { watchDisconnect } from '../inference/disconnect-watch.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { InnerRequests, type InnerAnswer, type InnerRequest } from './inner-requests.js';
+import { InnerRequests, type InnerAnswer } from './inner-requests.js';
 import { headOf, StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
@@ -56,7 +56,7 @@ export class Replays implements OnApplicationShutdown {
    */
   async first(
     request: StoredRequest,
-    sent: Pick<InnerRequest, 'body' | 'headers' | 'bytes'>,
+    sent: Pick<Parameters<InnerRequests['run']>[0], 'body' | 'headers' | 'bytes'>,
     reply: FastifyReply,
     fingerprint: () => string,
   ): Promise<void> {
@@ -123,34 +123,29 @@ export class Replays implements OnApplicationShutdown {
   }
 
   /**
-   * Resolves with the request when it has ended, or undefined if it must run again: it
-   * failed, or its gateway died.
-   * @throws DomainError `duplicate_request_id` when it still runs
+   * Resolves with an earlier attempt: an async one when its body is stored, another one
+   * when it is completed. Undefined if it must run again: it failed, its upload was
+   * aborted, or its gateway died.
+   * @throws DomainError `duplicate_request_id` when it still arrives or runs
    *   after `requests.join_ms`
    */
   async join(
     request: StoredRequest,
     left: () => boolean,
   ): Promise<StoredRequest | undefined> {
-    const ended = await this.#awaited(
-      request,
-      left,
-      ({ status }) => status === 'receiving' || status === 'running',
-    );
-    return ended?.status === 'completed' ? ended : undefined;
-  }
-
-  /**
-   * Resolves with the request when its body is stored; undefined if its
-   * upload was aborted.
-   * @throws DomainError `duplicate_request_id` when it still arrives
-   *   after `requests.join_ms`
-   */
-  received(
-    request: StoredRequest,
-    left: () => boolean,
-  ): Promise<StoredRequest | undefined> {
-    return this.#awaited(request, left, ({ status }) => status === 'receiving');
+    const endMs = performance.now() + this.settings.requests.joinMs;
+    let now: StoredRequest | undefined = request;
+    for (let polls = 1; !left(); polls++) {
+      const pauseMs = backoffMs(polls, POLLS);
+      if (now?.blob !== request.blob) return undefined;
+      if (!isOpen(now))
+        return now.mode === 'async' || now.status === 'completed' ? now : undefined;
+      if (now.lapsed && !this.leases.isPatient()) return undefined;
+      if (performance.now() + pauseMs > endMs) throw stillRunning(request);
+      await sleep(pauseMs);
+      now = await this.store.find(request);
+    }
+    throw new DomainError('request_cancelled', 'The caller disconnected.');
   }
 
   /**
@@ -168,26 +163,6 @@ export class Replays implements OnApplicationShutdown {
         'a request was not removed',
       );
     }
-  }
-
-  /** Undefined: the request is gone, replaced, or its gateway died. */
-  async #awaited(
-    request: StoredRequest,
-    left: () => boolean,
-    isOpen: (now: StoredRequest) => boolean,
-  ): Promise<StoredRequest | undefined> {
-    const endMs = performance.now() + this.settings.requests.joinMs;
-    let now: StoredRequest | undefined = request;
-    for (let polls = 1; !left(); polls++) {
-      const pauseMs = backoffMs(polls, POLLS);
-      if (now?.blob !== request.blob) return undefined;
-      if (!isOpen(now)) return now;
-      if (now.lapsed && !this.leases.isPatient()) return undefined;
-      if (performance.now() + pauseMs > endMs) throw stillRunning(request);
-      await sleep(pauseMs);
-      now = await this.store.find(request);
-    }
-    throw new DomainError('request_cancelled', 'The caller disconnected.');
   }
 
   #tracked(storing: Promise<void>): Promise<void> {
@@ -265,6 +240,10 @@ const ownless = (headers: InnerAnswer['headers']): Record<string, string | strin
       .filter(([name]) => !OWN_HEADERS.includes(name))
       .map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
   );
+
+/** An async request is joined once its body is stored. */
+const isOpen = ({ mode, status }: StoredRequest): boolean =>
+  status === 'receiving' || (mode === 'waiting' && status === 'running');
 
 const stillRunning = ({ requestId }: StoredRequest): DomainError =>
   new DomainError(

@@ -100,7 +100,7 @@ export const STATUSES = [
  * What a request has besides, when its answer is stored (`Prefer:
  * respond-async`, `Idempotency-Key`).
  */
-export const StoredFieldsDto = view('StoredFieldsDto', {
+const StoredFieldsDto = view('StoredFieldsDto', {
   status: optionalField(
     choiceField(STATUSES, 'Of a stored request; ended once its content can be fetched.'),
   ),

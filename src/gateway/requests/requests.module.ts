@@ -33,13 +33,6 @@ import { StoredRequestsService } from './stored-requests.service.js';
     StoredRequestsService,
     Replays,
   ],
-  exports: [
-    AsyncRequests,
-    InnerRequests,
-    IdempotencyService,
-    StorageRetries,
-    StoredAnswers,
-    StoredLeases,
-  ],
+  exports: [AsyncRequests, InnerRequests, StorageRetries, StoredLeases],
 })
 export class RequestsModule {}

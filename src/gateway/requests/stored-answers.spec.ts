@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { FsBlobStore } from '../../platform/storage/fs-blob-store.js';
 import { StoredAnswers, storedText } from './stored-answers.js';
 
@@ -40,7 +41,7 @@ describe('an answer that is stored for a retry', () => {
     ['JSON', 'application/json', [ERROR], true],
   ])('%s: %j', async (_, type, parts, isWhole) => {
     const answers = new StoredAnswers(new FsBlobStore(folder));
-    const attempt = { tenant: 'acme', name: 'n', blob: answers.newBlob(), attempts: 1 };
+    const attempt = { tenant: 'acme', name: 'n', blob: newStoredBlob(), attempts: 1 };
     const bytes = Readable.from(parts.map(part => Buffer.from(part)));
     expect(
       await answers.store(attempt, { headers: { 'content-type': type } }, bytes),

@@ -1,11 +1,9 @@
-import { type Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import {
   type StoredAttempt,
   type StoredRequest,
 } from '../../core/request/stored-request.js';
-import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { orStorageProblem } from '../../platform/storage/storage-problems.js';
 import { type InnerAnswer } from './inner-requests.js';
 
@@ -20,10 +18,6 @@ const STORED_HEADERS =
 @Injectable()
 export class StoredAnswers {
   constructor(private readonly blobs: BlobStore) {}
-
-  newBlob(): string {
-    return newStoredBlob();
-  }
 
   storeBody(
     { blob }: Pick<StoredRequest, 'blob'>,
@@ -117,17 +111,16 @@ export function headOf({ status, headers }: Pick<InnerAnswer, 'status' | 'header
   };
 }
 
-/** @param limit bytes; longer text is cut, as only its error code is read */
-export async function storedText(
-  body: Readable | AsyncIterable<Uint8Array>,
-  limit = 65_536,
-): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+/** Longer text is cut, as only its error code is read. */
+const MOST_BYTES = 65_536;
+
+export async function storedText(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    chunks.push(Buffer.from(chunk));
+  for await (const chunk of body) {
+    chunks.push(chunk);
     size += chunk.length;
-    if (size > limit) break;
+    if (size > MOST_BYTES) break;
   }
   return Buffer.concat(chunks);
 }

@@ -1,35 +1,11 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import { type ViewOf } from '../http/openapi/view.js';
+import { unixSeconds } from '../http/openapi/view.js';
 import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
-import { type StoredFieldsDto } from './request.dto.js';
 import { StoredAnswers, storedText } from './stored-answers.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
-
-const seconds = (ms: number): number => Math.floor(ms / 1000);
-
-/**
- * The part of a view that comes from the table. @param waits true if it is known
- * to be queued
- */
-function storedFields(
-  stored: StoredRequest,
-  waits: boolean,
-): ViewOf<typeof StoredFieldsDto> {
-  const { status, requestId, path, createdAtMs, endedAtMs, expiresAtMs, answer } = stored;
-  const ended = endedAtMs !== undefined;
-  return {
-    status: ended ? (status as StoredEnd) : waits ? 'queued' : 'running',
-    endpoint: path,
-    created_at: seconds(createdAtMs),
-    completed_at: ended ? seconds(endedAtMs) : undefined,
-    expires_at: seconds(expiresAtMs),
-    status_code: answer?.status,
-    content_url: answer && `/v1/requests/${requestId}/content`,
-  };
-}
 
 /** Answers up to this size are shown inside the view. */
 const INLINE_BYTES = 65_536;
@@ -55,15 +31,31 @@ export class StoredRequestsService {
     return found?.status === 'receiving' ? undefined : found;
   }
 
-  /** @param waits true if it is known to be queued */
-  async view(
-    stored: StoredRequest,
-    waits: boolean,
-  ): Promise<ViewOf<typeof StoredFieldsDto>> {
-    const fields = storedFields(stored, waits);
+  /**
+   * The part of a view that comes from the table. @param waits true if it is known
+   * to be queued
+   */
+  async view(stored: StoredRequest, waits: boolean) {
+    const { status, requestId, path, createdAtMs, endedAtMs, expiresAtMs, answer } =
+      stored;
+    const ended = endedAtMs !== undefined;
+    const state: StoredEnd | 'queued' | 'running' = ended
+      ? (status as StoredEnd)
+      : waits
+        ? 'queued'
+        : 'running';
+    const fields = {
+      status: state,
+      endpoint: path,
+      created_at: unixSeconds(createdAtMs),
+      completed_at: ended ? unixSeconds(endedAtMs) : undefined,
+      expires_at: unixSeconds(expiresAtMs),
+      status_code: answer?.status,
+      content_url: answer && `/v1/requests/${requestId}/content`,
+    };
     const json = await this.#json(stored);
     if (json === undefined) return fields;
-    return stored.status === 'completed'
+    return status === 'completed'
       ? { ...fields, result: json }
       : { ...fields, error: (json as { error?: unknown }).error };
   }

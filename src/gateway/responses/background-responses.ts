@@ -4,8 +4,8 @@ import { type ResponseRequest } from '../../contracts/openai/responses.js';
 import { type InferenceCaller } from '../inference/inference.service.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
+import { newStoredBlob } from '../../platform/storage/blob-keys.js';
 import { AsyncRequests, type StoredAttemptOptions } from '../requests/async-requests.js';
-import { StoredAnswers } from '../requests/stored-answers.js';
 import { StoredLeases } from '../requests/stored-leases.js';
 import { BackgroundRun } from './background-run.js';
 import { type ResponseTurn } from './conversations.js';
@@ -119,7 +119,6 @@ export class BackgroundResponses {
     private readonly requests: StoredRequestStore,
     private readonly records: ResponseRecords,
     private readonly asyncs: AsyncRequests,
-    private readonly answers: StoredAnswers,
     private readonly leases: StoredLeases,
     private readonly settings: Settings,
   ) {}
@@ -168,7 +167,7 @@ export class BackgroundResponses {
       status: 'running',
       fingerprint: '',
       headers: {},
-      blob: this.answers.newBlob(),
+      blob: newStoredBlob(),
       createdAtMs: nowMs,
       expiresAtMs: nowMs + this.settings.requests.keepMs,
     } as const;

@@ -1,15 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type AlertListDto } from '../../../src/gateway/admin/status/alerts.controller.js';
-import {
-  type CatalogueDto,
-  type ModelAdditionListDto,
-} from '../../../src/gateway/admin/catalogue.controller.js';
-import { type DoctorDto } from '../../../src/gateway/admin/doctor.controller.js';
+import { type AdminAlertsController } from '../../../src/gateway/admin/status/alerts.controller.js';
+import { type AdminCatalogueController } from '../../../src/gateway/admin/catalogue.controller.js';
+import { type AdminDoctorController } from '../../../src/gateway/admin/doctor.controller.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
-import { type ViewOf } from '../../../src/gateway/http/openapi/view.js';
 
 const AT = '2027-01-02T03:04:05.6789Z';
 const alert = (alertname: string, state: string, annotations: object = {}) => ({
@@ -61,7 +57,7 @@ describe('GET /admin/v1/alerts', () => {
   it('shows alerts of a Prometheus at a private address, firing ones first; several pages ask it once', async () => {
     const answers = await Promise.all(
       [1, 2, 3].map(
-        () => rig.json('/admin/v1/alerts') as Promise<ViewOf<typeof AlertListDto>>,
+        () => rig.json('/admin/v1/alerts') as ReturnType<AdminAlertsController['list']>,
       ),
     );
     const since = Math.floor(Date.parse(AT) / 1000);
@@ -111,7 +107,9 @@ describe('the command line of the product, over HTTP', () => {
   afterAll(() => rig.close());
 
   it('tells what doctor finds', async () => {
-    const { checks } = (await rig.json('/admin/v1/doctor')) as ViewOf<typeof DoctorDto>;
+    const { checks } = (await rig.json('/admin/v1/doctor')) as Awaited<
+      ReturnType<AdminDoctorController['check']>
+    >;
     expect(checks.find(({ what }) => what === 'Node')).toMatchObject({
       state: 'ok',
       detail: expect.any(String),
@@ -119,8 +117,8 @@ describe('the command line of the product, over HTTP', () => {
   });
 
   it('lists models that can be downloaded', async () => {
-    const { data } = (await rig.json('/admin/v1/catalogue')) as ViewOf<
-      typeof CatalogueDto
+    const { data } = (await rig.json('/admin/v1/catalogue')) as Awaited<
+      ReturnType<AdminCatalogueController['list']>
     >;
     expect(data.find(({ name }) => name === 'whisper-small')).toMatchObject({
       licence: expect.any(String),
@@ -139,8 +137,8 @@ describe('the command line of the product, over HTTP', () => {
     expect((await errorOf(add('whisper-small'))).code).toBe('model_addition_running');
     const list = async () =>
       (
-        (await rig.json('/admin/v1/catalogue/additions')) as ViewOf<
-          typeof ModelAdditionListDto
+        (await rig.json('/admin/v1/catalogue/additions')) as ReturnType<
+          AdminCatalogueController['listAdditions']
         >
       ).data[0]!;
     while ((await list()).state === 'running');

@@ -1,13 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { type HistoryDto } from '../../../src/gateway/admin/status/history.controller.js';
+import { type AdminHistoryController } from '../../../src/gateway/admin/status/history.controller.js';
 import { RequestHistoryService } from '../../../src/gateway/admin/status/request-history.service.js';
-import { type StatusDto } from '../../../src/gateway/admin/status/status.dto.js';
-import { type SettingListDto } from '../../../src/gateway/admin/settings.controller.js';
+import { type AdminStatusController } from '../../../src/gateway/admin/status/status.controller.js';
+import { type AdminSettingsController } from '../../../src/gateway/admin/settings.controller.js';
 import { SETTING_PATHS } from '../../../src/platform/config/settings.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
-import { type ViewOf } from '../../../src/gateway/http/openapi/view.js';
 
 describe('GET /admin/v1/status and /admin/v1/history', () => {
   let rig: GatewayRig;
@@ -32,7 +31,9 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
   });
 
   const status = async () =>
-    (await rig.json('/admin/v1/status')) as ViewOf<typeof StatusDto>;
+    (await rig.json('/admin/v1/status')) as Awaited<
+      ReturnType<AdminStatusController['find']>
+    >;
   const model = async (id = 'stt') =>
     (await status()).models.find(found => found.id === id)!;
   const endStep = () => rig.app.get(RequestHistoryService, { strict: false }).endStep();
@@ -107,8 +108,8 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
     expect((await transcribe()).status).toBe(200);
     expect((await transcribe(script.fail('engine_failed'))).status).toBe(500);
     await endStep();
-    const history = (await rig.json('/admin/v1/history?minutes=1')) as ViewOf<
-      typeof HistoryDto
+    const history = (await rig.json('/admin/v1/history?minutes=1')) as ReturnType<
+      AdminHistoryController['find']
     >;
     const last = history.points.at(-1)!;
     expect(history).toMatchObject({
@@ -133,8 +134,8 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
         wait_p95_ms: expect.any(Number),
       },
     });
-    const other = (await rig.json('/admin/v1/history?model=asleep')) as ViewOf<
-      typeof HistoryDto
+    const other = (await rig.json('/admin/v1/history?model=asleep')) as ReturnType<
+      AdminHistoryController['find']
     >;
     expect(other.points.map(({ models }) => models)).toEqual(
       other.points.map(() => ({})),
@@ -171,8 +172,8 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
   });
 
   it('lists every setting with its value and source, and no secret', async () => {
-    const { data } = (await rig.json('/admin/v1/settings')) as ViewOf<
-      typeof SettingListDto
+    const { data } = (await rig.json('/admin/v1/settings')) as ReturnType<
+      AdminSettingsController['list']
     >;
     expect(data.map(({ name }) => name)).toEqual(SETTING_PATHS);
     const found = (name: string) => data.find(setting => setting.name === name);

@@ -1,12 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type WorkerView } from '../../../src/gateway/worker-pool/worker-view.js';
-import { type LogDto } from '../../../src/gateway/admin/logs.controller.js';
+import { type AdminLogsController } from '../../../src/gateway/admin/logs.controller.js';
 import { externalModel } from '../../support/external-model.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { isReady, workerThat } from '../../support/pool-harness.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
-import { type ViewOf } from '../../../src/gateway/http/openapi/view.js';
 
 interface Listed {
   readonly id: string;
@@ -191,7 +190,7 @@ describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
 
   describe('logs', () => {
     const lines = async (path: string) =>
-      ((await rig.json(path)) as ViewOf<typeof LogDto>).data;
+      ((await rig.json(path)) as ReturnType<AdminLogsController['worker']>).data;
 
     it('shows the last lines of a worker, of every level, and what happened to its process', async () => {
       const data = await lines('/admin/v1/workers/local-0/log?lines=500');

@@ -21,6 +21,7 @@ import { storageUnavailable } from '../../../src/platform/http/passing-errors.js
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
+import { newStoredBlob } from '../../../src/platform/storage/blob-keys.js';
 import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 
 const TENANT = 'default';
@@ -339,7 +340,7 @@ describe('a shutdown with stored requests in the queue', () => {
 async function abandoned(id: string): Promise<void> {
   const sent = new Response(form());
   const headers = { 'content-type': sent.headers.get('content-type')! };
-  const blob = answers.newBlob();
+  const blob = newStoredBlob();
   await answers.storeBody(
     { blob },
     Readable.from([Buffer.from(await sent.arrayBuffer())]),

@@ -3,11 +3,7 @@ import { Test } from '@nestjs/testing';
 import { describe, expect, it } from '@jest/globals';
 import { BatchModule } from '../../../src/batch/batch.module.js';
 import { BatchProcessor } from '../../../src/batch/runner/batch-processor.js';
-import {
-  type Attempt,
-  type AttemptOutcome,
-  LineSender,
-} from '../../../src/batch/execute/line-sender.js';
+import { LineSender } from '../../../src/batch/execute/line-sender.js';
 import { answerLine } from '../../../src/batch/job/output-line.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { expectWholeBatch } from '../../support/batch-invariants.js';
@@ -20,7 +16,10 @@ const IDS = Array.from({ length: 60 }, (_, index) => `line-${index}`);
 class MistakenSender {
   #sent = 0;
 
-  async attempt({ ticket, input }: Attempt): Promise<AttemptOutcome> {
+  async attempt({
+    ticket,
+    input,
+  }: Parameters<LineSender['attempt']>[0]): ReturnType<LineSender['attempt']> {
     if (++this.#sent > GOOD) throw new TypeError('x is not a function');
     const { custom_id: id } = JSON.parse((await input.read(ticket.entry)).toString()) as {
       custom_id: string;

@@ -9,7 +9,6 @@ import {
   numberField,
   optionalField,
   textField,
-  unixSeconds,
   view,
 } from '../../http/openapi/view.js';
 import { PrometheusAlerts } from './prometheus-alerts.js';
@@ -28,7 +27,7 @@ const AlertDto = view('AlertDto', {
   ),
 });
 
-export const AlertListDto = view('AlertListDto', {
+const AlertListDto = view('AlertListDto', {
   object: constantField('list'),
   configured: flagField('Whether `console.prometheus_url` is set.'),
   data: listField(AlertDto, 'Firing ones first; at most 100.'),
@@ -47,15 +46,6 @@ export class AdminAlertsController {
   @Answers(AlertListDto)
   async list() {
     const { data, problem } = await this.alerts.current();
-    return {
-      object: 'list',
-      configured: this.alerts.configured,
-      data: data.map(({ sinceMs, runbook, ...alert }) => ({
-        ...alert,
-        since: unixSeconds(sinceMs),
-        runbook_url: runbook,
-      })),
-      problem,
-    };
+    return { object: 'list', configured: this.alerts.configured, data, problem };
   }
 }

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ErrorCode } from '../../../core/errors/domain-error.js';
 import { type ModelRates } from '../../../core/status/request-history.js';
-import { bottleneckOf, type GatewayLoad, type ModelLoad } from './bottleneck.js';
+import { bottleneckOf, type GatewayLoad } from './bottleneck.js';
+
+type ModelLoad = GatewayLoad['models'][number];
 
 const rates = (overrides: Partial<ModelRates>): ModelRates => ({
   ...{ arrived: 0, completed: 0, failed: 0, cancelled: 0, refused: 0 },

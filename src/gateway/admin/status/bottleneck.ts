@@ -3,7 +3,7 @@ import { ERROR_REGISTRY } from '../../../contracts/errors/error-registry.js';
 import { type ModelRates } from '../../../core/status/request-history.js';
 
 /** One model, as far as the rule below looks at it. */
-export interface ModelLoad {
+interface ModelLoad {
   readonly id: string;
   /** It is meant to serve: loaded, loading or failed, not unloaded. */
   readonly expected: boolean;

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { bottleneckOf, type ModelLoad } from './bottleneck.js';
+import { bottleneckOf, type GatewayLoad } from './bottleneck.js';
 import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { DependencyMonitor } from '../../../platform/dependencies/dependency-monitor.js';
 import { freeBytes } from '../../../platform/storage/storage-problems.js';
-import { type ViewOf } from '../../http/openapi/view.js';
 import { IntakeGate } from '../../http/intake-gate.js';
 import { EmbeddedProcessor } from '../../jobs/processor/embedded-processor.js';
 import { SchedulerService } from '../../scheduler/scheduler.service.js';
@@ -13,13 +12,10 @@ import { type QueueDepth } from '../../shared-queue/request-queue.port.js';
 import { AllWorkers } from '../../shared-queue/all-workers.js';
 import { isNew, isReady, type WorkerView } from '../../worker-pool/worker-view.js';
 import { RequestHistoryService } from './request-history.service.js';
-import { type StatusDto } from './status.dto.js';
 import { JobStore } from '../../../platform/database/job-store.js';
 
 /** A disk or a database that hangs delays a status by this much, and is missing in it. */
 const LIMIT_MS = 500;
-type Status = ViewOf<typeof StatusDto>;
-type DependencyStatus = Status['dependencies'][number];
 
 /** The disk and the batches: what a status knows besides requests and workers. */
 @Injectable()
@@ -35,7 +31,7 @@ export class StoreStatus {
     return inTime(freeBytes(this.settings.data.dir));
   }
 
-  async batches(): Promise<Status['batches'] | undefined> {
+  async batches() {
     if (this.monitor.isDown('database')) return undefined;
     const backlog = await inTime(this.jobs.backlog(Date.now()));
     if (!backlog) return undefined;
@@ -43,7 +39,7 @@ export class StoreStatus {
     return { running: in_progress + finalizing + cancelling, waiting: validating };
   }
 
-  dependencies(): DependencyStatus[] {
+  dependencies(): GatewayLoad['dependencies'] {
     const probed = this.monitor.states().map(([name, { status: state, error }]) => {
       return { name, state, text: error ? fullErrorMessage(error) : '' };
     });
@@ -100,7 +96,7 @@ export class GatewayStatus {
       const rates = this.history.rates(id);
       const workers = workerCounts(all);
       const slots = slotCounts(all);
-      const load: ModelLoad = {
+      const load: GatewayLoad['models'][number] = {
         id,
         reason,
         expected: state === 'loaded' || state === 'loading' || state === 'failed',
@@ -112,7 +108,7 @@ export class GatewayStatus {
         rates,
       };
       const { ready, total, drained } = workers;
-      const shown: Status['models'][number] = {
+      const shown = {
         id,
         state,
         waiting: { realtime, batch, aged },
@@ -135,12 +131,12 @@ export class GatewayStatus {
 const NO_DEPTH: QueueDepth = { model: '', realtime: 0, batch: 0, running: 0 };
 const NONE_WAITS = { aged: 0, byTenant: new Map<string, number>() };
 
-const slotCounts = (workers: readonly WorkerView[]): ModelLoad['slots'] => ({
+const slotCounts = (workers: readonly WorkerView[]) => ({
   total: workers.reduce((sum, { slots }) => sum + slots.total, 0),
   free: workers.reduce((sum, { slots }) => sum + slots.free, 0),
 });
 
-const workerCounts = (workers: readonly WorkerView[]): ModelLoad['workers'] => ({
+const workerCounts = (workers: readonly WorkerView[]) => ({
   total: workers.length,
   ready: workers.filter(isReady).length,
   starting: workers.filter(worker => !worker.drained && isNew(worker)).length,
@@ -149,7 +145,7 @@ const workerCounts = (workers: readonly WorkerView[]): ModelLoad['workers'] => (
 
 const hundredths = (rate: number): number => Math.round(rate * 100) / 100;
 
-function diskStatus(free: number | undefined): DependencyStatus {
+function diskStatus(free: number | undefined): GatewayLoad['dependencies'][number] {
   if (free === undefined)
     return { name: 'disk', state: 'unknown', text: 'The data folder does not answer.' };
   return {

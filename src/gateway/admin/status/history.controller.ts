@@ -55,7 +55,7 @@ const HistoryPointDto = view('HistoryPointDto', {
   ),
 });
 
-export const HistoryDto = view('HistoryDto', {
+const HistoryDto = view('HistoryDto', {
   object: constantField('history'),
   step_s: numberField({ example: STEP_S, description: 'Length of a step in seconds.' }),
   from: optionalField(

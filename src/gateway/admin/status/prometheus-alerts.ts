@@ -3,20 +3,10 @@ import { isObject } from '@switchyard/engine-api/is-object.js';
 import { ProcessClock } from '../../../platform/clock/clock.module.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { SafeFetch } from '../../../platform/http/safe-fetch.js';
-
-/** An alert that is pending or fires. */
-interface Alert {
-  readonly name: string;
-  readonly state: 'pending' | 'firing';
-  readonly severity?: string;
-  readonly sinceMs: number;
-  readonly summary?: string;
-  /** A web address, or a path of this repository below `docs/`. */
-  readonly runbook?: string;
-}
+import { unixSeconds } from '../../http/openapi/view.js';
 
 interface Alerts {
-  readonly data: readonly Alert[];
+  readonly data: ReturnType<typeof alertsIn>;
   /** Why there are none: Prometheus did not answer as expected. */
   readonly problem?: string;
 }
@@ -26,6 +16,7 @@ const RULES = { timeoutMs: 3000, maxBytes: 1_048_576 };
 const KEPT_MS = 5000;
 const MOST = 100;
 const MAX_TEXT = 500;
+const STATES = ['pending', 'firing'] as const;
 const RUNBOOK = /^(https?:\/\/|docs\/)/;
 
 /**
@@ -81,7 +72,7 @@ export class PrometheusAlerts {
 /**
  * Firing ones first, then by name. @throws Error if it is no answer of `/api/v1/alerts`
  */
-function alertsIn(answer: unknown): readonly Alert[] {
+function alertsIn(answer: unknown) {
   const data = isObject(answer) && isObject(answer.data) ? answer.data.alerts : undefined;
   if (!Array.isArray(data))
     throw new Error(
@@ -93,26 +84,23 @@ function alertsIn(answer: unknown): readonly Alert[] {
     .slice(0, MOST);
 }
 
-function alertOf(value: unknown): Alert[] {
+/** `runbook_url`: a web address, or a path of this repository below `docs/`. */
+function alertOf(value: unknown) {
   if (!isObject(value)) return [];
-  const { state, activeAt, labels, annotations } = value;
+  const { activeAt, labels, annotations } = value;
+  const state = STATES.find(one => one === value.state);
   const name = textIn(labels, 'alertname');
   const runbook = textIn(annotations, 'runbook_url') ?? '';
   const sinceMs = Date.parse(String(activeAt));
-  if (
-    name === undefined ||
-    !(state === 'pending' || state === 'firing') ||
-    Number.isNaN(sinceMs)
-  )
-    return [];
+  if (name === undefined || !state || Number.isNaN(sinceMs)) return [];
   return [
     {
       name,
       state,
-      sinceMs,
       severity: textIn(labels, 'severity') || undefined,
       summary: textIn(annotations, 'summary') || undefined,
-      runbook: RUNBOOK.test(runbook) ? runbook : undefined,
+      since: unixSeconds(sinceMs),
+      runbook_url: RUNBOOK.test(runbook) ? runbook : undefined,
     },
   ];
 }

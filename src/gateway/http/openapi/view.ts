@@ -5,6 +5,8 @@ import {
   type ApiPropertyOptions,
   getSchemaPath,
 } from '@nestjs/swagger';
+import { invalidField } from '../../../contracts/schema/field-problems.js';
+import { type Page } from '../../../core/jobs/job.ports.js';
 
 /**
  * One field of an answer: what the OpenAPI document says of it and, in its type,
@@ -184,6 +186,23 @@ export const openAiPageView = <E extends Type>(name: string, entry: E) =>
     last_id: nullableField(String),
     has_more: Boolean,
   });
+
+/** The page itself. @throws DomainError for an unknown `after` */
+export function pageView<T, V extends { readonly id: string }>(
+  page: Page<T> | undefined,
+  shown: (entry: T) => V,
+) {
+  if (!page)
+    throw invalidField('after', '`after` must be the id of an entry of this list.');
+  const data = page.data.map(shown);
+  return {
+    object: 'list',
+    data,
+    first_id: data.at(0)?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: page.hasMore,
+  };
+}
 
 /** OpenAI's answer to a deletion. @param object what was deleted */
 export const deletionView = (name: string, object: string) =>

@@ -1,12 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  type BatchParams,
-  idempotencyKeyOf,
-  newJob,
-  isSameBatch,
-} from './batch-params.js';
+import { idempotencyKeyOf } from './batches.controller.js';
+import { isSameBatch, newJob } from './batches.service.js';
 
-const ORDER: BatchParams = {
+const ORDER: Parameters<typeof isSameBatch>[0] = {
   endpoint: '/v1/embeddings',
   inputFileId: 'file-1',
   completionWindow: '30m',

@@ -1,4 +1,5 @@
 import { type IncomingHttpHeaders } from 'node:http';
+import { invalidField } from '../../../contracts/schema/field-problems.js';
 import {
   Body,
   Controller,
@@ -27,8 +28,6 @@ import { traceparentIn } from '../../../platform/tracing/tracing.module.js';
 import { CallerPrincipal, CallerTenant } from '../../http/params.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { OutageInterceptor } from '../shared/outage.interceptor.js';
-import { pageView } from '../shared/page-view.js';
-import { idempotencyKeyOf, orderOf } from './batch-params.js';
 import { BatchesService } from './batches.service.js';
 import { BATCH_STATUSES } from '../../../core/jobs/batch-status.js';
 import {
@@ -41,6 +40,7 @@ import {
   numberField,
   objectField,
   openAiPageView,
+  pageView,
   secondsOrNull,
   textField,
   unixSeconds,
@@ -259,6 +259,28 @@ export class BatchesController {
     await this.batches.remove(tenant, id);
     return { id, object: 'batch', deleted: true };
   }
+}
+
+const orderOf = (dto: BatchCreateDto) => ({
+  endpoint: dto.endpoint,
+  inputFileId: dto.input_file_id,
+  completionWindow: dto.completion_window,
+  metadata: dto.metadata ?? {},
+  outputExpiresAfterS: dto.output_expires_after?.seconds,
+  webhook: dto.webhook && { url: dto.webhook.url },
+});
+
+const LONGEST_KEY = 255;
+
+/** @throws DomainError `invalid_value` */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+  const key = headers['idempotency-key'];
+  if (key === undefined) return undefined;
+  if (typeof key === 'string' && key.length >= 1 && key.length <= LONGEST_KEY) return key;
+  throw invalidField(
+    'Idempotency-Key',
+    `\`Idempotency-Key\` must have 1 to ${LONGEST_KEY} characters.`,
+  );
 }
 
 const contextOf = ({ terms }: Principal, headers: IncomingHttpHeaders) => ({

@@ -4,9 +4,11 @@ import { SpanStatusCode, type Tracer } from '@opentelemetry/api';
 import { type BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
 import { type KeyTerms } from '../../../core/access/key-terms.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
+import { windowSeconds } from '../../../core/jobs/completion-window.js';
 import { isTerminal } from '../../../core/jobs/batch-status.js';
 import { type Page } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
+import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { fetchTarget } from '../../../platform/http/safe-fetch.js';
 import { HostExceptions } from '../../../platform/http/networks.js';
@@ -17,8 +19,6 @@ import {
 } from '../../../platform/tracing/tracing.module.js';
 import { FilesService } from '../files/files.service.js';
 import { EmbeddedProcessor } from '../processor/embedded-processor.js';
-import { type BatchParams, newJob, isSameBatch } from './batch-params.js';
-import { FailedLines } from './failed-lines.js';
 import { JobStore } from '../../../platform/database/job-store.js';
 
 const refused = (why: string): DomainError =>
@@ -26,10 +26,51 @@ const refused = (why: string): DomainError =>
     param: 'webhook.url',
   });
 
+/** What the caller decides of a job. */
+type BatchParams = Pick<
+  BatchJob,
+  | 'endpoint'
+  | 'inputFileId'
+  | 'completionWindow'
+  | 'metadata'
+  | 'outputExpiresAfterS'
+  | 'webhook'
+  | 'retryOf'
+  | 'traceparent'
+  | 'terms'
+>;
+
+/** A new job, not yet claimed; its deadline runs from now on. */
+export const newJob = (tenant: string, order: BatchParams, nowMs: number): BatchJob => ({
+  ...order,
+  id: timeOrderedId('batch_', nowMs),
+  tenant,
+  status: 'validating',
+  createdAtMs: nowMs,
+  expiresAtMs: nowMs + (windowSeconds(order.completionWindow) ?? 0) * 1000,
+  reachedAtMs: {},
+  counts: { total: 0, completed: 0, failed: 0 },
+  problems: [],
+});
+
+/** Do both ask for the same? What the server decided by itself does not count. */
+export const isSameBatch = (a: BatchParams, b: BatchParams): boolean =>
+  fingerprint(a) === fingerprint(b);
+
+const fingerprint = (order: BatchParams) =>
+  JSON.stringify([
+    order.endpoint,
+    order.inputFileId,
+    order.completionWindow,
+    Object.entries(order.metadata).sort(([a], [b]) => (a < b ? -1 : 1)),
+    order.outputExpiresAfterS,
+    order.webhook?.url,
+  ]);
+
 /** What a request to create a batch says besides its body. */
 interface CreateContext {
   readonly traceparent: string | undefined;
-  readonly idempotencyKey: string | undefined;
+  readonly idempotencyKey?: string | undefined;
   /** Of the caller's key. */
   readonly terms: KeyTerms | undefined;
 }
@@ -45,7 +86,6 @@ export class BatchesService {
   constructor(
     private readonly jobs: JobStore,
     private readonly files: FilesService,
-    private readonly failedLines: FailedLines,
     private readonly processor: EmbeddedProcessor,
     private readonly settings: Settings,
     @Inject(TRACER) private readonly tracer: Tracer,
@@ -135,12 +175,12 @@ export class BatchesService {
   async retryFailed(
     tenant: string,
     id: string,
-    context: Omit<CreateContext, 'idempotencyKey'>,
+    context: CreateContext,
   ): Promise<BatchJob> {
     const job = await this.find(tenant, id);
     if (!isTerminal(job.status)) throw unfinished(job);
     const { endpoint, completionWindow, metadata, outputExpiresAfterS, webhook } = job;
-    const input = await this.failedLines.asFile(job);
+    const input = await this.files.ofFailedLines(job);
     const params = {
       endpoint,
       completionWindow,
@@ -150,7 +190,7 @@ export class BatchesService {
       outputExpiresAfterS,
       webhook,
     };
-    return this.create(tenant, params, { ...context, idempotencyKey: undefined });
+    return this.create(tenant, params, context);
   }
 
   /**

@@ -12,26 +12,24 @@ import {
   multipartError,
 } from '../../http/multipart-form.js';
 
-interface FormRules<T> {
-  /** Name of the one file part. */
-  readonly part: string;
-  readonly maxBytes: number;
-  /**
-   * Stores the file while it is received; `before` has the preceding fields. Resolves
-   * when the bytes are durable.
-   */
-  take(file: MultipartFile, before: Fields): Promise<T>;
-  /** Discards the result of `take`. */
-  forget(taken: T): Promise<void>;
-}
-
 /**
  * Reads a form with one file; fields may precede or follow it.
  * @throws DomainError; then the file is discarded
  */
 export async function readFileForm<T, R>(
   source: FormSource,
-  rules: FormRules<T>,
+  rules: {
+    /** Name of the one file part. */
+    readonly part: string;
+    readonly maxBytes: number;
+    /**
+     * Stores the file while it is received; `before` has the preceding fields. Resolves
+     * when the bytes are durable.
+     */
+    take(bytes: AsyncIterable<Buffer>, before: Fields, part: MultipartFile): Promise<T>;
+    /** Discards the result of `take`. */
+    forget(taken: T): Promise<void>;
+  },
   finish: (taken: T, fields: Fields) => Promise<R>,
 ): Promise<R> {
   demandForm(source, rules.maxBytes, LONGEST_TEXT, `the bytes as \`${rules.part}\``);
@@ -46,7 +44,7 @@ export async function readFileForm<T, R>(
         });
       else {
         demandPart(part.fieldname, rules.part, 'file');
-        taken = { value: await rules.take(part, form.values) };
+        taken = { value: await rules.take(fileBytes(part), form.values, part) };
       }
     }
     if (!taken) throw missingField(rules.part, ': it must be a part with a filename');
@@ -59,7 +57,7 @@ export async function readFileForm<T, R>(
 }
 
 /** The bytes of a part, with multipart errors mapped. */
-export async function* fileBytes({ file }: MultipartFile): AsyncGenerator<Buffer> {
+async function* fileBytes({ file }: MultipartFile): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of file) yield chunk as Buffer;
   } catch (error) {

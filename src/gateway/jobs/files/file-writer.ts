@@ -1,9 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  type BlobStore,
-  type FilePurpose,
-  type StoredFile,
-} from '../../../core/jobs/job.ports.js';
+import { type BlobStore, type StoredFile } from '../../../core/jobs/job.ports.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { Settings } from '../../../platform/config/settings.js';
@@ -28,21 +24,7 @@ export function limitsOf(
   };
 }
 
-/**
- * @param afterS seconds requested by the upload
- * @param batchExpiryMs `files.batch_expiry_ms`; 0 = unlimited
- * @returns undefined if the file does not expire
- */
-function expiryMs(
-  { purpose, afterS }: { purpose: FilePurpose; afterS: number | undefined },
-  nowMs: number,
-  batchExpiryMs: number,
-): number | undefined {
-  if (afterS !== undefined) return nowMs + afterS * 1000;
-  return purpose === 'batch' && batchExpiryMs > 0 ? nowMs + batchExpiryMs : undefined;
-}
-
-export interface FileLimits {
+interface FileLimits {
   readonly maxBytes: number;
   /** Infinity = unlimited. */
   readonly maxLines: number;
@@ -120,13 +102,6 @@ export interface WrittenBytes {
   readonly measured: MeasuredBytes;
 }
 
-interface FileFacts {
-  readonly purpose: FilePurpose;
-  readonly filename: string;
-  /** Seconds after its creation; absent: the default of its purpose. */
-  readonly expiresAfterS?: number | undefined;
-}
-
 /**
  * Creates files in two steps: bytes, then row. A crash in between leaves unreferenced
  * bytes for garbage collection.
@@ -150,7 +125,10 @@ export class FileWriter {
     limits: FileLimits,
   ): Promise<WrittenBytes> {
     const id = timeOrderedId('file-', Date.now());
-    const measured = new MeasuredBytes({ ...limits, ...(await this.#quota(tenant)) });
+    const measured = new MeasuredBytes({
+      ...limits,
+      quotaLeftBytes: await this.#quotaLeft(tenant),
+    });
     const written = { id, blobKey: fileBlobKey(tenant, id), measured };
     const writing = this.blobs.write(written.blobKey, written.measured.of(source));
     await orStorageFull(writing, 'The disk has no space left for the file.');
@@ -162,15 +140,20 @@ export class FileWriter {
   async publish(
     tenant: string,
     { id, blobKey, measured }: WrittenBytes,
-    { purpose, filename, expiresAfterS }: FileFacts,
+    {
+      purpose,
+      filename,
+      expiresAfterS,
+    }: Pick<StoredFile, 'purpose' | 'filename'> & {
+      /** Seconds after its creation; absent: the default of its purpose. */
+      readonly expiresAfterS?: number | undefined;
+    },
   ): Promise<StoredFile> {
     this.assertFresh(id);
     const createdAtMs = Date.now();
-    const expiresAtMs = expiryMs(
-      { purpose, afterS: expiresAfterS },
-      createdAtMs,
-      this.settings.files.batchExpiryMs,
-    );
+    // 0 = unlimited.
+    const defaultMs = purpose === 'batch' ? this.settings.files.batchExpiryMs : 0;
+    const lifeMs = expiresAfterS === undefined ? defaultMs : expiresAfterS * 1000;
     const file: StoredFile = {
       id,
       tenant,
@@ -180,7 +163,7 @@ export class FileWriter {
       blobKey,
       bytes: measured.size,
       sha256: measured.sha256,
-      expiresAtMs,
+      expiresAtMs: lifeMs > 0 ? createdAtMs + lifeMs : undefined,
     };
     await this.files.create(file);
     return file;
@@ -196,11 +179,10 @@ export class FileWriter {
   }
 
   /** Only stored files count: concurrent uploads can exceed the quota together. */
-  async #quota(tenant: string): Promise<Pick<FileLimits, 'quotaLeftBytes'>> {
+  async #quotaLeft(tenant: string): Promise<number> {
     const quota = this.settings.files.tenantQuotaBytes;
-    return quota === 0
-      ? {}
-      : { quotaLeftBytes: Math.max(0, quota - (await this.files.bytesOf(tenant))) };
+    if (quota === 0) return Infinity;
+    return Math.max(0, quota - (await this.files.bytesOf(tenant)));
   }
 
   /** Never rejects: garbage collection removes what stays. */

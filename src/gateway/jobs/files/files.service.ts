@@ -4,6 +4,7 @@ import {
   FileCreateDto,
   type FileListQueryDto,
 } from '../../../contracts/openai/file.dto.js';
+import { type BatchJob } from '../../../core/jobs/batch-job.js';
 import {
   type BlobStore,
   type Page,
@@ -15,7 +16,8 @@ import { parseDto } from '../../http/dto-validation.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { fileBytes, readFileForm } from './file-form.js';
+import { fileOfFailedLines } from './failed-lines.js';
+import { readFileForm } from './file-form.js';
 import { FileWriter, type WrittenBytes, limitsOf } from './file-writer.js';
 import { FileStore } from '../../../platform/database/file-store.js';
 import { JobStore } from '../../../platform/database/job-store.js';
@@ -169,17 +171,21 @@ export class FilesService {
   create(tenant: string, form: FormSource): Promise<StoredFile> {
     const { maxBytes } = this.settings.files;
     const take = async (
-      part: Parameters<typeof fileBytes>[0],
+      bytes: AsyncIterable<Buffer>,
       before: Fields,
+      part: { readonly filename: string | undefined; readonly fieldname: string },
     ): Promise<Uploaded> => {
       if ('purpose' in before || 'expires_after' in before)
         parseDto(FileCreateDto, { purpose: 'batch', ...before });
       const written = await this.writer.write(
         tenant,
-        fileBytes(part),
+        bytes,
         limitsOf(before.purpose, this.settings, maxBytes),
       );
-      return { ...written, filename: nameOf(part).slice(0, MAX_NAME_CHARS) };
+      // Undefined for an application/octet-stream part without one, despite the
+      // parser's types.
+      const filename = (part.filename ?? part.fieldname).slice(0, MAX_NAME_CHARS);
+      return { ...written, filename };
     };
     const rules = {
       part: 'file',
@@ -223,6 +229,11 @@ export class FilesService {
     await this.writer.forget(file);
   }
 
+  /** The failed lines of a batch, as the input of another one. @throws DomainError */
+  ofFailedLines(job: BatchJob): Promise<StoredFile> {
+    return fileOfFailedLines(job, this.files, this.blobs, this.writer);
+  }
+
   #publish(tenant: string, uploaded: Uploaded, fields: Fields): Promise<StoredFile> {
     const { purpose, expires_after: expiry } = parseDto(FileCreateDto, fields);
     uploaded.measured.assertWithin(
@@ -239,15 +250,3 @@ export class FilesService {
 
 /** Longer names are truncated. */
 const MAX_NAME_CHARS = 255;
-
-/**
- * @param filename undefined for an application/octet-stream part without one, despite
- *   the parser's types
- */
-const nameOf = ({
-  filename,
-  fieldname,
-}: {
-  filename: string | undefined;
-  fieldname: string;
-}): string => filename ?? fieldname;

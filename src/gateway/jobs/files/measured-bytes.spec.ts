@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import { type FileLimits, MeasuredBytes } from './file-writer.js';
+import { MeasuredBytes } from './file-writer.js';
 
-const ANY: FileLimits = { maxBytes: Infinity, maxLines: Infinity };
+const ANY: ConstructorParameters<typeof MeasuredBytes>[0] = {
+  maxBytes: Infinity,
+  maxLines: Infinity,
+};
 
 async function measure(chunks: readonly string[], limits = ANY) {
   const measured = new MeasuredBytes(limits);

@@ -18,7 +18,7 @@ import { fileTooLarge } from '../../../platform/storage/spool.js';
 import { hashed } from '../../../platform/storage/durable-files.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
-import { fileBytes, readFileForm } from './file-form.js';
+import { readFileForm } from './file-form.js';
 import { FileWriter, type WrittenBytes, limitsOf } from './file-writer.js';
 import { FileStore, UploadStore } from '../../../platform/database/file-store.js';
 
@@ -71,7 +71,7 @@ export class UploadsService {
       {
         part: 'data',
         maxBytes: PART_BYTES,
-        take: part => this.writer.write(tenant, fileBytes(part), limits),
+        take: bytes => this.writer.write(tenant, bytes, limits),
         forget: written => this.writer.forget(written),
       },
       written => this.#partOf(upload, written),

@@ -1,4 +1,4 @@
-import { type AddressInfo } from 'node:net';
+import { type AddressInfo, type Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import {
   type BeforeApplicationShutdown,
@@ -24,38 +24,8 @@ import { ProcessLog } from '../../../platform/logging/log-ring.js';
 import { ProcessSupervisor } from '../../../platform/process/process-supervisor.js';
 import { RestartBackoff } from '@switchyard/engine-api/process/restart-backoff.js';
 
-/** How the batch processor is started; tests start another program. */
-interface ProcessorLaunch {
-  readonly command: string;
-  readonly args: readonly string[];
-  environment(link: ProcessorLink): NodeJS.ProcessEnv;
-}
-
-/** Injection token of the `ProcessorLaunch`. */
-export const PROCESSOR_LAUNCH = Symbol('PROCESSOR_LAUNCH');
-
 /** The processor of this build, with the Node binary and the settings of the gateway. */
-export const builtProcessorLaunch: ProcessorLaunch = {
-  command: process.execPath,
-  args: [
-    ...PROCESSOR_NODE_FLAGS,
-    '--enable-source-maps',
-    fileURLToPath(new URL('../../../main.batch.js', import.meta.url)),
-  ],
-  environment: link => processorEnvironment(link),
-};
-
-/** `off`: not embedded, or shut down. `down`: it ended and is restarted after a pause. */
-type ProcessorState = 'off' | 'starting' | 'ready' | 'down';
-
-export interface ProcessorView {
-  readonly state: ProcessorState;
-  readonly pid?: number;
-  /** Restarts since the first start. */
-  readonly restarts: number;
-  /** Reason of the last exit, if known. */
-  readonly problem?: string;
-}
+const PROGRAM = fileURLToPath(new URL('../../../main.batch.js', import.meta.url));
 
 /**
  * The embedded batch processor of a gateway (`batch.embedded`): a child process, so that
@@ -67,18 +37,19 @@ export class EmbeddedProcessor
   implements OnModuleInit, OnModuleDestroy, BeforeApplicationShutdown
 {
   #supervisor: ProcessSupervisor | undefined;
-  #state: ProcessorState = 'off';
+  /** `off`: not embedded, or shut down. `down`: it ended and is restarted after a pause. */
+  #state: 'off' | 'starting' | 'ready' | 'down' = 'off';
   #listening: Subscription | undefined;
   readonly #metricsTexts = new Subject<string>();
 
   constructor(
     private readonly settings: Settings,
-    @Inject(PROCESSOR_LAUNCH) private readonly launch: ProcessorLaunch,
     private readonly adapterHost: HttpAdapterHost,
     @Inject(TOKEN_SECRET) private readonly secret: Buffer,
   ) {}
 
-  get view(): ProcessorView {
+  /** `restarts`: since the first start. `problem`: reason of the last exit, if known. */
+  get view() {
     const { pid, restarts = 0, lastExit } = this.#supervisor ?? {};
     const problem = this.#state === 'down' ? lastExit?.reason : undefined;
     return { state: this.#state, pid, restarts, problem };
@@ -91,7 +62,7 @@ export class EmbeddedProcessor
 
   /** A batch was created or cancelled: the processor looks at once. */
   wake(): void {
-    this.#send({ type: 'wake' });
+    this.#supervisor?.send({ type: 'wake' } satisfies GatewayMessage);
   }
 
   /** Its metrics as text; '' without a ready processor or an answer in time. */
@@ -100,7 +71,7 @@ export class EmbeddedProcessor
     const text = firstValueFrom(
       race(this.#metricsTexts, timer(METRICS_MS).pipe(map(() => ''))),
     );
-    this.#send({ type: 'metrics' });
+    this.#supervisor?.send({ type: 'metrics' } satisfies GatewayMessage);
     return text;
   }
 
@@ -122,9 +93,9 @@ export class EmbeddedProcessor
     const { workers, server } = this.settings;
     this.#supervisor = new ProcessSupervisor({
       what: 'batch processor',
-      command: this.launch.command,
-      args: this.launch.args,
-      env: this.launch.environment(this.#link()),
+      command: process.execPath,
+      args: [...PROCESSOR_NODE_FLAGS, '--enable-source-maps', PROGRAM],
+      env: processorEnvironment(this.#link()),
       startTimeoutMs: workers.startTimeoutMs,
       stopGraceMs: server.shutdownGraceMs,
       backoff: new RestartBackoff({
@@ -137,18 +108,13 @@ export class EmbeddedProcessor
     });
     this.#supervisor.start({
       onStarting: () => (this.#state = 'starting'),
-      onMessage: message => this.#onMessage(message as ProcessorMessage),
+      onMessage: message => {
+        const sent = message as ProcessorMessage;
+        if (sent.type === 'metrics') this.#metricsTexts.next(sent.text);
+      },
       onReady: () => (this.#state = 'ready'),
       onGone: () => (this.#state = 'down'),
     });
-  }
-
-  #send(message: GatewayMessage): void {
-    this.#supervisor?.send(message);
-  }
-
-  #onMessage(message: ProcessorMessage): void {
-    if (message.type === 'metrics') this.#metricsTexts.next(message.text);
   }
 
   #link(): ProcessorLink {
