@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { access, mkdir, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { loadConfig, type LoadedConfig } from '../platform/config/load-config.js';
 import { type ModelSpec } from '../platform/config/model-spec.js';
 import { programFolders } from '../platform/config/process-environment.js';
@@ -20,8 +18,9 @@ import { ModelStore } from './hub/model-store.js';
 import { checkModels } from './models-check.js';
 import { KEY_TEXTS } from './operate/status.js';
 import { command, type EngineChecks } from './shared/command.js';
-import { type Diagnosis, diagnosisText, failing, passing } from './shared/diagnosis.js';
+import { diagnosesText, type Diagnosis, failing, passing } from './shared/diagnosis.js';
 import { type GatewayAnswer } from './shared/gateway-client.js';
+import { runCommand } from './shared/run-command.js';
 import { byteText } from './shared/terminal.js';
 
 const NODE_MIN = [22, 12] as const;
@@ -59,16 +58,12 @@ async function checkPackage(name: string, engine: string): Promise<Diagnosis> {
 }
 
 async function checkFfmpeg(): Promise<Diagnosis> {
+  const { code, output } = await runCommand('ffmpeg', ['-version']);
+  if (code !== 127) return passing('ffmpeg', output.split('\n')[0] ?? '');
+  const detail =
+    'not found: only 16 kHz mono WAV can be read, and only WAV and PCM written';
   const fix = 'apt-get install -y --no-install-recommends ffmpeg';
-  try {
-    const child = spawn('ffmpeg', ['-version'], { stdio: ['ignore', 'pipe', 'ignore'] });
-    await once(child, 'spawn');
-    return passing('ffmpeg', (await text(child.stdout)).split('\n')[0] ?? '');
-  } catch {
-    const detail =
-      'not found: only 16 kHz mono WAV can be read, and only WAV and PCM written';
-    return failing('ffmpeg', detail, fix);
-  }
+  return failing('ffmpeg', detail, fix);
 }
 
 /** The Debian libraries of the engines that models.yaml uses. */
@@ -295,7 +290,7 @@ export const doctorCommand = command({
     const checks = await diagnose(engines);
     return { ok: checks.every(({ state }) => state !== 'fail'), checks };
   },
-  text: ({ checks }) => checks.map(diagnosisText).join('\n'),
+  text: diagnosesText,
 });
 
 /** Every check of this machine and its configuration. */

@@ -2,7 +2,7 @@ import { delimiter, basename, dirname, join } from 'node:path';
 import { loadConfig } from '../platform/config/load-config.js';
 import { foreignEnvironment } from '@switchyard/engine-api/process/foreign-environment.js';
 import { command, commandGroup } from './shared/command.js';
-import { diagnosisText, type Diagnosis, failing, passing } from './shared/diagnosis.js';
+import { diagnosesText, type Diagnosis, failing, passing } from './shared/diagnosis.js';
 import { PythonEnvironment } from './engines/python-environment.js';
 import { say } from './shared/terminal.js';
 import { existsSync } from 'node:fs';
@@ -266,7 +266,7 @@ const check = command({
   examples: ['gpu check', 'gpu check --json'],
   notes: CHECK_HELP,
   run: () => checkGpu(),
-  text: ({ checks }) => checks.map(diagnosisText).join('\n'),
+  text: diagnosesText,
 });
 
 const install = command({

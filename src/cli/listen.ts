@@ -14,6 +14,15 @@ import { type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
 
+const OPTIONS = {
+  '-m, --model <name>': ['model or alias', undefined, 'whisper-1'],
+  '-l, --language <tag>': 'spoken language, such as en',
+  '--raw <hertz>': [
+    'the file holds 16 bit samples of one channel at this rate',
+    parseWholeNumber(8000, 48_000),
+  ],
+} as const;
+
 interface LiveEvent {
   readonly type: string;
   readonly item_id?: string;
@@ -22,14 +31,7 @@ interface LiveEvent {
   readonly error?: { readonly message: string; readonly code?: string };
 }
 
-interface LiveOptions {
-  readonly model: string;
-  /** Samples per second. */
-  readonly rate: number;
-  readonly language?: string | undefined;
-  /** The gateway finds the pauses; else everything until `finish` is one item. */
-  readonly turns: boolean;
-}
+const RATE = 24_000;
 
 const TEXT = 'conversation.item.input_audio_transcription.';
 
@@ -40,14 +42,15 @@ const PENDING_CODE = 'input_audio_buffer_commit_empty';
 
 /** One live session of transcription. Every failure is a CliError. */
 class LiveTranscription {
-  onEvent: (event: LiveEvent) => void = () => undefined;
   readonly #open = new Set<string>();
+  #committed = false;
   #failure: CliError | undefined;
   #changed: () => void = () => undefined;
 
   private constructor(
     private readonly socket: WebSocket,
-    private readonly options: LiveOptions,
+    private readonly turns: boolean,
+    private readonly onEvent: (event: LiveEvent) => void,
   ) {
     socket.on('message', data =>
       this.#receive(JSON.parse((data as Buffer).toString()) as LiveEvent),
@@ -60,11 +63,14 @@ class LiveTranscription {
     socket.on('error', error => this.#fail(error.message));
   }
 
+  /** @param turns the gateway finds the pauses; else everything until `finish` is one item */
   static async open(
     client: GatewayClient,
-    options: LiveOptions,
+    { model, language, raw: rate = RATE }: OptionValues<typeof OPTIONS>,
+    turns: boolean,
+    onEvent: (event: LiveEvent) => void,
   ): Promise<LiveTranscription> {
-    const query = new URLSearchParams({ model: options.model });
+    const query = new URLSearchParams({ model });
     const url = `${client.url.replace(/^http/, 'ws')}/v1/realtime?${query.toString()}`;
     const socket = new WebSocket(url, { headers: client.headers });
     try {
@@ -77,8 +83,16 @@ class LiveTranscription {
         EXIT.unreachable,
       );
     }
-    const live = new LiveTranscription(socket, options);
-    live.#configure();
+    const live = new LiveTranscription(socket, turns, onEvent);
+    const input = {
+      format: { type: 'audio/pcm', rate },
+      ...(language && { transcription: { language } }),
+      ...(!turns && { turn_detection: null }),
+    };
+    live.#send({
+      type: 'session.update',
+      session: { type: 'transcription', audio: { input } },
+    });
     return live;
   }
 
@@ -93,10 +107,10 @@ class LiveTranscription {
 
   /** Waits for the text of everything that was sent. */
   async finish(): Promise<void> {
-    this.#event({ type: 'input_audio_buffer.commit' });
-    if (!this.options.turns) await this.#until(() => this.#committed);
+    this.#send({ type: 'input_audio_buffer.commit' });
+    if (!this.turns) await this.#until(() => this.#committed);
     do await this.#until(() => this.#open.size === 0);
-    while (this.options.turns && (await this.#movesWithin(QUIET_MS)));
+    while (this.turns && (await this.#movesWithin(QUIET_MS)));
   }
 
   close(): void {
@@ -104,22 +118,7 @@ class LiveTranscription {
     this.socket.close();
   }
 
-  #committed = false;
-
-  #configure() {
-    const { rate, language, turns } = this.options;
-    const input = {
-      format: { type: 'audio/pcm', rate },
-      ...(language && { transcription: { language } }),
-      ...(!turns && { turn_detection: null }),
-    };
-    this.#event({
-      type: 'session.update',
-      session: { type: 'transcription', audio: { input } },
-    });
-  }
-
-  #event(event: object) {
+  #send(event: object) {
     this.socket.send(JSON.stringify(event));
   }
 
@@ -166,12 +165,12 @@ class LiveTranscription {
 
 /** @throws CliError once the gateway has answered with no session */
 async function refused(socket: WebSocket): Promise<never> {
-  const [, message] = (await once(socket, 'unexpected-response')) as [
+  const [, response] = (await once(socket, 'unexpected-response')) as [
     unknown,
     IncomingMessage,
   ];
-  const { statusCode: status = 500 } = message;
-  throw await refusal(new Response(await text(message), { status }));
+  const { statusCode: status = 500 } = response;
+  throw await refusal(new Response(await text(response), { status }));
 }
 
 /** Audio as samples of 16 bit, one channel; `stop` ends a recording. */
@@ -179,8 +178,6 @@ interface Source {
   readonly audio: AsyncIterable<Buffer>;
   readonly stop: () => void;
 }
-
-const RATE = 24_000;
 
 const FFMPEG = ['ffmpeg', '-hide_banner', '-loglevel', 'error'];
 
@@ -201,15 +198,6 @@ const RECORDERS = [
 const NOTES = `Without a file the microphone is recorded by arecord, rec (SoX) or ffmpeg, whichever is installed.
 Finished sentences go to stdout, a line each; what is being spoken is shown on a terminal only.
 The first Ctrl-C ends the recording and waits for the last words.`;
-
-const OPTIONS = {
-  '-m, --model <name>': ['model or alias', undefined, 'whisper-1'],
-  '-l, --language <tag>': 'spoken language, such as en',
-  '--raw <hertz>': [
-    'the file holds 16 bit samples of one channel at this rate',
-    parseWholeNumber(8000, 48_000),
-  ],
-} as const;
 
 export const listenCommand = command({
   name: 'listen',
@@ -241,14 +229,13 @@ export const listenCommand = command({
 async function listen(
   client: GatewayClient,
   audio: AsyncIterable<Buffer>,
-  { model, language, raw: rate = RATE, json }: OptionValues<typeof OPTIONS>,
+  options: OptionValues<typeof OPTIONS>,
   turns: boolean,
 ) {
   const line = new ProgressLine();
   let spoken = '';
-  const live = await LiveTranscription.open(client, { model, rate, turns, language });
-  live.onEvent = event => {
-    if (json) return print(JSON.stringify(event));
+  const live = await LiveTranscription.open(client, options, turns, event => {
+    if (options.json) return print(JSON.stringify(event));
     spoken += event.delta ?? '';
     if (event.transcript === undefined) {
       if (process.stderr.isTTY) line.show(spoken.slice(1 - process.stderr.columns));
@@ -257,8 +244,8 @@ async function listen(
     line.clear();
     spoken = '';
     if (event.transcript !== '') print(event.transcript);
-  };
-  if (turns) say(`Listening with ${model}; Ctrl-C ends.`);
+  });
+  if (turns) say(`Listening with ${options.model}; Ctrl-C ends.`);
   try {
     for await (const chunk of audio) await live.send(chunk);
     await live.finish();

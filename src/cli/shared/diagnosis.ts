@@ -24,5 +24,9 @@ export const failing = (what: string, detail: string, fix: string): Diagnosis =>
   fix,
 });
 
-export const diagnosisText = ({ what, state, detail, fix }: Diagnosis): string =>
+export const diagnosesText = (answer: {
+  readonly checks: readonly Diagnosis[];
+}): string => answer.checks.map(lineOf).join('\n');
+
+const lineOf = ({ what, state, detail, fix }: Diagnosis): string =>
   `${MARKS[state]} ${what.padEnd(14)} ${detail}${fix ? `\n${' '.repeat(17)}${dim('→')} ${fix.replace(/^switchyard /, `${ownName()} `)}` : ''}`;

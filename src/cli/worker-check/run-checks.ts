@@ -18,7 +18,7 @@ import { HEALTH_CHECKS } from './health-checks.js';
 import { checkSamples } from './samples.js';
 import { WorkerClient } from './worker-client.js';
 
-export const GUIDE = 'docs/guides/write-a-worker.md';
+const GUIDE = 'docs/guides/write-a-worker.md';
 
 /** In the order in which they run. */
 export const CHECKS: readonly Check[] = [

@@ -8,7 +8,6 @@ import { type CheckOptions } from '../../../src/cli/worker-check/check.js';
 import {
   CHECKS,
   type CheckResult,
-  GUIDE,
   runChecks,
 } from '../../../src/cli/worker-check/run-checks.js';
 import { SETTINGS_TABLE } from '../../../src/platform/config/settings.js';
@@ -21,6 +20,7 @@ import { CommandRun } from './command-run.js';
 const SCRIPTED = fileURLToPath(
   new URL('../../support/scripted-worker.mjs', import.meta.url),
 );
+const GUIDE = 'docs/guides/write-a-worker.md';
 const UPLOAD_LIMIT_BYTES = SETTINGS_TABLE['server.upload_limit_bytes'].default;
 const children = new Set<ChildProcess>();
 
