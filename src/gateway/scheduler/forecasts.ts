@@ -20,7 +20,6 @@ import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { countAhead } from '../../core/forecast/decision-log.js';
 import { type ForecastDeps, ModelForecast } from '../../core/forecast/model-forecast.js';
-import { type TrackedRequest } from './tracked-request.js';
 
 /** Of the time that a place in a shared queue takes at the recent rate. */
 const DRAIN_P90 = 2;
@@ -153,9 +152,6 @@ export const forecastsProvider: Provider = {
     admission: Admission,
     events: DispatchEventBus,
   ) => {
-    // Not of those that wait in the shared queue, or were taken from there.
-    const embedded = (found?: TrackedRequest) =>
-      found?.queue.isEmbedded ? found : undefined;
     const forecasts = new Forecasts({
       queue,
       window,
@@ -163,11 +159,17 @@ export const forecastsProvider: Provider = {
       choose: leastLoaded,
       workers: model =>
         (pool.model(model)?.workers ?? []).flatMap(worker => capacityOf(worker) ?? []),
-      record: key => embedded(registry.record(key)),
+      // Not of those that wait in the shared queue, or were taken from there.
+      record: key => {
+        const found = registry.record(key);
+        return found?.queue.isEmbedded ? found : undefined;
+      },
       running: model =>
         registry
           .live()
-          .filter(one => one.model === model && one.state === 'leased' && embedded(one)),
+          .filter(
+            one => one.model === model && one.state === 'leased' && one.queue.isEmbedded,
+          ),
       nowMs: () => registry.nowMs(),
     });
     events.events$.subscribe(forecasts.apply);
