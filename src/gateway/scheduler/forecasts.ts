@@ -156,9 +156,6 @@ export const forecastsProvider: Provider = {
     admission: Admission,
     events: DispatchEventBus,
   ) => {
-    // Not of those that wait in the shared queue, or were taken from there.
-    const embedded = (found?: TrackedRequest) =>
-      found?.queue.isEmbedded ? found : undefined;
     const forecasts = new Forecasts({
       queue,
       window,
@@ -166,11 +163,17 @@ export const forecastsProvider: Provider = {
       choose: leastLoaded,
       workers: model =>
         (pool.model(model)?.workers ?? []).flatMap(worker => capacityOf(worker) ?? []),
-      record: key => embedded(registry.record(key)),
+      // Not of those that wait in the shared queue, or were taken from there.
+      record: key => {
+        const found = registry.record(key);
+        return found?.queue.isEmbedded ? found : undefined;
+      },
       running: model =>
         registry
           .live()
-          .filter(one => one.model === model && one.state === 'leased' && embedded(one)),
+          .filter(
+            one => one.model === model && one.state === 'leased' && one.queue.isEmbedded,
+          ),
       nowMs: () => registry.nowMs(),
     });
     events.events$.subscribe(forecasts.apply);

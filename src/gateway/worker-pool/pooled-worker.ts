@@ -373,7 +373,7 @@ export class PooledWorker {
 
   #onReturn(): void {
     if (this.#phase === 'closing' && this.running === 0) this.#drained.resolve();
-    if (this.#connection) this.#restartWhenIdle();
+    if (this.#connection && this.#held === 'restart') this.#restartWhenIdle();
   }
 
   #restartWhenIdle(): void {

@@ -262,19 +262,20 @@ function generate(
  */
 export function performRemotely(
   call: CallProgress,
-  currentChannel: () => WorkerChannel,
   request: CallRequest,
+  channel: WorkerChannel,
+  currentChannel: () => WorkerChannel,
 ): Promise<WorkerReply> {
   const { payload } = request.request;
   switch (payload.kind) {
     case 'transcribe':
       return transcribe(call, currentChannel, request, payload);
     case 'synthesize':
-      return synthesize(call, currentChannel(), request, payload);
+      return synthesize(call, channel, request, payload);
     case 'generate':
-      return generate(call, currentChannel(), request, payload);
+      return generate(call, channel, request, payload);
     case 'embed':
-      return embed(call, currentChannel(), request, payload);
+      return embed(call, channel, request, payload);
   }
 }
 

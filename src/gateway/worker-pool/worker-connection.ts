@@ -227,7 +227,8 @@ export class WorkerConnection {
     try {
       if (this.#retired) throw wentAway(this.address ?? 'in this process');
       if (this.#inner) return await generateInside(call, this.#inner, request);
-      return await performRemotely(call, () => this.#channel!, request);
+      const channel = this.#channel!;
+      return await performRemotely(call, request, channel, () => this.#channel!);
     } catch (error) {
       throw await this.#failure(call, error);
     } finally {
