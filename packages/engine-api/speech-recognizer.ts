@@ -256,9 +256,9 @@ export interface RecognizerStream {
 }
 
 /**
- * Of an engine that hears the likeliest words and nothing more: refuses what it could only
- * ignore, since every accepted field acts.
- * @param cannot the refusal of a field, in the name of the engine
+ * Rejects what an engine that only returns the likeliest words could only ignore: every
+ * accepted field acts.
+ * @param cannot makes the error of a field, in the name of the engine
  */
 export function requirePlain(
   { prompt, temperature, logprobs, hotWords = [] }: TranscribeItem,

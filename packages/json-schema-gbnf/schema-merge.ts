@@ -17,28 +17,26 @@ const least: Join = (one, other, path) =>
 const most: Join = (one, other, path) =>
   Math.max(numberOf(one, path), numberOf(other, path));
 
+const refuseBoth: Join = (one, other, path) => {
+  throw refused(path, `${shown(one)} and ${shown(other)} have no value in common`);
+};
+
 /** Two values of one keyword as one that says what both say. */
 const JOINS: Readonly<Record<string, Join>> = {
   type: (one, other, path) => {
     const [first, second] = [typesOf(one), typesOf(other)];
     const shared = [
-      ...new Set([
-        ...first.filter(type => within(type, second)),
-        ...second.filter(type => within(type, first)),
-      ]),
+      ...first.filter(type => within(type, second)),
+      ...second.filter(type => within(type, first)),
     ];
-    if (shared.length === 0)
-      throw refused(path, `${shown(one)} and ${shown(other)} have no value in common`);
-    return shared;
+    return shared.length > 0 ? [...new Set(shared)] : refuseBoth(one, other, path);
   },
   enum: (one, other, path) => {
     const known = new Set(schemaList(one, path).map(value => JSON.stringify(value)));
     const shared = schemaList(other, path).filter(value =>
       known.has(JSON.stringify(value)),
     );
-    if (shared.length === 0)
-      throw refused(path, `${shown(one)} and ${shown(other)} have no value in common`);
-    return shared;
+    return shared.length > 0 ? shared : refuseBoth(one, other, path);
   },
   $defs: one => one,
   definitions: one => one,

@@ -77,10 +77,13 @@ function stringDemands(schema: Schema, path: string): StringDemands {
   const format = formatOf(schema, patterns.length > 0, path);
   return {
     lengths: boundsOf(schema, ['minLength', 'maxLength'], path),
-    patterns: patterns.filter(
-      ({ text }) => format === undefined || IMPLIED_PATTERNS.get(text) !== format,
-    ),
-    format,
+    patterns:
+      format === undefined
+        ? patterns
+        : [
+            ...patterns.filter(({ text }) => IMPLIED_PATTERNS.get(text) !== format),
+            { text: KNOWN_FORMATS[format]!, path },
+          ],
     path,
   };
 }
@@ -107,8 +110,8 @@ function formatOf(
 /** What a text has to be, all of it at once. */
 interface StringDemands {
   readonly lengths: Bounds;
+  /** Those of formats as well. */
   readonly patterns: readonly { readonly text: string; readonly path: string }[];
-  readonly format?: string;
   /** Of the schema, for messages. */
   readonly path: string;
 }
@@ -179,9 +182,8 @@ export class StringRules {
    * cannot be held
    */
   #expression(demands: StringDemands): string {
-    const { lengths, patterns, format } = demands;
-    if (patterns.length > 0 || format !== undefined)
-      return `"\\"" ${this.#automaton(demands)} "\\""`;
+    const { lengths, patterns } = demands;
+    if (patterns.length > 0) return `"\\"" ${this.#automaton(demands)} "\\""`;
     if (lengths.least === 0 && lengths.most === Infinity) return 'string';
     return `"\\"" ${this.rules.repeated('char', lengths)} "\\""`;
   }
@@ -189,9 +191,9 @@ export class StringRules {
   /** Whether `text` meets the demands. */
   #allows(text: string, demands: StringDemands): boolean {
     const length = [...text].length;
-    const { lengths, patterns, format } = demands;
+    const { lengths, patterns } = demands;
     if (length < lengths.least || length > lengths.most) return false;
-    if (patterns.length === 0 && format === undefined) return true;
+    if (patterns.length === 0) return true;
     return this.#languages.has(this.#languageOf(demands), text);
   }
 
@@ -211,21 +213,11 @@ export class StringRules {
     );
   }
 
-  #languageOf({
-    lengths: { least, most },
-    patterns,
-    format,
-    path,
-  }: StringDemands): Language {
+  #languageOf({ lengths: { least, most }, patterns, path }: StringDemands): Language {
     const languages = this.#languages;
     this.#path = patterns[0]?.path ?? path;
-    const held = patterns.map(({ text, path: at }) =>
-      patternLanguage(text, at, languages),
-    );
-    if (format !== undefined)
-      held.push(patternLanguage(KNOWN_FORMATS[format]!, path, languages));
     return languages.intersection([
-      ...held,
+      ...patterns.map(({ text, path: at }) => patternLanguage(text, at, languages)),
       languages.repeated(languages.set(ALPHABET), least, most),
     ]);
   }

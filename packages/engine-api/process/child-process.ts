@@ -4,7 +4,7 @@ import { type Readable } from 'node:stream';
 import { type Fields } from '../is-object.js';
 import { LastLines, LogLineSplitter, OutputBound } from './output-lines.js';
 
-/** Children; true: it leads a process group, and ends with all of it. */
+/** Running children; true: it leads a process group, and all of that is killed with it. */
 const living = new Map<ChildProcess, boolean>();
 
 /**
@@ -31,7 +31,7 @@ function signal(child: ChildProcess, name: NodeJS.Signals, leads: boolean): void
  * itself killed with SIGKILL. A child exits by itself when its IPC channel
  * closes (`parent-loss`); the watcher ends those that are stopped, hung in
  * native code or blocked.
- * @returns to be called when it has ended by itself
+ * @returns a function to call after the child has ended by itself
  */
 export function guard(child: ChildProcess, limitMs: number, leads = false): () => void {
   if (living.size === 0) process.on('exit', killGuarded);

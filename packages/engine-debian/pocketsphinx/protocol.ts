@@ -1,4 +1,5 @@
 import {
+  laterBy,
   type RecognizerEvent,
   type TranscriptWord,
 } from '@switchyard/engine-api/speech-recognizer.js';
@@ -31,7 +32,7 @@ export function spokenWords(
   durationS: number,
 ): TranscriptWord[] {
   const clamp = (seconds: number): number =>
-    Math.min(durationS, Math.max(0, round(seconds + offsetS)));
+    Math.min(durationS, Math.max(0, laterBy(seconds, offsetS)));
   return decoded
     .filter(({ word }) => !isFiller(word))
     .map(({ word, start, end, confidence }) => ({
@@ -40,13 +41,6 @@ export function spokenWords(
       end: clamp(end),
       confidence: Math.round(confidence * 1000) / 1000,
     }));
-}
-
-/**
- * Milliseconds are finer than a frame; more digits would only be noise of floating point.
- */
-function round(seconds: number): number {
-  return Math.round(seconds * 1000) / 1000;
 }
 
 /** One file at a time; undefined: cancelled. */

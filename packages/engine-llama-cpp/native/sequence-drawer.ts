@@ -38,11 +38,6 @@ function samplerPool(most: number, make: () => NativeSampler) {
   };
 }
 
-/** Where tokens are drawn: by the samplers of a native context, after a decode. */
-interface DrawingPlace extends Pick<Decoding, 'grammarState'> {
-  readonly withSampler: ReturnType<typeof samplerPool>;
-}
-
 /** @returns makes the drawer of a slot */
 export function sequenceDrawers(
   decoding: Decoding,
@@ -51,7 +46,7 @@ export function sequenceDrawers(
   // What stands in line with native runs is begun for all slots at once.
   const samplers = drawThreads === 1 ? rows : drawThreads;
   const withSampler = samplerPool(samplers, () => decoding.newSampler());
-  return () => new SequenceDrawer({ ...decoding, withSampler });
+  return () => new SequenceDrawer(decoding, withSampler);
 }
 
 /** Draws the tokens of the sequence in one slot. */
@@ -62,7 +57,10 @@ export class SequenceDrawer {
   #answer = new Uint32Array(64);
   #length = 0;
 
-  constructor(private readonly place: DrawingPlace) {}
+  constructor(
+    private readonly decoding: Decoding,
+    private readonly withSampler: ReturnType<typeof samplerPool>,
+  ) {}
 
   /**
    * A sequence takes the slot, or comes back to it. @throws Error when its grammar
@@ -75,7 +73,7 @@ export class SequenceDrawer {
     this.#grammarState = undefined;
     for (const token of answer) this.#keep(token);
     if (sampling.grammar === undefined) return;
-    this.#grammarState = this.place.grammarState(sampling.grammar);
+    this.#grammarState = this.decoding.grammarState(sampling.grammar);
     for (const token of answer) this.#grammarState.accept(token);
   }
 
@@ -88,7 +86,7 @@ export class SequenceDrawer {
    * @param position of the token that is drawn; @param place of its logits in the batch
    */
   async draw(position: number, place: number): Promise<number> {
-    const token = await this.place.withSampler(sampler =>
+    const token = await this.withSampler(sampler =>
       sampler.draw(place, this.#config(position)),
     );
     if (token < 0) throw new Error('No token is possible here.');
@@ -116,7 +114,7 @@ export class SequenceDrawer {
   }
 
   #look(place: number, tokens: readonly number[], top: number) {
-    return this.place.withSampler(sampler => sampler.look(place, tokens, top));
+    return this.withSampler(sampler => sampler.look(place, tokens, top));
   }
 
   #config(position: number): DrawConfig {

@@ -215,7 +215,7 @@ function likeliest(logits: Float32Array, count: number): number[] {
   return best;
 }
 
-/** @returns makes samplers, which share the memory for second draws: those block */
+/** @returns makes samplers; second draws are synchronous, so all samplers share their memory */
 export function unifiedSamplers(
   library: CLibrary,
   vocabularySize: number,
