@@ -8,7 +8,7 @@ import {
 import { type Observable, Subject } from 'rxjs';
 import { type StoredKey } from '../../core/access/stored-key.js';
 import { LIMIT_NAMES, type Limits } from '../../core/limits/limit-rules.js';
-import { MAX_TENANT_WEIGHT } from '../../core/queue/request-place.js';
+import { MAX_TENANT_WEIGHT } from '../../core/order/account.js';
 import { snakeCase } from '../config/model-spec.js';
 import { KeyStore } from '../database/key-store.js';
 import { keyDigest, type ApiKeyEntry } from './keys-file.js';
