@@ -1,4 +1,4 @@
-import { MAX_TENANT_WEIGHT } from '../../core/queue/request-place.js';
+import { MAX_TENANT_WEIGHT } from '../../core/order/account.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { invalidField } from '../schema/field-problems.js';
 import {

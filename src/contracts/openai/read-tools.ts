@@ -1,6 +1,6 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { z } from 'zod';
-import { IgnoredFields } from './ignored-fields.js';
+import { type IgnoredFields } from './ignored-fields.js';
 import {
   missingField,
   readObject,
@@ -138,11 +138,8 @@ const NAMESPACE = tool('namespace', {});
 
 type Callable = z.output<typeof FUNCTION> | Omit<z.output<typeof CUSTOM>, 'format'>;
 
-interface NamespaceTool extends z.output<typeof NAMESPACE> {
-  readonly tools: readonly Callable[];
-}
-
-export type ResponseTool = Callable | NamespaceTool;
+export type ResponseTool =
+  Callable | (z.output<typeof NAMESPACE> & { readonly tools: readonly Callable[] });
 
 const NAMED = z.object(
   { name: TOOL_NAME, namespace: optional(textUpTo(LONGEST_NAME)) },
@@ -157,13 +154,16 @@ const ALLOWED = z.object({
   mode: defaulted(oneOf(['auto', 'required', 'none']), 'auto'),
 });
 
-/** Some of the tools, in place of all. */
-interface AllowedTools extends z.output<typeof ALLOWED> {
-  readonly type: 'allowed_tools';
-  readonly tools: readonly NamedTool[];
-}
-
-export type ToolChoice = 'auto' | 'none' | 'required' | NamedTool | AllowedTools;
+export type ToolChoice =
+  | 'auto'
+  | 'none'
+  | 'required'
+  | NamedTool
+  /** Some of the tools, in place of all. */
+  | (z.output<typeof ALLOWED> & {
+      readonly type: 'allowed_tools';
+      readonly tools: readonly NamedTool[];
+    });
 
 /** Of one request, and of one namespace. */
 const MOST_TOOLS = 1024;
@@ -187,14 +187,13 @@ const LISTS = {
 /**
  * `tools` and `tool_choice` of a text route. Tools that are only offered and cannot be
  * served are left out, with notice.
- * @param ignored default: nothing may be left out
  * @throws DomainError for a malformed tool, and for a choice that demands what
  *   is not served
  */
 export function readTools(
   body: Fields,
   form: keyof typeof TYPED,
-  ignored = new IgnoredFields(true),
+  ignored: IgnoredFields,
 ): {
   /** Those that can be served, as Responses declares them. */
   readonly tools: readonly ResponseTool[];

@@ -119,9 +119,12 @@ export const ITEM_REFERENCE = item(['item_reference'], {});
 
 export type MessageItem = z.output<typeof MESSAGE>;
 type ReasoningItem = z.output<typeof REASONING>;
-type CallItem = z.output<typeof FUNCTION_CALL> | z.output<typeof CUSTOM_CALL>;
 export type ResponseItem =
-  MessageItem | ReasoningItem | CallItem | z.output<typeof CALL_OUTPUT>;
+  | MessageItem
+  | ReasoningItem
+  | z.output<typeof FUNCTION_CALL>
+  | z.output<typeof CUSTOM_CALL>
+  | z.output<typeof CALL_OUTPUT>;
 export type ItemReference = z.output<typeof ITEM_REFERENCE>;
 
 /** What an answer is made of: messages, and thoughts. */

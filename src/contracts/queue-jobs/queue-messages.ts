@@ -3,26 +3,20 @@ import { type CancelReason } from '../../core/request/settlement.js';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { type WorkerHealthReport } from '../grpc/health.codec.js';
 
-/**
- * A piece of speech, published while it is made. The blob holds all of it once the
- * job is completed.
- */
-export interface SpeechPiece {
-  /** Of this attempt: a worker that starts over writes another one. */
-  readonly blob: string;
-  /** Position of the bytes in the blob. */
-  readonly offset: number;
-  readonly contentType: string;
-  readonly sampleRate: number;
-  readonly bytes: Buffer;
-}
-
 const PIECE_HEAD = z.object({
+  // Of this attempt: a worker that starts over writes another one.
   blob: z.string(),
+  // Position of the bytes in the blob.
   offset: z.number(),
   contentType: z.string(),
   sampleRate: z.number(),
 });
+/**
+ * A piece of speech, published while it is made. The blob holds all of it once the
+ * job is completed.
+ */
+export type SpeechPiece = z.output<typeof PIECE_HEAD> & { readonly bytes: Buffer };
+
 const LENGTH_BYTES = 4;
 
 /** Length of the head, the head as JSON, the bytes. */
@@ -44,17 +38,6 @@ export function decodeSpeechPiece(message: Buffer): SpeechPiece | undefined {
 
 /** Why a job is stopped; `queue_timeout`: no worker took it in time (D-07). */
 export type StopReason = CancelReason | 'queue_timeout';
-
-/**
- * Published on `QueueKeys.stops`, and kept under `QueueKeys.stop` for those that
- * were not connected.
- */
-export interface StopNote {
-  /** BullMQ queue name and job id. */
-  readonly queue: string;
-  readonly jobId: string;
-  readonly reason: StopReason;
-}
 
 /** What a pulling worker reports every heartbeat. Its key expires after three of them. */
 export interface WorkerAnnouncement {
@@ -98,10 +81,16 @@ export interface DeadLetter {
 }
 
 const STOP_NOTE = z.object({
+  // BullMQ queue name and job id.
   queue: z.string(),
   jobId: z.string(),
   reason: z.string() as unknown as z.ZodType<StopReason>,
 });
+/**
+ * Published on `QueueKeys.stops`, and kept under `QueueKeys.stop` for those that
+ * were not connected.
+ */
+export type StopNote = z.output<typeof STOP_NOTE>;
 
 /** Undefined: the JSON is not a `StopNote`. */
 export const readStopNote = (json: string): StopNote | undefined => read(STOP_NOTE, json);

@@ -2,7 +2,7 @@ import { type BatchWindow } from '../batching/batch-window.js';
 import { type EventOf } from '../dispatch/dispatch-event.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
 import { FadingMean } from '../queue/cost-model.js';
-import { orderMsOf } from '../queue/request-place.js';
+import { orderMsOf } from '../request/aging-policy.js';
 import { DEFAULT_TENANT } from '../request/request-key.js';
 import { PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
 import { type RequestRecord } from '../request/request-record.js';

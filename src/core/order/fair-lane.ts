@@ -73,7 +73,7 @@ export class FairLane<T> {
    * @param accepts absent: all may go
    */
   next(agedOnly = false, accepts?: Accepts<T>): Entry<T> | undefined {
-    return nextOf(this.#turns, agedOnly ? this.#noticedAtMs : undefined, accepts);
+    return nextOf(this.#turns, agedOnly ? this.#noticedAtMs : Infinity, accepts);
   }
 
   /** Adds an entry behind its equals. @param isAhead of its equals instead */
@@ -272,7 +272,7 @@ interface Contender<T> extends HeapItem {
  */
 function nextOf<T>(
   contenders: KeyedHeap<Contender<T>>,
-  agedAtMs = Infinity,
+  agedAtMs: number,
   accepts?: Accepts<T>,
 ): Entry<T> | undefined {
   const top = contenders.items[0]?.first?.of;
@@ -337,7 +337,7 @@ class LanePreview<T> {
   }
 
   next(agedOnly: boolean): Entry<T> | undefined {
-    return nextOf(this.#turns, agedOnly ? this.rules.nowMs : undefined);
+    return nextOf(this.#turns, agedOnly ? this.rules.nowMs : Infinity);
   }
 
   take(entry: Entry<T>): void {

@@ -20,7 +20,7 @@ export class SortedList<T> {
    * Behind its equals, searched for from the end; or ahead of them, searched for from
    * the front.
    */
-  insert(link: Link<T>, isAhead = false): void {
+  insert(link: Link<T>, isAhead: boolean): void {
     let before = isAhead ? undefined : this.last;
     while (before !== undefined && before.key > link.key) before = before.before;
     let after = before === undefined ? this.first : before.after;

@@ -31,54 +31,52 @@ export const blended = (
   weight: number,
 ): number => (mean === undefined ? latest : mean + weight * (latest - mean));
 
-/** Exponentially weighted mean and standard deviation. */
+/** Exponentially weighted mean and standard deviation. Only `add` writes them. */
 class Spread {
   mean = 0;
-  #variance = 0;
+  variance = 0;
   #count = 0;
 
   /** Of a value that is exceeded rarely. */
   get upper(): number {
-    return this.mean + MARGIN * Math.sqrt(this.#variance);
+    return this.mean + MARGIN * Math.sqrt(this.variance);
   }
 
-  add(value: number): void {
+  /** @returns the weight of the value */
+  add(value: number): number {
     this.#count += 1;
     const weight = Math.max(LATEST, 1 / this.#count);
     const off = value - this.mean;
     this.mean += weight * off;
-    this.#variance = (1 - weight) * (this.#variance + weight * off * off);
+    this.variance = (1 - weight) * (this.variance + weight * off * off);
+    return weight;
   }
 }
 
 /** Time as a linear function of device time: a least-squares fit that forgets. */
 class CostLine {
-  #count = 0;
-  #cost = 0;
+  readonly #cost = new Spread();
   /** Weighted like `Spread.mean`. */
   meanMs = 0;
-  #variance = 0;
   #covariance = 0;
 
   add(cost: number, ms: number): void {
-    this.#count += 1;
-    const weight = Math.max(LATEST, 1 / this.#count);
-    const [costOff, msOff] = [cost - this.#cost, ms - this.meanMs];
-    this.#cost += weight * costOff;
+    const [costOff, msOff] = [cost - this.#cost.mean, ms - this.meanMs];
+    const weight = this.#cost.add(cost);
     this.meanMs += weight * msOff;
-    this.#variance = (1 - weight) * (this.#variance + weight * costOff * costOff);
     this.#covariance = (1 - weight) * (this.#covariance + weight * costOff * msOff);
   }
 
   at(cost: number): number {
+    const { mean, variance } = this.#cost;
     // Neither a negative slope nor a negative time at cost 0. Without any spread of
     // costs: proportional.
-    const steepest = this.meanMs / this.#cost;
+    const steepest = this.meanMs / mean;
     const slope =
-      this.#variance > 0
-        ? Math.min(steepest, Math.max(0, this.#covariance / this.#variance))
+      variance > 0
+        ? Math.min(steepest, Math.max(0, this.#covariance / variance))
         : steepest;
-    return this.meanMs + slope * (cost - this.#cost);
+    return this.meanMs + slope * (cost - mean);
   }
 }
 

@@ -17,12 +17,6 @@ export interface WantedDeadline {
   readonly leftMs: number;
 }
 
-/** What is expected of a request that is about to be queued. Milliseconds. */
-interface WaitEstimate extends ServiceEstimate {
-  /** Until it starts, from now. Called with its latest start, which decides its place. */
-  readonly startMs: (request: ScheduledRequest) => number;
-}
-
 /**
  * Gives a request its latest start: the tightest deadline less the time of its service
  * (D-26). It is refused when it will probably start later, and expires in the queue when
@@ -32,7 +26,11 @@ interface WaitEstimate extends ServiceEstimate {
 export function withLatestStart<R extends ScheduledRequest>(
   request: R,
   wanted: readonly WantedDeadline[],
-  estimate: WaitEstimate,
+  /** What is expected of it, milliseconds. */
+  estimate: ServiceEstimate & {
+    /** Until it starts, from now. Called with its latest start, which decides its place. */
+    readonly startMs: (request: ScheduledRequest) => number;
+  },
 ): { readonly request: R; readonly refusal?: DomainError } {
   const starts = wanted.map(deadline => ({
     ...deadline,

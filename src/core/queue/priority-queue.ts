@@ -2,14 +2,13 @@ import { Entry, type WeightOf } from '../order/account.js';
 import { type TenantLoad } from '../order/fair-lane.js';
 import { FairOrder } from '../order/fair-order.js';
 import { KeyedHeap } from '../order/keyed-heap.js';
-import { isAged } from '../request/aging-policy.js';
+import { isAged, orderMsOf } from '../request/aging-policy.js';
 import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
 import { RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DomainError } from '../errors/domain-error.js';
 import { SlotMap } from '../request/slot-map.js';
 import { ModelLane } from './model-lane.js';
-import { orderMsOf } from './request-place.js';
 
 export interface QueuedView {
   readonly request: ScheduledRequest;

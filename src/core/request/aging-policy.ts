@@ -1,4 +1,5 @@
 import { RequestPriority } from './request-priority.js';
+import { type ScheduledRequest } from './scheduled-request.js';
 
 /**
  * Monotonic time from which a BATCH request is aged and competes with REALTIME (D-03).
@@ -20,3 +21,16 @@ export function isAged(
     request.priority === RequestPriority.BATCH && nowMs >= request.enqueuedAtMs + agingMs
   );
 }
+
+/**
+ * Where a request stands among those of its tenant: by latest start (D-26). A request without one counts as if it had to start when it
+ * ages, and none counts as later than that: no request is overtaken by one that came more
+ * than `agingMs` after it.
+ */
+export const orderMsOf = (
+  {
+    latestStartMs = Infinity,
+    enqueuedAtMs,
+  }: Pick<ScheduledRequest, 'enqueuedAtMs' | 'latestStartMs'>,
+  agingMs: number,
+): number => Math.min(latestStartMs, enqueuedAtMs + agingMs);

@@ -11,7 +11,7 @@ import { EMPTY, merge, type Observable, Subject } from 'rxjs';
 import { type StoredKey } from '../../core/access/stored-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { LIMIT_NAMES, type Limits } from '../../core/limits/limit-rules.js';
-import { MAX_TENANT_WEIGHT } from '../../core/queue/request-place.js';
+import { MAX_TENANT_WEIGHT } from '../../core/order/account.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { snakeCase } from '../config/model-spec.js';
 import { KeyStore } from '../database/key-store.js';
