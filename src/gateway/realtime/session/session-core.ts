@@ -235,7 +235,7 @@ export class SessionCore {
   }
 
   /** The model, if it can transcribe what the session wants. @throws DomainError */
-  demandModel(): ModelSpec {
+  demandTranscriber(): ModelSpec {
     return demandTranscribing(this.config, this.services.catalog);
   }
 
