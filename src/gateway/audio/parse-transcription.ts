@@ -27,7 +27,7 @@ import { parseDto, repeatedForms } from '../http/dto-validation.js';
 import {
   demandAbilities,
   demandLanguage,
-  knowsLanguage,
+  knownCandidate,
   type Strictness,
 } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
@@ -329,11 +329,8 @@ function uselessWithFormat(
 function chosenLanguage(model: ModelSpec, { language, languages }: TranscriptionDto) {
   if (languages.length === 0) return { language, ignored: [] };
   if (language !== undefined) return { language, ignored: ['languages'] };
-  const known = languages.filter(tag => knowsLanguage(model, tag));
-  if (known.length === 0) demandLanguage(model, languages[0] ?? '', 'languages');
-  return known.length === 1
-    ? { language: known[0], ignored: [] }
-    : { language: undefined, ignored: ['languages'] };
+  const known = knownCandidate(model, languages, 'languages');
+  return { language: known, ignored: known === undefined ? ['languages'] : [] };
 }
 
 /** What such a model writes is English already. */

@@ -128,8 +128,22 @@ export function demandLanguage(
 }
 
 /** Regions are not compared; a model without a list takes any. */
-export const knowsLanguage = ({ languages }: ModelSpec, language: string): boolean =>
+const knowsLanguage = ({ languages }: ModelSpec, language: string): boolean =>
   languages.length === 0 || languages.some(known => baseOf(known) === baseOf(language));
+
+/**
+ * Of candidates the one that the model recognises; undefined: several, it detects which.
+ * @throws DomainError as `demandLanguage` when it recognises none of them
+ */
+export function knownCandidate(
+  model: ModelSpec,
+  languages: readonly string[],
+  param?: string,
+): string | undefined {
+  const [known, ...others] = languages.filter(tag => knowsLanguage(model, tag));
+  if (known === undefined) demandLanguage(model, languages[0] ?? '', param);
+  return others.length === 0 ? known : undefined;
+}
 
 const baseOf = (tag: string): string => (tag.split('-', 1)[0] ?? '').toLowerCase();
 

@@ -320,7 +320,7 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   }
 
   #openStream(): StreamHandle {
-    const { id: model } = this.#core.demandModel();
+    const { id: model } = this.#core.demandTranscriber();
     demandModel(this.owner.terms, model);
     this.#model = model;
     this.#streamCount += 1;

@@ -29,7 +29,7 @@ import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import {
   cannotHonour,
   demandLanguage,
-  knowsLanguage,
+  knownCandidate,
 } from '../../models/model-abilities.js';
 import { type ModelCatalog } from '../../models/model-catalog.js';
 
@@ -63,32 +63,18 @@ export function resolveSession(
 ): SessionConfig {
   const spec = at(`${path}.model`, () => catalog.getOfKind(wanted.model, 'stt'));
   const { languages = [], ...config } = wanted;
+  // A recogniser takes one language, or none, and detects it.
   const language =
     languages.length === 0
       ? config.language
-      : chosenLanguage(languages, { spec, ignored, path });
+      : (at(`${path}.languages`, () => knownCandidate(spec, languages)) ?? '');
+  if (languages.length > 1) ignored.paths.push(`${path}.languages`);
   const promptIgnored =
     config.prompt !== '' && !spec.capabilities.includes('prompt') && !ignored.strict;
   if (promptIgnored) ignored.paths.push(`${path}.prompt`);
   const next = { ...config, language, ...(promptIgnored && { prompt: '' }) };
   demandTranscribing(next, catalog, path);
   return next;
-}
-
-/**
- * A recogniser takes one language: the only candidate that it knows, or none, and it
- * detects the language.
- */
-function chosenLanguage(
-  languages: readonly string[],
-  { spec, ignored, path }: { spec: ModelSpec; ignored: IgnoredFields; path: string },
-): string {
-  const [first = '', ...others] = languages.filter(language =>
-    knowsLanguage(spec, language),
-  );
-  if (first === '') at(`${path}.languages`, () => demandLanguage(spec, languages[0]!));
-  if (languages.length > 1) ignored.paths.push(`${path}.languages`);
-  return others.length === 0 ? first : '';
 }
 
 /**
@@ -230,7 +216,7 @@ export class SessionCore {
   }
 
   /** The model, if it can transcribe what the session wants. @throws DomainError */
-  demandModel(): ModelSpec {
+  demandTranscriber(): ModelSpec {
     return demandTranscribing(this.config, this.services.catalog);
   }
 
