@@ -33,8 +33,14 @@ import {
   isDiarizedBeside,
   recognisedWithSpeakers,
 } from '../worker/execution/speaker-naming.js';
-import { SynthesisService } from '../worker/execution/synthesis.service.js';
-import { type TranscriptAnswer } from '../worker/execution/transcript-stitcher.js';
+import {
+  type ChunkSink,
+  SynthesisService,
+} from '../worker/execution/synthesis.service.js';
+import {
+  type SegmentSink,
+  type TranscriptAnswer,
+} from '../worker/execution/transcript-stitcher.js';
 import {
   SHORT_FILE_S,
   RecognitionService,
@@ -202,12 +208,13 @@ class BridgedLongTranscription {
   async transcribe(
     call: TranscribeCallFields,
     file: ReceivedFile,
-    { signal, sink }: Parameters<LongTranscriptionService['transcribe']>[2],
+    signal: AbortSignal,
+    sink?: SegmentSink,
   ): Promise<TranscriptAnswer> {
     if (file.size === 0)
       throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
     const { engine } = this;
-    const bytes = (): Promise<Buffer> => file.bytes();
+    const bytes = () => file.bytes();
     return recognisedWithSpeakers(
       { engine, call, bytes, mostS: MAX_AUDIO_S, signal, sink },
       (own, stop, held) => {
@@ -229,7 +236,7 @@ class BridgedSynthesis {
   async synthesize(
     call: SynthesizeCallFields,
     signal: AbortSignal,
-    sink: Parameters<SynthesisService['synthesize']>[2],
+    sink: ChunkSink,
   ): Promise<void> {
     const { text, voice, speed, format } = call;
     const audio = new Writable({
