@@ -32,14 +32,10 @@ async function bootstrap(): Promise<void> {
     spec.bridged &&
     new ExternalWorker({ spec, diarizer: externalDiarizer(spec.model), onWaiting });
   const engine = bridged ?? createEngine(spec.model);
+  const replaced = bridged && bridgeProviders(spec.model.kind);
   const server = new WorkerGrpcServer(spec);
   const app = await NestFactory.createMicroservice<MicroserviceOptions>(
-    WorkerModule.forEngine({
-      spec,
-      engine,
-      log,
-      replaced: bridged && bridgeProviders(spec.model.kind),
-    }),
+    WorkerModule.forEngine({ spec, engine, log, replaced }),
     { strategy: server, logger: nestLog(log) },
   );
   let stopping = false;
@@ -64,7 +60,7 @@ async function bootstrap(): Promise<void> {
   });
   finishStart();
   await reportToSupervisor({ type: 'ready' });
-  log.info({ ...engine.info }, `Ready: ${spec.model.id} on ${engine.info.engine}`);
+  log.info(engine.info, `Ready: ${spec.model.id} on ${engine.info.engine}`);
 }
 
 function onOrderToStop(stop: (graceMs?: number) => Promise<void>): void {
