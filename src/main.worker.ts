@@ -9,8 +9,7 @@ import { redacted } from './platform/config/redaction.js';
 import { onParentLost } from './platform/process/is-alive.js';
 import { redactCrashes } from './platform/process/crash-output.js';
 import { finishStart } from './platform/process/v8-flags.js';
-import { createEngine } from './worker/engine-factory.js';
-import { enginePackage } from './worker/engines/load-package.js';
+import { createEngine, externalDiarizer } from './worker/engine-factory.js';
 import { WorkerGrpcServer } from './worker/grpc/worker-grpc-server.js';
 import { reportToSupervisor } from './worker/lifecycle/supervisor-link.js';
 import { WorkerDrain } from './worker/lifecycle/worker-drain.js';
@@ -31,11 +30,7 @@ async function bootstrap(): Promise<void> {
     void reportToSupervisor({ type: 'waiting', ...waiting });
   const bridged =
     spec.bridged &&
-    new ExternalWorker({
-      spec,
-      diarizer: enginePackage('sherpa-onnx').createDiarizer(spec.model),
-      onWaiting,
-    });
+    new ExternalWorker({ spec, diarizer: externalDiarizer(spec.model), onWaiting });
   const engine = bridged ?? createEngine(spec.model);
   const replaced = bridged ? BRIDGE_PROVIDERS[spec.model.kind] : [];
   const server = new WorkerGrpcServer(spec);
@@ -65,7 +60,7 @@ async function bootstrap(): Promise<void> {
   });
   finishStart();
   await reportToSupervisor({ type: 'ready' });
-  log.info({ ...engine.info }, `Ready: ${spec.model.id} on ${engine.info.engine}`);
+  log.info(engine.info, `Ready: ${spec.model.id} on ${engine.info.engine}`);
 }
 
 function onOrderToStop(stop: (graceMs?: number) => Promise<void>): void {

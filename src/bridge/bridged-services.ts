@@ -27,8 +27,14 @@ import {
   isDiarizedBeside,
   recognisedWithSpeakers,
 } from '../worker/execution/speaker-naming.js';
-import { SynthesisService } from '../worker/execution/synthesis.service.js';
-import { type TranscriptAnswer } from '../worker/execution/transcript-stitcher.js';
+import {
+  type ChunkSink,
+  SynthesisService,
+} from '../worker/execution/synthesis.service.js';
+import {
+  type SegmentSink,
+  type TranscriptAnswer,
+} from '../worker/execution/transcript-stitcher.js';
 import {
   SHORT_FILE_S,
   RecognitionService,
@@ -167,7 +173,7 @@ const bridgedRecognition = (
 const bridgedLongTranscription = (
   engine: ExternalWorker,
 ): Pick<LongTranscriptionService, 'transcribe'> => ({
-  async transcribe(call, file, { signal, sink }) {
+  async transcribe(call, file, signal, sink) {
     if (file.size === 0)
       throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
     const bytes = (): Promise<Buffer> => file.bytes();

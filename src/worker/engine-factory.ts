@@ -27,7 +27,7 @@ import { type WorkerEngine } from './engines/worker-engine.js';
 function objectionsTo(model: ModelSpec): ReturnType<EngineCheck> {
   try {
     if (model.engine === 'external') {
-      enginePackage('sherpa-onnx').createDiarizer(model);
+      externalDiarizer(model);
       return loudnessObjections(model);
     }
     if (model.replicas === 0) return [];
@@ -38,11 +38,18 @@ function objectionsTo(model: ModelSpec): ReturnType<EngineCheck> {
   }
 }
 
+/**
+ * What tells the speakers of a worker that is not ours apart, if there are models for it.
+ * @throws EngineOptionsError
+ */
+export const externalDiarizer = (model: ModelSpec) =>
+  enginePackage('sherpa-onnx').createDiarizer(model);
+
 /** What `checkFiles` of the engine says. @throws Error that says what is missing */
 function checkEngineFiles(model: ModelSpec): string | undefined {
   if (model.engine !== 'external')
     return model.replicas === 0 ? undefined : createEngine(model).checkFiles?.();
-  enginePackage('sherpa-onnx').createDiarizer(model)?.checkFiles();
+  externalDiarizer(model)?.checkFiles();
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import { type FileHandle } from 'node:fs/promises';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { boundedText, startFfmpeg } from './ffmpeg-process.js';
+import { startFfmpeg } from './ffmpeg-process.js';
 import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js';
 import { openUnnamed } from './received-file.js';
 import { PcmIntake } from './resampler.js';
@@ -100,30 +100,9 @@ const CONTAINERS =
 
 const UPLOAD = '/dev/fd/3';
 
-const decodeArgs = (longestS: number): readonly string[] => [
-  '-threads',
-  '1',
-  '-protocol_whitelist',
-  'file',
-  '-format_whitelist',
-  CONTAINERS,
-  '-i',
-  UPLOAD,
-  '-map',
-  '0:a:0',
-  '-vn',
-  '-sn',
-  '-dn',
-  '-ac',
-  '1',
-  '-ar',
-  String(RECOGNISER_RATE),
-  '-t',
-  String(longestS + 1),
-  '-f',
-  's16le',
-  'pipe:1',
-];
+const decodeArgs = (longestS: number): string =>
+  `-threads 1 -protocol_whitelist file -format_whitelist ${CONTAINERS} -i ${UPLOAD} ` +
+  `-map 0:a:0 -vn -sn -dn -ac 1 -ar ${RECOGNISER_RATE} -t ${longestS + 1} -f s16le pipe:1`;
 
 /**
  * An open file as mono PCM at 16 kHz, piece by piece as they are asked for: ffmpeg waits
@@ -144,12 +123,11 @@ export async function* decodedStream(
 ): AsyncGenerator<Int16Array> {
   const longestS = Math.min(mostS, longestOf(bytes));
   const left = new AbortController();
-  const { child, ended } = startFfmpeg(
+  const { child, ended, complaint } = startFfmpeg(
     decodeArgs(longestS),
     ['ignore', 'pipe', 'pipe', file.fd],
     AbortSignal.any([signal, left.signal]),
   );
-  const complaint = boundedText(child.stderr!);
   // A pipe cuts where it likes, also inside a sample.
   const intake = new PcmIntake(RECOGNISER_RATE);
   let samples = 0;

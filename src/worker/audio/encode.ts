@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type SpeechFormat, streamedWavHeader } from '../../contracts/formats/speech.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { boundedText, startFfmpeg } from './ffmpeg-process.js';
+import { startFfmpeg } from './ffmpeg-process.js';
 import { bytesOf, SPEECH_RATE } from '@switchyard/engine-api/audio/pcm.js';
 import { Resampler } from './resampler.js';
 import { WorkLine } from './work-line.js';
@@ -100,30 +100,14 @@ function rawEncoder(
 
 // The two probing flags stand before -i, or ffmpeg holds the first 2.1 s
 // back (ENGINES "ffmpeg").
-const INPUT = [
-  '-probesize',
-  '32',
-  '-analyzeduration',
-  '0',
-  '-f',
-  's16le',
-  '-ar',
-  String(SPEECH_RATE),
-  '-ac',
-  '1',
-  '-i',
-  'pipe:0',
-  '-threads',
-  '1',
-];
+const INPUT = `-probesize 32 -analyzeduration 0 -f s16le -ar ${SPEECH_RATE} -ac 1 -i pipe:0 -threads 1`;
 
-const OUTPUT: Readonly<Record<Exclude<SpeechFormat, 'wav' | 'pcm'>, readonly string[]>> =
-  {
-    mp3: ['-c:a', 'libmp3lame', '-b:a', '64k', '-write_xing', '0', '-f', 'mp3'],
-    opus: ['-c:a', 'libopus', '-b:a', '32k', '-page_duration', '20000', '-f', 'ogg'],
-    aac: ['-c:a', 'aac', '-f', 'adts'],
-    flac: ['-c:a', 'flac', '-f', 'flac'],
-  };
+const OUTPUT: Readonly<Record<Exclude<SpeechFormat, 'wav' | 'pcm'>, string>> = {
+  mp3: '-c:a libmp3lame -b:a 64k -write_xing 0 -f mp3',
+  opus: '-c:a libopus -b:a 32k -page_duration 20000 -f ogg',
+  aac: '-c:a aac -f adts',
+  flac: '-c:a flac -f flac',
+};
 
 /**
  * One ffmpeg per speech, started in the preparation stage so that the device never
@@ -133,14 +117,13 @@ function ffmpegEncoder(
   format: keyof typeof OUTPUT,
   { signal, onBytes }: EncoderOptions,
 ): SpeechEncoder {
-  const args = [...INPUT, ...OUTPUT[format], '-flush_packets', '1', 'pipe:1'];
-  const { child, ended } = startFfmpeg(args, ['pipe', 'pipe', 'pipe'], signal);
+  const args = `${INPUT} ${OUTPUT[format]} -flush_packets 1 pipe:1`;
+  const { child, ended, complaint } = startFfmpeg(args, ['pipe', 'pipe', 'pipe'], signal);
   const input = child.stdin!;
   // A broken pipe shows in the exit code, with ffmpeg's own reason; without a listener
   // it would end this process.
   input.on('error', () => undefined);
   child.stdout!.on('data', onBytes);
-  const complaint = boundedText(child.stderr!);
   return {
     write: samples =>
       signal.aborted

@@ -8,7 +8,7 @@ const MAX_CHARACTERS = 4096;
 /**
  * Reads a child's stderr to the end, so that it never blocks, and keeps its beginning.
  */
-export function boundedText(stream: Readable): () => string {
+function boundedText(stream: Readable): () => string {
   let text = '';
   stream.setEncoding('utf8');
   stream.on('data', (piece: string) => {
@@ -17,7 +17,7 @@ export function boundedText(stream: Readable): () => string {
   return () => text;
 }
 
-const QUIET = ['-hide_banner', '-loglevel', 'error', '-nostdin'];
+const QUIET = '-hide_banner -loglevel error -nostdin';
 
 /**
  * What to say where ffmpeg is not installed; the worker itself is healthy, so this
@@ -48,23 +48,21 @@ const NOT_FOUND = 127;
 
 /**
  * Starts ffmpeg in the group of this process; killed when `signal` aborts. `ended` tells
- * how it went, when its streams are closed, and never rejects.
+ * how it went, when its streams are closed, and never rejects; `complaint`, what it wrote
+ * to stderr so far.
  *
  * One process per item: 48 ms of the usual 64 is its start (ENGINES "ffmpeg"), paid in
  * parallel and off the event loop.
+ * @param args as on a command line, each without spaces
  */
-export function startFfmpeg(
-  args: readonly string[],
-  stdio: StdioOptions,
-  signal: AbortSignal,
-) {
+export function startFfmpeg(args: string, stdio: StdioOptions, signal: AbortSignal) {
   const [shell, ...command] = BOUNDED;
-  const child = spawn(shell, [...command, ...QUIET, ...args], { stdio });
+  const child = spawn(shell, [...command, ...`${QUIET} ${args}`.split(' ')], { stdio });
   const kill = (): void => void child.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });
   if (signal.aborted) kill();
   const ended = exitOf(child).finally(() => signal.removeEventListener('abort', kill));
-  return { child, ended };
+  return { child, ended, complaint: boundedText(child.stderr!) };
 }
 
 /** Its exit code, or the error of its start. */

@@ -198,7 +198,8 @@ export class LongTranscriptionService {
   async transcribe(
     call: TranscribeCallFields,
     file: ReceivedFile,
-    { signal, sink }: { readonly signal: AbortSignal; readonly sink?: SegmentSink },
+    signal: AbortSignal,
+    sink?: SegmentSink,
   ): Promise<TranscriptAnswer> {
     if (file.size === 0)
       throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });

@@ -19,7 +19,7 @@ import { BatchJournal } from './batch-journal.js';
 import { MicroBatcher } from './micro-batcher.js';
 
 /** Receives the stream of one speech in order: header, audio, done. */
-type ChunkSink = (message: SpeechMessage) => void;
+export type ChunkSink = (message: SpeechMessage) => void;
 
 /**
  * Speech: the device only synthesises. Encoders start in the preparation stage and finish

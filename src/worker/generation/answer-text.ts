@@ -30,7 +30,7 @@ export interface PlacedToken {
 }
 
 /** A part of an answer that can be shown, and the tokens whose text begins in it. */
-export interface Piece {
+interface Piece {
   readonly text: string;
   readonly tokens: readonly PlacedToken[];
 }

@@ -1,5 +1,5 @@
 import { type GenerationEnd } from '@switchyard/engine-api/generation-request.js';
-import { AnswerText, type Piece, type PlacedToken } from './answer-text.js';
+import { AnswerText, type PlacedToken } from './answer-text.js';
 import { type LiveSequence } from './sequence-events.js';
 import {
   type Drawn,
@@ -130,7 +130,10 @@ export class Choice implements LiveSequence {
     this.options.listener.said(this, said);
   }
 
-  #withCalls({ text: drawn, tokens }: Piece, last: boolean): ChoiceOutput {
+  #withCalls(
+    { text: drawn, tokens }: ReturnType<AnswerText['take']>,
+    last: boolean,
+  ): ChoiceOutput {
     const part = last ? this.#reader.flush(drawn) : this.#reader.take(drawn);
     const { content: text, reasoning, calls } = part;
     return {

@@ -50,7 +50,7 @@ export class UploadService {
       sent.add(() => conversation.send(message));
     };
     const { transcript, execution } = await this.long
-      .transcribe(start, file, { signal, sink })
+      .transcribe(start, file, signal, sink)
       .catch((error: unknown) => {
         throw byUrl ? aboutUrl(error) : error;
       });

@@ -35,12 +35,11 @@ const LEEWAY_MS = 30_000;
 
 /**
  * Jobs of the model's queue, one at a time, locked and parsed; one that cannot be read
- * becomes a dead letter. It waits by `BZPOPMIN` on BullMQ's marker
- * key, on a connection of its own, so that nothing is polled. Redis checks its timeouts
- * ten times a second, so short waits and abandoned ones are ended by `CLIENT UNBLOCK`.
- * After an arrival it must take from the queue: the marker is gone, and taking a job
- * restores it. An error ends the wait but keeps what was collected; the loop asks for it
- * (`takeError`).
+ * becomes a dead letter. It waits by `BZPOPMIN` on BullMQ's marker key, on a connection of
+ * its own, so that nothing is polled. Redis checks its timeouts ten times a second, so
+ * short waits and abandoned ones are ended by `CLIENT UNBLOCK`. After an arrival it must
+ * take from the queue: the marker is gone, and taking a job restores it. An error ends the
+ * wait but keeps what was collected; the loop asks for it (`takeError`).
  */
 @Injectable()
 export class PullFeed {

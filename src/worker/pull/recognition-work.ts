@@ -73,7 +73,7 @@ export class RecognitionWork extends JobWork {
     await using file = await this.#file(audio, signal);
     try {
       const call = { ...fields, audio: Buffer.alloc(0) };
-      return await this.long.transcribe(call, file, { signal });
+      return await this.long.transcribe(call, file, signal);
     } catch (error) {
       throw 'url' in audio ? aboutUrl(error) : error;
     }
