@@ -62,9 +62,11 @@ export function loadConfig(
   readSettings(directory, environment[CONFIG_FILE_VARIABLE], sources);
   takeEnvironment(environment, sources);
   const settings = effective(sources);
-  const models = options.modelsFile
-    ? modelsIn(directory, options.modelsFile, askEngine)
-    : configuredModels(directory, settings, askEngine);
+  const { modelsFile } = options;
+  const models =
+    modelsFile === undefined
+      ? configuredModels(directory, settings, askEngine)
+      : modelsIn(directory, modelsFile, askEngine);
   protectSecrets(
     [...sources].flatMap(([path, { value }]) =>
       isSecretSetting(path) ? [String(value)] : [],
