@@ -67,11 +67,8 @@ export function loadConfig(
     modelsFile === undefined
       ? configuredModels(directory, settings, askEngine)
       : modelsIn(directory, modelsFile, askEngine);
-  protectSecrets(
-    [...sources].flatMap(([path, { value }]) =>
-      isSecretSetting(path) ? [String(value)] : [],
-    ),
-  );
+  for (const [path, { value }] of sources)
+    if (isSecretSetting(path)) protectSecrets([String(value)]);
   const problems = [
     ...sources.problems,
     ...crossProblems(settings, sources, directory),
