@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Global, Module } from '@nestjs/common';
-import { requiresKeys, Settings } from '../config/settings.js';
+import { Settings } from '../config/settings.js';
 import { DatabaseModule } from '../database/database.module.js';
 import { Authenticator } from './authenticator.js';
 import { ShortLivedTokens, TOKEN_SECRET, tokenSecret } from './short-lived-tokens.js';
@@ -15,17 +15,7 @@ import { OriginGuard } from './origin-guard.js';
   providers: [
     StoredKeys,
     KeyIssuer,
-    {
-      provide: KeyRing,
-      inject: [Settings, StoredKeys],
-      useFactory: (settings: Settings, stored: StoredKeys) =>
-        new KeyRing(settings.auth.keysFile, {
-          required: requiresKeys(settings),
-          key: settings.auth.key,
-          stored,
-          anonymous: settings.auth.allowAnonymous,
-        }),
-    },
+    KeyRing,
     {
       provide: TOKEN_SECRET,
       inject: [Settings],

@@ -12,7 +12,8 @@ import { ANYBODY } from './principal.js';
 
 describe('a server that asks for no keys', () => {
   const tokens = new ShortLivedTokens(randomBytes(32));
-  const authenticator = new Authenticator(new KeyRing(''), tokens, settingsFrom({}));
+  const settings = settingsFrom({});
+  const authenticator = new Authenticator(new KeyRing(settings), tokens, settings);
 
   it('takes everybody for anybody, whatever they show', () => {
     const stranger = internalTokens(new ShortLivedTokens(randomBytes(32)))('default');

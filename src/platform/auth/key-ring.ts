@@ -6,6 +6,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
   type OnModuleInit,
+  Optional,
 } from '@nestjs/common';
 import { EMPTY, merge, type Observable, Subject } from 'rxjs';
 import { type StoredKey } from '../../core/access/stored-key.js';
@@ -14,6 +15,7 @@ import { LIMIT_NAMES, type Limits } from '../../core/limits/limit-rules.js';
 import { MAX_TENANT_WEIGHT } from '../../core/order/account.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
 import { snakeCase } from '../config/model-spec.js';
+import { requiresKeys, Settings } from '../config/settings.js';
 import { KeyStore } from '../database/key-store.js';
 import {
   type ApiKeyEntry,
@@ -260,50 +262,44 @@ export const KEY_STATES = ['required', 'not_required', 'ignored'] as const;
  * unreadable or wrong changes nothing and is logged; a server must not lock out all
  * clients over a typing error.
  */
+@Injectable()
 export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(KeyRing.name);
   readonly #changed = new Subject<void>();
   readonly #reload = () => this.reload();
-  readonly #nowMs: () => number;
+  readonly #path: string;
+  readonly #isRequired: boolean;
   #entries: readonly ApiKeyEntry[];
   #held: HeldKeys;
 
   /** After every change of keys. */
   readonly changed$: Observable<void>;
 
-  /** @param path '' for no file. @throws ConfigError for a file that cannot be used */
+  /** @throws ConfigError for a file that cannot be used */
   constructor(
-    private readonly path: string,
-    private readonly options: {
-      /** Keys are asked for, also without a file. */
-      readonly required?: boolean;
-      /** `auth.key`; '' for none. */
-      readonly key?: string;
-      readonly stored?: StoredKeys;
-      /** `auth.allow_anonymous`: the keys of the database have no effect. */
-      readonly anonymous?: boolean;
-      readonly nowMs?: () => number;
-    } = {},
+    private readonly settings: Settings,
+    @Optional() private readonly stored?: StoredKeys,
   ) {
-    this.#nowMs = options.nowMs ?? Date.now;
-    this.#entries = path === '' ? entriesOf(options.key) : readKeysFile(path);
+    const { keysFile, key } = settings.auth;
+    this.#path = keysFile;
+    this.#isRequired = requiresKeys(settings);
+    this.#entries = keysFile === '' ? entriesOf(key) : readKeysFile(keysFile);
     this.#held = new HeldKeys(this.#entries);
-    this.changed$ = merge(this.#changed, options.stored?.changed$ ?? EMPTY);
+    this.changed$ = merge(this.#changed, stored?.changed$ ?? EMPTY);
   }
 
   /**
    * False: no keys are required, every client may do everything. The first key of the
-   * database makes it true.
+   * database makes it true, unless `auth.allow_anonymous` gives its keys no effect.
    */
   get enabled(): boolean {
-    const { required, anonymous, stored } = this.options;
-    if (this.path !== '' || this.#entries.length > 0 || required) return true;
-    return !anonymous && (stored?.everMade ?? false);
+    if (this.#isRequired) return true;
+    return !this.settings.auth.allowAnonymous && (this.stored?.everMade ?? false);
   }
 
   get state(): (typeof KEY_STATES)[number] {
     if (this.enabled) return 'required';
-    return this.options.anonymous ? 'ignored' : 'not_required';
+    return this.settings.auth.allowAnonymous ? 'ignored' : 'not_required';
   }
 
   /** The keys of the file or the setting, which are changed there only. */
@@ -316,17 +312,17 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     const digest = keyDigest(token);
     const inFile = this.#held.find(digest);
     if (inFile) return inFile.principal;
-    const key = this.options.stored?.held.find(digest);
+    const key = this.stored?.held.find(digest);
     if (!key) return undefined;
-    if (isExpired(key, this.#nowMs())) throw expired(key);
-    this.options.stored?.markUsed(key.principal.keyId);
+    if (isExpired(key, Date.now())) throw expired(key);
+    this.stored?.markUsed(key.principal.keyId);
     return key.principal;
   }
 
   /** False once the key of that id was withdrawn or has expired. */
   has(keyId: string): boolean {
     const key = this.#get(keyId);
-    return key !== undefined && !isExpired(key, this.#nowMs());
+    return key !== undefined && !isExpired(key, Date.now());
   }
 
   /** What was set for this key alone, in place of `limits.*`. */
@@ -339,25 +335,25 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
     return Math.max(
       1,
       this.#held.weights.get(tenant) ?? 1,
-      this.options.stored?.held.weights.get(tenant) ?? 1,
+      this.stored?.held.weights.get(tenant) ?? 1,
     );
   }
 
   onModuleInit(): void {
-    if (this.path === '') return;
-    watchFile(this.path, { interval: FILE_POLL_MS, persistent: false }, this.#onStat);
+    if (this.#path === '') return;
+    watchFile(this.#path, { interval: FILE_POLL_MS, persistent: false }, this.#onStat);
     process.on('SIGHUP', this.#reload);
   }
 
   onApplicationShutdown(): void {
-    unwatchFile(this.path, this.#onStat);
+    unwatchFile(this.#path, this.#onStat);
     process.off('SIGHUP', this.#reload);
     this.#changed.complete();
   }
 
   reload(): void {
     try {
-      this.#entries = readKeysFile(this.path);
+      this.#entries = readKeysFile(this.#path);
       this.#held = new HeldKeys(this.#entries);
       this.#logger.log({ keys: this.#held.size }, 'keys read again');
       this.#changed.next();
@@ -370,7 +366,7 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   }
 
   #get(keyId: string) {
-    return this.#held.get(keyId) ?? this.options.stored?.held.get(keyId);
+    return this.#held.get(keyId) ?? this.stored?.held.get(keyId);
   }
 
   readonly #onStat = (now: Stats, before: Stats) => {
@@ -378,7 +374,7 @@ export class KeyRing implements OnModuleInit, OnApplicationShutdown {
   };
 }
 
-function entriesOf(key = ''): readonly ApiKeyEntry[] {
+function entriesOf(key: string): readonly ApiKeyEntry[] {
   if (key === '') return [];
   const owner = { id: SETTING_KEY_ID, tenant: DEFAULT_TENANT, scopes: KEY_SCOPES };
   return [{ ...owner, sha256: keyDigest(key) }];

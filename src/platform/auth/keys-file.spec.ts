@@ -2,10 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { settingsFrom } from '../config/settings.js';
 import { ConfigError } from '../config/yaml-file.js';
 import { addApiKey, readKeysFile, keyDigest } from './keys-file.js';
 import { KeyRing } from './key-ring.js';
 
+const ringOf = (path: string) => new KeyRing(settingsFrom({ 'auth.keys_file': path }));
 const HASH = keyDigest('sk-any');
 
 describe('the keys file', () => {
@@ -66,7 +68,7 @@ describe('the keys file', () => {
     const limits = { requests_per_minute: 60, requests_per_day: 9 };
     const { entry } = addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits });
     expect(readKeysFile(path)).toEqual([entry]);
-    expect(new KeyRing(path).limitsOf(entry.id)).toEqual({
+    expect(ringOf(path).limitsOf(entry.id)).toEqual({
       requestsPerMinute: 60,
       requestsPerDay: 9,
     });
@@ -93,16 +95,15 @@ describe('the keys file', () => {
     const add = (ms: number) =>
       addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits: limits(ms) });
     const { key, entry } = add(5000);
-    const ring = new KeyRing(path);
+    const ring = ringOf(path);
     expect(ring.find(key)?.terms?.maxDeadlineMs).toBe(5000);
     expect(ring.limitsOf(entry.id)).toBeUndefined();
     expect(() => add(0)).toThrow('from 1 to 1e9; leave out what is not limited');
   });
 
   it('gives a tenant the largest weight of its keys, 1 to 1000, and follows the file', () => {
-    const ring = new KeyRing(
-      (addApiKey(path, { tenant: 'acme', scopes: ['inference'] }), path),
-    );
+    addApiKey(path, { tenant: 'acme', scopes: ['inference'] });
+    const ring = ringOf(path);
     expect([ring.weightOf('acme'), ring.weightOf('unknown')]).toEqual([1, 1]);
     for (const weight of [3, 2])
       addApiKey(path, { tenant: 'acme', scopes: ['inference'], limits: { weight } });

@@ -12,7 +12,7 @@ const guard = (
   keyless = true,
 ) =>
   new OriginGuard(
-    new KeyRing('', { required: !keyless }),
+    new KeyRing(settingsFrom({ 'auth.required': !keyless })),
     settingsFrom({ 'server.cors_origins': cors, ...values }),
   );
 

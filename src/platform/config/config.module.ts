@@ -46,18 +46,17 @@ export class ModelList {
    * with every problem of it
    */
   reload(): ModelChanges {
-    const [before, after] = [[...this.#current], this.read()];
-    const was = (id: string) => before.find(model => model.id === id);
+    const before = new Map(this.#current.map(model => [model.id, model]));
+    const after = new Map(this.read().map(model => [model.id, model]));
+    const ids = [...after.keys()];
     const changes = {
-      added: after.filter(({ id }) => !was(id)).map(({ id }) => id),
-      changed: after
-        .filter(model => differs(was(model.id) ?? model, model))
-        .map(({ id }) => id),
-      removed: before
-        .filter(({ id }) => !after.some(model => model.id === id))
-        .map(({ id }) => id),
+      added: ids.filter(id => !before.has(id)),
+      changed: ids.filter(
+        id => before.has(id) && differs(before.get(id)!, after.get(id)!),
+      ),
+      removed: [...before.keys()].filter(id => !after.has(id)),
     };
-    this.#current.splice(0, Infinity, ...after);
+    this.#current.splice(0, Infinity, ...after.values());
     this.#changes.next(changes);
     return changes;
   }

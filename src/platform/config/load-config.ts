@@ -62,14 +62,13 @@ export function loadConfig(
   readSettings(directory, environment[CONFIG_FILE_VARIABLE], sources);
   takeEnvironment(environment, sources);
   const settings = effective(sources);
-  const models = options.modelsFile
-    ? modelsIn(directory, options.modelsFile, askEngine)
-    : configuredModels(directory, settings, askEngine);
-  protectSecrets(
-    [...sources].flatMap(([path, { value }]) =>
-      isSecretSetting(path) ? [String(value)] : [],
-    ),
-  );
+  const { modelsFile } = options;
+  const models =
+    modelsFile === undefined
+      ? configuredModels(directory, settings, askEngine)
+      : modelsIn(directory, modelsFile, askEngine);
+  for (const [path, { value }] of sources)
+    if (isSecretSetting(path)) protectSecrets([String(value)]);
   const problems = [
     ...sources.problems,
     ...crossProblems(settings, sources, directory),

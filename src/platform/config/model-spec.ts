@@ -83,21 +83,19 @@ export interface ReplicaSpec {
 
 /** Files are read when the model is loaded. */
 export interface RemoteSpec {
-  readonly tls?: RemoteTls;
+  /** An empty one: TLS with the certificate authorities that Node knows. */
+  readonly tls?: {
+    readonly caFile?: string;
+    /** Certificate of this gateway, for workers that ask for one; always with `keyFile`. */
+    readonly certFile?: string;
+    readonly keyFile?: string;
+    /**
+     * The name in the workers' certificate, when it is not the host they are reached by.
+     */
+    readonly serverName?: string;
+  };
   /** Holds the bearer token that the workers demand. */
   readonly tokenFile?: string;
-}
-
-/** An empty one: TLS with the certificate authorities that Node knows. */
-export interface RemoteTls {
-  readonly caFile?: string;
-  /** Certificate of this gateway, for workers that ask for one; always with `keyFile`. */
-  readonly certFile?: string;
-  readonly keyFile?: string;
-  /**
-   * The name in the workers' certificate, when it is not the host they are reached by.
-   */
-  readonly serverName?: string;
 }
 
 /**

@@ -58,15 +58,9 @@ export class FileStore extends DatabaseStore {
     jobId: string,
     page: { after?: string; limit: number },
   ): Promise<readonly string[]> {
-    const rows = await this.db
-      .selectFrom('files')
-      .select('id')
-      .where('batch_id', '=', jobId)
-      .$if(page.after !== undefined, query => query.where('id', '>', page.after!))
-      .orderBy('id')
-      .limit(page.limit)
-      .execute();
-    return rows.map(({ id }) => id);
+    const rows = this.db.selectFrom('files').select('id').where('batch_id', '=', jobId);
+    const { data } = await pageOf(rows, { order: 'asc', ...page }, ({ id }) => id);
+    return data;
   }
 
   /** Removes files that the batch made; none when that epoch does not hold the batch any more. */

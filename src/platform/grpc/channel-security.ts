@@ -5,7 +5,7 @@ import {
   InterceptingCall,
   type Interceptor,
 } from '@grpc/grpc-js';
-import type { RemoteSpec, RemoteTls } from '../config/model-spec.js';
+import { type RemoteSpec } from '../config/model-spec.js';
 
 /**
  * How the connections to a model's workers are protected; created each time the
@@ -40,7 +40,7 @@ export const knownAs = (
   host: string | undefined,
 ): ChannelSecurity => ({ ...security, serverName: security.serverName ?? host });
 
-function tlsCredentials({ caFile, certFile, keyFile }: RemoteTls) {
+function tlsCredentials({ caFile, certFile, keyFile }: NonNullable<RemoteSpec['tls']>) {
   const read = (file: string | undefined): Buffer | null =>
     file === undefined ? null : readFileSync(file);
   return credentials.createSsl(read(caFile), read(keyFile), read(certFile));

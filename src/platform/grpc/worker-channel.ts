@@ -151,15 +151,7 @@ export class WorkerChannel {
   control(
     kind: ModelKind,
   ): SpeechToTextClient | TextToSpeechClient | TextGenerationClient {
-    switch (kind) {
-      case 'stt':
-        return this.stt;
-      case 'tts':
-        return this.tts;
-      case 'llm':
-      case 'embedding':
-        return this.text;
-    }
+    return kind === 'stt' || kind === 'tts' ? this[kind] : this.text;
   }
 
   /**

@@ -17,15 +17,6 @@ import { type MetricDefinition, type MetricName, METRICS } from './registry.js';
  */
 const READ_MS = 500;
 
-/**
- * How a gauge is read at every scrape: from its source, never counted up and down (D-10).
- */
-interface GaugeReader<A extends unknown[] = never[]> {
-  readonly inject: readonly InjectionToken[];
-  /** The gauge comes empty; set one value per label combination that exists now. */
-  collect(gauge: Gauge, ...sources: A): void | Promise<void>;
-}
-
 /** Each application makes its own metric, in place of one of a closed application. */
 function optionsOf(name: MetricName) {
   register.removeSingleMetric(name);
@@ -52,10 +43,17 @@ export const counterMetric = (name: MetricName): Counter =>
 export const histogramMetric = (name: MetricName): Histogram =>
   countingMetric(name) as Histogram;
 
-/** Nest provider of a gauge of the table, and the reader that fills it. */
+/**
+ * Nest provider of a gauge of the table, which is read at every scrape from its source,
+ * never counted up and down (D-10).
+ */
 export function metricProvider<A extends unknown[]>(
   name: MetricName,
-  reader: GaugeReader<A>,
+  reader: {
+    readonly inject: readonly InjectionToken[];
+    /** The gauge comes empty; set one value per label combination that exists now. */
+    collect(gauge: Gauge, ...sources: A): void | Promise<void>;
+  },
 ): Provider {
   if (METRICS[name].type !== 'gauge') throw readerError(name);
   const useFactory = (...sources: A) =>

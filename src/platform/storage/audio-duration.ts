@@ -36,12 +36,6 @@ function wavSeconds({ head, size }: SpooledUpload): number | undefined {
   return undefined;
 }
 
-interface AudioDuration {
-  readonly seconds: number;
-  /** False when the headers do not say and it was estimated from the size. */
-  readonly known: boolean;
-}
-
 /**
  * Headers only (D-12): never scans the file for frames, never reads tags behind the audio
  * or cover pictures.
@@ -66,11 +60,12 @@ const LEAST_BYTES_PER_S = 500;
  * Seconds of audio of an upload, for the inference deadline. Costs microseconds for WAV
  * and well under a millisecond for most others. What is no audio at all gets a guess: the
  * worker, which decodes, answers `invalid_audio`.
+ * @returns `known`: false when the headers do not say and it was estimated from the size
  */
 export async function audioDuration(
   upload: SpooledUpload,
   filename: string,
-): Promise<AudioDuration> {
+): Promise<{ readonly seconds: number; readonly known: boolean }> {
   const seconds = wavSeconds(upload) ?? (await headerSeconds(upload, filename));
   if (seconds === undefined)
     return { seconds: upload.size / GUESSED_BYTES_PER_S, known: false };

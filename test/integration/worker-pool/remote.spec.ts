@@ -3,10 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
-import {
-  type RemoteSpec,
-  type RemoteTls,
-} from '../../../src/platform/config/model-spec.js';
+import { type RemoteSpec } from '../../../src/platform/config/model-spec.js';
 import { leftover } from '../../support/leftovers.js';
 import { NodeProcess } from '../../support/node-process.js';
 import {
@@ -28,7 +25,7 @@ describe('a remote worker with TLS, client certificates and a token', () => {
   let worker: NodeProcess;
   let address: string;
   let certificates: TestCertificates;
-  let gateway: Pick<RemoteTls, 'certFile' | 'keyFile'>;
+  let gateway: Pick<NonNullable<RemoteSpec['tls']>, 'certFile' | 'keyFile'>;
   let pool: WorkerPoolService;
 
   const file = (name: string) => join(folder, name);
