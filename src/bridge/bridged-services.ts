@@ -27,14 +27,7 @@ import {
   isDiarizedBeside,
   recognisedWithSpeakers,
 } from '../worker/execution/speaker-naming.js';
-import {
-  type ChunkSink,
-  SynthesisService,
-} from '../worker/execution/synthesis.service.js';
-import {
-  type SegmentSink,
-  type TranscriptAnswer,
-} from '../worker/execution/transcript-stitcher.js';
+import { SynthesisService } from '../worker/execution/synthesis.service.js';
 import {
   SHORT_FILE_S,
   RecognitionService,

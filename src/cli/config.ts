@@ -1,5 +1,3 @@
-import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { jsonSchema } from '../contracts/schema/rules.js';
 import { isSecretSetting } from '../platform/config/setting-source.js';
 import { loadConfig } from '../platform/config/load-config.js';
 import { replicaSpecs } from '../platform/config/model-spec.js';

@@ -1,3 +1,4 @@
+import { type WireSampling } from '../protocol.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as LlamaPackage from 'node-llama-cpp';
 import { type ChildSettings } from '../options.js';
@@ -60,6 +61,19 @@ export interface DrawConfig {
   readonly biases?: { readonly tokens: Uint32Array; readonly values: Float32Array };
   /** Of `grammarState`. */
   readonly grammar?: unknown;
+}
+
+/** Undefined: there are none. @param tokens the answer so far */
+export function penaltiesOf(
+  {
+    repeatPenalty: repeat,
+    frequencyPenalty: frequency,
+    presencePenalty: presence,
+  }: WireSampling,
+  tokens: Uint32Array,
+): DrawConfig['penalties'] {
+  if (repeat === 1 && frequency === 0 && presence === 0) return undefined;
+  return { repeat, frequency, presence, tokens };
 }
 
 /** `place`: of the logits, in the batch. */

@@ -4,7 +4,12 @@ import {
   type StepFrame,
   type WireSampling,
 } from '../protocol.js';
-import { type Decoding, type DrawConfig, type NativeSampler } from './library.js';
+import {
+  type Decoding,
+  type DrawConfig,
+  type NativeSampler,
+  penaltiesOf,
+} from './library.js';
 
 /**
  * As many samplers as draws are under way at the same time. Each has a buffer as
@@ -125,20 +130,10 @@ export class SequenceDrawer {
       temperature,
       seed: temperature > 0 ? seedAt(sampling.seed, position) : 0,
       ...(temperature > 0 && cutsOf(sampling)),
-      penalties: this.#penalties(sampling),
+      penalties: penaltiesOf(sampling, this.#answer.subarray(0, this.#length)),
       biases: biasTokens && biasValues && { tokens: biasTokens, values: biasValues },
       grammar: this.#grammarState?.native,
     };
-  }
-
-  #penalties({
-    repeatPenalty: repeat,
-    frequencyPenalty: frequency,
-    presencePenalty: presence,
-  }: WireSampling): DrawConfig['penalties'] {
-    if (repeat === 1 && frequency === 0 && presence === 0) return undefined;
-    const tokens = this.#answer.subarray(0, this.#length);
-    return { repeat, frequency, presence, tokens };
   }
 
   #keep(token: number): void {

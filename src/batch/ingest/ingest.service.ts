@@ -1,7 +1,7 @@
 import { type FileHandle, open, readFile, rename } from 'node:fs/promises';
 import { Injectable, Logger } from '@nestjs/common';
-import { type BatchJob, type JobProblem } from '../../core/jobs/batch-job.js';
-import { BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
+import { type JobProblem } from '../../core/jobs/batch-job.js';
+import { BlobStore } from '../../core/jobs/job.ports.js';
 import { compareEntries, encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { Settings } from '../../platform/config/settings.js';
 import { FileStore } from '../../platform/database/file-store.js';

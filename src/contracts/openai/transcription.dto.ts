@@ -1,4 +1,5 @@
 import { ApiExtraModels, getSchemaPath } from '@nestjs/swagger';
+import { type TranscriptionParams } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   choiceOf,
   commaSeparated,
@@ -144,3 +145,17 @@ export class TranscriptionDto extends TranslationDto {
   })
   keywords: string[] = [];
 }
+
+/** What it asks of a worker; voices and the cutting of long audio are read apart. */
+export const transcriptionParams = (
+  dto: TranscriptionDto,
+): Omit<TranscriptionParams, 'knownSpeakers' | 'chunking'> => ({
+  task: 'transcribe',
+  language: dto.language ?? '',
+  prompt: dto.prompt,
+  temperature: dto.temperature,
+  wordTimestamps: dto.timestamp_granularities?.includes('word') ?? false,
+  logprobs: dto.include.includes('logprobs'),
+  diarize: dto.response_format === 'diarized_json',
+  hotWords: [...new Set([...dto.hot_words, ...dto.keywords])],
+});

@@ -18,6 +18,7 @@ import {
 } from '../../contracts/openai/field-types.js';
 import {
   TranscriptionDto,
+  transcriptionParams,
   ServerVadDto,
 } from '../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../contracts/openai/translation.dto.js';
@@ -189,11 +190,16 @@ export function parseTranscription(
   const { language, ignored: languages } = chosenLanguage(model, sent);
   const ignored = [...unusable, ...languages];
   const dto = { ...withDefaults(sent, unusable, TranscriptionDto), language };
+  const chunking = chunkingStrategy(dto.chunking_strategy);
   return {
     model,
     tier: dto.service_tier,
     ignored,
-    params: transcriptionParams(dto),
+    params: {
+      ...transcriptionParams(dto),
+      knownSpeakers: knownSpeakers(dto),
+      ...(chunking && { chunking }),
+    },
     answer: {
       task: 'transcribe',
       format: dto.response_format,
@@ -205,22 +211,6 @@ export function parseTranscription(
       model,
       dto.language === undefined ? model.languages : [dto.language],
     ),
-  };
-}
-
-function transcriptionParams(dto: TranscriptionDto): TranscriptionParams {
-  const chunking = chunkingStrategy(dto.chunking_strategy);
-  return {
-    task: 'transcribe',
-    language: dto.language ?? '',
-    prompt: dto.prompt,
-    temperature: dto.temperature,
-    wordTimestamps: dto.timestamp_granularities?.includes('word') ?? false,
-    logprobs: dto.include.includes('logprobs'),
-    diarize: dto.response_format === 'diarized_json',
-    hotWords: [...new Set([...dto.hot_words, ...dto.keywords])],
-    knownSpeakers: knownSpeakers(dto),
-    ...(chunking && { chunking }),
   };
 }
 

@@ -1,11 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { OpenDatabase } from '../../platform/database/open-database.js';
-import {
-  DependencyMonitor,
-  type DependencyName,
-  type DependencyState,
-} from '../../platform/dependencies/dependency-monitor.js';
+import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { IntakeGate } from '../http/intake-gate.js';
 import { EmbeddedProcessor } from '../jobs/processor/embedded-processor.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';

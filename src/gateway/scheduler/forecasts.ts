@@ -21,7 +21,6 @@ import { type RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { countAhead } from '../../core/forecast/decision-log.js';
 import { ModelForecast } from '../../core/forecast/model-forecast.js';
-import { type TrackedRequest } from './tracked-request.js';
 
 /** Of the time that a place in a shared queue takes at the recent rate. */
 const DRAIN_P90 = 2;

@@ -1,5 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
-import { type EventOf } from '../../core/dispatch/dispatch-event.js';
+import { Logger } from '@nestjs/common';
 import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import { ERROR_REGISTRY } from '../../contracts/errors/error-registry.js';
 import { type DispatchEventBus } from '../../platform/events/events.module.js';

@@ -1,4 +1,4 @@
-import { type AddressInfo, type Server } from 'node:net';
+import { type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import {
   type BeforeApplicationShutdown,
