@@ -96,7 +96,10 @@ module.exports = {
       name: 'core-is-pure',
       comment:
         'core imports rxjs, itself and the pure part of engine-api: no Nest, gRPC, Fastify, Node modules.',
-      from: { path: '^(src/core/|packages/engine-api/[^/]+$)', pathNot: '\\.spec\\.ts$' },
+      from: {
+        path: '^(src/core/|packages/engine-api/[^/]+$)',
+        pathNot: '\\.spec\\.ts$',
+      },
       to: {
         pathNot: [
           '^src/core/',
@@ -137,7 +140,10 @@ module.exports = {
     {
       name: 'platform-imports-core-and-contracts',
       from: { path: '^src/platform/' },
-      to: { path: '^src/', pathNot: ['^src/platform/', '^src/core/', '^src/contracts/'] },
+      to: {
+        path: '^src/',
+        pathNot: ['^src/platform/', '^src/core/', '^src/contracts/'],
+      },
     },
     {
       name: 'areas-never-import-one-another',
@@ -184,7 +190,10 @@ module.exports = {
     ...batchLayers.map(([name, below]) => ({
       name: `batch-${name}-imports-lower-folders-only`,
       from: { path: `^src/batch/${name}/`, pathNot: '\\.spec\\.ts$' },
-      to: { path: '^src/batch/', pathNot: `^src/batch/(${[name, ...below].join('|')})/` },
+      to: {
+        path: '^src/batch/',
+        pathNot: `^src/batch/(${[name, ...below].join('|')})/`,
+      },
     })),
     ...workerLayers.map(([name, below]) => ({
       name: `worker-${name}-imports-lower-folders-only`,

@@ -8,7 +8,11 @@ const headers = {
   authorization: `Bearer ${apiKey}`,
   'content-type': 'application/json',
 };
-const body = JSON.stringify({ model: 'tts-1', voice: 'alloy', input: 'Once is enough.' });
+const body = JSON.stringify({
+  model: 'tts-1',
+  voice: 'alloy',
+  input: 'Once is enough.',
+});
 const post = more =>
   fetch(`${base}/v1/audio/speech`, {
     method: 'POST',

@@ -138,7 +138,11 @@ function runOne(file) {
 async function describeCommit() {
   const head = await command('git', ['rev-parse', '--short', 'HEAD']);
   if (head.code !== 0) return 'unknown';
-  const changed = await command('git', ['status', '--porcelain', '--untracked-files=no']);
+  const changed = await command('git', [
+    'status',
+    '--porcelain',
+    '--untracked-files=no',
+  ]);
   return head.output.trim() + (changed.output.trim() ? '+' : '');
 }
 

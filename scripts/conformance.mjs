@@ -76,7 +76,10 @@ async function demandSuccess(problem, running) {
 /** What one module alone needs is installed if that is the one to run. */
 async function virtualEnvironment(folder, only) {
   const venv = join(folder, 'venv');
-  doing('Python SDK', 'a virtual environment with the openai package and workers/python');
+  doing(
+    'Python SDK',
+    'a virtual environment with the openai package and workers/python',
+  );
   const python = join(venv, 'bin', 'python');
   const own = suite('python', `${only}-requirements.txt`);
   const requirements = [

@@ -60,7 +60,8 @@ export class GatewayProcess {
 
   #ended(resolve, code) {
     this.#stopping.abort();
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, this.#stop);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+      process.off(signal, this.#stop);
     if (code === 0) say('Stopped.');
     else warn(`The gateway ended with code ${code}.`);
     resolve(code);

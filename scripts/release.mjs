@@ -80,7 +80,13 @@ if (import.meta.filename === process.argv[1]) {
     await check(version);
     const archive = await pack();
     if (values.tag)
-      await git('tag', '--annotate', `v${version}`, '--message', `Switchyard ${version}`);
+      await git(
+        'tag',
+        '--annotate',
+        `v${version}`,
+        '--message',
+        `Switchyard ${version}`,
+      );
     say(`\n${values.tag ? `Tagged v${version}` : 'Nothing was changed'}. ${values.tag ? 'To publish' : 'With --tag'}:
   git push origin v${version}        the workflow .github/workflows/images.yaml builds and pushes the images
   npm publish ${archive}`);

@@ -18,7 +18,8 @@ const CONFIG = 'switchyard.yaml';
 async function placeOf(launchedFrom) {
   const env = { ...ENVIRONMENT, INIT_CWD: launchedFrom };
   const own =
-    process.env.SWITCHYARD_CONFIG === undefined && existsSync(join(launchedFrom, CONFIG));
+    process.env.SWITCHYARD_CONFIG === undefined &&
+    existsSync(join(launchedFrom, CONFIG));
   if (own) return { cwd: launchedFrom, env: { ...env, SWITCHYARD_CONFIG: CONFIG } };
   await ensureHome();
   return { cwd: HOME, env };

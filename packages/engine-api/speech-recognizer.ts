@@ -156,7 +156,10 @@ export interface KnownVoice {
  * A segment before it is numbered. Token ids and temperature are optional: not every
  * engine has them.
  */
-export type RecognizedSegment = Omit<TranscriptSegment, 'id' | 'tokens' | 'temperature'> &
+export type RecognizedSegment = Omit<
+  TranscriptSegment,
+  'id' | 'tokens' | 'temperature'
+> &
   Partial<Pick<TranscriptSegment, 'tokens' | 'temperature'>>;
 
 /** What an engine returns. `durationS` comes from engines that decode by themselves. */

@@ -78,7 +78,8 @@ export class LlamaBackend implements TextBackend {
   }
 
   get info(): TextBackendInfo {
-    const { contextTokens, rows, stepTokens, modelFile, device, sampling } = this.options;
+    const { contextTokens, rows, stepTokens, modelFile, device, sampling } =
+      this.options;
     const known = this.#info;
     return {
       contextTokens,

@@ -182,7 +182,8 @@ export class LlamaEmbedder implements TextEmbedder {
       demands.characters(input.length, index);
       texts.push(input);
     });
-    const cut = texts.length === 0 ? [] : [...(await this.#child.ask('tokenize', texts))];
+    const cut =
+      texts.length === 0 ? [] : [...(await this.#child.ask('tokenize', texts))];
     const tokens = inputs.map(({ input }) =>
       typeof input === 'string' ? cut.shift()! : Int32Array.from(input),
     );

@@ -83,7 +83,10 @@ function demandShallow(grammar: Grammar): void {
   for (let depth = 0; level.length > 0; depth += 1) {
     values += level.length;
     if (depth > DEEPEST_VALUE)
-      throw grammarRefused(grammar, `values in values are at most ${DEEPEST_VALUE} deep`);
+      throw grammarRefused(
+        grammar,
+        `values in values are at most ${DEEPEST_VALUE} deep`,
+      );
     if (values > MOST_VALUES)
       throw grammarRefused(grammar, `has more than ${MOST_VALUES} values`);
     level = level.flatMap((value): unknown[] =>

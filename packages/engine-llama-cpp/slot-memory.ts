@@ -262,7 +262,12 @@ export class SlotMemory implements KvMemory<object> {
     if (source === undefined || source === slot) {
       if (slot.isDirty || slot.written > keep) this.#cut(slot, keep);
     } else {
-      this.#operations.push({ type: 'copy', slot: slot.index, keep, from: source.index });
+      this.#operations.push({
+        type: 'copy',
+        slot: slot.index,
+        keep,
+        from: source.index,
+      });
       Object.assign(slot, { written: keep, isDirty: false });
     }
     slot.computed = keep;

@@ -59,7 +59,8 @@ export class SlotSteps {
       // llama.cpp takes sequences through the model together as long as their numbers
       // follow one another.
       .sort((a, b) => a.slot - b.slot);
-    if (placed.length === 0) return { frame: undefined, operations: [], placed, refused };
+    if (placed.length === 0)
+      return { frame: undefined, operations: [], placed, refused };
     for (const { item, slot } of placed)
       this.memory.write(slot, item.position, item.count);
     const operations = this.memory.takeOperations();
@@ -167,12 +168,10 @@ function frameOf(
   begins: StepFrame['begins'],
   placed: readonly PlacedItem[],
 ): StepFrame {
-  const columns = ({ item: { position, count, sample }, slot }: PlacedItem): number[] => [
+  const columns = ({
+    item: { position, count, sample },
     slot,
-    position,
-    count,
-    sample ? 1 : 0,
-  ];
+  }: PlacedItem): number[] => [slot, position, count, sample ? 1 : 0];
   // The only unknown token of a plan made ahead is the one that the step before it draws.
   const tokensOf = ({ item: { tokens, count } }: PlacedItem): readonly number[] =>
     tokens.length < count ? [...tokens, AWAITED] : tokens;

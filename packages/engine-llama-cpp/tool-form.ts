@@ -124,7 +124,8 @@ function textRule(
   return rules.add(values ? values.map(quoted).join(' | ') : '([^<] | "<" [^/<])*');
 }
 
-const isText = (schema: unknown): boolean => isObject(schema) && schema.type === 'string';
+const isText = (schema: unknown): boolean =>
+  isObject(schema) && schema.type === 'string';
 
 /** As a GBNF literal, which escapes as JSON does. */
 const quoted = (text: string): string => JSON.stringify(text);

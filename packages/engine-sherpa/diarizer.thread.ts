@@ -32,7 +32,7 @@ void serveThread<DiarizerThread>(({ config, embedding, leastLikeness }) => {
       diarize: ({ samples, known }) => {
         const audio = toFloats(samples);
         const turns = inOrderOfAppearance(diarization.process(audio));
-        const count = turns.reduce((most, { speaker }) => Math.max(most, speaker + 1), 0);
+        const count = Math.max(0, ...turns.map(({ speaker }) => speaker + 1));
         const voices = Array.from({ length: count }, (_, i) =>
           printOf(voiceOf(audio, turns, i)),
         );

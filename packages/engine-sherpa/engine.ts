@@ -11,7 +11,9 @@ import { SherpaSynthesizer } from './synthesizer.js';
 export { openVoiceActivity } from './voice-activity.js';
 
 /** @throws EngineOptionsError */
-export const createEngine = (model: EngineModel): SherpaRecognizer | SherpaSynthesizer =>
+export const createEngine = (
+  model: EngineModel,
+): SherpaRecognizer | SherpaSynthesizer =>
   model.kind === 'stt'
     ? new SherpaRecognizer(readSherpaOptions(model))
     : new SherpaSynthesizer(readSherpaSpeechOptions(model));

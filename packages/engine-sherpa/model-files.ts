@@ -48,7 +48,9 @@ class OnnxFile implements Disposable {
       const parts = [...this.#fields(field.start, field.end)];
       const textOf = (wanted: number): string => {
         const part = parts.find(({ number }) => number === wanted);
-        return part ? this.#read(part.start, part.end - part.start).toString('utf8') : '';
+        return part
+          ? this.#read(part.start, part.end - part.start).toString('utf8')
+          : '';
       };
       entries.set(textOf(ENTRY.key), textOf(ENTRY.value));
     }

@@ -260,6 +260,8 @@ export class SherpaRecognizer implements SpeechRecognizer {
     if (this.#diarizer) return this.#diarizer.turnsOf(pcm, knownSpeakers);
     const message =
       'This model does not tell speakers apart; options.segmentationModel and embeddingModel are not set.';
-    throw new EngineError('unsupported_parameter', message, { param: 'response_format' });
+    throw new EngineError('unsupported_parameter', message, {
+      param: 'response_format',
+    });
   }
 }

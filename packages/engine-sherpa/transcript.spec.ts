@@ -32,16 +32,19 @@ describe('wordsOf', () => {
   });
 
   it('multiplies the posteriors of the tokens, and uses durations where there are some', () => {
-    const told = { durations: [0.05, 0.1], ys_log_probs: [Math.log(0.5), Math.log(0.5)] };
+    const told = {
+      durations: [0.05, 0.1],
+      ys_log_probs: [Math.log(0.5), Math.log(0.5)],
+    };
     expect(wordsOf(result([' a', 'b'], [0, 0.2], told), 0, 5)).toEqual([
       { word: 'ab', start: 0, end: 0.3, confidence: 0.25 },
     ]);
   });
 
   it('keeps characters of scripts without spaces apart', () => {
-    expect(wordsOf(result(['你', '好'], [0, 0.2]), 0, 1).map(({ word }) => word)).toEqual(
-      ['你', '好'],
-    );
+    expect(
+      wordsOf(result(['你', '好'], [0, 0.2]), 0, 1).map(({ word }) => word),
+    ).toEqual(['你', '好']);
   });
 
   it('has no words where the model tells no times', () => {

@@ -23,7 +23,8 @@ export interface NumberPair {
 
 /** "nineteen ninety nine", "nineteen oh five", "seven forty seven". */
 export function parsePair({ word, next }: Token): NumberPair | undefined {
-  const high = UNITS.get(word) ?? TEENS.get(word) ?? (word === 'twenty' ? 20 : undefined);
+  const high =
+    UNITS.get(word) ?? TEENS.get(word) ?? (word === 'twenty' ? 20 : undefined);
   if (high === undefined) return undefined;
   if (isZeroLetter(next.word)) {
     const unit = UNITS.get(next.next.word);

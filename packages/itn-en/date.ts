@@ -95,7 +95,8 @@ function monthFirst(first: Token): Written | undefined {
   const month = capitalized(first);
   const day = dayAfterMonth(first.next);
   const year = day && yearAfterDay(day.last);
-  if (day && year) return { text: `${month} ${day.text}, ${year.text}`, last: year.last };
+  if (day && year)
+    return { text: `${month} ${day.text}, ${year.text}`, last: year.last };
   const bareYear = parseYear(first.next);
   if (bareYear && isMonth(first))
     return { text: `${month} ${bareYear.text}`, last: bareYear.last };
@@ -111,7 +112,9 @@ function dayFirst(first: Token): Written | undefined {
   if (!MONTHS.has(month.word)) return undefined;
   const year = yearAfterDay(month);
   const text = `${ordinalText(day.value)} of ${capitalized(month)}`;
-  return year ? { text: `${text} ${year.text}`, last: year.last } : { text, last: month };
+  return year
+    ? { text: `${text} ${year.text}`, last: year.last }
+    : { text, last: month };
 }
 
 /** "fifth", "the fifth", "five". */

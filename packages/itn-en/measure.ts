@@ -61,7 +61,8 @@ function symbol(first: Token): Written | undefined {
   const power = POWERS.get(first.word) ?? '';
   const name = power === '' ? first : first.next;
   const unit = UNITS_OF_MEASURE.get(name.word);
-  if (unit === undefined || (power !== '' && !LENGTH_SYMBOLS.has(unit))) return undefined;
+  if (unit === undefined || (power !== '' && !LENGTH_SYMBOLS.has(unit)))
+    return undefined;
   const per = name.next;
   const time = per.word === 'per' ? RATES.get(per.next.word) : undefined;
   return {

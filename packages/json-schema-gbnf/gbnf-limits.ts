@@ -142,7 +142,8 @@ class GrammarWalk {
 }
 
 function demandAtMost(most: number, count: number, what: string, param: string): void {
-  if (count > most) throw refused(param, `it comes to ${count} ${what}; at most ${most}`);
+  if (count > most)
+    throw refused(param, `it comes to ${count} ${what}; at most ${most}`);
 }
 
 /** One item of a sequence: what matches characters, or another rule, so many times. */
@@ -316,7 +317,10 @@ class GbnfReader {
     const digits = this.#match(/\d+/y);
     this.#skip(isNested);
     if (digits !== undefined && Number(digits) > MOST_REPETITIONS)
-      throw this.#wrong(`a count of repetitions is from 0 to ${MOST_REPETITIONS}`, start);
+      throw this.#wrong(
+        `a count of repetitions is from 0 to ${MOST_REPETITIONS}`,
+        start,
+      );
     return digits === undefined ? undefined : Number(digits);
   }
 

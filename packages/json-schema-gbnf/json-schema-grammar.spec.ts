@@ -57,7 +57,10 @@ describe('schemaGrammar', () => {
     [{ type: 'integer', multipleOf: 7 }, 'schema.multipleOf'],
     [{ type: 'string', pattern: '(a)\\1' }, 'schema.pattern'],
     [{ type: 'string', pattern: '^(a|b)*a(a|b){20}$' }, 'schema.pattern'],
-    [{ type: 'string', pattern: '^a$', minLength: 2 }, 'there is no text that meets all'],
+    [
+      { type: 'string', pattern: '^a$', minLength: 2 },
+      'there is no text that meets all',
+    ],
     [
       { type: 'string', format: 'email', pattern: '^[a-z]+$' },
       'there is no text that meets all',

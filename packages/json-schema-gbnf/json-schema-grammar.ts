@@ -196,12 +196,18 @@ class SchemaGrammar implements SchemaWriter {
   #allows(schema: Schema, value: unknown, path: string): boolean {
     const types = schema.type === undefined ? undefined : typesOf(schema, path);
     const own = typeOf(value);
-    if (types && !types.includes(own) && !(own === 'integer' && types.includes('number')))
+    if (
+      types &&
+      !types.includes(own) &&
+      !(own === 'integer' && types.includes('number'))
+    )
       return false;
     if (typeof value === 'number')
       return numberAllows(withFormat(schema, path), value, path);
     if (typeof value === 'string') return this.strings.of(schema, path).allows(value);
-    const unchecked = Object.keys(schema).find(name => keywordOf(name).of?.includes(own));
+    const unchecked = Object.keys(schema).find(name =>
+      keywordOf(name).of?.includes(own),
+    );
     if (unchecked === undefined) return true;
     throw refused(
       `${path}.${unchecked}`,

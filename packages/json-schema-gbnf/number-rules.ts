@@ -138,7 +138,10 @@ function fractionDigits({ least, most }: Limits): number {
   const excluded = [least, most].flatMap(limit =>
     limit?.isExcluded ? [limit.value] : [],
   );
-  const whole = Math.max(1, ...excluded.map(value => String(decimalWhole(value)).length));
+  const whole = Math.max(
+    1,
+    ...excluded.map(value => String(decimalWhole(value)).length),
+  );
   return Math.max(0, Math.min(FRACTION_DIGITS, EXACT_DIGITS - whole));
 }
 

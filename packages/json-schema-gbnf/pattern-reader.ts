@@ -177,7 +177,10 @@ class PatternReader {
       before: (rest, isStart) =>
         hasZeroWidth
           ? this.#eitherBefore(options, rest, isStart)
-          : languages.sequence(this.#eitherBefore(options, languages.empty, false), rest),
+          : languages.sequence(
+              this.#eitherBefore(options, languages.empty, false),
+              rest,
+            ),
     };
   }
 

@@ -195,7 +195,8 @@ export class Languages {
   }
 }
 
-const idsOf = (parts: readonly Language[]): string => parts.map(({ id }) => id).join(' ');
+const idsOf = (parts: readonly Language[]): string =>
+  parts.map(({ id }) => id).join(' ');
 
 function flatten(
   given: readonly Language[],

@@ -153,7 +153,10 @@ type WhisperResults = Readonly<
   Record<'audioSecondsPerS' | 'rssMib', Readonly<Record<string, Quartiles>>>
 >;
 
-function without<T>(record: Readonly<Record<string, T>>, key: string): Record<string, T> {
+function without<T>(
+  record: Readonly<Record<string, T>>,
+  key: string,
+): Record<string, T> {
   return Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
 }
 

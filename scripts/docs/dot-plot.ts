@@ -83,7 +83,9 @@ function panelSpec(
       text: shown(dot.value, digits),
     },
   }));
-  const scale = log ? ({ type: 'log', nice: false } as const) : ({ zero: true } as const);
+  const scale = log
+    ? ({ type: 'log', nice: false } as const)
+    : ({ zero: true } as const);
   const grid = log ? { values: powersOfTen(dots) } : { tickCount: 4 };
   const x = {
     field: 'value',

@@ -73,7 +73,9 @@ export async function ensureConsole({ install = true } = {}) {
       NPM,
     );
     if (code !== 0)
-      return warn(`console: npm ci failed; everything else works without it.\n${output}`);
+      return warn(
+        `console: npm ci failed; everything else works without it.\n${output}`,
+      );
   }
   const vite = inRoot('console/node_modules/vite/bin/vite.js');
   const args = [vite, 'build', inRoot('console'), '--logLevel=error'];

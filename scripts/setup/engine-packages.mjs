@@ -125,7 +125,12 @@ async function rootPrefix() {
 
 async function aptInstall(root, names, what) {
   doing(`apt-get install ${names.join(' ')}`, what);
-  const [file, ...before] = [...root, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get'];
+  const [file, ...before] = [
+    ...root,
+    'env',
+    'DEBIAN_FRONTEND=noninteractive',
+    'apt-get',
+  ];
   const apt = (...args) => command(file, [...before, ...args]);
   const install = () => apt('install', '-y', '--no-install-recommends', ...names);
   if ((await install()).code === 0) return true;

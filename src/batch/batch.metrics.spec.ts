@@ -80,7 +80,9 @@ describe('metrics of the processor', () => {
     expect(await metricValues('total_workers')).toEqual({ '': 4 });
     expect(await metricValues('active_workers')).toEqual({ '': 3 });
     expect(await metricValues('processor_inflight_requests')).toEqual({ '': 17 });
-    expect(await metricValues('processor_max_inflight_concurrency')).toEqual({ '': 100 });
+    expect(await metricValues('processor_max_inflight_concurrency')).toEqual({
+      '': 100,
+    });
     expect(await metricValues('model_inflight_requests')).toEqual({ m: 2, other: 2 });
     expect(await metricValues('batch_jobs')).toEqual({ validating: 2, completed: 7 });
     expect(await metricValues('batch_queue_age_seconds')).toEqual({ '': 90 });
@@ -156,14 +158,18 @@ describe('metrics of the processor', () => {
     counted.retried('m', '429');
     counted.settled('m', true, usage);
     counted.settled('unknown', false, undefined);
-    expect(await metricValues('model_request_execution_duration_seconds')).toMatchObject({
-      'm sum': 2,
-      'm count': 1,
-    });
+    expect(await metricValues('model_request_execution_duration_seconds')).toMatchObject(
+      {
+        'm sum': 2,
+        'm count': 1,
+      },
+    );
     expect(await metricValues('batch_line_retries_total')).toEqual({ 'm 429': 1 });
     expect(await metricValues('request_errors_by_model_total')).toEqual({ other: 1 });
     expect(await metricValues('batch_request_prompt_tokens_total')).toEqual({ m: 9 });
-    expect(await metricValues('batch_request_generation_tokens_total')).toEqual({ m: 4 });
+    expect(await metricValues('batch_request_generation_tokens_total')).toEqual({
+      m: 4,
+    });
   });
 
   it('counts work folders found at the start, and webhooks', async () => {

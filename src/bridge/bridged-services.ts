@@ -35,7 +35,10 @@ import {
 import { LongTranscriptionService } from '../worker/execution/long-transcription.service.js';
 import { type ExternalWorker } from './external-worker.js';
 import { type StreamHandle } from '../gateway/worker-pool/stream-handle.js';
-import { type StreamConversation, StreamService } from '../worker/grpc/stream.service.js';
+import {
+  type StreamConversation,
+  StreamService,
+} from '../worker/grpc/stream.service.js';
 import { type ModelKind } from '../platform/config/model-spec.js';
 import { EmbeddingService } from '../worker/execution/embedding.service.js';
 
@@ -216,7 +219,10 @@ const bridgedEmbedding = (worker: ExternalWorker): Pick<EmbeddingService, 'embed
   },
 });
 
-function task(call: TranscribeCallFields, audio: AudioSource | AudioUrl): TranscribeTask {
+function task(
+  call: TranscribeCallFields,
+  audio: AudioSource | AudioUrl,
+): TranscribeTask {
   const { requestId: _, priority: _priority, group: _group, ...params } = call;
   return { ...params, kind: 'transcribe', audio };
 }

@@ -60,7 +60,11 @@ async function download(
 }
 
 /** The names of the files that were written; with `--json`, the batch with them. */
-function printResults(batch: Batch, files: readonly string[], json: boolean | undefined) {
+function printResults(
+  batch: Batch,
+  files: readonly string[],
+  json: boolean | undefined,
+) {
   if (json) printJson({ batch, files });
   else if (files.length > 0) print(files.join('\n'));
 }
@@ -261,7 +265,8 @@ const act = (name: 'cancel' | 'retry-failed', about: string) =>
     arg: ['<id>'],
     examples: [`batch ${name} batch_1`],
     gateway: true,
-    run: ({ client, arg: id }) => client.call('post', `/v1/batches/{id}/${name}`, { id }),
+    run: ({ client, arg: id }) =>
+      client.call('post', `/v1/batches/{id}/${name}`, { id }),
     text: ({ id, status }) => `${id} ${status}`,
   });
 

@@ -138,15 +138,20 @@ class Conversation {
     const body = { messages, ...this.fields, stream: true, stream_options };
     const { priority, timings } = this.options;
     const order = { body, priority };
-    await watched(this.client, '/v1/chat/completions', order, async (response, watch) => {
-      const { content, tokens } = await written(response, watch.stop);
-      if (timings) {
-        const first = response.headers.get('x-switchyard-ttft-ms');
-        const ttft = first === null ? '' : `first token ${first} ms, `;
-        say(`${ttft}${await watch.timings()}${tokens}`);
-      }
-      this.#messages = [...messages, { role: 'assistant', content }];
-    });
+    await watched(
+      this.client,
+      '/v1/chat/completions',
+      order,
+      async (response, watch) => {
+        const { content, tokens } = await written(response, watch.stop);
+        if (timings) {
+          const first = response.headers.get('x-switchyard-ttft-ms');
+          const ttft = first === null ? '' : `first token ${first} ms, `;
+          say(`${ttft}${await watch.timings()}${tokens}`);
+        }
+        this.#messages = [...messages, { role: 'assistant', content }];
+      },
+    );
   }
 }
 

@@ -276,7 +276,12 @@ async function checkLlamaKernels(
   const detail =
     'prebuilt kernels, which reach 0.65 to 0.8 of kernels compiled for this CPU with several requests';
   return [
-    { what, state: 'warn', detail, fix: 'switchyard engines install llama-cpp --native' },
+    {
+      what,
+      state: 'warn',
+      detail,
+      fix: 'switchyard engines install llama-cpp --native',
+    },
   ];
 }
 

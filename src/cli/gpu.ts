@@ -219,7 +219,9 @@ async function llamaCpp(run: RunCommand, modules: string): Promise<Diagnosis> {
     const fix = 'switchyard engines install llama-cpp';
     return failing(what, 'node-llama-cpp does not load', fix);
   }
-  const loading = Object.entries(found).flatMap(([name, loads]) => (loads ? [name] : []));
+  const loading = Object.entries(found).flatMap(([name, loads]) =>
+    loads ? [name] : [],
+  );
   const detail = `back ends that load: ${loading.join(', ')}`;
   if (found.cuda) return passing(what, detail);
   const folder = 'linux-x64-cuda';

@@ -137,7 +137,8 @@ class LiveTranscription {
         this.#open.delete(item);
     }
     if (type === 'error' && error?.code === PENDING_CODE) this.#committed = true;
-    else if (error) this.#fail(`${error.message}${error.code ? ` [${error.code}]` : ''}`);
+    else if (error)
+      this.#fail(`${error.message}${error.code ? ` [${error.code}]` : ''}`);
     if (type.startsWith(TEXT)) this.onEvent(event);
     this.#changed();
   }

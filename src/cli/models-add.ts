@@ -121,7 +121,9 @@ async function planText(
 ) {
   const files = await Promise.all(sources.map(source => puller.describe(source)));
   const names = (text: string, map: Readonly<Record<string, string>>) =>
-    Object.entries(map).map(([alias, holder]) => `  alias    ${alias} ${text} ${holder}`);
+    Object.entries(map).map(
+      ([alias, holder]) => `  alias    ${alias} ${text} ${holder}`,
+    );
   const written = model
     ? `${id}, ${String(model.engine)}`
     : `${id} is there and stays as it is (--replace)`;

@@ -286,7 +286,9 @@ function folderFor(
   settings: Settings,
 ): string {
   if (into === undefined)
-    return new ModelStore(settings.hub.modelsDir).folderOf(name ?? suggestedName(source));
+    return new ModelStore(settings.hub.modelsDir).folderOf(
+      name ?? suggestedName(source),
+    );
   if (name === undefined) return resolve(launchDirectory(), into);
   throw usageError(
     '--as names a folder below hub.models_dir, --into any folder: use one of them',
@@ -310,7 +312,10 @@ function tokenOf(tokenFile: string | undefined, { hub }: Settings): string | und
   try {
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw usageError(`the token file cannot be read: ${(error as Error).message}`, error);
+    throw usageError(
+      `the token file cannot be read: ${(error as Error).message}`,
+      error,
+    );
   }
 }
 

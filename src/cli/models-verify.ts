@@ -203,7 +203,10 @@ const CHECKS: Readonly<Record<ServedModel['kind'], Check>> = {
     for (const callers of [1, ...CALLERS]) {
       const [replies, ms] = await together(callers, () => ask(TELL, TOLD_TOKENS));
       if (callers === 1) said.push(...replies.map(textOf));
-      const tokens = replies.reduce((sum, { usage }) => sum + usage.completion_tokens, 0);
+      const tokens = replies.reduce(
+        (sum, { usage }) => sum + usage.completion_tokens,
+        0,
+      );
       rates.push((tokens / (ms / 1000)).toFixed(0));
     }
     return {
@@ -295,7 +298,8 @@ const realTime = (ms: number, seconds: number) =>
   `${(ms / 1000 / Math.max(seconds, 0.001)).toFixed(3)} × real time`;
 
 /** Of 16 bit samples behind a head of 44 bytes, as the gateway writes it. */
-const wavSeconds = (wav: Buffer) => (wav.length - 44) / Math.max(1, wav.readUInt32LE(28));
+const wavSeconds = (wav: Buffer) =>
+  (wav.length - 44) / Math.max(1, wav.readUInt32LE(28));
 
 function cosine(a: readonly number[], b: readonly number[]) {
   const dot = (x: readonly number[], y: readonly number[]) =>

@@ -145,7 +145,8 @@ const all = (command: Command): Command[] => [command, ...command.commands.flatM
  */
 export function exitCodeOf(error: unknown): number {
   // commander has printed its message; --help is no error.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof InterruptedError) return report(error, EXIT.interrupted);
   if (error instanceof CliError) return report(error, error.exitCode);
   if (error instanceof ConfigError || error instanceof UsageError)

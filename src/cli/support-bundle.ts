@@ -75,7 +75,10 @@ export const supportBundleCommand = command({
   name: 'support-bundle',
   about:
     'one archive for a bug report: version, settings, status, history, workers, doctor; no secrets',
-  examples: ['support-bundle', 'support-bundle -o bundle.tar.gz --url http://gpu-1:8000'],
+  examples: [
+    'support-bundle',
+    'support-bundle -o bundle.tar.gz --url http://gpu-1:8000',
+  ],
   notes: NOTES,
   gateway: true,
   options: {

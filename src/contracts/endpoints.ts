@@ -117,7 +117,8 @@ const ROUTES: Readonly<
     'POST /admin/v1/requests/{id}/cancel': 'Cancel one request',
     'POST /admin/v1/requests/{id}/priority': 'Give a waiting request another priority',
     'GET /admin/v1/workers': 'Workers: state, slots, restarts, how the last one ended',
-    'POST /admin/v1/workers/{id}/drain': 'Send a worker nothing more until it is resumed',
+    'POST /admin/v1/workers/{id}/drain':
+      'Send a worker nothing more until it is resumed',
     'POST /admin/v1/workers/{id}/resume': 'Send a drained worker requests again',
     'POST /admin/v1/workers/{id}/restart':
       'Drain a worker, replace its process, and resume it',

@@ -116,7 +116,10 @@ describe('the JSON Schemas of the configuration', () => {
       model(`${MODEL}, addresses: ['w:9000'], remote: { tls: {} }`),
     ],
   ])('%s: accepts %s as its reader does', (name, _, text) => {
-    expect([schemaAccepts(name, text), readerAccepts[name]!(text)]).toEqual([true, true]);
+    expect([schemaAccepts(name, text), readerAccepts[name]!(text)]).toEqual([
+      true,
+      true,
+    ]);
   });
 
   it('tell of a setting what it does, its unit and its variable', () => {

@@ -233,7 +233,9 @@ describe('files', () => {
       );
       const missing = named.filter(
         name =>
-          ![name, `${name}.ts`, join(dirname(file), name)].some(path => existsSync(path)),
+          ![name, `${name}.ts`, join(dirname(file), name)].some(path =>
+            existsSync(path),
+          ),
       );
       expect(missing.filter(name => !endsSomeFile(name))).toEqual([]);
     },
@@ -287,6 +289,8 @@ describe('alerts', () => {
     const sections = [...anchorsOf(runbook)].filter(anchor =>
       anchor.startsWith('switchyard'),
     );
-    expect(sections.sort()).toEqual(rules.map(({ alert }) => alert.toLowerCase()).sort());
+    expect(sections.sort()).toEqual(
+      rules.map(({ alert }) => alert.toLowerCase()).sort(),
+    );
   });
 });

@@ -431,7 +431,10 @@ describe('sessions', () => {
     for (const path of Object.keys(SESSION_FIELDS)) {
       const read = (field: string) => () =>
         readSession({ type: 'realtime', ...nested(path, field) }, CURRENT);
-      demandKnown(Object.keys(SESSION_FIELDS[path as keyof typeof SESSION_FIELDS]), read);
+      demandKnown(
+        Object.keys(SESSION_FIELDS[path as keyof typeof SESSION_FIELDS]),
+        read,
+      );
     }
   });
 
@@ -461,7 +464,10 @@ const nested = (path: string, field: string): Body =>
     .slice(1)
     .reduceRight<Body>((value, name) => ({ [name]: value }), { [field]: ['sample'] });
 
-const effectless = (groups: object, treatment: string): [path: string, field: string][] =>
+const effectless = (
+  groups: object,
+  treatment: string,
+): [path: string, field: string][] =>
   Object.entries(groups).flatMap(([path, rules]) =>
     Object.entries(rules as Record<string, FieldRule>)
       .filter(([, rule]) => rule.treatment === treatment)

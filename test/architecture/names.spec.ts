@@ -45,7 +45,8 @@ describe('folders', () => {
     sources.flatMap(file =>
       [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]
         .map(
-          ([, path = '']) => [dirname(file), dirname(join(dirname(file), path))] as const,
+          ([, path = '']) =>
+            [dirname(file), dirname(join(dirname(file), path))] as const,
         )
         .filter(
           ([from, to]) =>

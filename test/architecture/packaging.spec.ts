@@ -36,7 +36,10 @@ const yaml = <T>(path: string): T => parse(read(path), { merge: true }) as T;
 
 const problemsOf = (models: unknown): unknown =>
   modelsFromFile(
-    parseYaml(typeof models === 'string' ? models : JSON.stringify({ models }), 'models'),
+    parseYaml(
+      typeof models === 'string' ? models : JSON.stringify({ models }),
+      'models',
+    ),
   ).problems;
 
 describe('docker/Dockerfile', () => {
@@ -60,7 +63,9 @@ describe('docker/Dockerfile', () => {
   it.each(TARGETS)(
     '%s listens beyond loopback, where the first start makes a key',
     name => {
-      const environment = inherited(stages, name).filter(line => line.startsWith('ENV '));
+      const environment = inherited(stages, name).filter(line =>
+        line.startsWith('ENV '),
+      );
       expect(environment.join(' ')).toContain('SWITCHYARD_SERVER_HOST=0.0.0.0');
       expect(environment.join(' ')).not.toMatch(/ALLOW_ANONYMOUS|KEYS_FILE/);
     },
@@ -248,7 +253,8 @@ describe('docker/compose.cluster.yaml', () => {
 
   it('gives Prometheus the ports that gateways and processors serve metrics on', () => {
     const exposed = (service: string): string[] => {
-      const target = /^switchyard-(\w+):/.exec(services[service]?.image ?? '')?.[1] ?? '';
+      const target =
+        /^switchyard-(\w+):/.exec(services[service]?.image ?? '')?.[1] ?? '';
       const lines = inherited(dockerStages('docker/Dockerfile'), target).filter(line =>
         line.startsWith('EXPOSE '),
       );
@@ -304,7 +310,9 @@ describe('docker/helm/switchyard', () => {
     expect(problemsOf(values.models)).toEqual([]);
     const ids = (values.models as { id: string }[]).map(({ id }) => id);
     expect(
-      (values.workers as { model: string }[]).filter(({ model }) => !ids.includes(model)),
+      (values.workers as { model: string }[]).filter(
+        ({ model }) => !ids.includes(model),
+      ),
     ).toEqual([]);
     const options = /args: \[([^\]]*)\]/.exec(templates)?.[1]?.match(/--\w+/g) ?? [];
     expect(options.filter(option => !WORKER_USAGE.includes(`${option} `))).toEqual([]);
@@ -363,10 +371,16 @@ interface Schema {
 }
 
 /** Paths of values that the schema says nothing about. */
-function undescribed(value: unknown, schema: Schema | undefined, path: string): string[] {
+function undescribed(
+  value: unknown,
+  schema: Schema | undefined,
+  path: string,
+): string[] {
   if (schema === undefined) return [path];
   if (Array.isArray(value))
-    return value.flatMap((item, at) => undescribed(item, schema.items, `${path}[${at}]`));
+    return value.flatMap((item, at) =>
+      undescribed(item, schema.items, `${path}[${at}]`),
+    );
   if (
     typeof value !== 'object' ||
     value === null ||

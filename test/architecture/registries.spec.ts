@@ -11,7 +11,9 @@ function documented(name: string, column: number): string[] {
   const block =
     page.split(`<!-- ${name}:start -->`)[1]?.split(`<!-- ${name}:end -->`)[0] ?? '';
   const rows = block.trim().split('\n').slice(2);
-  return rows.map(row => row.split('|')[column]?.trim().replaceAll('`', '') ?? '').sort();
+  return rows
+    .map(row => row.split('|')[column]?.trim().replaceAll('`', '') ?? '')
+    .sort();
 }
 
 function sources(folder: string): string[] {

@@ -113,7 +113,10 @@ async function ingestNaively(file: Buffer): Promise<Ingestion> {
     peer.child.send({ input, folder });
     const { lines, tookMs } = await done;
     const growthMib = peakRssMib(peer.child.pid) - beforeMib;
-    return { linesPerS: rounded((lines / tookMs) * 1000), growthMib: rounded(growthMib) };
+    return {
+      linesPerS: rounded((lines / tookMs) * 1000),
+      growthMib: rounded(growthMib),
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

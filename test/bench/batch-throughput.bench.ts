@@ -86,7 +86,9 @@ export async function run(): Promise<BenchResult> {
 async function throughput(callers: number): Promise<Throughput> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'));
   await using target = peer('noop-target', folder);
-  const { port } = await target.message<{ type: 'listening'; port: number }>('listening');
+  const { port } = await target.message<{ type: 'listening'; port: number }>(
+    'listening',
+  );
   await using harness = await BatchHarness.open({
     settings: {
       'batch.gateway_url': `http://127.0.0.1:${port}`,

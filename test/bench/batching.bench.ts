@@ -73,7 +73,11 @@ function goals(
     Math.min(...names.map(name => table[name]?.measured.fraction ?? 0));
   const halfLoad = adaptive['poisson 50 %']?.measured.p99Ms ?? Infinity;
   return [
-    atLeast('fraction of ideal, c >= 16', least(adaptive, 'c=16', 'c=64', 'c=512'), 0.97),
+    atLeast(
+      'fraction of ideal, c >= 16',
+      least(adaptive, 'c=16', 'c=64', 'c=512'),
+      0.97,
+    ),
     atLeast('fraction of ideal, c = 8', least(adaptive, 'c=8'), 0.85),
     atMost('p99 at 50 % load, service times', halfLoad / SERVICE_MS, 2.3),
     atMost('lone BATCH caller, added p50 ms', lone?.addedBatchMs ?? Infinity, 6),

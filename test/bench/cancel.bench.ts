@@ -233,7 +233,8 @@ async function cancelAtRandom(
 
 async function slotsInUse(gateway: GatewayProcess, wanted: number): Promise<void> {
   const reached = await until(
-    async () => (await gateway.scrape()).sum('switchyard_worker_slots_in_use') === wanted,
+    async () =>
+      (await gateway.scrape()).sum('switchyard_worker_slots_in_use') === wanted,
   );
   if (!reached)
     throw new Error(

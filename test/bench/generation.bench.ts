@@ -155,7 +155,10 @@ async function underLongPrompts(
   return await comparePauses(servers);
 }
 
-async function onHalfTheMemory(shape: ServerShape, folder: string): Promise<BenchResult> {
+async function onHalfTheMemory(
+  shape: ServerShape,
+  folder: string,
+): Promise<BenchResult> {
   await using full = await start(shape, UNCHUNKED_MS, folder);
   await using half = await start(
     { ...shape, kvTokens: (shape.rows * shape.contextTokens) / 2 },
@@ -183,5 +186,7 @@ async function start(
     capabilities: ['completions'],
   } as const;
   const own = await mkdtemp(join(folder, 'gateway-'));
-  return GatewayProcess.start([syntheticModel(options, spec)], SETTINGS, { folder: own });
+  return GatewayProcess.start([syntheticModel(options, spec)], SETTINGS, {
+    folder: own,
+  });
 }

@@ -57,7 +57,8 @@ const upstreamModel = (id: string): ModelSpec => ({
 });
 
 const defaultModels = async (): Promise<readonly ModelSpec[]> =>
-  (parse(await readFile('config/models.yaml', 'utf8')) as { models: ModelSpec[] }).models;
+  (parse(await readFile('config/models.yaml', 'utf8')) as { models: ModelSpec[] })
+    .models;
 
 async function measure(name: string, models: readonly ModelSpec[]) {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-idle-'));

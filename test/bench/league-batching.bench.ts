@@ -139,7 +139,9 @@ async function killAll(
 }
 
 /** What those who have no turn take from the one who has. */
-async function atRest(contestants: readonly Contestant[]): Promise<Record<string, Turn>> {
+async function atRest(
+  contestants: readonly Contestant[],
+): Promise<Record<string, Turn>> {
   await pause(IDLE_MS);
   const beforeMs = contestants.map(cpuMsOf);
   await pause(IDLE_MS);

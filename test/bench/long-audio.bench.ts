@@ -52,7 +52,10 @@ export async function run(): Promise<BenchResult> {
   };
 }
 
-async function measure(container: 'wav' | 'flac' | 'mp3', minutes: number): Promise<Row> {
+async function measure(
+  container: 'wav' | 'flac' | 'mp3',
+  minutes: number,
+): Promise<Row> {
   await using rig = await BenchRig.start({
     cost: { groupMs: 40, maxBatch: 8, input: 'pcm' },
     settings: { 'server.upload_limit_bytes': UPLOAD_LIMIT_BYTES },

@@ -211,7 +211,9 @@ async function whisperBesideFiles(files: LoadProcess): Promise<BenchResult | und
     (await product.workers()).every(({ state }) => state === 'ready'),
   );
   const { url } = product;
-  const clip = await real.speech('pytest_audioeval/samples/audio/en/quick_brown_fox.wav');
+  const clip = await real.speech(
+    'pytest_audioeval/samples/audio/en/quick_brown_fox.wav',
+  );
   await liveDelays(url, clip, 2);
   const idle = (await liveDelays(url, clip, UTTERANCES_OF_WHISPER)).final;
   const { data, rate } = wavSamples(clip);

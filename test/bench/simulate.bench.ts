@@ -139,7 +139,11 @@ function simulateAll(): BenchResult {
       ),
       atMost('forecast: the same', forecast.coverage, 0.95),
       atMost('forecast: median error of p50', forecast.medianError, 0.25),
-      atMost('forecast: processor time per request, ms', forecast.usPerRequest / 1000, 1),
+      atMost(
+        'forecast: processor time per request, ms',
+        forecast.usPerRequest / 1000,
+        1,
+      ),
       atLeast(
         'deadlines at 110 % load: answers in time, of first in, first out',
         deadlines.met / expiring.met,
@@ -282,7 +286,10 @@ function tenants(order: JobOrder): {
   for (let atMs = 0; jobs.leftOf('small') > 0 && jobs.leftOf('large') > 0; atMs += 100)
     harness.run(atMs);
   const completed = Object.fromEntries(
-    ['large', 'middle', 'small'].map(name => [name, harness.book.tenants.get(name) ?? 0]),
+    ['large', 'middle', 'small'].map(name => [
+      name,
+      harness.book.tenants.get(name) ?? 0,
+    ]),
   );
   progress(`\n  tenants, lines ${order}: ${JSON.stringify(completed)}`);
   return {

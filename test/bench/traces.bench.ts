@@ -43,10 +43,14 @@ export async function run(): Promise<BenchResult> {
   const beside = (
     side: 'all' | 'advised',
     what: (measured: MeasuredLoad) => number,
-  ): number => rounded(median(rounds.map(round => what(round[side]) / what(round.none))));
+  ): number =>
+    rounded(median(rounds.map(round => what(round[side]) / what(round.none))));
   const results = {
     requestsPerS: rounded(median(rounds.map(round => perSecond(round.none)))),
-    all: { requests: beside('all', perSecond), cpu: beside('all', ({ cpuMs }) => cpuMs) },
+    all: {
+      requests: beside('all', perSecond),
+      cpu: beside('all', ({ cpuMs }) => cpuMs),
+    },
     advised: {
       requests: beside('advised', perSecond),
       cpu: beside('advised', ({ cpuMs }) => cpuMs),

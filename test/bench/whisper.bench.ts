@@ -154,7 +154,11 @@ function model(address: string): ModelSpec {
       voices: {},
       options: {},
     },
-    ...{ replicas: 0, addresses: [address], capabilities: ['transcribe', 'temperature'] },
+    ...{
+      replicas: 0,
+      addresses: [address],
+      capabilities: ['transcribe', 'temperature'],
+    },
   };
 }
 
@@ -176,7 +180,11 @@ function goalsOf(rates: Series): BenchGoal[] {
     const [ours, theirs] = [rates[way], rates[other]];
     if (!ours || !theirs) return [];
     return [
-      atLeast(name, quartiles(ours.map((rate, round) => rate / theirs[round]!)).p50, aim),
+      atLeast(
+        name,
+        quartiles(ours.map((rate, round) => rate / theirs[round]!)).p50,
+        aim,
+      ),
     ];
   });
 }

@@ -39,7 +39,8 @@ describe(`a processor struck at random points (seed ${SEED})`, () => {
 
   it(
     `by sleep past its lease, ${SLEEPS} times: what it does when it wakes up changes nothing`,
-    () => strikeBatches(SLEEPS, (crew, worker, id) => crew.sleepThroughLease(worker, id)),
+    () =>
+      strikeBatches(SLEEPS, (crew, worker, id) => crew.sleepThroughLease(worker, id)),
     SLEEPS * 5000 + 60_000,
   );
 
@@ -75,7 +76,9 @@ async function strikeBatches(count: number, strike: Strike): Promise<void> {
     const { output } = await expectWholeBatch(harness, id, IDS);
     expect(output).toHaveLength(LINES);
     const { epoch } = await harness.lease(id);
-    expect(target.calls.length - LINES).toBeLessThanOrEqual((epoch - 1) * ONE_CHECKPOINT);
+    expect(target.calls.length - LINES).toBeLessThanOrEqual(
+      (epoch - 1) * ONE_CHECKPOINT,
+    );
   }
 }
 

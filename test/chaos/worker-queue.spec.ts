@@ -62,7 +62,10 @@ describe.each([
         headers.get('x-switchyard-attempts'),
       ]),
     ).toEqual(Array(8).fill([200, '1']));
-    expect(await worker('synthetic-1')).toMatchObject({ pid: sibling!.pid, restarts: 0 });
+    expect(await worker('synthetic-1')).toMatchObject({
+      pid: sibling!.pid,
+      restarts: 0,
+    });
     expect(await worker('other-0')).toMatchObject({ pid: stranger!.pid, restarts: 0 });
     expect(await product.books()).toEqual({
       accepted: 74,

@@ -42,7 +42,10 @@ for (const [
   }
   if (engine === 'openai-http') {
     addresses[id] = `127.0.0.1:${await freePort()}`;
-    document.setIn(['models', index, 'options', 'baseUrl'], `http://${addresses[id]}/v1`);
+    document.setIn(
+      ['models', index, 'options', 'baseUrl'],
+      `http://${addresses[id]}/v1`,
+    );
   }
   if (command)
     document.setIn(

@@ -54,7 +54,9 @@ describe('the built product after its start', () => {
     expect((await fetch(`${product.url}/docs`)).headers.get('content-type')).toContain(
       'text/html',
     );
-    const { paths } = await product.json<{ paths: Record<string, object> }>('/docs-json');
+    const { paths } = await product.json<{ paths: Record<string, object> }>(
+      '/docs-json',
+    );
     expect(Object.keys(paths)).toEqual(
       expect.arrayContaining([...new Set(ENDPOINTS.map(({ path }) => path))]),
     );

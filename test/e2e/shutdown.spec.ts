@@ -15,7 +15,9 @@ describe('SIGTERM to the gateway', () => {
     const pids = (await product.workers()).map(({ pid }) => pid!);
     const idle = await openSocket(product.gateway.port);
     // Four on the worker (two groups of slots), two still in the queue.
-    const accepted = ['a', 'b', 'c', 'd', 'e', 'f'].map(text => product.transcribe(text));
+    const accepted = ['a', 'b', 'c', 'd', 'e', 'f'].map(text =>
+      product.transcribe(text),
+    );
     await product.untilRunning(4);
 
     const exited = once(child, 'exit');

@@ -30,7 +30,10 @@ describe('a gateway with one key in its environment', () => {
 
   const call = (path: string, key?: string, method = 'GET') =>
     fetch(`http://127.0.0.1:${gateway.port}${path}`, {
-      ...{ method, headers: key === undefined ? {} : { authorization: `Bearer ${key}` } },
+      ...{
+        method,
+        headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+      },
     });
 
   it.each(['/v1/models', '/admin/v1/settings', '/metrics'])(
@@ -58,7 +61,12 @@ describe('a gateway with one key in its environment', () => {
   it('says in its settings only that there is one', async () => {
     const text = await (await call('/admin/v1/settings', KEY)).text();
     const { data } = JSON.parse(text) as { data: { name: string }[] };
-    const shown = { value: null, secret: true, set: true, origin: 'SWITCHYARD_AUTH_KEY' };
+    const shown = {
+      value: null,
+      secret: true,
+      set: true,
+      origin: 'SWITCHYARD_AUTH_KEY',
+    };
     expect(data.find(({ name }) => name === 'auth.key')).toMatchObject(shown);
     expect(text).not.toContain(KEY);
   });

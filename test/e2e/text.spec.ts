@@ -9,7 +9,10 @@ import { syntheticModel } from '../support/synthetic-model.js';
 const model = 'llama';
 const messages = [{ role: 'user' as const, content: 'what does a switchyard do?' }];
 /** No end of the answer: it goes on until its limit, or until somebody stops it. */
-const endless = (max_tokens: number) => ({ grammar: 'root ::= [a-z ] root', max_tokens });
+const endless = (max_tokens: number) => ({
+  grammar: 'root ::= [a-z ] root',
+  max_tokens,
+});
 const TOOLS = [
   {
     type: 'function' as const,
@@ -110,7 +113,9 @@ describe('llama.cpp behind the built product', () => {
         },
       },
     });
-    expect(JSON.parse(choices[0]!.message.content!)).toEqual({ on: expect.any(Boolean) });
+    expect(JSON.parse(choices[0]!.message.content!)).toEqual({
+      on: expect.any(Boolean),
+    });
   });
 
   it('passes calls of tools through, streamed as the SDK gathers them', async () => {
@@ -180,26 +185,29 @@ describe('llama.cpp behind the built product', () => {
     },
   );
 
-  it.each(['cancel endpoint', 'disconnect'])('frees its row at once by %s', async way => {
-    const id = `gone-by-${way.split(' ')[0]}`;
-    const stream = await openai.chat.completions.create(
-      { model, messages, stream: true, ...endless(900) },
-      { headers: { 'x-request-id': id } },
-    );
-    let seen = 0;
-    const reading = (async () => {
-      for await (const _ of stream)
-        if (++seen === 5 && way === 'disconnect') stream.controller.abort();
-    })().catch(() => undefined);
-    await product.until('five chunks', () => Promise.resolve(seen >= 5));
-    if (way !== 'disconnect') {
-      expect(await isIdle()).toBe(false);
-      await fetch(`${product.url}/v1/requests/${id}/cancel`, { method: 'POST' });
-    }
-    await reading;
-    expect(seen).toBeLessThan(900);
-    await product.until('its slot to be free', isIdle);
-  });
+  it.each(['cancel endpoint', 'disconnect'])(
+    'frees its row at once by %s',
+    async way => {
+      const id = `gone-by-${way.split(' ')[0]}`;
+      const stream = await openai.chat.completions.create(
+        { model, messages, stream: true, ...endless(900) },
+        { headers: { 'x-request-id': id } },
+      );
+      let seen = 0;
+      const reading = (async () => {
+        for await (const _ of stream)
+          if (++seen === 5 && way === 'disconnect') stream.controller.abort();
+      })().catch(() => undefined);
+      await product.until('five chunks', () => Promise.resolve(seen >= 5));
+      if (way !== 'disconnect') {
+        expect(await isIdle()).toBe(false);
+        await fetch(`${product.url}/v1/requests/${id}/cancel`, { method: 'POST' });
+      }
+      await reading;
+      expect(seen).toBeLessThan(900);
+      await product.until('its slot to be free', isIdle);
+    },
+  );
 
   it('goes on with the same words when the process of the model is killed in the middle', async () => {
     const asked = [1, 2, 3].map(seed => ({ model, messages, seed, ...endless(120) }));

@@ -84,9 +84,9 @@ describe('a data folder of the previous schema', () => {
       status: 'completed',
       request_counts: { total: 2, completed: 2 },
     });
-    expect((await lines(finished.output_file_id)).map(({ custom_id: id }) => id)).toEqual(
-      ['line-1', 'line-2'],
-    );
+    expect(
+      (await lines(finished.output_file_id)).map(({ custom_id: id }) => id),
+    ).toEqual(['line-1', 'line-2']);
 
     let batch = stopped;
     for (

@@ -21,7 +21,12 @@ const models = (slowness: number) => [
       maxConcurrent: 2,
       faults: FAULTS,
     },
-    { id: 'whisper-small', replicas: 2, aliases: ['whisper-1'], languages: ['en', 'de'] },
+    {
+      id: 'whisper-small',
+      replicas: 2,
+      aliases: ['whisper-1'],
+      languages: ['en', 'de'],
+    },
   ),
   syntheticModel(
     {

@@ -6,7 +6,10 @@ import {
 } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
-import { type LiveDelta, type LiveEntry } from '../../src/contracts/events/live-event.js';
+import {
+  type LiveDelta,
+  type LiveEntry,
+} from '../../src/contracts/events/live-event.js';
 
 /** Socket.IO's packet of one event in the namespace of the live feed. */
 const DELTA = '42/events,["delta",';

@@ -73,9 +73,9 @@ describe('minutes of speech with pauses, through the default models', () => {
     ).toBe(true);
     const segments = transcript.segments ?? [];
     expect(segments.map(({ id }) => id)).toEqual(segments.map((_, id) => id));
-    expect(segments.every(({ start }, at) => start >= (segments[at - 1]?.end ?? 0))).toBe(
-      true,
-    );
+    expect(
+      segments.every(({ start }, at) => start >= (segments[at - 1]?.end ?? 0)),
+    ).toBe(true);
     expect(transcript.duration).toBeCloseTo((wav.length - 44) / 2 / RATE, 0);
   }, 240_000);
 

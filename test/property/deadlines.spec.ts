@@ -70,7 +70,11 @@ function timedRequest(
   const request = aRequest(id, fields);
   if (startInMs === undefined) return request;
   const latestStartMs = request.enqueuedAtMs + startInMs;
-  const deadline = { until: 'answer', withinMs: startInMs, atMs: latestStartMs } as const;
+  const deadline = {
+    until: 'answer',
+    withinMs: startInMs,
+    atMs: latestStartMs,
+  } as const;
   return { ...request, latestStartMs, queueDeadlineMs: latestStartMs, deadline };
 }
 

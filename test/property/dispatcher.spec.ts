@@ -107,7 +107,9 @@ class Harness {
   }
 
   #checkPlan({ members, model, workerId, reason }: Plan): void {
-    expect(members.map(({ request }) => request.model)).toEqual(members.map(() => model));
+    expect(members.map(({ request }) => request.model)).toEqual(
+      members.map(() => model),
+    );
     expect(workerId).toBe(model);
     expect(members.length).toBeGreaterThan(0);
     expect(members.length).toBeLessThanOrEqual(reason === 'single' ? 1 : MAX_SIZE);

@@ -323,7 +323,9 @@ describe('fair shares (D-25)', () => {
       device.end(0);
       return sent;
     });
-    expect(order.filter(sent => sent?.tenant === 'a').map(sent => sent?.id)).toEqual(ids);
+    expect(order.filter(sent => sent?.tenant === 'a').map(sent => sent?.id)).toEqual(
+      ids,
+    );
     expect(order.map(sent => sent?.tenant).join('')).toBe('ababab');
   });
 });

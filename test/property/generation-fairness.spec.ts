@@ -164,8 +164,9 @@ describe('GenerationScheduler shares the device', () => {
           );
         for (let step = 0; step < 5; step++) harness.step();
         const started = (): number =>
-          [...harness.records.values()].filter(({ firstStep }) => firstStep !== undefined)
-            .length;
+          [...harness.records.values()].filter(
+            ({ firstStep }) => firstStep !== undefined,
+          ).length;
         const before = started();
         const live = Array.from({ length: 9 }, (_, index) =>
           request({

@@ -39,7 +39,8 @@ describe('GenerationScheduler in any history', () => {
     fc.assert(
       fc.property(trace, history => {
         const played = play(history);
-        for (const record of played.harness.records.values()) expectedEnd(played, record);
+        for (const record of played.harness.records.values())
+          expectedEnd(played, record);
       }),
       { numRuns: 1500 },
     );

@@ -135,11 +135,20 @@ describe('what a grammar lets through is valid under its schema', () => {
     ],
     [
       'a bounded set',
-      { type: 'array', uniqueItems: true, maxItems: 2, items: { enum: [1, 2, 3, 4, 5] } },
+      {
+        type: 'array',
+        uniqueItems: true,
+        maxItems: 2,
+        items: { enum: [1, 2, 3, 4, 5] },
+      },
     ],
     [
       'a reference with keywords beside it',
-      { $ref: '#/$defs/s', maxLength: 4, $defs: { s: { type: 'string', minLength: 2 } } },
+      {
+        $ref: '#/$defs/s',
+        maxLength: 4,
+        $defs: { s: { type: 'string', minLength: 2 } },
+      },
     ],
     [
       'a pattern with lengths',
@@ -300,7 +309,8 @@ describe('what a grammar lets through is valid under its schema', () => {
 
 const olderTuple = (value: unknown): boolean => {
   const [first, second, ...rest] = value as unknown[];
-  const isMultiple = (one: unknown): boolean => typeof one === 'number' && one % 25 === 0;
+  const isMultiple = (one: unknown): boolean =>
+    typeof one === 'number' && one % 25 === 0;
   return (
     first === null &&
     typeof second === 'boolean' &&

@@ -50,11 +50,16 @@ describe('PagedMemory over any history', () => {
                 expect(contents.get(ledger.blocksOf(act.key)[index]!)).toBe(
                   `${act.salt}:${act.prompt.slice(0, (index + 1) * BLOCK).join()}`,
                 );
-              held.set(act.key, { salt: act.salt, prompt: act.prompt, tokens: capacity });
+              held.set(act.key, {
+                salt: act.salt,
+                prompt: act.prompt,
+                tokens: capacity,
+              });
               blocksOf.set(act.key, ledger.blocksOf(act.key));
             }
           } else if (act.do === 'grow' && sequence) {
-            if (ledger.grow(act.key, sequence.tokens + act.by)) sequence.tokens += act.by;
+            if (ledger.grow(act.key, sequence.tokens + act.by))
+              sequence.tokens += act.by;
             else expect(ledger.available).toBe(before);
           } else if (act.do === 'computed' && sequence) {
             const full = Math.floor(sequence.prompt.length / BLOCK);

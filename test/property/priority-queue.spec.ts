@@ -68,7 +68,9 @@ class ListModel {
     )[0];
     if (this.share === 1 || !aged || !realtime) return first;
     const turns = this.turns.get(first.model) ?? { all: 0, aged: 0 };
-    return Math.floor((turns.all + 1) * this.share + 1e-6) > turns.aged ? aged : realtime;
+    return Math.floor((turns.all + 1) * this.share + 1e-6) > turns.aged
+      ? aged
+      : realtime;
   }
 
   isAged({ priority, enqueuedAtMs }: Request): boolean {
@@ -148,7 +150,8 @@ function countsOf(queue: PriorityQueue) {
 
 function countsOfModel({ requests }: ListModel) {
   const of = (some: readonly Request[]) => ({
-    realtime: some.filter(({ priority }) => priority === RequestPriority.REALTIME).length,
+    realtime: some.filter(({ priority }) => priority === RequestPriority.REALTIME)
+      .length,
     batch: some.filter(({ priority }) => priority === RequestPriority.BATCH).length,
     bytes: some.reduce((sum, { bytes }) => sum + bytes, 0),
   });

@@ -26,7 +26,9 @@ const VERIFY_MS = 300_000;
 const lengthOf = (text: string) => text.split(' ').length;
 /** Letters alone, so that languages without spaces count too. */
 const letters = (text: string) =>
-  [...text.normalize('NFKC').toLowerCase()].filter(one => /[\p{L}\p{M}\p{N}]/u.test(one));
+  [...text.normalize('NFKC').toLowerCase()].filter(one =>
+    /[\p{L}\p{M}\p{N}]/u.test(one),
+  );
 const letterErrors = (said: string, heard: string) =>
   // Each letter as a word of its own, in an alphabet that the counter knows.
   wordErrors(
@@ -140,7 +142,10 @@ describeWith(published)('published models and human speech', () => {
   it.each([
     ['silence', () => 0],
     ['hum', (at: number) => 0.1 * Math.sin(2 * Math.PI * 50 * at)],
-    ['noise', (_: number, index: number) => 0.2 * (((index * 7919) % 1009) / 1009 - 0.5)],
+    [
+      'noise',
+      (_: number, index: number) => 0.2 * (((index * 7919) % 1009) / 1009 - 0.5),
+    ],
   ])('hears nothing in 20 s of %s', async (_, wave) => {
     const samples = Int16Array.from({ length: 20 * RATE }, (_, index) =>
       Math.round(32_767 * wave(index / RATE, index)),
@@ -232,7 +237,10 @@ describeWith(published)('published models and human speech', () => {
       unknown
     >;
     expect(Object.keys(found)).toEqual(['city', 'people']);
-    expect([typeof found.city, Number.isInteger(found.people)]).toEqual(['string', true]);
+    expect([typeof found.city, Number.isInteger(found.people)]).toEqual([
+      'string',
+      true,
+    ]);
   });
 
   it('a tool that must be called is called, with arguments of its schema', async () => {

@@ -43,7 +43,10 @@ export async function abandonResponse(
     conversation: request.input,
     caller: {},
   };
-  const times = { createdAtMs: Date.now() - 3_600_000, expiresAtMs: Date.now() + 60_000 };
+  const times = {
+    createdAtMs: Date.now() - 3_600_000,
+    expiresAtMs: Date.now() + 60_000,
+  };
   await records.create(
     {
       ...{ tenant, id, status: 'in_progress', chainLength: 1, chainBytes: 1, epoch: 1 },

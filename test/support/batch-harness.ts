@@ -7,7 +7,10 @@ import { isTerminal } from '../../src/core/jobs/batch-status.js';
 import { type BlobStore } from '../../src/core/jobs/job.ports.js';
 import { timeOrderedId } from '../../src/platform/clock/time-ordered-id.js';
 import { PROCESSOR_NODE_FLAGS } from '../../src/platform/config/processor-link.js';
-import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
+import {
+  environmentName,
+  type SettingPath,
+} from '../../src/platform/config/settings.js';
 import { OpenDatabase } from '../../src/platform/database/open-database.js';
 import { fileBlobKey } from '../../src/platform/storage/blob-keys.js';
 import { FsBlobStore } from '../../src/platform/storage/fs-blob-store.js';
@@ -71,7 +74,9 @@ export class BatchHarness implements AsyncDisposable {
   static async open(options: HarnessOptions = {}): Promise<BatchHarness> {
     const folder = await mkdtemp(join(tmpdir(), 'switchyard-batch-'));
     const data = options.dataDir ?? join(folder, 'data');
-    const database = new OpenDatabase(options.databaseUrl ?? join(data, 'switchyard.db'));
+    const database = new OpenDatabase(
+      options.databaseUrl ?? join(data, 'switchyard.db'),
+    );
     await database.migrate();
     const blobs = options.blobs ?? new FsBlobStore(join(data, 'blobs'));
     return new BatchHarness(
@@ -202,7 +207,9 @@ export class BatchHarness implements AsyncDisposable {
       const job = await this.job(id);
       if (holds(job)) return job;
     }
-    const logs = await Promise.all(this.processors.map(processor => processor.logTail()));
+    const logs = await Promise.all(
+      this.processors.map(processor => processor.logTail()),
+    );
     throw new Error(
       `waited for: ${what}\n${JSON.stringify(await this.job(id))}\n${logs.join('\n')}`,
     );

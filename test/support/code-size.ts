@@ -67,7 +67,8 @@ export function sumOf(areas: readonly CodeSize[]): CodeSize {
 function isProductCode(file: string): boolean {
   if (!/\.(ts|tsx|mts|cts|js|mjs|cjs)$/.test(file) || file.endsWith('.d.ts'))
     return false;
-  if (/(^|\/)(test|tests|__tests__|fixtures?|bench|generated)\//.test(file)) return false;
+  if (/(^|\/)(test|tests|__tests__|fixtures?|bench|generated)\//.test(file))
+    return false;
   return !/\.(spec|test)\./.test(file) && file !== 'console/src/api/schema.ts';
 }
 
@@ -135,7 +136,8 @@ function exportsOf(statement: ts.Statement): number {
 
 function countDeclarations(node: ts.Node, source: ts.SourceFile, size: CodeSize): void {
   if (ts.isClassDeclaration(node)) size.classes += 1;
-  if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) size.types += 1;
+  if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node))
+    size.types += 1;
   if (isFunction(node) && node.body) {
     const lineAt = (position: number): number =>
       source.getLineAndCharacterOfPosition(position).line;

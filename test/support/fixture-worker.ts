@@ -265,7 +265,8 @@ export class FixtureWorker extends EventEmitter {
     }
     // What is still buffered here would die with a kill -9: the answer means that all
     // lines are in the pipe.
-    if (verb === 'flood') await new Promise(written => process.stderr.write('', written));
+    if (verb === 'flood')
+      await new Promise(written => process.stderr.write('', written));
     if (verb === 'fail' && isErrorCode(argument))
       throw new DomainError(argument, 'as the script says', { param: 'x' });
   }

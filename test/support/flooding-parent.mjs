@@ -15,4 +15,7 @@ const start = mode =>
       onLine: () => undefined,
     });
   });
-process.send({ type: 'ready', pids: await Promise.all(['exits', 'blocked'].map(start)) });
+process.send({
+  type: 'ready',
+  pids: await Promise.all(['exits', 'blocked'].map(start)),
+});

@@ -1,7 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
-import { environmentName, type SettingPath } from '../../src/platform/config/settings.js';
+import {
+  environmentName,
+  type SettingPath,
+} from '../../src/platform/config/settings.js';
 import { freePort } from './free-port.js';
 import { HttpConnection, type HttpReply } from './http-connection.js';
 import { plainRequest } from './http-request.js';

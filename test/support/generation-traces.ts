@@ -37,7 +37,10 @@ export const trace = fc.record({
   maxTokens: fc.integer({ min: 6, max: 24 }),
   headroomTokens: fc.constantFrom(0, 1, 4, 12),
   /** Runs that fail, and kill the process, by nobody's fault. */
-  failedRuns: fc.oneof(fc.constant<number[]>([]), fc.array(fc.nat(40), { maxLength: 4 })),
+  failedRuns: fc.oneof(
+    fc.constant<number[]>([]),
+    fc.array(fc.nat(40), { maxLength: 4 }),
+  ),
   deadRuns: fc.oneof(fc.constant<number[]>([]), fc.array(fc.nat(40), { maxLength: 2 })),
   arrivals: fc.array(arrival, { minLength: 1, maxLength: 14 }),
   ahead: fc.boolean(),
@@ -134,7 +137,13 @@ export function play(history: Trace, check: Check = () => undefined): Played {
     );
     if (step > 6000) throw new Error(`Never ends: ${harness.log.slice(-5).join('\n')}`);
   }
-  return { harness, fieldsOf, hit, cancelled: actors.cancelled, refused: actors.refused };
+  return {
+    harness,
+    fieldsOf,
+    hit,
+    cancelled: actors.cancelled,
+    refused: actors.refused,
+  };
 }
 
 /** Callers and consumers: they come, pause, resume and leave when the trace says so. */

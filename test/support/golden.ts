@@ -35,7 +35,8 @@ export const GOLDEN_NAMES: readonly string[] = Object.keys(FACES);
 /** The text that belongs into `test/golden/NAME`. */
 export async function goldenText(name: string): Promise<string> {
   const face = FACES[name];
-  if (!face) throw new Error(`no golden file ${name}; known: ${GOLDEN_NAMES.join(', ')}`);
+  if (!face)
+    throw new Error(`no golden file ${name}; known: ${GOLDEN_NAMES.join(', ')}`);
   return face();
 }
 

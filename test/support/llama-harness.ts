@@ -31,7 +31,12 @@ export async function llamaBackend(
       batchThreads: 1,
       exact: true,
     },
-    ...{ stepTimeoutMs: 120_000, loadTimeoutMs: 120_000, stepTargetMs: 50, sampling: {} },
+    ...{
+      stepTimeoutMs: 120_000,
+      loadTimeoutMs: 120_000,
+      stepTargetMs: 50,
+      sampling: {},
+    },
     ...changes,
   });
   await backend.load();

@@ -129,7 +129,10 @@ export class MarbleHarness {
     const nowMs = this.#scheduler.now();
     const priority =
       id === id.toUpperCase() ? RequestPriority.REALTIME : RequestPriority.BATCH;
-    this.dispatcher.submit(aRequest(id, { model, priority, enqueuedAtMs: nowMs }), nowMs);
+    this.dispatcher.submit(
+      aRequest(id, { model, priority, enqueuedAtMs: nowMs }),
+      nowMs,
+    );
     this.#turn();
   }
 

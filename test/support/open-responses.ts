@@ -552,43 +552,45 @@ export const OPEN_RESPONSES_CASES: readonly OpenResponsesCase[] = [
 ];
 
 /** What the specification has and this server does not, and why. */
-export const OPEN_RESPONSES_OTHERS: readonly (readonly [rule: string, result: string])[] =
+export const OPEN_RESPONSES_OTHERS: readonly (readonly [
+  rule: string,
+  result: string,
+])[] = [
   [
-    [
-      '`input_image`',
-      'not applicable: passed to models behind other servers; local models read text',
-    ],
-    [
-      '`input_file`, `input_video` (MAY)',
-      'not applicable: no model here reads them; refused by name',
-    ],
-    [
-      '`conversation` (MAY)',
-      'not applicable: conversations are chains of `previous_response_id`; refused by name',
-    ],
-    [
-      'Hosted tools: file search, web search, MCP',
-      'not applicable: functions only; refused by name',
-    ],
-    ['Items and events of providers have a prefix', 'not applicable: none are added'],
-    [
-      '`encrypted_content`, summaries of reasoning (MAY)',
-      'not applicable: reasoning is plain text in `content`',
-    ],
-    [
-      '`truncation: auto` (MAY)',
-      'not applicable: nothing is dropped; reported as ignored',
-    ],
-    [
-      'Events `response.reasoning.delta` and `.done`',
-      'differs: `response.reasoning_text.*`, as the official SDKs know them (models behind other servers only)',
-    ],
-    [
-      '`text.format.schema` of a response is null',
-      'differs: the schema is repeated, as OpenAI and its SDKs have it',
-    ],
-    [
-      '`allowed_tools`: all tools stay in the context',
-      'differs: the model sees the allowed ones only, so that it cannot call another',
-    ],
-  ];
+    '`input_image`',
+    'not applicable: passed to models behind other servers; local models read text',
+  ],
+  [
+    '`input_file`, `input_video` (MAY)',
+    'not applicable: no model here reads them; refused by name',
+  ],
+  [
+    '`conversation` (MAY)',
+    'not applicable: conversations are chains of `previous_response_id`; refused by name',
+  ],
+  [
+    'Hosted tools: file search, web search, MCP',
+    'not applicable: functions only; refused by name',
+  ],
+  ['Items and events of providers have a prefix', 'not applicable: none are added'],
+  [
+    '`encrypted_content`, summaries of reasoning (MAY)',
+    'not applicable: reasoning is plain text in `content`',
+  ],
+  [
+    '`truncation: auto` (MAY)',
+    'not applicable: nothing is dropped; reported as ignored',
+  ],
+  [
+    'Events `response.reasoning.delta` and `.done`',
+    'differs: `response.reasoning_text.*`, as the official SDKs know them (models behind other servers only)',
+  ],
+  [
+    '`text.format.schema` of a response is null',
+    'differs: the schema is repeated, as OpenAI and its SDKs have it',
+  ],
+  [
+    '`allowed_tools`: all tools stay in the context',
+    'differs: the model sees the allowed ones only, so that it cannot call another',
+  ],
+];

@@ -64,7 +64,10 @@ export class PackageIndex implements AsyncDisposable {
     parts: Readonly<Record<string, readonly [file: string, bytes: Buffer]>>,
   ): MirrorPackage {
     const version = '1.0.0';
-    const path = join(this.folder, `${name.replaceAll('-', '_')}-1.0.0-py3-none-any.whl`);
+    const path = join(
+      this.folder,
+      `${name.replaceAll('-', '_')}-1.0.0-py3-none-any.whl`,
+    );
     const files = Object.entries(parts).map(([member, [, bytes]]) => [
       member,
       bytes.toString('base64'),

@@ -88,7 +88,13 @@ export class PagedMemory<K> implements KvMemory<K> {
       ...Array.from({ length: Math.max(0, fresh) }, () => this.#fresh()),
     ];
     const computed = shared.length * this.blockTokens;
-    this.#holdings.set(key, { salt, tokens, blocks, computed, published: shared.length });
+    this.#holdings.set(key, {
+      salt,
+      tokens,
+      blocks,
+      computed,
+      published: shared.length,
+    });
     return computed;
   }
 

@@ -52,7 +52,8 @@ console.log(row(['src and packages', ...cellsOf(product, '')]));
 
 if (process.argv.includes('--write')) {
   const lowered = names.map(
-    name => [name, Math.min(areas[name]?.tokens ?? 0, budget[name] ?? Infinity)] as const,
+    name =>
+      [name, Math.min(areas[name]?.tokens ?? 0, budget[name] ?? Infinity)] as const,
   );
   writeFileSync(
     BUDGET,

@@ -8,7 +8,10 @@ import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type Requirement } from './requires.js';
 
 const run = promisify(execFile);
-const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'switchyard');
+const CACHE = join(
+  process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'),
+  'switchyard',
+);
 
 /** Of the starter set, one folder each. */
 export const PUBLISHED_MODELS = join(CACHE, 'models');

@@ -89,7 +89,8 @@ function tensors(): GgufTensor[] {
     return {
       name,
       shape,
-      values: () => Float32Array.from({ length: sizeOf({ shape }) }, () => next() * gain),
+      values: () =>
+        Float32Array.from({ length: sizeOf({ shape }) }, () => next() * gain),
     };
   };
   const filled = (name: string, length: number, value: number): GgufTensor => {

@@ -24,7 +24,8 @@ export class ResponseClient {
 
   async created(input: unknown, fields: object = {}): Promise<ResponseObject> {
     const answer = await this.create(input, fields);
-    if (answer.status !== 200) throw new Error(`${answer.status} ${await answer.text()}`);
+    if (answer.status !== 200)
+      throw new Error(`${answer.status} ${await answer.text()}`);
     return (await answer.json()) as ResponseObject;
   }
 

@@ -234,7 +234,9 @@ judges.set(
 export function faultsOfResponse(value: unknown): string[] {
   return judgeResponse(value)
     ? []
-    : (judgeResponse.errors ?? []).map(fault => `${fault.instancePath} ${fault.message}`);
+    : (judgeResponse.errors ?? []).map(
+        fault => `${fault.instancePath} ${fault.message}`,
+      );
 }
 
 interface AnyEvent {

@@ -198,7 +198,14 @@ function announcementOf(
   state: WorkerAnnouncement['health']['state'],
 ): WorkerAnnouncement {
   return {
-    ...{ v: 1, id, model, host: 'test', pid: process.pid, slots: { total: 1, inUse: 0 } },
+    ...{
+      v: 1,
+      id,
+      model,
+      host: 'test',
+      pid: process.pid,
+      slots: { total: 1, inUse: 0 },
+    },
     health: {
       ...{
         state,

@@ -284,7 +284,13 @@ async function serve(call, request, script, receive) {
     return {
       execution,
       seconds,
-      text: JSON.stringify({ id, bytes, priority, group, together: execution.batchSize }),
+      text: JSON.stringify({
+        id,
+        bytes,
+        priority,
+        group,
+        together: execution.batchSize,
+      }),
     };
   } finally {
     inFlight -= 1;
@@ -384,7 +390,9 @@ const speechToText = {
         call.write({ segment: { segment, words: [], logprobs: [] } });
       while (faulty('floods')) {
         for (let n = 0; n < 100; n += 1)
-          call.write({ segment: { segment: done.segments[0], words: [], logprobs: [] } });
+          call.write({
+            segment: { segment: done.segments[0], words: [], logprobs: [] },
+          });
         await new Promise(resolve => setImmediate(resolve));
         if (call.cancelled) return;
       }
@@ -482,7 +490,8 @@ function listen() {
   });
   const { switchyard, grpc } = loadPackageDefinition(definition);
   const server = new Server({
-    'grpc.max_receive_message_length': (faulty('receives-little') ? 4 : 48) * 1024 * 1024,
+    'grpc.max_receive_message_length':
+      (faulty('receives-little') ? 4 : 48) * 1024 * 1024,
     'grpc.so_reuseport': 0,
   });
   server.addService(switchyard.v1.SpeechToText.service, speechToText);

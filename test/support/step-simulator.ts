@@ -144,7 +144,8 @@ export class StepSimulator<T extends GenerationRequest> implements StepBackend<T
 
   #read({ blocks, request }: StepItem<T>, at: number): number {
     const cell = this.#cells[this.#address(blocks, at)];
-    if (cell?.position !== at) throw new Error(`Nothing was computed at position ${at}.`);
+    if (cell?.position !== at)
+      throw new Error(`Nothing was computed at position ${at}.`);
     if (cell.salt !== request.salt)
       throw new Error(`Position ${at} is of ${cell.salt}, read by ${request.salt}.`);
     return cell.token;

@@ -91,7 +91,9 @@ export class TargetServer implements AsyncDisposable {
       reset,
     } = await this.script(call);
     if (reset) return void request.socket.destroy();
-    response.writeHead(status, { 'content-type': 'application/json', ...more }).end(body);
+    response
+      .writeHead(status, { 'content-type': 'application/json', ...more })
+      .end(body);
   }
 }
 

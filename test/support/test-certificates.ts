@@ -75,5 +75,12 @@ export class TestCertificates {
   }
 }
 
-const NEW_KEY = ['req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+const NEW_KEY = [
+  'req',
+  '-newkey',
+  'ec',
+  '-pkeyopt',
+  'ec_paramgen_curve:P-256',
+  '-nodes',
+];
 const SUBJECT = ['-subj', '/CN=switchyard test'];

@@ -88,6 +88,10 @@ registerHooks({
   },
   load(url, context, nextLoad) {
     if (!url.endsWith('.ts')) return nextLoad(url, context);
-    return { format: 'module', source: compiled(fileURLToPath(url)), shortCircuit: true };
+    return {
+      format: 'module',
+      source: compiled(fileURLToPath(url)),
+      shortCircuit: true,
+    };
   },
 });

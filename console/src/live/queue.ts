@@ -1,5 +1,8 @@
 import { signal } from '@preact/signals';
-import type { LiveQueueLine, LiveWorker } from '../../../src/contracts/events/live-event';
+import type {
+  LiveQueueLine,
+  LiveWorker,
+} from '../../../src/contracts/events/live-event';
 import { feed } from './feed';
 
 export type Counts = Omit<LiveQueueLine, 'model'>;

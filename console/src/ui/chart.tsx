@@ -119,4 +119,7 @@ function optionsOf(
 const MINUTES = [60, 120, 300, 600, 900, 1800, 3600];
 
 const clock = (at: number): string =>
-  new Date(at * 1000).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+  new Date(at * 1000).toLocaleTimeString('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+  });

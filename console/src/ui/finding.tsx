@@ -22,7 +22,8 @@ export function Runbook({ at }: { at: string }) {
     : path;
   return (
     <a href={url} target="_blank" rel="noreferrer">
-      Runbook<span class="visually-hidden"> of {at.split('#').at(-1)}, in a new tab</span>
+      Runbook
+      <span class="visually-hidden"> of {at.split('#').at(-1)}, in a new tab</span>
     </a>
   );
 }

@@ -37,7 +37,9 @@ const MEANING: Readonly<Record<string, readonly [text: string, section: string]>
   ],
 };
 
-type Dependency = Answer<'/admin/v1/status'>['dependencies'][number] & { since?: string };
+type Dependency = Answer<'/admin/v1/status'>['dependencies'][number] & {
+  since?: string;
+};
 
 /** The status knows more of them, the probes since when. */
 const dependenciesOf = async (signal: AbortSignal): Promise<Dependency[]> => {

@@ -167,11 +167,20 @@ const workersOf = ({ workers, running }: Run): string => {
   return `${ready} of ${plural(workers.length, 'worker')} ready, ${plural(running, 'request')} in flight`;
 };
 
-function Switch({ of: { id, state, running }, reload }: { of: Run; reload: () => void }) {
+function Switch({
+  of: { id, state, running },
+  reload,
+}: {
+  of: Run;
+  reload: () => void;
+}) {
   const isOff = state === 'unloaded' || state === 'unloading';
   const load = async () => {
     if (
-      await attempt(() => post('/admin/v1/models/{id}/load', { id }), `${id} is loading.`)
+      await attempt(
+        () => post('/admin/v1/models/{id}/load', { id }),
+        `${id} is loading.`,
+      )
     )
       reload();
   };

@@ -123,7 +123,9 @@ function Doctor() {
         {({ checks }) => {
           const found = checks.filter(({ state }) => state !== 'ok');
           if (found.length === 0)
-            return <p class="state good">All {plural(checks.length, 'check')} passed.</p>;
+            return (
+              <p class="state good">All {plural(checks.length, 'check')} passed.</p>
+            );
           return (
             <ul class="stack">
               {found.map(({ what, state, detail, fix }) => (

@@ -115,7 +115,9 @@ function WorkerCard({
               Resume
             </Button>
           ) : (
-            <Button act={() => act('drain', `${id} gets no new requests.`)}>Drain</Button>
+            <Button act={() => act('drain', `${id} gets no new requests.`)}>
+              Drain
+            </Button>
           )}
           <Button kind="danger" disabled={worker.pid === undefined} act={restart}>
             Restart

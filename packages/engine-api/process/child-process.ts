@@ -202,7 +202,8 @@ export class SupervisedProcess {
     });
     stream?.on(
       'data',
-      (chunk: Buffer) => (this.#bound?.admits(chunk.length) ?? true) && lines.push(chunk),
+      (chunk: Buffer) =>
+        (this.#bound?.admits(chunk.length) ?? true) && lines.push(chunk),
     );
     stream?.once('end', () => lines.end());
   }
@@ -261,7 +262,10 @@ export class SupervisedProcess {
   }
 }
 
-function startProblem({ code, message }: NodeJS.ErrnoException, command: string): string {
+function startProblem(
+  { code, message }: NodeJS.ErrnoException,
+  command: string,
+): string {
   if (code === 'ENOENT') return `cannot start ${command}: no such program (ENOENT)`;
   return code === 'EACCES'
     ? `cannot start ${command}: it may not be executed (EACCES)`

@@ -11,7 +11,9 @@ describe('RestartBackoff', () => {
       longestMs: 10_000,
       random: () => 0,
     });
-    expect(pauses(backoff, 8)).toEqual([200, 400, 800, 1600, 3200, 6400, 10_000, 10_000]);
+    expect(pauses(backoff, 8)).toEqual([
+      200, 400, 800, 1600, 3200, 6400, 10_000, 10_000,
+    ]);
     expect(pauses(backoff, 5000).every(ms => ms === 10_000)).toBe(true);
   });
 

@@ -290,7 +290,13 @@ export class Decoder {
     const rows: [unknown] = [null];
     const frames: [number] = [0];
     this.#library.startFrontEnd(frontEnd);
-    const status = this.#library.cepstra(frontEnd, samples, samples.length, rows, frames);
+    const status = this.#library.cepstra(
+      frontEnd,
+      samples,
+      samples.length,
+      rows,
+      frames,
+    );
     if (status < 0 || frames[0] === 0) return 0;
     const cepstra = copyCepstra(rows[0], frames[0], sum.length);
     this.#library.freeCepstra(rows[0]);
@@ -313,7 +319,8 @@ function addSpeechFrames(cepstra: Float32Array, sum: Float64Array): number {
   for (let row = 0; row < cepstra.length; row += sum.length) {
     if ((cepstra[row] ?? 0) <= 0) continue;
     frames++;
-    for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] ?? 0) + (cepstra[row + i] ?? 0);
+    for (let i = 0; i < sum.length; i++)
+      sum[i] = (sum[i] ?? 0) + (cepstra[row + i] ?? 0);
   }
   return frames;
 }

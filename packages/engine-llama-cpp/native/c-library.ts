@@ -162,7 +162,9 @@ export interface CLibrary {
   topP(mass: number, least: number): Pointer;
   minP(share: number, least: number): Pointer;
   temperature(temperature: number): Pointer;
-  penalties(...args: [vocabulary: number, last: number, number, number, number]): Pointer;
+  penalties(
+    ...args: [vocabulary: number, last: number, number, number, number]
+  ): Pointer;
   /** @param biases token (int32) and bias (float) in turns */
   biases(vocabulary: number, count: number, biases: Int32Array): Pointer;
   /** Null: the text cannot be read. */
@@ -171,7 +173,9 @@ export interface CLibrary {
   /** @param candidates a `llama_token_data_array` in native memory */
   applySampler(sampler: Pointer, candidates: Pointer): void;
   /** Draws from the logits at this place of the batch, and accepts. */
-  readonly sample: KoffiFunc<(chain: Pointer, context: Pointer, place: number) => number>;
+  readonly sample: KoffiFunc<
+    (chain: Pointer, context: Pointer, place: number) => number
+  >;
 }
 
 /**

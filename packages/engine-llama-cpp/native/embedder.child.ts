@@ -28,7 +28,10 @@ function pairEncoder(
   const tokenize = (text: string, control: boolean): Int32Array =>
     cut(text, { special: false, control });
   const template = library.template(model, 'rerank')?.split(PLACES) ?? [];
-  const separator = one(library.separator(vocabulary), library.addsSeparator(vocabulary));
+  const separator = one(
+    library.separator(vocabulary),
+    library.addsSeparator(vocabulary),
+  );
   const last = library.endOfText(vocabulary);
   const end = one(
     last === ABSENT ? library.separator(vocabulary) : last,
@@ -115,7 +118,10 @@ function embedding(
     counts.forEach((_, sequence) => {
       const pointer = library.vectorOf(context, sequence);
       if (pointer === null) throw new Error('llama.cpp made no vector');
-      const numbers = koffi.decode(pointer, koffi.array('float', dimensions)) as number[];
+      const numbers = koffi.decode(
+        pointer,
+        koffi.array('float', dimensions),
+      ) as number[];
       vectors.set(finished(Float32Array.from(numbers)), sequence * dimensions);
     });
     return vectors;

@@ -331,5 +331,9 @@ function specialTexts({ native, vocabularySize }: OpenedModel) {
   const spelled = control
     .filter(spelling => spelling !== '')
     .sort((a, b) => b.length - a.length);
-  return { bos: text(native.tokenBos()), eos: text(native.tokenEos()), control: spelled };
+  return {
+    bos: text(native.tokenBos()),
+    eos: text(native.tokenEos()),
+    control: spelled,
+  };
 }

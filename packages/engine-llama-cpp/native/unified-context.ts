@@ -227,7 +227,9 @@ class UnifiedContext implements NativeContext {
       this.library.giveState(this.#context, state, state.length, sequence) !==
         state.length
     )
-      throw new Error(`llama.cpp did not take sequence ${sequence} into another context`);
+      throw new Error(
+        `llama.cpp did not take sequence ${sequence} into another context`,
+      );
   }
 }
 
@@ -262,7 +264,8 @@ function openContext(
     }),
     swa_full: true,
   });
-  if (context === null) throw new Error(`llama.cpp has no memory for ${kvTokens} tokens`);
+  if (context === null)
+    throw new Error(`llama.cpp has no memory for ${kvTokens} tokens`);
   return context;
 }
 

@@ -160,7 +160,11 @@ export class ExecuteService {
    * @returns why it stopped; undefined if every line has a result. @throws the error
    *   behind the reason `trouble`
    */
-  async run(work: ClaimedJob, plan: JobPlan, log: ResultLog): Promise<JobStop['reason']> {
+  async run(
+    work: ClaimedJob,
+    plan: JobPlan,
+    log: ResultLog,
+  ): Promise<JobStop['reason']> {
     const { stop, lease } = work;
     if (lease.job.status === 'cancelling') stop.request('cancelled');
     // A finalizing job had all results before its deadline.

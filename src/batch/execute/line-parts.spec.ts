@@ -17,7 +17,9 @@ describe('lineParts', () => {
     const line = Buffer.from(
       '{"url":"/x", "body" : {"n": 12345678901234567890, "body":1} ,"custom_id":"\\u0061\\"b"}',
     );
-    expect(lineParts(line).body.toString()).toBe('{"n": 12345678901234567890, "body":1}');
+    expect(lineParts(line).body.toString()).toBe(
+      '{"n": 12345678901234567890, "body":1}',
+    );
     expect(lineParts(line).customIdJson).toBe('"\\u0061\\"b"');
   });
 });

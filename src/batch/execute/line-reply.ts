@@ -253,7 +253,8 @@ export class OpenReplies {
   #timeOut(): void {
     this.#timer = undefined;
     const nowMs = performance.now();
-    for (const reply of this.#open.filter(({ dueMs }) => dueMs <= nowMs)) reply.timeOut();
+    for (const reply of this.#open.filter(({ dueMs }) => dueMs <= nowMs))
+      reply.timeOut();
     const soonestMs = Math.min(...this.#open.map(({ dueMs }) => dueMs));
     if (soonestMs < Infinity) this.#wakeAt(soonestMs);
   }

@@ -20,7 +20,9 @@ async function speechJson(
     .replace(/[^A-Za-z0-9_.-]/g, '_')
     .slice(0, 100);
   const filename = `${name}.${extensionOf(content_type)}`;
-  const { id: file_id } = await files.save(claim, filename, () => Readable.from([bytes]));
+  const { id: file_id } = await files.save(claim, filename, () =>
+    Readable.from([bytes]),
+  );
   return JSON.stringify({ file_id, bytes: bytes.length, content_type });
 }
 
@@ -83,7 +85,8 @@ export function resultOf(
   const { customIdJson } = settling.parts;
   if (answer.kind !== 'answer')
     return unanswered(customIdJson, codeOf(answer), answer.message);
-  if (!isAudio(answer, settling)) return answered(answer, customIdJson, textBody(answer));
+  if (!isAudio(answer, settling))
+    return answered(answer, customIdJson, textBody(answer));
   return speechJson(answer, settling).then(json =>
     answered(answer, customIdJson, { json }),
   );

@@ -14,7 +14,8 @@ describe('LineTarget', () => {
   beforeEach(async () => {
     held.clear();
     server = createServer(
-      ({ headers }, response) => void held.set(String(headers['x-request-id']), response),
+      ({ headers }, response) =>
+        void held.set(String(headers['x-request-id']), response),
     );
     await once(server.listen(0, '127.0.0.1'), 'listening');
   });

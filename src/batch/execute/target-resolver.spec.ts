@@ -62,7 +62,10 @@ describe('the targets file', () => {
   it.each([
     ['{}', 'global_inference_gateway: exactly one of'],
     [`global_inference_gateway: {}\nmodel_gateways: {}`, 'exactly one of'],
-    ['other: 1', 'other: no such field; known: global_inference_gateway, model_gateways'],
+    [
+      'other: 1',
+      'other: no such field; known: global_inference_gateway, model_gateways',
+    ],
     [
       'model_gateways: { m: { url: "http://h" } }',
       'model_gateways.m.request_timeout: is missing; must be a duration',

@@ -208,7 +208,8 @@ function gatewayTarget(settings: Settings, link: ProcessorLink | undefined): Tar
     fetchesFileUrl: true,
     // Also where no keys are required: the first key of the database may come at
     // any time.
-    authorization: ({ tenant, terms }) => tokenFor && `Bearer ${tokenFor(tenant, terms)}`,
+    authorization: ({ tenant, terms }) =>
+      tokenFor && `Bearer ${tokenFor(tenant, terms)}`,
   };
 }
 

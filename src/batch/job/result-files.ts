@@ -22,16 +22,6 @@ const PAUSES = { firstMs: 500, longestMs: 2000 };
 /** The claim that creates a file. */
 export type JobClaim = Pick<JobLease, 'job' | 'epoch'>;
 
-/** Handled like an outage: the next attempt chooses another id. */
-class IdTooOld extends Error {
-  readonly code = 'ESTALE';
-
-  constructor(id: string) {
-    super(`Storing ${id} took too long.`);
-    this.name = 'IdTooOld';
-  }
-}
-
 /** Ids per query. */
 const PAGE = 500;
 const CHUNK_BYTES = 262_144;
@@ -149,7 +139,9 @@ export class ResultFiles {
     const size = await this.#write(blobKey, () =>
       hashed(open(), (digest = createHash('sha256'))),
     );
-    if (!this.#isFresh(id)) throw new IdTooOld(id);
+    // Handled like an outage: the next attempt chooses another id.
+    if (!this.#isFresh(id))
+      throw Object.assign(new Error(`Storing ${id} took too long.`), { code: 'ESTALE' });
     const createdAtMs = Date.now();
     const file: StoredFile = {
       id,

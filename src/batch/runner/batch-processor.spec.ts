@@ -14,7 +14,9 @@ Logger.overrideLogger(false);
 const NO_FOLDER = '/nowhere/switchyard';
 const loops: BatchProcessor[] = [];
 
-afterEach(async () => void (await Promise.all(loops.splice(0).map(loop => loop.stop()))));
+afterEach(
+  async () => void (await Promise.all(loops.splice(0).map(loop => loop.stop()))),
+);
 
 /** A processor without batches that counts its looks for them. */
 function idleLoop(pollMs: number, isWoken: boolean) {

@@ -92,7 +92,10 @@ export class BatchRunner {
     const startedMs = performance.now();
     const ingested = await this.ingest.prepare(work);
     if (ingested.ok && ingested.isNew)
-      this.metrics.planBuilt(ingested.plan.total, (performance.now() - startedMs) / 1000);
+      this.metrics.planBuilt(
+        ingested.plan.total,
+        (performance.now() - startedMs) / 1000,
+      );
     if (work.stop.handsOver) return 'handed_over';
     if (!ingested.ok) return this.#endWithoutPlan(work, ingested.problems);
     if (lease.job.status === 'validating' && Date.now() < lease.job.expiresAtMs) {

@@ -117,7 +117,10 @@ function takenAliases(
   const named = typeof wanted === 'string';
   const free = wanted ? own : [];
   const names = named ? wanted.split(',').map(name => name.trim()) : free;
-  const taken: Record<'moved' | 'kept', Record<string, string>> = { moved: {}, kept: {} };
+  const taken: Record<'moved' | 'kept', Record<string, string>> = {
+    moved: {},
+    kept: {},
+  };
   const aliases = names.filter(alias => {
     if (models.some(model => model.id === alias)) {
       if (named)
@@ -126,7 +129,9 @@ function takenAliases(
         );
       return false;
     }
-    const holder = models.find(model => model.id !== id && model.aliases.includes(alias));
+    const holder = models.find(
+      model => model.id !== id && model.aliases.includes(alias),
+    );
     if (!holder) return true;
     const moves = named || STAND_INS.includes(holder.engine);
     taken[moves ? 'moved' : 'kept'][alias] = holder.id;

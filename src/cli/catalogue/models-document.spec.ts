@@ -43,7 +43,9 @@ describe('editModels', () => {
       writeFileSync(path, `models:\n${entry(`hand${saves++}`)}`);
       models.put(MODEL, 'added');
     });
-    await expect(edit).rejects.toThrow('changed by another program; nothing was written');
+    await expect(edit).rejects.toThrow(
+      'changed by another program; nothing was written',
+    );
     expect([text(), readdirSync(folder)]).toEqual([
       `models:\n${entry('hand4')}`,
       ['models.yaml'],

@@ -49,7 +49,11 @@ const library = (name: string, ...packages: string[]) => ({
 
 /** Engines that need a library of the system, by their name in models.yaml. */
 export const EMBEDDED_LIBRARIES: Readonly<Record<string, ReturnType<typeof library>>> = {
-  pocketsphinx: library('libpocketsphinx.so.3', 'libpocketsphinx3', 'pocketsphinx-en-us'),
+  pocketsphinx: library(
+    'libpocketsphinx.so.3',
+    'libpocketsphinx3',
+    'pocketsphinx-en-us',
+  ),
   flite: library('libflite.so.1', 'libflite1'),
 };
 
@@ -100,7 +104,9 @@ export async function installEnginePackages(
   if (missing.length === 0)
     return report(`${engine}: ${wanted.join(' ')} is in ${modules}`);
   if (!engineDependencies)
-    throw new CliError(`${missing.join(' ')} comes with the packages of a clone: npm ci`);
+    throw new CliError(
+      `${missing.join(' ')} comes with the packages of a clone: npm ci`,
+    );
   const folder = dirname(modules);
   report(`${engine}: ${missing.join(' ')} by npm, into ${folder}`);
   await asOwner(folder, () => prepare(folder, engineOverrides));

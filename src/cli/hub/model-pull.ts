@@ -129,12 +129,14 @@ export async function pullModel(
 
 /** As the hub would list them: the checksums say that they are the same. */
 function mirrored({ source, expected = {} }: PullRequest) {
-  const files = Object.entries(expected).map(([path, { bytes, sha256 }]): ListedFile => ({
-    path: safeFilePath(path),
-    url: sourceText(source),
-    size: bytes,
-    sha256,
-  }));
+  const files = Object.entries(expected).map(
+    ([path, { bytes, sha256 }]): ListedFile => ({
+      path: safeFilePath(path),
+      url: sourceText(source),
+      size: bytes,
+      sha256,
+    }),
+  );
   return { revision: source.kind === 'url' ? 'url' : source.revision, files };
 }
 
@@ -142,7 +144,8 @@ function mirrored({ source, expected = {} }: PullRequest) {
 const less = <T extends { readonly path: string }>(
   files: readonly T[],
   others: readonly { readonly path: string }[],
-): readonly T[] => files.filter(({ path }) => !others.some(other => other.path === path));
+): readonly T[] =>
+  files.filter(({ path }) => !others.some(other => other.path === path));
 
 /** @param before what was written down about this source */
 async function survey(

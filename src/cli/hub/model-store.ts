@@ -65,7 +65,10 @@ export const LOCK_NAME = '.switchyard-pull.lock';
  */
 export function safeFilePath(name: unknown): string {
   if (typeof name !== 'string')
-    throw new HubError('refused', 'the server names a file that has no text as its name');
+    throw new HubError(
+      'refused',
+      'the server names a file that has no text as its name',
+    );
   const parts = name.split('/');
   const isSafe =
     parts.every(part => !BAD_PARTS.includes(part) && !part.endsWith(PARTIAL_SUFFIX)) &&

@@ -33,7 +33,11 @@ const OPTIONS = {
     'tenant of the key; tenants see and cancel their own requests only',
   ).makeOptionMandatory(),
   '--name <text>': 'who uses it and for what (default: the tenant)',
-  '--scope <scope...>': ['permissions; admin sees everything', KEY_SCOPES, ['inference']],
+  '--scope <scope...>': [
+    'permissions; admin sees everything',
+    KEY_SCOPES,
+    ['inference'],
+  ],
   '--model <name...>': 'the only models it may use',
   '--expires-in-days <days>': [
     'when it expires (default: never)',
@@ -165,7 +169,10 @@ const rotate = command({
   name: 'rotate',
   about: 'give a key a new secret, which is printed once',
   arg: ['<id>'],
-  examples: ['keys rotate key_0198a1b2c3d4', 'keys rotate key_0198a1b2c3d4 --grace 3600'],
+  examples: [
+    'keys rotate key_0198a1b2c3d4',
+    'keys rotate key_0198a1b2c3d4 --grace 3600',
+  ],
   notes: 'The key goes to stdout, once; the gateway stores its hash only.',
   gateway: true,
   options: {

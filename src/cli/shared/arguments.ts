@@ -27,7 +27,8 @@ export const parseWholeNumber =
   (text: string): number => {
     const value = /^-?\d+$/.test(text) ? Number(text) : NaN;
     if (value >= min && value <= max) return value;
-    const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
+    const range =
+      max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
     throw new InvalidArgumentError(`must be a whole number, ${range}`);
   };
 

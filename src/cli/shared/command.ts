@@ -28,7 +28,8 @@ const GATEWAY_OPTIONS = {
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** How the words behind an option or argument are read: one of a list, or by a parser. */
-type Reading = readonly string[] | ((text: string, before: never) => unknown) | undefined;
+type Reading =
+  readonly string[] | ((text: string, before: never) => unknown) | undefined;
 
 /** An option: what it does, how it is read, its default, and how the help shows that. */
 type OptionSpec =
@@ -65,7 +66,12 @@ export type OptionValues<Options> = {
   readonly [Flags in keyof Options as NameOf<Flags>]: ValueOf<Flags, Options[Flags]>;
 } & { readonly json?: boolean };
 
-type ArgumentSpec = readonly [flags: string, about?: string, Reading?, default_?: string];
+type ArgumentSpec = readonly [
+  flags: string,
+  about?: string,
+  Reading?,
+  default_?: string,
+];
 type ArgumentOf<Spec> = Spec extends readonly [infer Flags, ...infer Rest]
   ? Flags extends `${string}...${string}`
     ? readonly string[]
@@ -193,7 +199,10 @@ function declared<Options, Arg extends ArgumentSpec>({
   const made = new Command(name).description(about);
   if (spec.usage !== undefined) made.usage(spec.usage);
   if (spec.arg) made.addArgument(argumentOf(spec.arg));
-  const own = Object.entries<OptionSpec>({ ...(gateway && GATEWAY_OPTIONS), ...options });
+  const own = Object.entries<OptionSpec>({
+    ...(gateway && GATEWAY_OPTIONS),
+    ...options,
+  });
   for (const [flags, option] of own) made.addOption(declaredOption(flags, option));
   const ofGateway = gateway ? 'the answer of the gateway as one JSON document' : true;
   const { json = spec.text && ofGateway } = spec;

@@ -186,7 +186,9 @@ export async function* serverEvents<T>(response: Response): AsyncGenerator<T> {
     if (!line.startsWith('data:')) continue;
     const data = line.slice('data:'.length).trim();
     if (data === '[DONE]') return;
-    const event = JSON.parse(data) as T & { error?: { message?: string; code?: string } };
+    const event = JSON.parse(data) as T & {
+      error?: { message?: string; code?: string };
+    };
     if (event.error) {
       const { message = 'the gateway reported an error', code } = event.error;
       throw new CliError(code ? `${message} [${code}]` : message);

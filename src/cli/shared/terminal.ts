@@ -39,13 +39,16 @@ export const table = <T>(
   items: readonly T[],
   cellsOf: (item: T) => readonly Cell[],
   none?: string,
-): string => (none && items.length === 0 ? none : columns([head, ...items.map(cellsOf)]));
+): string =>
+  none && items.length === 0 ? none : columns([head, ...items.map(cellsOf)]);
 
 /** Columns as wide as their widest cell. */
 export function columns(cells: readonly (readonly Cell[])[]): string {
   const rows = cells.map(row => row.map(cell => String(cell ?? '-')));
   const widths = rows.reduce<number[]>((most, row) => {
-    row.forEach((cell, index) => (most[index] = Math.max(most[index] ?? 0, cell.length)));
+    row.forEach(
+      (cell, index) => (most[index] = Math.max(most[index] ?? 0, cell.length)),
+    );
     return most;
   }, []);
   const line = (row: readonly string[]) =>

@@ -87,7 +87,10 @@ export const AUDIO_CHECKS: readonly Check[] = [
         `TranscribeUpload of ${LONG_S} s`,
       );
       const done = messages.at(-1)?.message;
-      demand(done?.$case === 'done', 'the last message of TranscribeUpload must be done');
+      demand(
+        done?.$case === 'done',
+        'the last message of TranscribeUpload must be done',
+      );
       judgeTranscript(done.value, LONG_S);
       const segments = done.value.segments.length;
       demand(

@@ -99,7 +99,8 @@ export const CANCEL_CHECKS: readonly Check[] = [
     needs: 'busy-health',
     /** From outside, Health tells whether the work has stopped. */
     async run({ client, kind, samples }) {
-      const inFlight = async () => (await client.health(kind)).messages[0]?.inFlight ?? 0;
+      const inFlight = async () =>
+        (await client.health(kind)).messages[0]?.inFlight ?? 0;
       const before = await inFlight();
       const call = client.start(samples.lasting, { deadlineMs: 500 });
       let most = before;
@@ -131,7 +132,10 @@ async function cancelCall(
   const startedAtMs = performance.now();
   while (!call.hasEnded) {
     const end = await client.cancel(kind, call.id);
-    demand(end.code === status.OK, `Cancel of a running request failed with ${end.text}`);
+    demand(
+      end.code === status.OK,
+      `Cancel of a running request failed with ${end.text}`,
+    );
     if (end.messages[0]?.acknowledged) return end.ms;
     demand(
       performance.now() - startedAtMs < KNOWN_WITHIN_MS,

@@ -206,7 +206,8 @@ export class WorkerClient {
       priority: RequestPriority.REALTIME,
       group: group ?? { id: requestId, size: 1 },
     };
-    const options = deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs };
+    const options =
+      deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs };
     return new CheckedCall<M>(requestId, reply =>
       this.#channel.track(() => sample(this.#channel, envelope, options, reply)),
     );

@@ -122,7 +122,9 @@ describe('log probabilities', () => {
       logprobs: tokens,
     });
     expect(events).toHaveLength(2);
-    expect(events[0]).toMatchObject({ logprobs: tokens.map(({ token }) => ({ token })) });
+    expect(events[0]).toMatchObject({
+      logprobs: tokens.map(({ token }) => ({ token })),
+    });
   });
 });
 

@@ -87,7 +87,10 @@ const FORMS = {
   message: Form.MESSAGE,
 } as const;
 const FORM_NAMES = new Map<Form, GenerateCallFields['form']>(
-  Object.entries(FORMS).map(([name, form]) => [form, name as GenerateCallFields['form']]),
+  Object.entries(FORMS).map(([name, form]) => [
+    form,
+    name as GenerateCallFields['form'],
+  ]),
 );
 
 export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest => ({

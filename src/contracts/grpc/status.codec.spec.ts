@@ -106,7 +106,10 @@ describe('the code of an upstream', () => {
   it.each(['', 'a b', 'x'.repeat(65), 'größe', 'a\r\nb', '<b>'])(
     'is not repeated when it is no word: %j',
     text => {
-      expect(over(text)).toMatchObject({ code: 'invalid_value', foreignCode: undefined });
+      expect(over(text)).toMatchObject({
+        code: 'invalid_value',
+        foreignCode: undefined,
+      });
     },
   );
 });
@@ -114,7 +117,12 @@ describe('the code of an upstream', () => {
 describe('errors of the transport', () => {
   it.each<[string, status, string, ErrorCode]>([
     ['a lost connection', status.UNAVAILABLE, 'read ECONNRESET', 'worker_lost'],
-    ['a cancel of our own', status.CANCELLED, 'Cancelled on client', 'request_cancelled'],
+    [
+      'a cancel of our own',
+      status.CANCELLED,
+      'Cancelled on client',
+      'request_cancelled',
+    ],
     [
       'a cancel the worker reports in the words of a reset',
       status.CANCELLED,

@@ -56,7 +56,10 @@ function appendBulk(message: Uint8Array, bulk: Uint8Array, field: number): Buffe
  * `bulk` is a view of `bytes`; `rest` holds all other fields. The last occurrence wins,
  * as everywhere in protobuf.
  */
-function splitBulk(bytes: Uint8Array, field: number): { rest: Uint8Array; bulk: Buffer } {
+function splitBulk(
+  bytes: Uint8Array,
+  field: number,
+): { rest: Uint8Array; bulk: Buffer } {
   const reader = new BinaryReader(bytes);
   const kept: Uint8Array[] = [];
   let bulk: Uint8Array = new Uint8Array(0);

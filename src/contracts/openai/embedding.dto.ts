@@ -57,7 +57,8 @@ export class EmbeddingDto {
 
   @Field(choiceOf(EMBEDDING_ENCODINGS), {
     default: 'float',
-    description: '`base64`: 32-bit floats, little endian; SDKs ask for it by themselves.',
+    description:
+      '`base64`: 32-bit floats, little endian; SDKs ask for it by themselves.',
   })
   encoding_format: (typeof EMBEDDING_ENCODINGS)[number] = 'float';
 

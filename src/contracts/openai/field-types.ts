@@ -162,7 +162,11 @@ export const textLike = (pattern: RegExp, message: string): FieldType =>
   custom(STRING, value => isText(value) && pattern.test(value as string), message);
 
 export const trueOrFalse = (): FieldType =>
-  custom({ type: Boolean }, value => typeof value === 'boolean', 'must be true or false');
+  custom(
+    { type: Boolean },
+    value => typeof value === 'boolean',
+    'must be true or false',
+  );
 
 const inRange = (min: number, max: number): Check => [
   value => typeof value === 'number' && value >= min && value <= max,
@@ -177,7 +181,11 @@ export const number = (minimum: number, maximum: number): FieldType => ({
 });
 
 /** @param message what is said of fractions */
-export const whole = (minimum: number, maximum: number, message?: string): FieldType => ({
+export const whole = (
+  minimum: number,
+  maximum: number,
+  message?: string,
+): FieldType => ({
   schema: { ...NUMBER, minimum, ...(maximum <= LARGEST_DOCUMENTED && { maximum }) },
   checks: [inRange(minimum, maximum), isWhole(message)],
 });
@@ -207,7 +215,10 @@ export const texts = (
   checks: [
     ...first,
     [Array.isArray, 'must be a list'],
-    [value => (value as unknown[]).length <= count, `must have at most ${count} entries`],
+    [
+      value => (value as unknown[]).length <= count,
+      `must have at most ${count} entries`,
+    ],
     [every(isText), 'must be a list of texts'],
     [
       every(value => maxLength(value, length)),

@@ -33,7 +33,10 @@ export const UPLOAD_PURPOSES = [
 
 type UploadPurpose = (typeof UPLOAD_PURPOSES)[number];
 
-export const FILE_PURPOSES: readonly FilePurpose[] = [...UPLOAD_PURPOSES, 'batch_output'];
+export const FILE_PURPOSES: readonly FilePurpose[] = [
+  ...UPLOAD_PURPOSES,
+  'batch_output',
+];
 
 /** An hour to 30 days. */
 const EXPIRY_S = { least: 3600, most: 2_592_000 } as const;

@@ -75,7 +75,10 @@ export function usableTools(
 } {
   if (typeof choice === 'string') return { usable: tools, choice };
   if (choice.type !== 'allowed_tools')
-    return { usable: tools, choice: tools.find(tool => isNamed(tool, choice)) ?? 'auto' };
+    return {
+      usable: tools,
+      choice: tools.find(tool => isNamed(tool, choice)) ?? 'auto',
+    };
   const usable = tools.filter(tool => choice.tools.some(named => isNamed(tool, named)));
   return { usable, choice: choice.mode };
 }
@@ -175,7 +178,10 @@ const isCallable = (type: string): type is Callable['type'] => CALLABLE.includes
 
 /** A tool, or a choice. Many who call chat leave out the type of a function. */
 const TYPED = {
-  chat: z.looseObject({ type: defaulted(textUpTo(64), 'function') }, 'must be an object'),
+  chat: z.looseObject(
+    { type: defaulted(textUpTo(64), 'function') },
+    'must be an object',
+  ),
   response: z.looseObject({ type: textUpTo(64) }, 'must be an object'),
 };
 
@@ -260,7 +266,9 @@ class ToolReader {
     const { mode } = readObject(ALLOWED, allowed.value, allowed.path);
     // Those that are not served were left out of `tools`, too; one that is
     // demanded is refused.
-    const served = named.filter(one => mode === 'required' || isCallable(one.value.type));
+    const served = named.filter(
+      one => mode === 'required' || isCallable(one.value.type),
+    );
     return {
       type: 'allowed_tools',
       mode,

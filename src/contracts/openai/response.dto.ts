@@ -129,7 +129,10 @@ export class ResponseInputRequest extends TextModelFields {
 
   @Field(
     anything({
-      oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, { type: 'object' }],
+      oneOf: [
+        { type: 'string', enum: ['auto', 'none', 'required'] },
+        { type: 'object' },
+      ],
     }),
     {
       description:

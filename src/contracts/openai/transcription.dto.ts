@@ -92,7 +92,9 @@ export class TranscriptionDto extends TranslationDto {
     description:
       'Server-sent events with `response_format` json, text or diarized_json; ignored with the others. One delta per ' +
       'segment; with diarized_json each is followed by its `transcript.text.segment`.',
-    rule: honoured('Ignored with notice where the `response_format` cannot be streamed.'),
+    rule: honoured(
+      'Ignored with notice where the `response_format` cannot be streamed.',
+    ),
   })
   stream = false;
 

@@ -1,4 +1,7 @@
-import { TRANSCRIPT_FORMATS, type TranscriptFormat } from '../formats/transcript-body.js';
+import {
+  TRANSCRIPT_FORMATS,
+  type TranscriptFormat,
+} from '../formats/transcript-body.js';
 import {
   anything,
   choiceOf,

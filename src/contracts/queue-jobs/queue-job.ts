@@ -187,7 +187,9 @@ export type TranscriptionJob = Placed<z.output<typeof TRANSCRIPTION>>;
  * dead letter (D-19).
  */
 export type QueueJob =
-  TranscriptionJob | Placed<z.output<typeof SPEECH>> | Placed<z.output<typeof EMBEDDING>>;
+  | TranscriptionJob
+  | Placed<z.output<typeof SPEECH>>
+  | Placed<z.output<typeof EMBEDDING>>;
 
 /**
  * Reads the data of a job from any writer and fills in defaults.

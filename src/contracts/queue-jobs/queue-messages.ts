@@ -93,7 +93,8 @@ const STOP_NOTE = z.object({
 export type StopNote = z.output<typeof STOP_NOTE>;
 
 /** Undefined: the JSON is not a `StopNote`. */
-export const readStopNote = (json: string): StopNote | undefined => read(STOP_NOTE, json);
+export const readStopNote = (json: string): StopNote | undefined =>
+  read(STOP_NOTE, json);
 
 /** Its worker is of this version: what it says of its health is not checked. */
 const ANNOUNCEMENT = z.looseObject({

@@ -100,7 +100,11 @@ describe('events of a client', () => {
       'unsupported_parameter',
       'previous_item_id',
     ],
-    [respond({ instructions: 'sing' }), 'unsupported_parameter', 'response.instructions'],
+    [
+      respond({ instructions: 'sing' }),
+      'unsupported_parameter',
+      'response.instructions',
+    ],
     [
       respond({ output_modalities: ['text'] }),
       'unsupported_parameter',

@@ -178,7 +178,10 @@ const OLDER_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** The event as `dialect` spells it; undefined when it has no such event. */
-export function inDialect(event: ServerEvent, dialect: Dialect): ServerEvent | undefined {
+export function inDialect(
+  event: ServerEvent,
+  dialect: Dialect,
+): ServerEvent | undefined {
   if (dialect === 'ga') return event;
   if (event.type === 'conversation.item.done') return undefined;
   const type = OLDER_NAMES[event.type];

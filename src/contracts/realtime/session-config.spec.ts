@@ -2,13 +2,18 @@ import { describe, expect, it } from '@jest/globals';
 import { IgnoredFields } from '../openai/ignored-fields.js';
 import { defaultSession, readOlderSession, readSession } from './session-config.js';
 
-const CHAT_PATHS = ['session.tracing', 'session.truncation', 'session.max_output_tokens'];
+const CHAT_PATHS = [
+  'session.tracing',
+  'session.truncation',
+  'session.max_output_tokens',
+];
 const BASE = defaultSession('whisper-1');
 const ga = (session: object) => readSession({ type: 'transcription', ...session }, BASE);
 const input = (fields: object) => ga({ audio: { input: fields } });
 const output = (fields: object) => ga({ audio: { output: fields } });
 const older = (session: object) => readOlderSession(session, BASE);
-const refusal = (code: string, param: string) => expect.objectContaining({ code, param });
+const refusal = (code: string, param: string) =>
+  expect.objectContaining({ code, param });
 
 describe('settings of a session, GA', () => {
   it('keep their value when they are not named', () => {

@@ -158,7 +158,11 @@ function transcriptionOf(
   path: string,
 ): Partial<SessionConfig> {
   const { model, language, languages, prompt } = fields;
-  ignored.settle(OLDER_SESSION_FIELDS['session.input_audio_transcription'], fields, path);
+  ignored.settle(
+    OLDER_SESSION_FIELDS['session.input_audio_transcription'],
+    fields,
+    path,
+  );
   return {
     model: model ?? current.model,
     language:

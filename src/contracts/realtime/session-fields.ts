@@ -264,8 +264,11 @@ const MESSAGE = {
   status: optional(ANYTHING),
   content: objectsUpTo(100, PART).min(1, REQUIRED),
 };
-const textOf = ({ content }: { readonly content: readonly { text: string }[] }): string =>
-  content.map(({ text }) => text).join('\n');
+const textOf = ({
+  content,
+}: {
+  readonly content: readonly { text: string }[];
+}): string => content.map(({ text }) => text).join('\n');
 
 const ITEM = objectOf({ ...MESSAGE, id: optional(textUpTo(64)) }).transform(item => ({
   id: item.id,

@@ -28,7 +28,9 @@ export function sessionView(
     ...(dialect === 'ga' ? currentShape(config) : olderShape(config)),
     expires_at: expiresAt,
     ...(resume && { resume }),
-    ...(idleTimeoutSeconds !== undefined && { idle_timeout_seconds: idleTimeoutSeconds }),
+    ...(idleTimeoutSeconds !== undefined && {
+      idle_timeout_seconds: idleTimeoutSeconds,
+    }),
   };
 }
 

@@ -18,7 +18,10 @@ const SCHEMA = objectOf(
     kind: oneOf(['stt', 'tts'], { asr: 'was renamed: stt' }),
     tags: optional(listOf(oneOf(['fast', 'small']), 'tags', 1)),
     inner: optional(
-      objectOf({ threads: wholeNumberFrom(1, 8), on: optional(FLAG) }, '{ threads, on }'),
+      objectOf(
+        { threads: wholeNumberFrom(1, 8), on: optional(FLAG) },
+        '{ threads, on }',
+      ),
     ),
     pairs: optional(mapOf(matching(/^\d$/, 'a digit'), 'pairs of names and digits')),
   },
@@ -54,7 +57,10 @@ describe('an untrusted object', () => {
     [{ inner: { threads: 9 } }, ['inner.threads: must be a whole number from 1 to 8']],
     [{ pairs: { a: 'x' } }, ['pairs: must be pairs of names and digits']],
     [{ tag: 1 }, ['tag: no such field, did you mean tags?']],
-    [{ zzzzzzzz: 1 }, ['zzzzzzzz: no such field; known: name, kind, tags, inner, pairs']],
+    [
+      { zzzzzzzz: 1 },
+      ['zzzzzzzz: no such field; known: name, kind, tags, inner, pairs'],
+    ],
     [
       { name: 1, inner: { thread: 9 }, colour: 1 },
       [

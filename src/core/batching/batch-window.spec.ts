@@ -56,7 +56,9 @@ describe('BatchWindow, idle device', () => {
   });
 
   it('is full at what the worker takes, when that is fewer than 8', () => {
-    expect(window.decide(waiting(3), { ...IDLE, maxBatch: 2 }, 0)).toEqual(go(2, 'full'));
+    expect(window.decide(waiting(3), { ...IDLE, maxBatch: 2 }, 0)).toEqual(
+      go(2, 'full'),
+    );
   });
 
   it('never counts more than the free credits, and does not wait for more than fit', () => {

@@ -83,7 +83,8 @@ export class BatchWindow {
   #wait(lane: BatchLane, nowMs: number): WindowDecision {
     const { policy, windowMs, quietGapMs } = this.options;
     const windowAtMs = lane.firstEnqueuedAtMs + windowMs;
-    if (isDue(windowAtMs, nowMs)) return { go: true, count: lane.size, reason: 'window' };
+    if (isDue(windowAtMs, nowMs))
+      return { go: true, count: lane.size, reason: 'window' };
     if (policy === 'window') return { go: false, wakeAtMs: windowAtMs };
     const quietAtMs = lane.lastEnqueuedAtMs + quietGapMs;
     if (isDue(quietAtMs, nowMs)) return { go: true, count: lane.size, reason: 'quiet' };

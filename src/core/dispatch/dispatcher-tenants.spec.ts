@@ -12,7 +12,11 @@ function harness(slots: number) {
   const core = aDispatcher(workers, { agingMs: AGING_MS });
   const plans = (nowMs: number): string[] => {
     const made: string[] = [];
-    for (let plan = core.dispatcher.next(nowMs); plan; plan = core.dispatcher.next(nowMs))
+    for (
+      let plan = core.dispatcher.next(nowMs);
+      plan;
+      plan = core.dispatcher.next(nowMs)
+    )
       made.push(describePlan(plan));
     return made;
   };

@@ -149,7 +149,9 @@ export class Dispatcher {
 
   #decide(lane: ModelLane, offer: SlotOffer, nowMs: number) {
     const { window } = this.deps;
-    return this.#draining ? window.flush(lane, offer) : window.decide(lane, offer, nowMs);
+    return this.#draining
+      ? window.flush(lane, offer)
+      : window.decide(lane, offer, nowMs);
   }
 
   /** One request for each lease. The queue may have fewer: their leases are released. */

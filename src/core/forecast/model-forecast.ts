@@ -140,7 +140,8 @@ function reused(
     // look costs nothing.
     if (run && nowMs < staleAtMs && !isFilled) return run;
     run = make(nowMs);
-    staleAtMs = nowMs + Math.max(REUSED_LEAST_MS, (run?.steps ?? 0) * REUSED_MS_PER_STEP);
+    staleAtMs =
+      nowMs + Math.max(REUSED_LEAST_MS, (run?.steps ?? 0) * REUSED_MS_PER_STEP);
     return run;
   };
 }

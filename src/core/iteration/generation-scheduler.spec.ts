@@ -238,7 +238,10 @@ describe('GenerationScheduler, planning while a step runs', () => {
   });
 
   it('lets in who came since, in chunks where the prompt is long, and has it decode behind its last chunk', () => {
-    const [first, next] = [request(0), request(1, { prompt: Array<number>(20).fill(3) })];
+    const [first, next] = [
+      request(0),
+      request(1, { prompt: Array<number>(20).fill(3) }),
+    ];
     const { scheduler, nowMs } = decoding(first);
     scheduler.plan(nowMs);
     scheduler.submit(next);

@@ -228,7 +228,8 @@ export class GenerationScheduler<T extends GenerationRequest> {
 
   #start(items: StepItems<T>, nowMs: number): GenerationPlan<T> | undefined {
     const leave = this.#roster.takeLeft();
-    if (items.decode.length + items.prefill.length + leave.length === 0) return undefined;
+    if (items.decode.length + items.prefill.length + leave.length === 0)
+      return undefined;
     return this.#steps.start(items, leave, nowMs);
   }
 

@@ -70,7 +70,13 @@ export class GenerationSteps<T extends GenerationRequest> {
     leave: readonly T[],
     nowMs: number,
   ): GenerationPlan<T> {
-    const plan = { step: ++this.#made, ahead: this.inFlight > 0, leave, decode, prefill };
+    const plan = {
+      step: ++this.#made,
+      ahead: this.inFlight > 0,
+      leave,
+      decode,
+      prefill,
+    };
     const members = itemsOf(plan).map(item => ({
       item,
       sequence: this.roster.of(item.request)!,

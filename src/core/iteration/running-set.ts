@@ -267,7 +267,8 @@ export class RunningSet<T extends GenerationRequest> {
     next.hadTurn = contested && next.priorityClass > 0;
     this.#rows.add(next);
     next.begin(computed);
-    if (!next.charged) queue.laneOf(next.entry).charge(next.request.tenant, next.pending);
+    if (!next.charged)
+      queue.laneOf(next.entry).charge(next.request.tenant, next.pending);
     next.charged = true;
   }
 

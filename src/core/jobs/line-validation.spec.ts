@@ -56,7 +56,12 @@ describe('validateLine', () => {
   });
 
   it.each([
-    ['no custom_id', { custom_id: undefined }, 'missing_required_parameter', 'custom_id'],
+    [
+      'no custom_id',
+      { custom_id: undefined },
+      'missing_required_parameter',
+      'custom_id',
+    ],
     ['an empty custom_id', { custom_id: '' }, 'missing_required_parameter', 'custom_id'],
     ['a numeric custom_id', { custom_id: 7 }, 'missing_required_parameter', 'custom_id'],
     [
@@ -84,7 +89,10 @@ describe('validateLine', () => {
       'body.stream',
     ],
   ])('refuses %s and names the field', (_, change, code, param) => {
-    expect(check(change)).toMatchObject({ ok: false, problem: { code, param, line: 7 } });
+    expect(check(change)).toMatchObject({
+      ok: false,
+      problem: { code, param, line: 7 },
+    });
   });
 
   it('keeps a usable custom_id of a bad line, for the error file', () => {

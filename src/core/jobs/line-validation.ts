@@ -100,10 +100,13 @@ export function validateLine(
       readonly prefixHash: number;
     }
   | InvalidLine {
-  const { line } = context;
-  const problem = (code: string, message: string, param: string | null): InvalidLine => ({
+  const problem = (
+    code: string,
+    message: string,
+    param: string | null,
+  ): InvalidLine => ({
     ok: false,
-    problem: { code, message, param, line },
+    problem: { code, message, param, line: context.line },
   });
   if (text.trim() === '') return problem('empty_line', 'The line is blank.', null);
   const excess = jsonExcess(text, LINE_BOUNDS);
@@ -152,7 +155,11 @@ function firstProblem(
       'custom_id',
     ];
   if (method !== 'POST')
-    return ['invalid_method', `\`method\` must be POST; got ${shown(method)}.`, 'method'];
+    return [
+      'invalid_method',
+      `\`method\` must be POST; got ${shown(method)}.`,
+      'method',
+    ];
   if (url !== endpoint)
     return [
       'mismatched_url',

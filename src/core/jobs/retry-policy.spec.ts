@@ -24,7 +24,10 @@ describe('causeOf', () => {
     ['line', ['worker_lost', 'gateway_lost'].map(code => status(503, { code }))],
     ['busy', [status(429), status(503, { code: 'queue_timeout' })]],
     ['away', [status(502), status(503), status(503, { code: 'storage_unavailable' })]],
-    ['away', (['refused', 'lost'] as const).map(cause => ({ kind: 'transport', cause }))],
+    [
+      'away',
+      (['refused', 'lost'] as const).map(cause => ({ kind: 'transport', cause })),
+    ],
     ['final', [400, 401, 404, 408, 413, 422, 499, 501, 504].map(code => status(code))],
     ['final', [{ kind: 'transport', cause: 'timeout' }]],
   ])('is %s', (cause, failures) => {
@@ -69,6 +72,8 @@ describe('retryAfter', () => {
     expect(
       decide('line', 1, 0, { clock: { ...CLOCK, deadlineMs: 1000 } }),
     ).toBeUndefined();
-    expect(decide('line', 1, 0, { clock: { ...CLOCK, deadlineMs: 1001 } })).toBeDefined();
+    expect(
+      decide('line', 1, 0, { clock: { ...CLOCK, deadlineMs: 1001 } }),
+    ).toBeDefined();
   });
 });

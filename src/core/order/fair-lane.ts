@@ -301,7 +301,10 @@ function best<T>(
 }
 
 /** Of one tenant. */
-function firstOf<T>({ first }: Contender<T>, accepts?: Accepts<T>): Entry<T> | undefined {
+function firstOf<T>(
+  { first }: Contender<T>,
+  accepts?: Accepts<T>,
+): Entry<T> | undefined {
   let link = first;
   while (link !== undefined && accepts !== undefined && !accepts(link.of.item))
     link = link.after;

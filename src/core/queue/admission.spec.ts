@@ -71,7 +71,9 @@ describe('Admission bounds', () => {
       reserved: 0,
       backlog: 1,
     };
-    expect(admission.check(load({ requests: 1, bytes: 400 }), one(101))).toEqual(refusal);
+    expect(admission.check(load({ requests: 1, bytes: 400 }), one(101))).toEqual(
+      refusal,
+    );
   });
 
   it('refuses the 11th request in all, of whatever model', () => {
@@ -169,9 +171,9 @@ describe('Admission with a fifth reserved for REALTIME', () => {
       admission.check(load({ requests: 1, bytes: 350 }), one(51, REALTIME)),
     ).toBeUndefined();
     const total = { requests: 8, bytes: 0 };
-    expect(admission.check(load({ requests: 0, bytes: 0 }, total), one(1))).toMatchObject(
-      { scope: 'total', limit: 8 },
-    );
+    expect(
+      admission.check(load({ requests: 0, bytes: 0 }, total), one(1)),
+    ).toMatchObject({ scope: 'total', limit: 8 });
     expect(
       admission.check(load({ requests: 0, bytes: 0 }, total), one(1, REALTIME)),
     ).toBeUndefined();

@@ -177,7 +177,11 @@ export class Admission {
    * Milliseconds until so many requests have left, at the recent rate. Undefined: none
    * has left so far.
    */
-  drainMs(model: string | undefined, backlog: number, nowMs: number): number | undefined {
+  drainMs(
+    model: string | undefined,
+    backlog: number,
+    nowMs: number,
+  ): number | undefined {
     const rate = model === undefined ? this.#total : this.#rates.get(model);
     const perSecond = rate?.perSecond(nowMs);
     return perSecond === undefined ? undefined : Math.ceil((backlog / perSecond) * 1000);

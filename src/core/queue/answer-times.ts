@@ -130,7 +130,11 @@ export class AnswerTimes {
   }
 
   /** @param isBehind it will be sent to a worker that is busy */
-  estimate(request: EstimatedRequest, isBehind: boolean, nowMs: number): ServiceEstimate {
+  estimate(
+    request: EstimatedRequest,
+    isBehind: boolean,
+    nowMs: number,
+  ): ServiceEstimate {
     const times = this.#fresh(request.model, nowMs);
     if (times === undefined) return UNKNOWN;
     const readyMs = isBehind ? times.ready.upper : 0;

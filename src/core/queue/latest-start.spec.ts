@@ -56,7 +56,9 @@ describe('withLatestStart', () => {
 
   it('refuses what is due already, though nothing is known', () => {
     expect(withLatestStart(request, [within(0)], estimate(0, 0)).refusal).toBeDefined();
-    expect(withLatestStart(request, [within(1)], estimate(0, 0)).refusal).toBeUndefined();
+    expect(
+      withLatestStart(request, [within(1)], estimate(0, 0)).refusal,
+    ).toBeUndefined();
   });
 
   it('of two deadlines the one that binds first counts', () => {
@@ -80,7 +82,10 @@ describe('withLatestStart', () => {
 
   it('says what was missed', () => {
     const error = missed({ until: 'first_output', withinMs: 250, atMs: 0 });
-    expect([error.code, errorDefinition(error).status]).toEqual(['deadline_missed', 504]);
+    expect([error.code, errorDefinition(error).status]).toEqual([
+      'deadline_missed',
+      504,
+    ]);
     expect(error.message).toContain('first output, wanted within 250 ms');
   });
 });

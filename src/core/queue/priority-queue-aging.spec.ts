@@ -21,7 +21,11 @@ describe('PriorityQueue turns of REALTIME and aged requests', () => {
     });
   const turns = (nowMs: number, count = Infinity): string => {
     let drawn = '';
-    for (let id = harness.takeOne(nowMs); id !== undefined; id = harness.takeOne(nowMs)) {
+    for (
+      let id = harness.takeOne(nowMs);
+      id !== undefined;
+      id = harness.takeOne(nowMs)
+    ) {
       drawn += id[0];
       if (drawn.length === count) break;
     }

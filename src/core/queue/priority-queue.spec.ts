@@ -184,7 +184,11 @@ describe('PriorityQueue counts', () => {
   });
 
   it('knows nothing of a model nobody asked for', () => {
-    expect(harness.queue.depthOf('unknown')).toEqual({ realtime: 0, batch: 0, bytes: 0 });
+    expect(harness.queue.depthOf('unknown')).toEqual({
+      realtime: 0,
+      batch: 0,
+      bytes: 0,
+    });
   });
 });
 
@@ -217,7 +221,9 @@ describe('PriorityQueue snapshot', () => {
     harness.batch('e', 6_000, 'm2');
     const listed = harness.queue
       .snapshot(AGING_MS)
-      .map(({ request, position, aged }) => `${request.id}${position}${aged ? '!' : ''}`);
+      .map(
+        ({ request, position, aged }) => `${request.id}${position}${aged ? '!' : ''}`,
+      );
     expect(listed).toEqual(['b1', 'a2!', 'c1', 'd3', 'e2']);
     const all = harness.queue.snapshot(AGING_MS);
     expect(

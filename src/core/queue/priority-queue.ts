@@ -200,7 +200,10 @@ export class PriorityQueue {
    * Moves a waiting request to the other lane of its model, placed by age. Undefined: it
    * does not wait.
    */
-  reprioritize(key: RequestKey, priority: RequestPriority): ScheduledRequest | undefined {
+  reprioritize(
+    key: RequestKey,
+    priority: RequestPriority,
+  ): ScheduledRequest | undefined {
     const request = this.remove(key);
     if (request !== undefined) this.enqueue({ ...request, priority });
     return this.get(key);

@@ -119,6 +119,8 @@ export class RequestRecord<Q extends ScheduledRequest = ScheduledRequest, R = un
   }
 
   #misled(to: RequestState): Error {
-    return new Error(`Request ${this.request.id} cannot go from ${this.state} to ${to}.`);
+    return new Error(
+      `Request ${this.request.id} cannot go from ${this.state} to ${to}.`,
+    );
   }
 }

@@ -95,7 +95,10 @@ function entryOf(
 }
 
 /** The code of the error, or else the status. */
-function refusalIn({ error }: Readonly<Record<string, unknown>>, status: number): string {
+function refusalIn(
+  { error }: Readonly<Record<string, unknown>>,
+  status: number,
+): string {
   const { code } = isObject(error) ? error : {};
   return typeof code === 'string' ? code : String(status);
 }

@@ -39,7 +39,10 @@ const AuditEntryDto = view('AuditEntryDto', {
   target: nullableField(textField('Id of what was changed.')),
   detail: nullableField(textField('What was asked, as JSON, cut at 500 characters.')),
   request_id: String,
-  outcome: textField({ example: 'ok', description: '`ok`, or the code of the refusal.' }),
+  outcome: textField({
+    example: 'ok',
+    description: '`ok`, or the code of the refusal.',
+  }),
 });
 
 const AuditListDto = partialListView('AuditListDto', AuditEntryDto, 'Newest first.');

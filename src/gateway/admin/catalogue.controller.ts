@@ -79,7 +79,9 @@ export class AdminCatalogueController {
     const { models } = await ownCommand<Listed>('models', 'search');
     const data = models.flatMap(({ sources = {}, ...model }) => {
       const { name, summary, licence, unavailable } = model;
-      const files = Object.values(sources).flatMap(source => Object.values(source.files));
+      const files = Object.values(sources).flatMap(source =>
+        Object.values(source.files),
+      );
       const bytes = files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
       return files.length === 0 ? [] : [{ name, summary, licence, bytes, unavailable }];
     });

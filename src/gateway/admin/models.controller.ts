@@ -28,7 +28,9 @@ const AdminModelDto = view('AdminModelDto', {
   reason: optionalField(textField('Why it has failed.')),
   autostart: choiceField(AUTOSTARTS),
   starts_on_request: flagField('While it is unloaded, the next request starts it.'),
-  idle_unload_s: optionalField(numberField('Seconds without work until it is unloaded.')),
+  idle_unload_s: optionalField(
+    numberField('Seconds without work until it is unloaded.'),
+  ),
   running: numberField('Requests and live streams that its workers have now.'),
   last_used: numberField(
     'Unix seconds at which it was last needed, or made ready to be.',

@@ -11,7 +11,10 @@ import {
   view,
   type ViewOf,
 } from '../http/openapi/view.js';
-import { isSecretSetting, SettingSources } from '../../platform/config/setting-source.js';
+import {
+  isSecretSetting,
+  SettingSources,
+} from '../../platform/config/setting-source.js';
 import { type SettingValue } from '../../platform/config/setting-definition.js';
 import {
   environmentName,

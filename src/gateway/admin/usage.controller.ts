@@ -199,7 +199,9 @@ export class AdminUsageController {
     const keys = new Map<string, number>();
     for (const { tenant } of [...this.ring.fixedKeys, ...(await this.keyStore.live())])
       keys.set(tenant, (keys.get(tenant) ?? 0) + 1);
-    const sums = new Map(used.map((row): [string, UsageSums] => [row.tenant ?? '', row]));
+    const sums = new Map(
+      used.map((row): [string, UsageSums] => [row.tenant ?? '', row]),
+    );
     const limits: Record<string, number> = Object.fromEntries(
       LIMIT_NAMES.map((name, at): [string, number] => [
         KEY_LIMITS[at] ?? name,

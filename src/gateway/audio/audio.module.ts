@@ -6,7 +6,10 @@ import { TranscriptionService } from './transcription.service.js';
 import { WrittenFormModule } from '../written-form/written-form.module.js';
 import { VoicesController } from './voices.controller.js';
 import { SpeechController } from './speech.controller.js';
-import { TranslationsController, TranscriptionsController } from './audio.controllers.js';
+import {
+  TranslationsController,
+  TranscriptionsController,
+} from './audio.controllers.js';
 
 /** `/v1/audio`: transcription, translation and speech. */
 @Module({

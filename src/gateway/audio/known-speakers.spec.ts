@@ -28,12 +28,12 @@ const parse = (names: readonly string[], references: readonly string[]) =>
 
 describe('knownSpeakers', () => {
   it('pairs names with the audio of their data URLs', () => {
-    expect(parse(['Ada', 'Bob'], [url(Buffer.from('one')), 'data:;base64,dHdv'])).toEqual(
-      [
-        { name: 'Ada', reference: Buffer.from('one') },
-        { name: 'Bob', reference: Buffer.from('two') },
-      ],
-    );
+    expect(
+      parse(['Ada', 'Bob'], [url(Buffer.from('one')), 'data:;base64,dHdv']),
+    ).toEqual([
+      { name: 'Ada', reference: Buffer.from('one') },
+      { name: 'Bob', reference: Buffer.from('two') },
+    ]);
     expect(parse([], [])).toEqual([]);
     expect(
       parse(['Ada'], [url(Buffer.alloc(MAX_REFERENCE_BYTES))])[0]?.reference,

@@ -27,10 +27,12 @@ describe('chunkingStrategy', () => {
 
   it('takes an object as JSON, with the defaults of OpenAI', () => {
     expect(chunkingStrategy('{"type":"server_vad"}')).toEqual(DEFAULTS);
-    expect(chunkingStrategy('{"type":"server_vad","threshold":0.25,"newer":1}')).toEqual({
-      ...DEFAULTS,
-      threshold: 0.25,
-    });
+    expect(chunkingStrategy('{"type":"server_vad","threshold":0.25,"newer":1}')).toEqual(
+      {
+        ...DEFAULTS,
+        threshold: 0.25,
+      },
+    );
   });
 
   it('takes an object as bracketed fields of a form', () => {

@@ -95,7 +95,9 @@ async function* speechEvents(
   const { settlement } = await settled;
   if (settlement.status !== 'completed') yield sseData(errorEnvelope(settlement.error));
   else
-    yield speechDone(settlement.reply.kind === 'speech' ? settlement.reply.durationS : 0);
+    yield speechDone(
+      settlement.reply.kind === 'speech' ? settlement.reply.durationS : 0,
+    );
 }
 
 /** `/v1/audio/speech`: the audio is sent while the worker still makes it. */

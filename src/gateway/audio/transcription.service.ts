@@ -149,7 +149,9 @@ export class TranscriptionService {
     try {
       const parsed = parse(upload.fields, this.catalog, this.settings.compat);
       this.writtenForm.demand(parsed.itn);
-      const write = parsed.answer.stream ? this.writtenForm.ahead(parsed.itn) : undefined;
+      const write = parsed.answer.stream
+        ? this.writtenForm.ahead(parsed.itn)
+        : undefined;
       const diarized = parsed.answer.format === 'diarized_json';
       const output = write && new TranscriptStream({ diarized, write });
       const caller = httpCaller(reply, parsed);

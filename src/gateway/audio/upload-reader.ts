@@ -33,7 +33,8 @@ function audioUrl(value: unknown): AudioUrl {
     );
   }
   const url = URL.parse(value);
-  if (url === null) throw invalid('must be a URL such as https://example.com/speech.mp3');
+  if (url === null)
+    throw invalid('must be a URL such as https://example.com/speech.mp3');
   const { protocol, username, password } = url;
   if (protocol !== 'http:' && protocol !== 'https:')
     throw invalid(`must be http or https; got ${protocol.slice(0, -1)}`);

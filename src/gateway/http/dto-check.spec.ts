@@ -82,6 +82,11 @@ describe('isAccepted', () => {
 });
 
 function namesOf(type: new () => object): string[] {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(type, '', false, false);
+  const rules = getMetadataStorage().getTargetValidationMetadatas(
+    type,
+    '',
+    false,
+    false,
+  );
   return [...new Set(rules.map(({ propertyName }) => propertyName))];
 }

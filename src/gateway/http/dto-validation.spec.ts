@@ -109,7 +109,9 @@ describe('parseDto', () => {
 
   it('leaves what was sent as it is: a field is looked at, not copied', () => {
     const messages = Array.from({ length: 200_000 }, () => ({}));
-    expect(parseDto(ChatCompletionDto, { model: 'm', messages }).messages).toBe(messages);
+    expect(parseDto(ChatCompletionDto, { model: 'm', messages }).messages).toBe(
+      messages,
+    );
   });
 
   it.each([parseDto, parseStrictDto])(

@@ -156,7 +156,10 @@ const STRICT = { whitelist: true, forbidNonWhitelisted: true } as const;
  *   invalid field, with its name, the
  *   given value and the allowed ones
  */
-export function parseDto<T extends object>(type: ClassConstructor<T>, fields: Fields): T {
+export function parseDto<T extends object>(
+  type: ClassConstructor<T>,
+  fields: Fields,
+): T {
   const dto = dtoOf(type, fields);
   return isAccepted(dto) ? dto : validated(dto, {});
 }

@@ -36,7 +36,10 @@ export class OpenAiExceptionFilter implements ExceptionFilter {
   #log(error: DomainError): void {
     const { code, message, cause } = error;
     if (code === 'internal_error')
-      this.#logger.error({ code, err: cause ?? error }, 'the request failed by a defect');
+      this.#logger.error(
+        { code, err: cause ?? error },
+        'the request failed by a defect',
+      );
     else if (errorDefinition(error).status >= 500)
       this.#logger.warn({ code, reason: message }, 'the request failed');
   }
@@ -89,7 +92,10 @@ function brokenHttpStatus(code: string | undefined): number {
  * Ends the connection of a request that came too slowly: with 408, or at once when its
  * answer has begun.
  */
-export function endSlowRequest(message: IncomingMessage, response: ServerResponse): void {
+export function endSlowRequest(
+  message: IncomingMessage,
+  response: ServerResponse,
+): void {
   if (response.headersSent) message.socket.destroy();
   else answerBrokenHttp({ code: REQUEST_TIMEOUT }, message.socket);
 }

@@ -21,9 +21,11 @@ export function toDomainError(
     case 400:
       return codeOf(thrown) === 'FST_ERR_BAD_URL'
         ? unroutable(request)
-        : new DomainError('invalid_json', `The JSON body cannot be parsed: ${message}.`, {
-            cause: thrown,
-          });
+        : new DomainError(
+            'invalid_json',
+            `The JSON body cannot be parsed: ${message}.`,
+            { cause: thrown },
+          );
     case 404:
     case 414:
       return unroutable(request);
@@ -41,9 +43,7 @@ export function toDomainError(
       return new DomainError(
         'internal_error',
         'Something went wrong on our side; the log has the details.',
-        {
-          cause: thrown,
-        },
+        { cause: thrown },
       );
   }
 }

@@ -94,7 +94,9 @@ export async function* formParts(
   mostBytes: number,
 ): AsyncGenerator<FieldPart | MultipartFile> {
   if ((source.headers['content-type'] ?? '').length > LONGEST_CONTENT_TYPE)
-    throw malformed(`The Content-Type has more than ${LONGEST_CONTENT_TYPE} characters.`);
+    throw malformed(
+      `The Content-Type has more than ${LONGEST_CONTENT_TYPE} characters.`,
+    );
   let bytes = 0;
   let file: MultipartFile['file'] | undefined;
   const { promise: exceeded, reject: exceed } = Promise.withResolvers<never>();
@@ -116,11 +118,8 @@ export async function* formParts(
       const name = (part.fieldname as string | undefined) ?? '';
       if (name === '' || name.length > LONGEST_NAME) throw wrongName(name);
       const field = await fieldOf(part as FieldPart | MultipartFile, mostBytes);
-      if (field) yield field;
-      else {
-        file = (part as MultipartFile).file;
-        yield part as MultipartFile;
-      }
+      if (!field) ({ file } = part as MultipartFile);
+      yield field ?? (part as MultipartFile);
     }
   } catch (error) {
     throw multipartError(error);
@@ -215,7 +214,9 @@ export class FormFields {
     this.#length += value.length;
     const longest = name === 'known_speaker_references' ? LONGEST_FIELD : LONGEST_TEXT;
     if (valueTruncated || value.length > longest || this.#length > LONGEST_FORM) {
-      throw new DomainError('invalid_value', `\`${name}\` is too long.`, { param: name });
+      throw new DomainError('invalid_value', `\`${name}\` is too long.`, {
+        param: name,
+      });
     }
     if (value === '') return;
     if (key === '' || /^\d+$/.test(key)) this.#push(name, value);

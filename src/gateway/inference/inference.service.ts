@@ -11,7 +11,10 @@ import { traceparentIn } from '../../platform/tracing/tracing.module.js';
 import { type RequestTimings } from '../http/answer-headers.js';
 import { RequestIntake } from '../scheduler/request-intake.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { type RequestSpec, type SettledRequest } from '../scheduler/submitted-request.js';
+import {
+  type RequestSpec,
+  type SettledRequest,
+} from '../scheduler/submitted-request.js';
 import { type TrackedRequest } from '../scheduler/tracked-request.js';
 import { type WorkerReply } from '../worker-pool/worker-task.js';
 import { watchDisconnect } from './disconnect-watch.js';

@@ -38,7 +38,8 @@ export function requestDeadlines(
 }
 
 function milliseconds(name: string, value: string): number {
-  if (/^\d{1,9}$/.test(value) && Number(value) <= LONGEST_WINDOW_MS) return Number(value);
+  if (/^\d{1,9}$/.test(value) && Number(value) <= LONGEST_WINDOW_MS)
+    return Number(value);
   const rule = `must be whole milliseconds from 1 to ${LONGEST_WINDOW_MS}, or 0 for none`;
   throw invalidField(name, `\`${name}\` ${rule}; got ${value.slice(0, 80)}.`);
 }

@@ -153,7 +153,10 @@ export class GarbageCollector
   }
 }
 
-async function* portions<T>(source: AsyncIterable<T>, size: number): AsyncGenerator<T[]> {
+async function* portions<T>(
+  source: AsyncIterable<T>,
+  size: number,
+): AsyncGenerator<T[]> {
   let portion: T[] = [];
   for await (const entry of source) {
     portion.push(entry);

@@ -145,7 +145,11 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
     if (!limitsAnything(limits)) return undefined;
     const subject = own ? `key:${keyId}` : `tenant:${tenant}`;
     const ticket = `${this.#name}.${++this.#tickets}`;
-    return this.#admit({ subject, limits, ticket }, requestKey({ tenant, id }), onStatus);
+    return this.#admit(
+      { subject, limits, ticket },
+      requestKey({ tenant, id }),
+      onStatus,
+    );
   }
 
   async #admit(
@@ -160,7 +164,10 @@ export class RateLimiter implements OnModuleInit, OnApplicationShutdown {
       this.limitEvents.refused(refusal.limit);
       const { limit, retryAfterMs } = refusal;
       const freeInMs = limit === 'concurrentRequests' ? this.#freeInMs(subject) : 0;
-      throw limitError({ limit, retryAfterMs: Math.max(retryAfterMs, freeInMs) }, limits);
+      throw limitError(
+        { limit, retryAfterMs: Math.max(retryAfterMs, freeInMs) },
+        limits,
+      );
     }
     const others = this.#admitted.get(key) ?? new Set<LimitAdmission>();
     this.#admitted.set(key, others.add(admission));

@@ -62,7 +62,10 @@ class LiveRoom {
     const parts = this.#view
       .snapshots()
       .filter(({ source }) => source.split('~', 1)[0] === gateway);
-    return parts.map(message => ({ message, tenant: this.#tenants.get(message.source) }));
+    return parts.map(message => ({
+      message,
+      tenant: this.#tenants.get(message.source),
+    }));
   }
 
   /** What that listener may see of the room. */
@@ -99,7 +102,8 @@ class LiveRoom {
     const tenant = this.#tenants.get(source);
     this.#view.drop(gone);
     this.#tenants.delete(source);
-    for (const listener of this.listeners) if (listener.sees(tenant)) listener.gone(gone);
+    for (const listener of this.listeners)
+      if (listener.sees(tenant)) listener.gone(gone);
   }
 }
 
@@ -231,7 +235,10 @@ export class LiveFeed implements OnApplicationShutdown {
   #publish(event: DispatchEvent, isQueueChanged: boolean): void {
     if (isQueueChanged && this.find('queue')) {
       this.#changedModels.add(event.model);
-      this.#queueTimer ??= setTimeout(() => this.#publishQueue(), QUEUE_EVERY_MS).unref();
+      this.#queueTimer ??= setTimeout(
+        () => this.#publishQueue(),
+        QUEUE_EVERY_MS,
+      ).unref();
     }
     const room = this.find(`request:${event.requestId}`);
     const request = room && this.source.find(event.key);

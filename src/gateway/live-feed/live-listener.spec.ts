@@ -43,12 +43,15 @@ describe('LiveListener', () => {
   it.each([
     [64, 0],
     [1, 262_144],
-  ])('keeps nothing for one with %i messages and %i bytes pending', (messages, bytes) => {
-    const wire = Object.assign(new Wire(), { messages, bytes });
-    const listener = new LiveListener(wire);
-    for (let seq = 1; seq <= 1000; seq++) listener.send('delta', delta('queue', seq));
-    expect([wire.sent, listener.lagging]).toEqual([[], true]);
-  });
+  ])(
+    'keeps nothing for one with %i messages and %i bytes pending',
+    (messages, bytes) => {
+      const wire = Object.assign(new Wire(), { messages, bytes });
+      const listener = new LiveListener(wire);
+      for (let seq = 1; seq <= 1000; seq++) listener.send('delta', delta('queue', seq));
+      expect([wire.sent, listener.lagging]).toEqual([[], true]);
+    },
+  );
 
   it('continues with one snapshot per room that changed, when everything before has left, then with deltas', () => {
     const wire = Object.assign(new Wire(), { messages: 64 });

@@ -14,7 +14,10 @@ import { Forecasts } from '../scheduler/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { NamesFields } from '../text/param-names.js';
-import { TextGenerationService, type TextTurn } from '../text/text-generation.service.js';
+import {
+  TextGenerationService,
+  type TextTurn,
+} from '../text/text-generation.service.js';
 import { PARAMS_OF_MESSAGE, parseMessage } from './parse-message.js';
 import { MessageWriter, waitFrame } from './message-writer.js';
 import { sseEvent } from '../../contracts/formats/server-sent-event.js';
@@ -113,7 +116,9 @@ export class MessagesController {
   /** Its place and forecast, for people who watch the stream. */
   async #notice({ tenant, id }: HttpCaller): Promise<string> {
     // Without the shared queue its place is not known.
-    const view = await this.scheduler.findAnywhere({ tenant, id }).catch(() => undefined);
+    const view = await this.scheduler
+      .findAnywhere({ tenant, id })
+      .catch(() => undefined);
     return waitFrame(view, view && this.forecasts.ofView(view));
   }
 }

@@ -111,7 +111,9 @@ const MESSAGE_OBJECTS = z.object({
       'must be one of enabled, disabled, adaptive',
     ),
   ),
-  metadata: optional(z.object({ user_id: optional(textUpTo(512)) }, 'must be an object')),
+  metadata: optional(
+    z.object({ user_id: optional(textUpTo(512)) }, 'must be an object'),
+  ),
 });
 
 /** A tool that the caller runs. */
@@ -181,15 +183,21 @@ export const PARAMS_OF_MESSAGE: ParamNames = [
 
 /** Functions of a chat. */
 function toolsIn(list: unknown, ignored: IgnoredFields): readonly Fields[] {
-  return [...readObject(MESSAGE_TOOLS, list, 'tools').entries()].flatMap(([at, tool]) => {
-    const path = `tools[${at}]`;
-    if (tool.type === 'custom') {
-      const { input_schema: parameters, ...named } = readObject(MESSAGE_TOOL, tool, path);
-      return { type: 'function', function: given({ ...named, parameters }) };
-    }
-    ignored.ignore(path, `tools of type ${tool.type} are not served`);
-    return [];
-  });
+  return [...readObject(MESSAGE_TOOLS, list, 'tools').entries()].flatMap(
+    ([at, tool]) => {
+      const path = `tools[${at}]`;
+      if (tool.type === 'custom') {
+        const { input_schema: parameters, ...named } = readObject(
+          MESSAGE_TOOL,
+          tool,
+          path,
+        );
+        return { type: 'function', function: given({ ...named, parameters }) };
+      }
+      ignored.ignore(path, `tools of type ${tool.type} are not served`);
+      return [];
+    },
+  );
 }
 
 /** @throws DomainError for a demand that nothing is left to meet */

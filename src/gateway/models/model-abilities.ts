@@ -45,7 +45,10 @@ function restrictedFieldsOf(type: NewableFunction): readonly RestrictedField[] {
 }
 
 /** The default asks for nothing: every model honours it by doing nothing. */
-function asksFor({ capability, value, usual }: RestrictedField, given: unknown): boolean {
+function asksFor(
+  { capability, value, usual }: RestrictedField,
+  given: unknown,
+): boolean {
   const isList = Array.isArray(given);
   if (capability === PASSED_ON)
     return (

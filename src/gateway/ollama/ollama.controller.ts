@@ -63,7 +63,11 @@ export class OllamaController {
     const { compat } = settings;
     const { dto, ignored } = readOllama(OllamaEmbedRequest, fields, catalog, compat);
     const { model: name, input, dimensions } = dto;
-    const asked = { model: name, input, ...(dimensions !== undefined && { dimensions }) };
+    const asked = {
+      model: name,
+      input,
+      ...(dimensions !== undefined && { dimensions }),
+    };
     const parsed = parseEmbedding(asked, catalog, compat);
     const { id: model } = parsed.model;
     const startMs = performance.now();
@@ -137,6 +141,8 @@ export class OllamaController {
 function rowsOf(vectors: Buffer, width: number): readonly number[][] {
   const count = width === 0 ? 0 : vectors.length / (4 * width);
   return Array.from({ length: count }, (_, row) =>
-    Array.from({ length: width }, (_, at) => vectors.readFloatLE(4 * (row * width + at))),
+    Array.from({ length: width }, (_, at) =>
+      vectors.readFloatLE(4 * (row * width + at)),
+    ),
   );
 }

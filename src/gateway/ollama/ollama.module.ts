@@ -9,7 +9,13 @@ import { OllamaController } from './ollama.controller.js';
 
 /** Ollama's API, a dialect of chat, completions and embeddings. */
 @Module({
-  imports: [InferenceModule, ModelsModule, SchedulerModule, TextModule, WorkerPoolModule],
+  imports: [
+    InferenceModule,
+    ModelsModule,
+    SchedulerModule,
+    TextModule,
+    WorkerPoolModule,
+  ],
   controllers: [OllamaController, OllamaModelsController],
 })
 export class OllamaModule {}

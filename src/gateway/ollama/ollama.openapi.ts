@@ -28,7 +28,11 @@ const ROUTES = {
   chat: {
     body: OllamaChatRequest,
     description: LINES,
-    example: { ...done, message: { role: 'assistant', content: 'It sorts.' }, ...COUNTS },
+    example: {
+      ...done,
+      message: { role: 'assistant', content: 'It sorts.' },
+      ...COUNTS,
+    },
     isWork: true,
   },
   generate: {

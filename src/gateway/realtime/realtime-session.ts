@@ -13,7 +13,10 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { demandModel, type Principal } from '../../platform/auth/principal.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { type StreamHandle } from '../worker-pool/stream-handle.js';
-import { type JournaledSession, type SessionJournal } from './journal/session-journal.js';
+import {
+  type JournaledSession,
+  type SessionJournal,
+} from './journal/session-journal.js';
 import { type SessionJournals } from './journal/session-journals.js';
 import {
   type JournalAudio,

@@ -7,7 +7,10 @@ import {
 } from '@nestjs/common';
 import { filter, firstValueFrom, type Subscription } from 'rxjs';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
-import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
+import {
+  type StoredEnd,
+  type StoredRequest,
+} from '../../core/request/stored-request.js';
 import { requestKey } from '../../core/request/request-key.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';

@@ -321,7 +321,9 @@ export class IdempotencyService {
     // would never end.
     const closed = (): void => {
       if (!raw.readableEnded)
-        bounded.destroy(new DomainError('request_cancelled', 'The caller disconnected.'));
+        bounded.destroy(
+          new DomainError('request_cancelled', 'The caller disconnected.'),
+        );
     };
     if (raw.destroyed) closed();
     else raw.once('close', closed);

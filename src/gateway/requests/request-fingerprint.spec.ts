@@ -4,7 +4,10 @@ import fc from 'fast-check';
 import { FormDigest, isSame } from './request-fingerprint.js';
 
 /** The fingerprint of a form that comes in these pieces. */
-async function fingerprint(boundary: string, pieces: readonly Buffer[]): Promise<string> {
+async function fingerprint(
+  boundary: string,
+  pieces: readonly Buffer[],
+): Promise<string> {
   const digest = new FormDigest('head', {
     'content-type': `multipart/form-data; boundary=${boundary}`,
   });

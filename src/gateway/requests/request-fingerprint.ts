@@ -17,7 +17,10 @@ const MOST_DELIMITERS = 128;
  * the bytes are included. The digest of a form's bytes is appended after a dot once
  * they are read.
  */
-export function fingerprintOf(request: FastifyRequest, json: Buffer | undefined): string {
+export function fingerprintOf(
+  request: FastifyRequest,
+  json: Buffer | undefined,
+): string {
   const type = mediaType(request.headers);
   const content = json ?? request.headers['content-length'] ?? '';
   return createHash('sha256')

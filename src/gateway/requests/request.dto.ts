@@ -152,7 +152,10 @@ export const RequestDto = viewWith('RequestDto', StoredFieldsDto, {
     'BATCH that has its share of the turns beside realtime because of its age.',
   ),
   waits_for: optionalField(
-    choiceField(['worker', 'slot', 'window', 'turn'], 'What it waits for; while queued.'),
+    choiceField(
+      ['worker', 'slot', 'window', 'turn'],
+      'What it waits for; while queued.',
+    ),
   ),
   waited_ms: numberField('Milliseconds in the queue.'),
   worker: optionalField(textField('The worker that has it, or had it last.')),

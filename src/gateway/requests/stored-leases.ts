@@ -144,7 +144,8 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
     for (const request of held) {
       const { tenant, requestId: id, cancelling } = request;
       // The request ended here, but its end could not be written.
-      if (!this.#held.has(nameOf(request))) await this.store.release(this.owner, request);
+      if (!this.#held.has(nameOf(request)))
+        await this.store.release(this.owner, request);
       else if (cancelling) await this.scheduler.cancel({ tenant, id }, 'client');
     }
     const isPatient = this.isPatient();

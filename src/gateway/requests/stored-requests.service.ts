@@ -1,7 +1,10 @@
 import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { unixSeconds } from '../http/openapi/view.js';
-import { type StoredEnd, type StoredRequest } from '../../core/request/stored-request.js';
+import {
+  type StoredEnd,
+  type StoredRequest,
+} from '../../core/request/stored-request.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { permits, type Principal } from '../../platform/auth/principal.js';
 import { StoredAnswers, storedText } from './stored-answers.js';

@@ -15,7 +15,10 @@ import { type JsonRequest } from '../http/json-body.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { TextGenerationService, type TextTurn } from '../text/text-generation.service.js';
+import {
+  TextGenerationService,
+  type TextTurn,
+} from '../text/text-generation.service.js';
 import { Conversations } from './conversations.js';
 import { failureOf } from './response-generation.js';
 import { newId } from './response-object.js';

@@ -223,7 +223,13 @@ describe('the body of a response', () => {
       ],
     });
     expect(input).toMatchObject([
-      { type: 'custom_tool_call', id: 'ctc_0', name: 'patch', namespace: 'n', input: '' },
+      {
+        type: 'custom_tool_call',
+        id: 'ctc_0',
+        name: 'patch',
+        namespace: 'n',
+        input: '',
+      },
       {
         type: 'custom_tool_call_output',
         call_id: 'a',

@@ -335,7 +335,10 @@ function demandStore(dto: CreateResponseRequest, stores: boolean): void {
     throw unsupportedField('store', 'what runs in the background is stored');
 }
 
-function demandInclude({ include }: CreateResponseRequest, ignored: IgnoredFields): void {
+function demandInclude(
+  { include }: CreateResponseRequest,
+  ignored: IgnoredFields,
+): void {
   if (!include.every(name => INCLUDABLE.includes(name)))
     throw wrongField('include', include, `must name some of ${INCLUDABLE.join(', ')}`);
   if (include.includes('reasoning.encrypted_content'))

@@ -52,7 +52,11 @@ function started(flushMs = 0) {
   const retries = new StorageRetries(new ShutdownGrace(new ProcessClock(), settings));
   return {
     store,
-    log: new ResponseEventLog(store as unknown as ResponseRecordStore, retries, settings),
+    log: new ResponseEventLog(
+      store as unknown as ResponseRecordStore,
+      retries,
+      settings,
+    ),
   };
 }
 const sizes = ({ transactions }: ScriptedStore) =>

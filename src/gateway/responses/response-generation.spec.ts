@@ -151,23 +151,26 @@ describe('a response as a chat', () => {
       'required',
       ['b'],
     ],
-  ] as const)('has the tools that may be called by %j', (tool_choice, chosen, usable) => {
-    const tools = ['a', 'b'].map(
-      name =>
-        ({
-          type: 'function',
-          name,
-          description: null,
-          parameters: {},
-          strict: null,
-        }) as const,
-    );
-    const chat = chatOfResponse(aRequest({ tools, tool_choice }), itemsOf('hi'));
-    expect(chat.tool_choice).toEqual(chosen);
-    expect(chat.tools).toEqual(
-      usable.map(name => ({ type: 'function', function: { name, parameters: {} } })),
-    );
-  });
+  ] as const)(
+    'has the tools that may be called by %j',
+    (tool_choice, chosen, usable) => {
+      const tools = ['a', 'b'].map(
+        name =>
+          ({
+            type: 'function',
+            name,
+            description: null,
+            parameters: {},
+            strict: null,
+          }) as const,
+      );
+      const chat = chatOfResponse(aRequest({ tools, tool_choice }), itemsOf('hi'));
+      expect(chat.tool_choice).toEqual(chosen);
+      expect(chat.tools).toEqual(
+        usable.map(name => ({ type: 'function', function: { name, parameters: {} } })),
+      );
+    },
+  );
 
   it('has custom tools and those of namespaces as functions, in its history, too', () => {
     const fields = { description: null, parameters: null, strict: null };

@@ -42,7 +42,10 @@ function chatOfResponse(
     }),
     ...toolFields(request),
     ...formatFields(request),
-    ...(wantsLogprobs(request) && { logprobs: true, top_logprobs: request.top_logprobs }),
+    ...(wantsLogprobs(request) && {
+      logprobs: true,
+      top_logprobs: request.top_logprobs,
+    }),
     ...streamed(request.stream),
   };
 }

@@ -14,7 +14,13 @@ const PIECES: readonly GenerationPiece[] = [
   { type: 'reasoning', text: 'see.' },
   { type: 'text', text: 'I ask' },
   { type: 'text', text: ' them.' },
-  { type: 'tool_call', index: 0, callId: 'call_a', name: 'weather', arguments: '{"at":' },
+  {
+    type: 'tool_call',
+    index: 0,
+    callId: 'call_a',
+    name: 'weather',
+    arguments: '{"at":',
+  },
   { type: 'tool_call', index: 0, arguments: '1}' },
   { type: 'text', text: '\n' },
   { type: 'tool_call', index: 1, callId: 'call_b', name: 'weather', arguments: '{}' },
@@ -78,7 +84,9 @@ describe('ResponseWriter', () => {
       ...['output_text.delta', 'output_text.delta', 'output_text.done'],
       ...['content_part.done', 'output_item.done', 'completed'],
     ]);
-    expect(events.map(event => event.sequence_number)).toEqual(events.map((_, at) => at));
+    expect(events.map(event => event.sequence_number)).toEqual(
+      events.map((_, at) => at),
+    );
     expect(events[2]).toMatchObject({ item: { status: 'in_progress', content: [] } });
     expect(events[6]).toMatchObject({
       text: 'I ask them.',

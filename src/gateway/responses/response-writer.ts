@@ -91,7 +91,10 @@ function withEvent(open: OpenItem, event: ResponseEventBody): OpenItem {
 /** The events that begin it. */
 function eventsOfBeginning(open: OpenItem): readonly ResponseEventBody[] {
   const item = itemOf(open, 'in_progress');
-  const added = { type: 'response.output_item.added', output_index: open.index } as const;
+  const added = {
+    type: 'response.output_item.added',
+    output_index: open.index,
+  } as const;
   if (isCall(open)) return [{ ...added, item }];
   return [
     { ...added, item: { ...item, content: [] } as ResponseItem },
@@ -299,7 +302,8 @@ export class ResponseWriter {
       index === this.#calls - 1 && this.#open !== undefined && isCall(this.#open);
     if (!isNext && !isLast) return;
     if (isNext) this.#begin({ ...this.#called(name), callId });
-    const input = this.#open?.kind === 'tool_call' ? piece : this.#inputIn(piece, isNext);
+    const input =
+      this.#open?.kind === 'tool_call' ? piece : this.#inputIn(piece, isNext);
     if (input !== '') this.#emit(eventOfDelta(this.#open!, input));
   }
 

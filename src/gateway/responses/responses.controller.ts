@@ -154,7 +154,9 @@ const DescribesCompaction = (): MethodDecorator =>
     content: jsonExample({
       id: 'resp_1',
       object: 'response.compaction',
-      output: [{ id: 'cmp_1', type: 'compaction', encrypted_content: 'switchyard1.SXQ' }],
+      output: [
+        { id: 'cmp_1', type: 'compaction', encrypted_content: 'switchyard1.SXQ' },
+      ],
     }),
   });
 
@@ -175,7 +177,10 @@ export class ResponsesController {
 
   @Post()
   @DescribesResponses()
-  async create(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
+  async create(
+    @JsonBody() body: JsonRequest,
+    @Res() reply: FastifyReply,
+  ): Promise<void> {
     if (await this.native.serve(body, reply)) return;
     const turn = await this.conversations.turn(parseResponse, body, reply);
     if (body.fields.generate === false) await this.#prepare(turn);

@@ -155,7 +155,10 @@ class ResponseConnection {
     const body = Buffer.from(JSON.stringify({ ...asked, stream: true }));
     const { status, body: answer } = await this.host.create(body, this.left);
     if (status !== 200)
-      return this.#fail(status, (await json(answer)) as ReturnType<typeof errorEnvelope>);
+      return this.#fail(
+        status,
+        (await json(answer)) as ReturnType<typeof errorEnvelope>,
+      );
     const said = await this.#relay(answer, known?.id);
     // The store knows what it stored, and alone what such a response continued.
     const isOurs = said?.store === false && asked.previous_response_id == null;
@@ -181,7 +184,10 @@ class ResponseConnection {
       let data = line.slice(DATA.length);
       if (STATES.has(type)) {
         const event = JSON.parse(data) as { readonly response: ResponseObject };
-        said = { ...event.response, ...(previous && { previous_response_id: previous }) };
+        said = {
+          ...event.response,
+          ...(previous && { previous_response_id: previous }),
+        };
         data = JSON.stringify({ ...event, response: said });
       }
       this.socket.send(data);
@@ -272,7 +278,9 @@ export class ResponsesGateway
     const host = this.#hostOf(this.#callers.get(request)!, request);
     const connection = new ResponseConnection(socket, host, idleTimeoutMs);
     this.#connections.add(connection);
-    connection.left.addEventListener('abort', () => this.#connections.delete(connection));
+    connection.left.addEventListener('abort', () =>
+      this.#connections.delete(connection),
+    );
   }
 
   /** The drain waits for what is being answered. */

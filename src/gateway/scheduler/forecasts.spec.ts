@@ -141,7 +141,10 @@ describe('Forecaster', () => {
 
   it('sees a burst that takes every slot at once', () => {
     answered();
-    forecaster.ofNew({ model: 'm', priority: RequestPriority.BATCH, costMs: 1 }, 100_000);
+    forecaster.ofNew(
+      { model: 'm', priority: RequestPriority.BATCH, costMs: 1 },
+      100_000,
+    );
     leased(came('a', 100_001), 100_001);
     came('x', 100_002);
     expect(startOf('x', 100_002)).toBe(999);

@@ -65,7 +65,12 @@ export class RequestFailures {
     const { request, queue, lossCode, attempts } = lost;
     if (lossCode === 'worker_crashed') {
       const alone = `The request ended its worker of ${request.model} twice while nothing else ran there`;
-      return failed(lossCode, `${alone}; it had ${attempts} attempts.`, undefined, cause);
+      return failed(
+        lossCode,
+        `${alone}; it had ${attempts} attempts.`,
+        undefined,
+        cause,
+      );
     }
     const message = `${lossOf(cause, request.model)}, and ${whyNotAgain(lost)}.`;
     return failed(

@@ -86,7 +86,10 @@ export class RequestReports implements QueueReports {
    * Time in which no worker has the request does not count: its death may not have
    * been noticed yet.
    */
-  async #overdue(tracked: TrackedRequest, isHeld: () => Promise<boolean>): Promise<void> {
+  async #overdue(
+    tracked: TrackedRequest,
+    isHeld: () => Promise<boolean>,
+  ): Promise<void> {
     const { key, attempts } = tracked;
     const held = await isHeld();
     if (tracked.state !== 'leased' || tracked.attempts !== attempts) return;

@@ -105,7 +105,10 @@ export class WorkerCalls {
     // had the request.
     const again = tracked.retry(error, this.clock.nowMs() - sentAtMs);
     if (!again)
-      return void this.registry.settle(tracked, this.failures.workerLost(tracked, error));
+      return void this.registry.settle(
+        tracked,
+        this.failures.workerLost(tracked, error),
+      );
     const code = countsAsAttempt(error.kind) ? 'worker_lost' : 'shutting_down';
     this.registry.requeued(tracked, code, () => this.dispatcher.queue.restore(again));
   }

@@ -74,7 +74,8 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
     this.pool.activity$.subscribe(activity => {
       if (activity.type !== 'exited') return;
       const id = `${activity.worker}.${hostname()}.${activity.pid}`;
-      for (const worker of this.#announced) if (worker.id === id) void this.#free(worker);
+      for (const worker of this.#announced)
+        if (worker.id === id) void this.#free(worker);
     });
   }
 
@@ -211,7 +212,10 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
    * @param silentMs locks that were renewed later than that ago are those of a
    *   worker that lives
    */
-  async #free({ id, model, lockOwner }: WorkerAnnouncement, silentMs = 0): Promise<void> {
+  async #free(
+    { id, model, lockOwner }: WorkerAnnouncement,
+    silentMs = 0,
+  ): Promise<void> {
     const { redis, keys, access } = this.link;
     if (lockOwner === undefined || !access) return;
     const base = `${keys.prefix}:${keys.queue(model)}:`;

@@ -161,7 +161,11 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
         'PX',
         access?.resultTtlMs ?? 1,
       );
-      await Promise.all([this.queues.remove(ref), kept, redis.publish(keys.stops, note)]);
+      await Promise.all([
+        this.queues.remove(ref),
+        kept,
+        redis.publish(keys.stops, note),
+      ]);
     } catch (error) {
       this.#logger.warn(
         { jobId, reason, err: error },

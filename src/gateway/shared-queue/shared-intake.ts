@@ -140,7 +140,10 @@ export class SharedIntake implements OnModuleDestroy {
       requests.reduce((sum, { bytes }) => sum + bytes, 0);
     const ofModel = (requests: readonly ScheduledRequest[], model: string) =>
       requests.filter(r => r.model === model);
-    const depth = [...waiting.values()].reduce((sum, count) => sum + count, ahead.length);
+    const depth = [...waiting.values()].reduce(
+      (sum, count) => sum + count,
+      ahead.length,
+    );
     // Redis counts without priorities: every request counts as ahead.
     return {
       depth,

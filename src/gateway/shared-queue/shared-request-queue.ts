@@ -152,7 +152,13 @@ export class SharedRequestQueue implements SchedulerQueue {
       const running = requests.length - waiting.length;
       const oldest = waiting[0]?.request;
       const oldestWaitMs = oldest && nowMs - oldest.enqueuedAtMs;
-      return { model, realtime, batch: waiting.length - realtime, running, oldestWaitMs };
+      return {
+        model,
+        realtime,
+        batch: waiting.length - realtime,
+        running,
+        oldestWaitMs,
+      };
     });
   }
 }

@@ -178,7 +178,8 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     const shared = this.#requests.get(received.jobId);
     if (!shared?.watched || shared.ref.queue !== received.queue) return;
     if ('event' in received) this.#happened(shared, received);
-    else if (isMeantForAll(received.reason)) this.#stoppedForAll(shared, received.reason);
+    else if (isMeantForAll(received.reason))
+      this.#stoppedForAll(shared, received.reason);
   }
 
   #happened(
@@ -205,15 +206,13 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
   async #compare(shared: SharedRequest, facts: JobFacts | undefined): Promise<void> {
     if (!shared.watched) return;
     if (!facts) return this.#gone(shared);
-    if (facts.failedReason !== undefined) return this.#failed(shared, facts.failedReason);
+    if (facts.failedReason !== undefined)
+      return this.#failed(shared, facts.failedReason);
     if (facts.finished) return this.#finished(shared, facts.returnValue);
     if (!facts.taken) return this.#requeued(shared, true);
     const { workerId = '', priority } = facts;
-    this.#leased(
-      shared,
-      workerId,
-      isPromoted(priority, shared.placed?.job.priority ?? 'batch'),
-    );
+    const aged = isPromoted(priority, shared.placed?.job.priority ?? 'batch');
+    this.#leased(shared, workerId, aged);
   }
 
   #leased(shared: SharedRequest, workerId: string, aged: boolean): void {

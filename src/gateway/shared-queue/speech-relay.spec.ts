@@ -9,7 +9,12 @@ const piece = (from: number, to: number, blob = 'b1'): SpeechPiece => ({
   ...{ blob, offset: from, bytes: whole.subarray(from, to) },
   ...head,
 });
-const value = (blob = 'b1') => ({ kind: 'speech' as const, blob, durationS: 1, ...head });
+const value = (blob = 'b1') => ({
+  kind: 'speech' as const,
+  blob,
+  durationS: 1,
+  ...head,
+});
 
 function relayed(highWaterMark = 1000) {
   const audio = new PassThrough({ highWaterMark });
@@ -17,7 +22,10 @@ function relayed(highWaterMark = 1000) {
   const reads: number[] = [];
   const relay = new SpeechRelay({ audio, header: header => void headers.push(header) });
   // eslint-disable-next-line @typescript-eslint/require-await -- blobs are read as streams
-  const read = async function* (_blob: string, from: number): AsyncGenerator<Uint8Array> {
+  const read = async function* (
+    _blob: string,
+    from: number,
+  ): AsyncGenerator<Uint8Array> {
     reads.push(from);
     yield whole.subarray(from);
   };

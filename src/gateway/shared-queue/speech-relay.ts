@@ -104,7 +104,9 @@ export class SpeechRelay {
     try {
       if (!this.begun) this.sink.header({ contentType, sampleRate });
       for await (const chunk of read(blob, this.#sent)) {
-        await writer.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+        await writer.write(
+          Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength),
+        );
         if (writer.gone)
           throw new DomainError('request_cancelled', 'The caller disconnected.');
       }

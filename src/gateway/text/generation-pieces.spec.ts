@@ -46,8 +46,20 @@ describe('what a chat says', () => {
       piecesIn({ choices: [{ message, finish_reason: 'tool_calls' }], usage }),
     ).toEqual([
       { type: 'refusal', text: 'no' },
-      { type: 'tool_call', index: 0, callId: 'call_1', name: 'f', arguments: '{"at":1}' },
-      { type: 'tool_call', index: 1, callId: 'call_1', name: 'f', arguments: '{"at":1}' },
+      {
+        type: 'tool_call',
+        index: 0,
+        callId: 'call_1',
+        name: 'f',
+        arguments: '{"at":1}',
+      },
+      {
+        type: 'tool_call',
+        index: 1,
+        callId: 'call_1',
+        name: 'f',
+        arguments: '{"at":1}',
+      },
       { type: 'finish', reason: 'tool_calls' },
       {
         type: 'usage',

@@ -87,7 +87,10 @@ const finishPiece = (reason: string, stop: unknown): GenerationPiece => ({
 });
 
 /** Calls of a whole answer have no numbers. */
-function callPiece({ index, id, function: called }: Fields, at: number): GenerationPiece {
+function callPiece(
+  { index, id, function: called }: Fields,
+  at: number,
+): GenerationPiece {
   const { name, arguments: given } = jsonIn(called);
   return {
     type: 'tool_call',
@@ -111,7 +114,9 @@ function usagePiece(usage: Fields): GenerationPiece {
     },
     output_tokens: output,
     output_tokens_details: {
-      reasoning_tokens: countIn(jsonIn(usage.completion_tokens_details).reasoning_tokens),
+      reasoning_tokens: countIn(
+        jsonIn(usage.completion_tokens_details).reasoning_tokens,
+      ),
     },
     total_tokens: input + output,
   };

@@ -118,7 +118,11 @@ export function parseChat(
 }
 
 /** A server behind the gateway may know tools that nothing here knows. */
-const offersServed = (body: Fields, model: ModelSpec, unserved: IgnoredFields): boolean =>
+const offersServed = (
+  body: Fields,
+  model: ModelSpec,
+  unserved: IgnoredFields,
+): boolean =>
   canHonour(model, PASSED_ON) || readTools(body, 'chat', unserved).tools.length > 0;
 
 /** As `parseChat`. */

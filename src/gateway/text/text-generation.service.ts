@@ -7,7 +7,11 @@ import {
   type InferenceRequest,
   InferenceService,
 } from '../inference/inference.service.js';
-import { type OutputForm, OutputStream, sendEvents } from '../inference/output-stream.js';
+import {
+  type OutputForm,
+  OutputStream,
+  sendEvents,
+} from '../inference/output-stream.js';
 import { type EmbedTask } from '../worker-pool/worker-task.js';
 import { piecesOf, type GenerationPiece } from './generation-pieces.js';
 import { affinityOf, type Generation } from './parse-generation.js';

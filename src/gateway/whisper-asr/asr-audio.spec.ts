@@ -3,7 +3,10 @@ import { describe, expect, it } from '@jest/globals';
 import { streamedWavHeader } from '../../contracts/formats/speech.js';
 import { asrAudio } from './asr-audio.js';
 
-async function collect(chunks: readonly Buffer[], mostSeconds?: number): Promise<Buffer> {
+async function collect(
+  chunks: readonly Buffer[],
+  mostSeconds?: number,
+): Promise<Buffer> {
   const collected: Buffer[] = [];
   const { receive } = asrAudio({ encode: false }, mostSeconds);
   const source = Readable.from(chunks) as AsyncIterable<Buffer>;
@@ -20,7 +23,9 @@ describe('rawPcmAsWav', () => {
       [samples],
       [samples.subarray(0, 1), samples.subarray(1, 3), samples.subarray(3)],
     ])
-      expect((await collect(chunks)).equals(Buffer.concat([header, samples]))).toBe(true);
+      expect((await collect(chunks)).equals(Buffer.concat([header, samples]))).toBe(
+        true,
+      );
   });
 
   it('leaves a WAV file as it is', async () => {

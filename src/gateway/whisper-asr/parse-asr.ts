@@ -95,7 +95,10 @@ export function parseAsr(
   const words = dto.word_timestamps && dto.output === 'json';
   const parsed = openAiForm(dto, words, { catalog, compat });
   if (compat.strict && useless[0] !== undefined) throw withoutEffect(useless[0]);
-  const ignored = [...parsed.ignored.map(param => renamed(OWN_NAMES, param)), ...useless];
+  const ignored = [
+    ...parsed.ignored.map(param => renamed(OWN_NAMES, param)),
+    ...useless,
+  ];
   const options = { output: dto.output, task: dto.task, words };
   const contentType = 'text/plain; charset=utf-8';
   return {

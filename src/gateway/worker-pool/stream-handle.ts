@@ -152,7 +152,9 @@ export class WorkerStream implements StreamHandle {
 
   async #endsWithin(limitMs: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
-    const timeIsUp = new Promise<void>(resolve => (timer = setTimeout(resolve, limitMs)));
+    const timeIsUp = new Promise<void>(
+      resolve => (timer = setTimeout(resolve, limitMs)),
+    );
     await Promise.race([this.finished, timeIsUp]);
     clearTimeout(timer);
     return this.#ended;

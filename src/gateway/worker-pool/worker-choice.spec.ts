@@ -134,7 +134,11 @@ describe('RecentLatency', () => {
 });
 
 describe('a request that some workers gave back', () => {
-  const standing = (id: string, state: 'ready' | 'lost' = 'ready', isTrusted = true) => ({
+  const standing = (
+    id: string,
+    state: 'ready' | 'lost' = 'ready',
+    isTrusted = true,
+  ) => ({
     id,
     state,
     isTrusted,

@@ -26,7 +26,10 @@ import {
   wentAway,
   type WorkerCall,
 } from './worker-call.js';
-import { type ChannelLimits, WorkerChannel } from '../../platform/grpc/worker-channel.js';
+import {
+  type ChannelLimits,
+  WorkerChannel,
+} from '../../platform/grpc/worker-channel.js';
 import { probeWorker, WorkerHealth } from './worker-health.js';
 import { type WorkerReply } from './worker-task.js';
 
@@ -268,7 +271,8 @@ export class WorkerConnection {
   /** Rejects with an error that names the method at fault. */
   #probe(): Promise<WorkerHealthReport> {
     const { kind, settings } = this.options;
-    if (this.#channel) return probeWorker(this.#channel, kind, settings.health.timeoutMs);
+    if (this.#channel)
+      return probeWorker(this.#channel, kind, settings.health.timeoutMs);
     return Promise.resolve(this.#inner!.report());
   }
 

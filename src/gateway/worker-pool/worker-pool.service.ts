@@ -197,7 +197,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   order(workerId: string, order: WorkerOrder): void {
     const worker = this.#worker(workerId);
     const pulls = worker === undefined || worker.options.pulls;
-    if (!pulls && this.#models.get(worker.options.model.id)?.order(worker, order)) return;
+    if (!pulls && this.#models.get(worker.options.model.id)?.order(worker, order))
+      return;
     const why = pulls
       ? 'It takes its requests from the shared queue'
       : 'This gateway knows its address only';

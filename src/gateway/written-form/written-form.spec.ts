@@ -15,7 +15,13 @@ function transcript(text: string, ...segments: readonly string[]): Transcript {
     text: segment,
     ...rest,
   }));
-  return { text, language: 'en', durationS: segments.length, segments: timed, words: [] };
+  return {
+    text,
+    language: 'en',
+    durationS: segments.length,
+    segments: timed,
+    words: [],
+  };
 }
 const english = { wanted: true, demanded: false, languages: ['en'] };
 const written = (spoken: Transcript) =>

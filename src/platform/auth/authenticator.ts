@@ -7,7 +7,11 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { TrustedProxies, listed } from '../http/networks.js';
 import { Settings } from '../config/settings.js';
 import { keyDigest } from './keys-file.js';
-import { ShortLivedTokens, INTERNAL_KEY_ID, sessionToken } from './short-lived-tokens.js';
+import {
+  ShortLivedTokens,
+  INTERNAL_KEY_ID,
+  sessionToken,
+} from './short-lived-tokens.js';
 import { KeyRing, StoredKeys } from './key-ring.js';
 import { IssuerTokens } from './issuer-tokens.js';
 import { ANYBODY, type Principal } from './principal.js';
@@ -38,7 +42,10 @@ export function subprotocolToken(headers: IncomingHttpHeaders): string | undefin
  * `io(url, { auth: { token } })`; headers serve those who can set them, the
  * cookie the console.
  */
-function handshakeToken(auth: unknown, headers: IncomingHttpHeaders): string | undefined {
+function handshakeToken(
+  auth: unknown,
+  headers: IncomingHttpHeaders,
+): string | undefined {
   const { token } = (auth ?? {}) as { token?: unknown };
   return typeof token === 'string' && token !== ''
     ? token

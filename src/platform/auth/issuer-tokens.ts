@@ -247,7 +247,11 @@ function claimAt(claims: Readonly<Record<string, unknown>>, path: string): unkno
 
 /** A list of texts, or one text with spaces (RFC 8693, 4.2). */
 function words(claim: unknown): readonly unknown[] {
-  return Array.isArray(claim) ? claim : typeof claim === 'string' ? claim.split(' ') : [];
+  return Array.isArray(claim)
+    ? claim
+    : typeof claim === 'string'
+      ? claim.split(' ')
+      : [];
 }
 
 const rejected = (why: string): DomainError =>

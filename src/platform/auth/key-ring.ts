@@ -40,7 +40,15 @@ interface HeldKey {
 
 /** The key's present secret, then the one before it. */
 function secretsOf(key: Partial<StoredKey> & (ApiKeyEntry | StoredKey)): HeldKey[] {
-  const { id, limits = {}, sha256, replaced, expiresAtMs, models, defaultPriority } = key;
+  const {
+    id,
+    limits = {},
+    sha256,
+    replaced,
+    expiresAtMs,
+    models,
+    defaultPriority,
+  } = key;
   const own = LIMIT_NAMES.flatMap(name => {
     const value = limits[snakeCase(name)];
     return value === undefined ? [] : [[name, value]];
@@ -88,7 +96,10 @@ class HeldKeys {
       if (!this.#byId.has(key.principal.keyId)) this.#byId.set(key.principal.keyId, key);
     const weights = new Map<string, number>();
     for (const { principal, weight } of secrets)
-      weights.set(principal.tenant, Math.max(weight, weights.get(principal.tenant) ?? 1));
+      weights.set(
+        principal.tenant,
+        Math.max(weight, weights.get(principal.tenant) ?? 1),
+      );
     this.weights = weights;
   }
 

@@ -96,7 +96,10 @@ describe('without keys', () => {
     { origin: `http://${OWN}` },
     { origin: cors, 'sec-fetch-site': 'cross-site' },
   ])('programs, own pages and `server.cors_origins` may: %j', headers => {
-    expect([post(headers as Headers), upgrade(headers as Headers)]).toEqual(['ok', 'ok']);
+    expect([post(headers as Headers), upgrade(headers as Headers)]).toEqual([
+      'ok',
+      'ok',
+    ]);
   });
 
   it('Sec-Fetch-Site decides where a browser sends no Origin', () => {

@@ -25,7 +25,10 @@ export interface Principal {
 }
 
 /** Every client while no keys are required: may do everything. */
-export const ANYBODY: Principal = { tenant: DEFAULT_TENANT, scopes: new Set(KEY_SCOPES) };
+export const ANYBODY: Principal = {
+  tenant: DEFAULT_TENANT,
+  scopes: new Set(KEY_SCOPES),
+};
 
 /** Who may send requests may also open live sessions. */
 export function permits({ scopes }: Principal, scope: Scope): boolean {
@@ -45,7 +48,10 @@ export function demandScope(principal: Principal, ...scopes: readonly Scope[]): 
  * Its own requests, and everything for an admin. Others' requests are to look as if they
  * did not exist.
  */
-export function mayTouch(principal: Principal, tenant: string = DEFAULT_TENANT): boolean {
+export function mayTouch(
+  principal: Principal,
+  tenant: string = DEFAULT_TENANT,
+): boolean {
   return principal.tenant === tenant || permits(principal, 'admin');
 }
 

@@ -107,14 +107,16 @@ function* contradictions(sources: SettingSources): Generator<Finding> {
 const hosts = (text: string): unknown => new HostExceptions(text);
 
 /** Lists in one text; parsing throws an Error that names the wrong entry. */
-const LISTS: readonly (readonly [path: SettingPath, parse: (text: string) => unknown])[] =
-  [
-    ['fetch.allow_hosts', hosts],
-    ['batch.webhook_allow_hosts', hosts],
-    ['pull.callback_allow_hosts', hosts],
-    ['server.cors_origins', text => new CrossOrigins(text)],
-    ['auth.forwarded_users_from', networksAndNames],
-  ];
+const LISTS: readonly (readonly [
+  path: SettingPath,
+  parse: (text: string) => unknown,
+])[] = [
+  ['fetch.allow_hosts', hosts],
+  ['batch.webhook_allow_hosts', hosts],
+  ['pull.callback_allow_hosts', hosts],
+  ['server.cors_origins', text => new CrossOrigins(text)],
+  ['auth.forwarded_users_from', networksAndNames],
+];
 
 function* badLists(sources: SettingSources): Generator<Finding> {
   for (const [path, parse] of LISTS) {

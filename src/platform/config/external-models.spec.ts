@@ -43,7 +43,10 @@ describe('models of engine external', () => {
       'models.yaml:2:80 models[0].command must be a list such as',
     ],
     ['command: ["{port}"]', 'models.yaml:2:80 models[0].command must be a list such as'],
-    ['command: python w.py', 'models.yaml:2:80 models[0].command must be a list such as'],
+    [
+      'command: python w.py',
+      'models.yaml:2:80 models[0].command must be a list such as',
+    ],
     [
       'command: [python, 9000, "{port}"]',
       'models.yaml:2:89 models[0].command[1] must be text',

@@ -119,7 +119,9 @@ describe('loadConfig', () => {
       SWITCHYARD_SERVER_PORT: '9000',
       SWITCHYARD_REDIS_URL: 'redis://two.example',
     };
-    expect(source({ ...common, ...own }, 'redis.url')?.value).toBe('redis://two.example');
+    expect(source({ ...common, ...own }, 'redis.url')?.value).toBe(
+      'redis://two.example',
+    );
     const warnings = load({ ...common, ...own }).warnings.map(problemText);
     expect(warnings).toEqual([
       expect.stringContaining('redis.url: is ignored: SWITCHYARD_REDIS_URL'),
@@ -161,12 +163,12 @@ describe('loadConfig', () => {
 
   it('takes QUEUE_DRIVER for queue.driver', () => {
     const redis = { SWITCHYARD_REDIS_URL: 'redis://other.example' };
-    expect(load({ QUEUE_DRIVER: 'redis', ...redis }).sources.get('queue.driver')).toEqual(
-      {
-        value: 'redis',
-        origin: 'QUEUE_DRIVER',
-      },
-    );
+    expect(
+      load({ QUEUE_DRIVER: 'redis', ...redis }).sources.get('queue.driver'),
+    ).toEqual({
+      value: 'redis',
+      origin: 'QUEUE_DRIVER',
+    });
   });
 
   it('takes the variables of the micro-batching document, times in seconds', () => {
@@ -238,7 +240,9 @@ describe('loadConfig', () => {
         message: '`10.0.0.0/33` is no host, host:port or network such as 10.1.0.0/16',
       }),
     ]);
-    expect(load({ SWITCHYARD_FETCH_ALLOW_HOSTS: '' }).settings.fetch.allowHosts).toBe('');
+    expect(load({ SWITCHYARD_FETCH_ALLOW_HOSTS: '' }).settings.fetch.allowHosts).toBe(
+      '',
+    );
   });
 
   it('reports the line of broken YAML and of a doubled key', () => {

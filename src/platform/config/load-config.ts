@@ -144,7 +144,8 @@ export function readModels(
 }
 
 /** Of `models starter`: never a file that the user's project tracks. */
-export const startersFile = ({ data }: Settings): string => join(data.dir, 'models.yaml');
+export const startersFile = ({ data }: Settings): string =>
+  join(data.dir, 'models.yaml');
 
 /** The file of the settings, and the starters of this machine. */
 function configuredModels(

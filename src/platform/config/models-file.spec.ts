@@ -29,9 +29,12 @@ describe('modelsFromFile', () => {
   });
 
   it('starts no local replica for a model with addresses unless configured', () => {
-    expect(read(model('    addresses: ["10.0.0.7:9000"]\n')).models[0]?.replicas).toBe(0);
+    expect(read(model('    addresses: ["10.0.0.7:9000"]\n')).models[0]?.replicas).toBe(
+      0,
+    );
     expect(
-      read(model('    addresses: ["[::1]:9000"]\n    replicas: 2\n')).models[0]?.replicas,
+      read(model('    addresses: ["[::1]:9000"]\n    replicas: 2\n')).models[0]
+        ?.replicas,
     ).toBe(2);
   });
 
@@ -205,7 +208,12 @@ describe('a wrong models file', () => {
       'voices',
       'pairs of a client voice name',
     ],
-    ['options that are a list', `${stt}, options: [threads]`, 'options', 'must be pairs'],
+    [
+      'options that are a list',
+      `${stt}, options: [threads]`,
+      'options',
+      'must be pairs',
+    ],
   ])(
     'with %s is reported with file, line, column, field and what is allowed',
     (_, entry, field, message) => {
@@ -276,7 +284,10 @@ describe('config/models.yaml', () => {
 
 describe('withStarters', () => {
   const merged = (configured: string, starters: string) => {
-    const { models, problems, warnings } = withStarters(read(configured), read(starters));
+    const { models, problems, warnings } = withStarters(
+      read(configured),
+      read(starters),
+    );
     expect(problems).toEqual([]);
     return {
       names: models.map(({ id, aliases }) => [id, ...aliases].join(' ')),

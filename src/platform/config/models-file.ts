@@ -127,7 +127,10 @@ function withDefaults(written: Record<string, unknown>): ModelSpec {
  * The keys of a map, and of the maps under `nested`, as code spells them. Other values
  * are left as they are.
  */
-function camelKeys(map: object, nested: readonly string[] = []): Record<string, unknown> {
+function camelKeys(
+  map: object,
+  nested: readonly string[] = [],
+): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(map).map(([name, value]: [string, unknown]) => [
       camelCase(name),
@@ -234,7 +237,10 @@ export function withStarters(configured: ModelsFile, starters: ModelsFile): Mode
   );
   const added = starters.models
     .filter(({ id }) => !kept.has(id))
-    .map(model => ({ ...model, aliases: model.aliases.filter(name => !kept.has(name)) }));
+    .map(model => ({
+      ...model,
+      aliases: model.aliases.filter(name => !kept.has(name)),
+    }));
   const taken = new Set(added.flatMap(({ id, aliases }) => [id, ...aliases]));
   const own = configured.models.map(model => ({
     ...model,

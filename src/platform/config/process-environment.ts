@@ -37,8 +37,10 @@ export const programFolders = (): readonly string[] =>
  * configured by its own variables. Undefined without an endpoint: nothing is traced.
  */
 export function tracedShare(): number | undefined {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces } =
-    process.env;
+  const {
+    OTEL_EXPORTER_OTLP_ENDPOINT: all,
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces,
+  } = process.env;
   return (all ?? traces ?? '') === ''
     ? undefined
     : Number(process.env.OTEL_TRACES_SAMPLER_ARG || 1);

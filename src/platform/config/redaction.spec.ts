@@ -18,7 +18,15 @@ describe('the redactor', () => {
       headers: { 'x-api-key': V, 'x-tenant-code': V },
       after: 'stays',
     },
-    'an argument and its value': ['server', '--token', V, '--api-key', V, '--port', '80'],
+    'an argument and its value': [
+      'server',
+      '--token',
+      V,
+      '--api-key',
+      V,
+      '--port',
+      '80',
+    ],
     'an argument with its value': ['server', `--token=${V}`, `--hf-secret=${V}`],
     'a header in an argument': [
       'curl',

@@ -4,7 +4,9 @@ import { settingsFrom } from './settings.js';
 
 describe('sharedQueueAccess', () => {
   it('is absent while the queue is embedded, also with a Redis', () => {
-    expect(sharedQueueAccess(settingsFrom({ 'redis.url': 'redis://r' }))).toBeUndefined();
+    expect(
+      sharedQueueAccess(settingsFrom({ 'redis.url': 'redis://r' })),
+    ).toBeUndefined();
   });
 
   it('carries what gateways and workers must agree on', () => {

@@ -139,7 +139,8 @@ export function workerSpecOf(
   args: readonly string[],
   environment = process.env,
 ): WorkerSpec | undefined {
-  if (environment[WORKER_SPEC_VARIABLE] !== undefined) return readWorkerSpec(environment);
+  if (environment[WORKER_SPEC_VARIABLE] !== undefined)
+    return readWorkerSpec(environment);
   const values = parsed(args);
   return values.help ? undefined : specOf(values, environment);
 }

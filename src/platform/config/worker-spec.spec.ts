@@ -38,7 +38,11 @@ describe('worker spec', () => {
         'fetch.allow_hosts': 'files.lan',
       }),
     );
-    expect(fetch).toEqual({ timeoutMs: 30_000, maxBytes: 1000, allowHosts: 'files.lan' });
+    expect(fetch).toEqual({
+      timeoutMs: 30_000,
+      maxBytes: 1000,
+      allowHosts: 'files.lan',
+    });
     expect(readWorkerSpec(workerEnvironment({ ...spec, fetch }, {}))).toEqual({
       ...spec,
       fetch,

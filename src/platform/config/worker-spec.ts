@@ -64,7 +64,10 @@ export const workerCare = ({ workers, cancellation }: Settings) => ({
     timeoutMs: workers.healthTimeoutMs,
     failures: workers.healthFailures,
   },
-  stop: { timeoutMs: cancellation.rpcTimeoutMs, resetAfterMs: cancellation.resetAfterMs },
+  stop: {
+    timeoutMs: cancellation.rpcTimeoutMs,
+    resetAfterMs: cancellation.resetAfterMs,
+  },
 });
 
 /**
@@ -222,14 +225,18 @@ const bucketKeys = (
   base: NodeJS.ProcessEnv,
 ): NodeJS.ProcessEnv =>
   sharedQueue?.blobs.driver === 's3'
-    ? Object.fromEntries(Object.entries(base).filter(([name]) => name.startsWith('AWS_')))
+    ? Object.fromEntries(
+        Object.entries(base).filter(([name]) => name.startsWith('AWS_')),
+      )
     : {};
 
 /**
  * @throws Error naming the variable when it is missing or damaged: a worker cannot run
  *   without its spec.
  */
-export function readWorkerSpec(environment: NodeJS.ProcessEnv = process.env): WorkerSpec {
+export function readWorkerSpec(
+  environment: NodeJS.ProcessEnv = process.env,
+): WorkerSpec {
   const json = environment[WORKER_SPEC_VARIABLE];
   if (json === undefined)
     throw new Error(

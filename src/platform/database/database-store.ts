@@ -75,7 +75,10 @@ export abstract class DatabaseStore {
   }
 
   /** The sum of the column `bytes`. */
-  protected async bytesIn(table: 'files' | 'responses', tenant: string): Promise<number> {
+  protected async bytesIn(
+    table: 'files' | 'responses',
+    tenant: string,
+  ): Promise<number> {
     const { total } = await this.db
       .selectFrom(table as 'files')
       .select(row => row.fn.sum<number | string | null>('bytes').as('total'))
@@ -96,7 +99,8 @@ export async function changesRows(query: {
   executeTakeFirst(): Promise<InsertResult | UpdateResult | DeleteResult>;
 }): Promise<boolean> {
   const result = await query.executeTakeFirst();
-  if (result instanceof InsertResult) return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
+  if (result instanceof InsertResult)
+    return (result.numInsertedOrUpdatedRows ?? 0n) > 0n;
   return (
     (result instanceof UpdateResult ? result.numUpdatedRows : result.numDeletedRows) > 0n
   );

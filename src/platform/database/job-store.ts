@@ -115,7 +115,9 @@ export class JobStore extends DatabaseStore {
     const created = await this.db
       .insertInto('batches')
       .values(rowOfJob(job, idempotencyKey))
-      .onConflict(conflict => conflict.columns(['tenant', 'idempotency_key']).doNothing())
+      .onConflict(conflict =>
+        conflict.columns(['tenant', 'idempotency_key']).doNothing(),
+      )
       .returningAll()
       .executeTakeFirst();
     if (created) return { job: jobOfRow(created), created: true };
@@ -325,7 +327,8 @@ export class JobStore extends DatabaseStore {
     const byStatus = Object.fromEntries(
       BATCH_STATUSES.map(status => [status, 0]),
     ) as Record<BatchStatus, number>;
-    for (const { status, count } of rows) byStatus[status as BatchStatus] = Number(count);
+    for (const { status, count } of rows)
+      byStatus[status as BatchStatus] = Number(count);
     const waiting = await this.db
       .selectFrom('batches')
       .select(({ fn }) => fn.min<number | null>('created_at_ms').as('oldest'))

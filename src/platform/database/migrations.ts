@@ -54,7 +54,12 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
     created('api_keys'),
     createVersion,
     created('usage', [], table =>
-      table.addPrimaryKeyConstraint('usage_groups', ['day', 'tenant', 'key_id', 'model']),
+      table.addPrimaryKeyConstraint('usage_groups', [
+        'day',
+        'tenant',
+        'key_id',
+        'model',
+      ]),
     ),
     created('audit'),
     indexed('audit', 'audit_by_time', ['at_ms']),

@@ -8,7 +8,13 @@ import type {
   ResponseRun,
   StoredResponseStatus,
 } from '../../core/request/response-record.js';
-import { DatabaseStore, equals, changesRows, recordOf, rowOf } from './database-store.js';
+import {
+  DatabaseStore,
+  equals,
+  changesRows,
+  recordOf,
+  rowOf,
+} from './database-store.js';
 import { type Database } from './schema.js';
 
 const OPEN = ['queued', 'in_progress'] as const;
@@ -126,7 +132,8 @@ export class ResponseRecordStore extends DatabaseStore {
     );
     return this.db.transaction().execute(async db => {
       const held = new Set<ResponseRun>();
-      for (const append of ordered) if (await appendOne(db, append)) held.add(append.run);
+      for (const append of ordered)
+        if (await appendOne(db, append)) held.add(append.run);
       return held;
     });
   }

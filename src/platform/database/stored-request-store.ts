@@ -15,7 +15,13 @@ import type {
   StoredRequest,
   NewStoredRequest,
 } from '../../core/request/stored-request.js';
-import { DatabaseStore, equals, changesRows, recordOf, rowOf } from './database-store.js';
+import {
+  DatabaseStore,
+  equals,
+  changesRows,
+  recordOf,
+  rowOf,
+} from './database-store.js';
 import { type Database } from './schema.js';
 
 const ENDED: readonly StoredEnd[] = ['completed', 'failed', 'cancelled'];
@@ -119,7 +125,9 @@ export class StoredRequestStore extends DatabaseStore {
     const { status, answer, keepMs, fingerprint } = ending;
     const isEnded = await changesRows(
       this.#open(attempt)
-        .$if(status === 'failed', query => query.where('attempts', '=', attempt.attempts))
+        .$if(status === 'failed', query =>
+          query.where('attempts', '=', attempt.attempts),
+        )
         .$if(status === 'completed', query => query.where('cancelling', '=', 0))
         .set({
           ...(fingerprint !== undefined && { fingerprint }),

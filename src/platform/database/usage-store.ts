@@ -69,7 +69,9 @@ export class UsageStore extends DatabaseStore {
       .select(columns)
       .select(
         USAGE_SUMS.map(name =>
-          sql<number | string | null>`sum(${sql.ref(columnOf(name))})`.as(columnOf(name)),
+          sql<number | string | null>`sum(${sql.ref(columnOf(name))})`.as(
+            columnOf(name),
+          ),
         ),
       )
       .where('day', '>=', from)

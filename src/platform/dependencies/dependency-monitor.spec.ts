@@ -56,7 +56,10 @@ describe('DependencyMonitor', () => {
     await new Promise(resolve => setTimeout(resolve, 10 * often.everyMs));
     expect(answers).toHaveLength(3);
     const back = changed();
-    const answering = setInterval(() => answers.splice(0).forEach(answer => answer()), 1);
+    const answering = setInterval(
+      () => answers.splice(0).forEach(answer => answer()),
+      1,
+    );
     expect(await back).toBe('up');
     clearInterval(answering);
   });

@@ -148,7 +148,12 @@ export class HostExceptions {
     // The URL parser gives the spelling that a caller's URL is compared in, and refuses
     // what is no host.
     const url = URL.parse(`https://${entry}`);
-    if (url === null || url.host === '' || url.username !== '' || /[?#@\s\\]/.test(entry))
+    if (
+      url === null ||
+      url.host === '' ||
+      url.username !== '' ||
+      /[?#@\s\\]/.test(entry)
+    )
       throw badEntry(entry);
     const port = /:(\d+)$/.exec(entry)?.[1];
     this.#hosts.add(

@@ -128,7 +128,9 @@ describe('a download', () => {
     ['xhtml', { 'content-type': ' Application/XHTML+xml' }, 'a web page'],
     ['compressed', { 'content-encoding': 'gzip' }, 'compressed'],
   ])('of %s is refused', async (_, headers, reason) => {
-    routes.set('/odd', (_request, response) => response.writeHead(200, headers).end('x'));
+    routes.set('/odd', (_request, response) =>
+      response.writeHead(200, headers).end('x'),
+    );
     const error = await failure(get('/odd'));
     expect(error).toMatchObject({ code: 'file_url_refused', param: 'file_url' });
     expect(error.message).toContain(reason);

@@ -206,7 +206,8 @@ export class SafeFetch {
       if (next === undefined) return answer;
       answer.destroy();
       const followed = URL.parse(next, url.href);
-      if (followed === null) throw refusedUrl('it redirects to something that is no URL');
+      if (followed === null)
+        throw refusedUrl('it redirects to something that is no URL');
       url = followed;
     }
     throw refusedUrl(`it redirects more than ${MAX_REDIRECTS} times`);

@@ -29,7 +29,10 @@ class HeldFile implements LogFile {
     return data.length;
   }
 
-  answer(error: NodeJS.ErrnoException | null, written = this.asked.at(-1)!.length): void {
+  answer(
+    error: NodeJS.ErrnoException | null,
+    written = this.asked.at(-1)!.length,
+  ): void {
     this.#done?.(error, written);
   }
 }

@@ -70,7 +70,9 @@ describe('LogLineSplitter', () => {
 
   it('cuts a line that never ends at 65,536 characters', () => {
     expect(
-      split(Array.from({ length: 5 }, () => 'x'.repeat(30_000))).map(line => line.length),
+      split(Array.from({ length: 5 }, () => 'x'.repeat(30_000))).map(
+        line => line.length,
+      ),
     ).toEqual([65_536, 65_536, 18_928]);
   });
 });

@@ -15,7 +15,8 @@ export async function serveMetrics(
     if (request.method !== 'GET' || request.url !== '/metrics')
       return void response.writeHead(404).end();
     allMetricsText().then(
-      text => response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(text),
+      text =>
+        response.writeHead(200, { 'content-type': METRICS_CONTENT_TYPE }).end(text),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });

@@ -39,7 +39,11 @@ const histogram = (buckets: readonly number[], help: string, ...labels: string[]
  * completed|cancelled|failed; `stage` queued|in_flight; `worker` a worker id.
  */
 export const METRICS = {
-  scheduler_queue_depth: gauge('Requests waiting in the queue now.', 'priority', 'model'),
+  scheduler_queue_depth: gauge(
+    'Requests waiting in the queue now.',
+    'priority',
+    'model',
+  ),
   scheduler_queue_wait_seconds: histogram(
     WAIT_S,
     'From enqueue until a worker slot was leased.',

@@ -41,7 +41,10 @@ export class ActiveTimeout {
 
   #wait() {
     this.#sinceMs = this.nowMs();
-    this.#timer = setTimeout(() => this.#waited(), Math.min(this.#sliceMs, this.#leftMs));
+    this.#timer = setTimeout(
+      () => this.#waited(),
+      Math.min(this.#sliceMs, this.#leftMs),
+    );
   }
 
   #waited() {

@@ -126,7 +126,8 @@ export class ProcessSupervisor {
    * two processes ends.
    */
   restart(): void {
-    if (this.#onStopped || this.#isFinding || this.#isRestarting || !this.#events) return;
+    if (this.#onStopped || this.#isFinding || this.#isRestarting || !this.#events)
+      return;
     clearTimeout(this.#timer);
     this.#isRestarting = this.#process !== undefined;
     if (this.#process) this.#terminate(this.#process);

@@ -153,7 +153,9 @@ describeWith(REDIS)('RedisOrder', () => {
     await order.sort(MODEL);
     await add('c1', { tenant: 'c' });
     expect(await drain(grab)).toEqual(['a2', 'b2', 'c1', 'b1', 'a1']);
-    expect((await order.accounts(MODEL)).tenants.flatMap(({ jobs }) => jobs)).toEqual([]);
+    expect((await order.accounts(MODEL)).tenants.flatMap(({ jobs }) => jobs)).toEqual(
+      [],
+    );
     for (const id of ['d1', 'd2']) await add(id);
     expect(await drain()).toEqual(['d1', 'd2']);
   });
@@ -165,7 +167,10 @@ describeWith(REDIS)('RedisOrder', () => {
     await queue.remove(keys.job('a1', 'a'));
     await order.leave(MODEL, keys.job('a1', 'a'));
     const { tenants, others } = await order.accounts(MODEL);
-    expect([others, tenants.map(({ jobs }) => jobs.length).sort()]).toEqual([[], [1, 2]]);
+    expect([others, tenants.map(({ jobs }) => jobs.length).sort()]).toEqual([
+      [],
+      [1, 2],
+    ]);
     // Not by a gateway of this version: it is noticed when its turn would be.
     await queue.remove(keys.job('b1', 'b'));
     expect(await drain()).toEqual(['a2', 'a3']);

@@ -86,5 +86,8 @@ export function fileBlobKey(tenant: string, fileId: string): string {
  * them during the first half of that time only, so that no row comes while they are being
  * removed, however long a write, a pause or an outage was.
  */
-export const mayBeNamed = (fileId: string, orphanAgeMs: number, nowMs: number): boolean =>
-  nowMs - (bornAtMs(fileId) ?? nowMs) <= orphanAgeMs / 2;
+export const mayBeNamed = (
+  fileId: string,
+  orphanAgeMs: number,
+  nowMs: number,
+): boolean => nowMs - (bornAtMs(fileId) ?? nowMs) <= orphanAgeMs / 2;

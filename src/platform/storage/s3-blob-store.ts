@@ -169,5 +169,7 @@ function isAbsent(error: unknown): boolean {
     name?: string;
     $metadata?: { httpStatusCode?: number };
   };
-  return name === 'NoSuchKey' || name === 'NotFound' || $metadata?.httpStatusCode === 404;
+  return (
+    name === 'NoSuchKey' || name === 'NotFound' || $metadata?.httpStatusCode === 404
+  );
 }

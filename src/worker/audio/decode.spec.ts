@@ -14,7 +14,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** One second of a tone, made by ffmpeg in the container that `args` say. */
 function made(name: string, ...args: string[]): Buffer {
   const path = join(folder, name);
-  const source = ['-f', 'lavfi', '-i', 'sine=frequency=440:duration=1:sample_rate=44100'];
+  const source = [
+    '-f',
+    'lavfi',
+    '-i',
+    'sine=frequency=440:duration=1:sample_rate=44100',
+  ];
   execFileSync('ffmpeg', ['-y', '-loglevel', 'error', ...source, ...args, path]);
   return readFileSync(path);
 }

@@ -118,7 +118,11 @@ function ffmpegEncoder(
   { signal, onBytes }: EncoderOptions,
 ): SpeechEncoder {
   const args = `${INPUT} ${OUTPUT[format]} -flush_packets 1 pipe:1`;
-  const { child, ended, complaint } = startFfmpeg(args, ['pipe', 'pipe', 'pipe'], signal);
+  const { child, ended, complaint } = startFfmpeg(
+    args,
+    ['pipe', 'pipe', 'pipe'],
+    signal,
+  );
   const input = child.stdin!;
   // A broken pipe shows in the exit code, with ffmpeg's own reason; without a listener
   // it would end this process.

@@ -56,10 +56,13 @@ describe('Resampler', () => {
     [44_100, 16_000],
     [48_000, 16_000],
     [22_050, 24_000],
-  ])('carries a 1 kHz tone from %i to %i Hz with 75 dB and without delay', (from, to) => {
-    const heard = resample(tone(1000, from, from / 2), from, to);
-    expect(signalToNoise(heard, tone(1000, to, to / 2))).toBeGreaterThan(75);
-  });
+  ])(
+    'carries a 1 kHz tone from %i to %i Hz with 75 dB and without delay',
+    (from, to) => {
+      const heard = resample(tone(1000, from, from / 2), from, to);
+      expect(signalToNoise(heard, tone(1000, to, to / 2))).toBeGreaterThan(75);
+    },
+  );
 
   it('keeps out what the lower rate cannot hold', () => {
     const heard = resample(tone(11_000, 48_000, 4800), 48_000, 16_000);

@@ -126,7 +126,8 @@ export class Resampler {
 
 function dot(taps: Float64Array, input: Float64Array, offset: number): number {
   let sum = 0;
-  for (let tap = 0; tap < taps.length; tap += 1) sum += taps[tap]! * input[offset + tap]!;
+  for (let tap = 0; tap < taps.length; tap += 1)
+    sum += taps[tap]! * input[offset + tap]!;
   return sum;
 }
 

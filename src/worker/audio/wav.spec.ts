@@ -109,8 +109,8 @@ describe('canonicalWavData', () => {
 
 describe('streamedWavHeader', () => {
   it('begins a file of unknown length that reads as a WAV of all bytes that follow', () => {
-    expect(canonicalWavData(Buffer.concat([streamedWavHeader(16_000), samples]))).toEqual(
-      samples,
-    );
+    expect(
+      canonicalWavData(Buffer.concat([streamedWavHeader(16_000), samples])),
+    ).toEqual(samples);
   });
 });

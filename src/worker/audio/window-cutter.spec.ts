@@ -25,7 +25,8 @@ async function* inPieces(audio: readonly Int16Array[]): AsyncGenerator<Int16Arra
 
 async function cut(audio: readonly Int16Array[], rules = RULES): Promise<AudioWindow[]> {
   const windows: AudioWindow[] = [];
-  for await (const window of cutIntoWindows(inPieces(audio), rules)) windows.push(window);
+  for await (const window of cutIntoWindows(inPieces(audio), rules))
+    windows.push(window);
   return windows;
 }
 

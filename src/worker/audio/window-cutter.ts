@@ -81,7 +81,10 @@ export async function* cutIntoWindows(
 }
 
 /** Where a full window ends, and how much of it the next one has, too. */
-function placeOfCut(samples: Int16Array, rules: CutRules): [end: number, shared: number] {
+function placeOfCut(
+  samples: Int16Array,
+  rules: CutRules,
+): [end: number, shared: number] {
   const silence = lastSilence(samples, rules);
   if (silence !== undefined) return [silence, 0];
   const overlap = Math.min(OVERLAP_S * RECOGNISER_RATE, samples.length / 4);

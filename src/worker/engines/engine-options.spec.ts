@@ -62,7 +62,8 @@ describe('engine options', () => {
 
   it('makes the engine of the kind, with its limits, before anything is loaded', () => {
     expect(
-      createEngine(spec({ options: { maxBatch: 3, maxConcurrent: 2, streams: 4 } })).info,
+      createEngine(spec({ options: { maxBatch: 3, maxConcurrent: 2, streams: 4 } }))
+        .info,
     ).toMatchObject({
       ...{ maxBatch: 3, maxConcurrent: 2, streams: 4 },
     });

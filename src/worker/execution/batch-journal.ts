@@ -72,7 +72,9 @@ export class BatchJournal {
 
   done(members: readonly BatchMember[], result: EngineCall<unknown>): void {
     const { batchId, deviceMs, outcomes } = result;
-    this.marks?.survived(members.filter((_, at) => outcomes[at]?.ok).map(({ id }) => id));
+    this.marks?.survived(
+      members.filter((_, at) => outcomes[at]?.ok).map(({ id }) => id),
+    );
     outcomes.forEach((outcome, index) => {
       const text = outcome.ok
         ? itemText(outcome.value as Parameters<typeof itemText>[0])

@@ -237,7 +237,10 @@ function joinOverlap(
   to: number,
 ): void {
   const tail = tokensOf(before, ({ end }) => end > from - SLACK_S).slice(-MOST_TOKENS);
-  const head = tokensOf(after, ({ start }) => start < to + SLACK_S).slice(0, MOST_TOKENS);
+  const head = tokensOf(after, ({ start }) => start < to + SLACK_S).slice(
+    0,
+    MOST_TOKENS,
+  );
   const run = longestRun(tail, head);
   if (run !== undefined) {
     keepUntil(before, tail[run.inTail + run.length - 1]!);
@@ -314,7 +317,12 @@ function part(segment: RecognizedSegment, from: number, to: number): RecognizedS
   const { start, end } = segment;
   const at = (place: number): number => start + ((end - start) * place) / all.length;
   const { tokens: _ids, ...rest } = segment;
-  return { ...rest, text: joinedText(all.slice(from, to)), start: at(from), end: at(to) };
+  return {
+    ...rest,
+    text: joinedText(all.slice(from, to)),
+    start: at(from),
+    end: at(to),
+  };
 }
 
 /** Leaves these segments and their words. @param time of the edge at which it was cut */

@@ -79,7 +79,11 @@ function callIn(call: Fields, path: string): Fields {
   }
   const { custom, ...rest } = readObject(CUSTOM_CALL, call, path);
   const { name, input } = custom;
-  return { ...rest, type: 'function', function: { name, arguments: argumentsOf(input) } };
+  return {
+    ...rest,
+    type: 'function',
+    function: { name, arguments: argumentsOf(input) },
+  };
 }
 
 function contentOf(content: unknown, path: string): string | undefined {

@@ -115,7 +115,9 @@ describe('a step that fails', () => {
     ]);
     expect(poison).toMatchObject({ status: 'rejected', reason: { message: 'spoilt' } });
     expect(
-      others.map(answer => answer.status === 'fulfilled' && textOf(answer.value.objects)),
+      others.map(
+        answer => answer.status === 'fulfilled' && textOf(answer.value.objects),
+      ),
     ).toEqual(['one', 'two']);
   });
 });

@@ -159,9 +159,11 @@ describe('the answers of a ContinuousGenerator', () => {
   it('that are to go on from what are no tokens are refused', async () => {
     await start();
     for (const tokens of ['x', [1.5], [99_999], Array.from({ length: 257 }, () => 97)])
-      await expect(ask(says('x', { continue_token_ids: tokens }))).rejects.toMatchObject({
-        code: 'invalid_value',
-      });
+      await expect(ask(says('x', { continue_token_ids: tokens }))).rejects.toMatchObject(
+        {
+          code: 'invalid_value',
+        },
+      );
   });
 
   it('are `n` choices with seeds of their own, the prompt counted once and computed once', async () => {
@@ -300,14 +302,14 @@ describe('the answers of a ContinuousGenerator', () => {
       says(said, { tools, stream: true, max_tokens: 100 }),
     );
     expect(textOf(objects)).toBe('see ');
-    expect(objects.flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? [])).toEqual(
-      [
-        {
-          ...{ index: 0, id: expect.stringMatching(/^call_/), type: 'function' },
-          function: { name: 'look', arguments: '{"at":1}' },
-        },
-      ],
-    );
+    expect(
+      objects.flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? []),
+    ).toEqual([
+      {
+        ...{ index: 0, id: expect.stringMatching(/^call_/), type: 'function' },
+        function: { name: 'look', arguments: '{"at":1}' },
+      },
+    ]);
     expect(done.finishReasons).toEqual(['tool_calls']);
   });
 

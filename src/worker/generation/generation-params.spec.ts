@@ -196,19 +196,27 @@ describe('what is read of a body', () => {
       { type: 'gbnf', text: 'root ::= "yes" | "a \\u0022b\\u0022\\u000a"' },
     ],
     ['guided_grammar', 'root ::= "a"', { type: 'gbnf', text: 'root ::= "a"' }],
-  ])('holds the answer by %s: %j, in structured_outputs, too', (name, value, grammar) => {
-    expect(chat({ [name]: value }).sampling.grammar).toEqual({ ...grammar, param: name });
-    expect(completion({ [name]: value }).sampling.grammar).toEqual({
-      ...grammar,
-      param: name,
-    });
-    const inside = name.replace('guided_', '');
-    const param = `structured_outputs.${inside}`;
-    expect(chat({ structured_outputs: { [inside]: value } }).sampling.grammar).toEqual({
-      ...grammar,
-      param,
-    });
-  });
+  ])(
+    'holds the answer by %s: %j, in structured_outputs, too',
+    (name, value, grammar) => {
+      expect(chat({ [name]: value }).sampling.grammar).toEqual({
+        ...grammar,
+        param: name,
+      });
+      expect(completion({ [name]: value }).sampling.grammar).toEqual({
+        ...grammar,
+        param: name,
+      });
+      const inside = name.replace('guided_', '');
+      const param = `structured_outputs.${inside}`;
+      expect(chat({ structured_outputs: { [inside]: value } }).sampling.grammar).toEqual(
+        {
+          ...grammar,
+          param,
+        },
+      );
+    },
+  );
 
   it('takes a type of tool for a function where none is given, and leaves out what is none', () => {
     const given = [
@@ -291,7 +299,10 @@ describe('what is read of a body', () => {
       'tools[0].function.parameters',
       { tools: [{ function: { name: 'look', parameters: 5 } }] },
     ],
-    ['messages[0].tool_calls[0]', { messages: [{ role: 'assistant', tool_calls: [5] }] }],
+    [
+      'messages[0].tool_calls[0]',
+      { messages: [{ role: 'assistant', tool_calls: [5] }] },
+    ],
     [
       'messages[0].tool_calls[0].function.arguments',
       { messages: [callsWith({ name: 'look', arguments: 5 })] },

@@ -7,7 +7,10 @@ import {
   readTools,
   usableTools,
 } from '../../contracts/openai/read-tools.js';
-import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-or-tokens.js';
+import {
+  isTextOrTokens,
+  TEXT_OR_TOKENS,
+} from '../../contracts/openai/text-or-tokens.js';
 import {
   readObject,
   unsupportedField,
@@ -104,7 +107,9 @@ function toolsOf(
   if (served.length === 0) return undefined;
   const { usable, choice } = usableTools(callableTools(served, paths), asked);
   if (usable.length === 0 || choice === 'none') return undefined;
-  const custom = usable.flatMap(({ name, tool }) => (tool.type === 'custom' ? name : []));
+  const custom = usable.flatMap(({ name, tool }) =>
+    tool.type === 'custom' ? name : [],
+  );
   const texts = usable.flatMap(textParameters);
   const template = usable.map(functionInChat);
   const wanted = { parallel, custom, texts };
@@ -218,7 +223,9 @@ export function parseGenerationParams(
   info: TextBackendInfo,
 ): GenerationFields {
   const given = parsed(json) as Fields;
-  const own = Object.entries(info.sampling ?? {}).filter(([name]) => given[name] == null);
+  const own = Object.entries(info.sampling ?? {}).filter(
+    ([name]) => given[name] == null,
+  );
   const sent = { ...given, ...Object.fromEntries(own) };
   const { body, logprobs, grammar, ...rest } =
     form === 'chat' ? chatFields(sent, info) : completionFields(sent);

@@ -132,7 +132,8 @@ describe('the GenerationService of a worker', () => {
       yield* events;
     });
     const told: GenerationMessage[] = [];
-    const sink = (message: GenerationMessage) => Promise.resolve(void told.push(message));
+    const sink = (message: GenerationMessage) =>
+      Promise.resolve(void told.push(message));
     await generation.generate(call({ stream: false }), never, sink);
     events[1] = { type: 'done', finishReasons: ['stop'], firstTokenMs: 7 };
     await generation.generate(call({ stream: false }), never, sink);

@@ -22,7 +22,10 @@ import { explainListenProblem } from '../../platform/process/listen-check.js';
 function serverCredentials(tls: WorkerSpec['tls']): ServerCredentials {
   if (!tls) return ServerCredentials.createInsecure();
   const { certFile, keyFile, clientCaFile } = tls;
-  const pair = { cert_chain: readFileSync(certFile), private_key: readFileSync(keyFile) };
+  const pair = {
+    cert_chain: readFileSync(certFile),
+    private_key: readFileSync(keyFile),
+  };
   const clientCa = clientCaFile === undefined ? null : readFileSync(clientCaFile);
   return ServerCredentials.createSsl(clientCa, [pair], clientCa !== null);
 }

@@ -64,7 +64,10 @@ describe('InFlightCalls', () => {
     const idle = calls.idle();
     calls.abortAll(new DomainError('shutting_down', 'bye'));
     await idle;
-    expect((await running).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect((await running).map(({ status }) => status)).toEqual([
+      'rejected',
+      'rejected',
+    ]);
     expect(calls.size).toBe(0);
   });
 

@@ -67,7 +67,9 @@ export class InFlightCalls {
   cancel(id: string, reason: string): boolean {
     const call = this.#calls.get(id);
     const why = reason === '' ? '' : ` (${reason})`;
-    call?.abort(new DomainError('request_cancelled', `The request was cancelled${why}.`));
+    call?.abort(
+      new DomainError('request_cancelled', `The request was cancelled${why}.`),
+    );
     return call !== undefined;
   }
 

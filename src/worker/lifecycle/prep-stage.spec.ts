@@ -32,7 +32,11 @@ describe('PrepStage', () => {
     const { stage, started, submit, finish } = setUp(4);
     const all = ['a', 'b', 'c', 'd', 'e', 'f'].map(name => submit(name));
     await turn();
-    expect([started, stage.running, stage.waiting]).toEqual([['a', 'b', 'c', 'd'], 4, 2]);
+    expect([started, stage.running, stage.waiting]).toEqual([
+      ['a', 'b', 'c', 'd'],
+      4,
+      2,
+    ]);
     finish('c');
     await turn();
     expect(started).toEqual(['a', 'b', 'c', 'd', 'e']);

@@ -161,7 +161,10 @@ export class Callbacks {
       },
     );
     this.#worker.on('error', error =>
-      this.log.debug({ event: 'callbacks_wait', err: error }, 'Callbacks wait for Redis'),
+      this.log.debug(
+        { event: 'callbacks_wait', err: error },
+        'Callbacks wait for Redis',
+      ),
     );
     this.#worker.on('failed', (job, error) => this.#failed(job, error));
   }

@@ -5,7 +5,10 @@ import {
   type JobValue,
   type QueueJobResult,
 } from '../../contracts/queue-jobs/job-result.js';
-import { type JobCallback, type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
+import {
+  type JobCallback,
+  type QueueJob,
+} from '../../contracts/queue-jobs/queue-job.js';
 import { QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
 import { type StopNote } from '../../contracts/queue-jobs/queue-messages.js';
 import { RequestPriority } from '../../core/request/request-priority.js';

@@ -5,7 +5,10 @@ import { Redis, type RedisOptions } from 'ioredis';
 import { type Logger } from 'pino';
 import { QueueKeys } from '../../contracts/queue-jobs/queue-keys.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
-import { WorkerSpec, type SharedQueueAccess } from '../../platform/config/worker-spec.js';
+import {
+  WorkerSpec,
+  type SharedQueueAccess,
+} from '../../platform/config/worker-spec.js';
 import { WORKER_LOG } from '../lifecycle/worker-log.js';
 import { PullReadiness } from '../lifecycle/worker-state.js';
 

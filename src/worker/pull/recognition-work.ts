@@ -55,7 +55,10 @@ export class RecognitionWork extends JobWork {
     const fields = await this.#fields(job, envelope, signal);
     const { transcript, execution } = await this.#transcribe(job, fields, signal);
     return {
-      value: { kind: 'transcript' as const, transcript: encodeJobTranscript(transcript) },
+      value: {
+        kind: 'transcript' as const,
+        transcript: encodeJobTranscript(transcript),
+      },
       execution,
     };
   }
@@ -124,7 +127,8 @@ export class RecognitionWork extends JobWork {
       throw asAbsent(key, error);
     });
     if (size === undefined) throw missing(key);
-    if (size > this.spec.uploadLimitBytes) throw fileTooLarge(this.spec.uploadLimitBytes);
+    if (size > this.spec.uploadLimitBytes)
+      throw fileTooLarge(this.spec.uploadLimitBytes);
     return size;
   }
 

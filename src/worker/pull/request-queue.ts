@@ -236,12 +236,17 @@ export class RequestQueue {
 
   /** They are taken over soon after their lock expires or is freed. */
   get #sweepMs(): number {
-    return Math.min(HEARTBEAT_MS, Math.max(50, this.connections.sharedQueue.lockMs / 10));
+    return Math.min(
+      HEARTBEAT_MS,
+      Math.max(50, this.connections.sharedQueue.lockMs / 10),
+    );
   }
 
   /** The client's own setting for its job, else the shared queue's retention. */
   #kept(setting: MinimalJob['opts']['removeOnComplete']): boolean | number | KeepJobs {
-    return setting ?? { age: Math.ceil(this.connections.sharedQueue.resultTtlMs / 1000) };
+    return (
+      setting ?? { age: Math.ceil(this.connections.sharedQueue.resultTtlMs / 1000) }
+    );
   }
 
   /**

@@ -75,7 +75,10 @@ export async function besideQueue(
   const warmupMs = 1500;
   const [queued, report] = await Promise.all([
     main.run({
-      ...{ ...job(one, { kind: 'bulk' }), arrivals: { kind: 'closed', callers: QUEUED } },
+      ...{
+        ...job(one, { kind: 'bulk' }),
+        arrivals: { kind: 'closed', callers: QUEUED },
+      },
       ...{ warmupMs, durationMs },
     }),
     urgent.run({

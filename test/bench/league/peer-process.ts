@@ -73,7 +73,9 @@ export async function startPeer({
     if (child.exitCode !== null) break;
   }
   await dispose();
-  throw new Error(`${name} ${peer.version} answered no request; its log is in ${folder}`);
+  throw new Error(
+    `${name} ${peer.version} answered no request; its log is in ${folder}`,
+  );
 }
 
 const isRunning = (pid: number, command: string): boolean =>

@@ -58,7 +58,10 @@ export async function startSharedQueueRig(
     );
     const script = resolve('dist/main.worker.js');
     const env = {
-      [WORKER_SPEC_VARIABLE]: JSON.stringify({ ...spec, ...pulledWork(model, settings) }),
+      [WORKER_SPEC_VARIABLE]: JSON.stringify({
+        ...spec,
+        ...pulledWork(model, settings),
+      }),
     };
     return new NodeProcess({ name: `pull-${index}`, script, env, folder });
   });

@@ -60,7 +60,9 @@ export async function finalDelays(url: string, utterances: number): Promise<numb
   const delays: number[] = [];
   for (let utterance = 0; utterance < utterances; utterance += 1) {
     const startMs = performance.now();
-    const heard = client.next(`${TRANSCRIPTION}.completed`).then(() => performance.now());
+    const heard = client
+      .next(`${TRANSCRIPTION}.completed`)
+      .then(() => performance.now());
     await sendInRealTime(client, audio, startMs);
     delays.push((await heard) - (startMs + 500 + endMs));
   }
@@ -101,7 +103,11 @@ export async function spoken(url: string): Promise<Buffer> {
     response_format: 'pcm',
   });
   const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(`${url}/v1/audio/speech`, { method: 'POST', headers, body });
+  const answer = await fetch(`${url}/v1/audio/speech`, {
+    method: 'POST',
+    headers,
+    body,
+  });
   if (!answer.ok) throw new Error(`speech: ${answer.status} ${await answer.text()}`);
   return Buffer.from(await answer.arrayBuffer());
 }

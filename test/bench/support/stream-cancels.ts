@@ -165,7 +165,11 @@ async function listen(handle: StreamHandle): Promise<void> {
 }
 
 /** In real time, by the clock. */
-async function speak(handle: StreamHandle, speech: Buffer, forMs: number): Promise<void> {
+async function speak(
+  handle: StreamHandle,
+  speech: Buffer,
+  forMs: number,
+): Promise<void> {
   const startMs = performance.now();
   for (let frame = 0; frame * FRAME_MS < forMs; frame += 1) {
     void handle.sendFrame(

@@ -123,7 +123,8 @@ const warmUp = (port: number, policy: Policy): LoadJob => ({
 });
 
 function loadJob(port: number, arrivals: LoadArrivals, round: number): LoadJob {
-  const queued = arrivals.kind === 'closed' ? (arrivals.callers / IDEAL_PER_S) * 1000 : 0;
+  const queued =
+    arrivals.kind === 'closed' ? (arrivals.callers / IDEAL_PER_S) * 1000 : 0;
   return {
     port,
     request: transcriptionRequest({ model: BENCH_MODEL, priority: 'batch' }),

@@ -41,7 +41,8 @@ const OUTAGES = [4000, 10_000, 30_000] as const;
 const BOTH = ['single', 'cluster'] as const;
 const CLUSTER = ['cluster'] as const;
 
-const isHidden = (kind: VictimKind): boolean => kind === 'worker' || kind === 'processor';
+const isHidden = (kind: VictimKind): boolean =>
+  kind === 'worker' || kind === 'processor';
 
 const whereOf = (kind: VictimKind): readonly TopologyName[] =>
   kind === 'redis' || kind === 'postgres' ? CLUSTER : BOTH;

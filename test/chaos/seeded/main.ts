@@ -112,7 +112,9 @@ function wholeNumber(flag: string, text: string, min: number): number {
 function topologyNamed(name: string | undefined): TopologyName | undefined {
   const found = TOPOLOGIES.find(known => known === name);
   if (name !== undefined && !found)
-    throw new UsageError(`--topology must be ${TOPOLOGIES.join(' or ')}; got "${name}".`);
+    throw new UsageError(
+      `--topology must be ${TOPOLOGIES.join(' or ')}; got "${name}".`,
+    );
   return found;
 }
 

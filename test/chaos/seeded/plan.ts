@@ -73,7 +73,9 @@ function drawFaults(random: RandomSource, topology: TopologyName): WantedFault[]
     topologies.includes(topology),
   );
   const count = 1 + Math.floor(random() * 3);
-  return Array.from({ length: count }, () => ({ name: pickFrom(random, possible).name }));
+  return Array.from({ length: count }, () => ({
+    name: pickFrom(random, possible).name,
+  }));
 }
 
 /** Short ones mostly: the list of a fault begins with what is usual. */

@@ -55,8 +55,9 @@ describe('npm run chaos', () => {
       const driver = spawn(process.execPath, [...MAIN, ...args], { stdio: 'ignore' });
       const exited = once(driver, 'exit');
       const gateway = () =>
-        processTree(driver.pid).find(({ command }) => command.includes('main.gateway.js'))
-          ?.pid;
+        processTree(driver.pid).find(({ command }) =>
+          command.includes('main.gateway.js'),
+        )?.pid;
       await until(() => pause(50).then(() => gateway() !== undefined));
       const pid = gateway()!;
       const disk = /SWITCHYARD_DATA_DIR=([^\0]+)/.exec(
@@ -66,9 +67,9 @@ describe('npm run chaos', () => {
       expect(await exited).toEqual([143, null]);
       expect(disk).toContain('switchyard-disk-');
       expect(existsSync(disk!)).toBe(false);
-      expect(await until(() => pause(50).then(() => processTree(pid).length === 0))).toBe(
-        true,
-      );
+      expect(
+        await until(() => pause(50).then(() => processTree(pid).length === 0)),
+      ).toBe(true);
     },
   );
 

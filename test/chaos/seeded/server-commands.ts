@@ -17,7 +17,10 @@ export async function redisCommand(
 }
 
 /** For every session, from its next transaction. */
-export async function databaseReadOnly(port: number, isReadOnly: boolean): Promise<void> {
+export async function databaseReadOnly(
+  port: number,
+  isReadOnly: boolean,
+): Promise<void> {
   const client = new Client({
     connectionString: postgresUrl(port),
     options: '-c default_transaction_read_only=off',

@@ -61,7 +61,9 @@ export class SupervisedProcess {
     const child = spawn(file, args, { cwd, env, uid, gid, stdio, detached: true });
     closeSync(log);
     this.#child = child;
-    child.once('exit', (code, signal) => this.#ended(child, signal ?? code ?? 'unknown'));
+    child.once('exit', (code, signal) =>
+      this.#ended(child, signal ?? code ?? 'unknown'),
+    );
   }
 
   /**

@@ -50,7 +50,11 @@ export class TenantClient {
   }
 
   /** One attempt. Undefined: no answer, or a part of one. */
-  async attempt(path: string, sent: Sent = {}, id?: string): Promise<Answer | undefined> {
+  async attempt(
+    path: string,
+    sent: Sent = {},
+    id?: string,
+  ): Promise<Answer | undefined> {
     try {
       const answer = await this.open(path, sent);
       return {

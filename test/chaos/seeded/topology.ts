@@ -14,7 +14,11 @@ import { SmallDisk } from '../../support/small-disk.js';
 import { pause } from '../../support/waiting.js';
 import { chaosModels } from './models.js';
 import { type TopologyName } from './plan.js';
-import { type ProcessSpec, sendSignal, SupervisedProcess } from './supervised-process.js';
+import {
+  type ProcessSpec,
+  sendSignal,
+  SupervisedProcess,
+} from './supervised-process.js';
 
 const READY_MS = 60_000;
 const PROBE_MS = 5000;

@@ -148,9 +148,9 @@ describe('a live stream with voice activity', () => {
       expect.stringMatching(/^the government announced a new plan/),
     ]);
     expect(finals[0]!.words[0]!.start).toBeGreaterThan(1.9);
-    expect(Math.abs(finals[1]!.words[0]!.start - (5 + first.length / RATE))).toBeLessThan(
-      0.3,
-    );
+    expect(
+      Math.abs(finals[1]!.words[0]!.start - (5 + first.length / RATE)),
+    ).toBeLessThan(0.3);
     for (const utterance of [0, 1]) {
       const types = events
         .filter(event => event.utterance === utterance)

@@ -45,7 +45,9 @@ const DIALECTS: Readonly<Record<string, Dialect>> = {
     tokens: ({ usage }) => usage.output_tokens,
     deltas: events =>
       events
-        .map(({ type, delta = '' }) => (String(type).endsWith('text.delta') ? delta : ''))
+        .map(({ type, delta = '' }) =>
+          String(type).endsWith('text.delta') ? delta : '',
+        )
         .join(''),
     told: events => events.at(-1)!.response.usage.output_tokens,
     ...openAi,
@@ -247,7 +249,10 @@ describe.each(Object.entries(DIALECTS))('%s', (_, dialect) => {
 
   it('frees its place when the caller leaves', async () => {
     const leaving = new AbortController();
-    const answer = await send({ ...streamed, model: 'slow' }, { signal: leaving.signal });
+    const answer = await send(
+      { ...streamed, model: 'slow' },
+      { signal: leaving.signal },
+    );
     expect(answer.status).toBe(200);
     leaving.abort();
     await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));

@@ -78,7 +78,9 @@ export function describeTextEmbedder(
     it('gives numbers whichever encoding the caller asked for', async () => {
       const plain = await embedded(embedItem('one'));
       const body = Buffer.from('{"input":"one","encoding_format":"base64"}');
-      expect((await embedded(embedItem('one', { body }))).vectors).toEqual(plain.vectors);
+      expect((await embedded(embedItem('one', { body }))).vectors).toEqual(
+        plain.vectors,
+      );
     });
 
     it('keeps a failure, and an abort, to its own item', async () => {

@@ -77,7 +77,9 @@ async function transcribe(samples, signal = never) {
     temperature: 0,
     wordTimestamps: true,
   };
-  const [outcome] = await sphinx.transcribe([{ requestId: 'r', audio, signal, ...rest }]);
+  const [outcome] = await sphinx.transcribe([
+    { requestId: 'r', audio, signal, ...rest },
+  ]);
   return outcome.ok ? outcome.value.text : '';
 }
 
@@ -93,7 +95,9 @@ function wordErrors(reference, heard) {
   a.forEach((word, i) => {
     const next = [i + 1];
     b.forEach((other, j) =>
-      next.push(Math.min(row[j + 1] + 1, next[j] + 1, row[j] + (word === other ? 0 : 1))),
+      next.push(
+        Math.min(row[j + 1] + 1, next[j] + 1, row[j] + (word === other ? 0 : 1)),
+      ),
     );
     row = next;
   });

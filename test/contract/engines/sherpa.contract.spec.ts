@@ -186,7 +186,9 @@ describe('sherpa-onnx', () => {
 
     it('calls a known voice by its name', async () => {
       expect(
-        await speakersOf({ knownSpeakers: [{ name: 'Ann', samples: speaker(2600, 2) }] }),
+        await speakersOf({
+          knownSpeakers: [{ name: 'Ann', samples: speaker(2600, 2) }],
+        }),
       ).toEqual(['A', 'Ann', 'A']);
     });
 

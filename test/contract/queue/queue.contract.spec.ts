@@ -168,9 +168,9 @@ describe.each(DRIVERS)('queue: %s', driver => {
     await harness.submitInLine(['old'], REALTIME);
     await harness.age(31_000);
     await harness.submitInLine(['young'], REALTIME);
-    expect(await harness.scheduler.reprioritize(aRef('old'), RequestPriority.BATCH)).toBe(
-      true,
-    );
+    expect(
+      await harness.scheduler.reprioritize(aRef('old'), RequestPriority.BATCH),
+    ).toBe(true);
     await harness.until('the change is known', () =>
       harness.harness.types('old').includes('reprioritized'),
     );
@@ -232,7 +232,9 @@ describe.each(DRIVERS)('queue: %s', driver => {
     });
     await occupied();
     await harness.submitInLine(['a1'], { bytes: 400 });
-    expect(outcome(await harness.submit('a2', { bytes: 400 }))).toBe('failed queue_full');
+    expect(outcome(await harness.submit('a2', { bytes: 400 }))).toBe(
+      'failed queue_full',
+    );
     await harness.submitInLine(['b1', 'b2'], { model: 'beta' });
     expect(outcome(await harness.submit('b3', { model: 'beta' }))).toBe(
       'failed queue_full',
@@ -410,7 +412,12 @@ describe.each(DRIVERS)('queue: %s, with several tenants (D-25)', driver => {
     await harness.age(31_000);
     await harness.submitInLine(['b1', 'b2'], { tenant: 'b' });
     await blocker.answer();
-    expect((await harness.serve(6)).slice(0, 4).sort()).toEqual(['a1', 'a2', 'b1', 'b2']);
+    expect((await harness.serve(6)).slice(0, 4).sort()).toEqual([
+      'a1',
+      'a2',
+      'b1',
+      'b2',
+    ]);
   });
 
   it('serves REALTIME of every tenant before BATCH of any', async () => {

@@ -23,7 +23,14 @@ const aKey = (id: string, change: Partial<StoredKey> = {}): StoredKey => ({
 
 const use = (change: Partial<UsageRow> = {}): UsageRow => ({
   ...{ day: '2027-01-15', tenant: 'acme', key: 'k1', model: 'stt' },
-  ...{ requests: 1, completed: 1, failed: 0, cancelled: 0, audioMs: 1500, characters: 0 },
+  ...{
+    requests: 1,
+    completed: 1,
+    failed: 0,
+    cancelled: 0,
+    audioMs: 1500,
+    characters: 0,
+  },
   ...{ inputTokens: 3, outputTokens: 4, deviceMs: 20, ...change },
 });
 
@@ -93,9 +100,9 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
       await stores.keys.markUsed(['a'], NOW_MS + 1);
       await stores.keys.revoke('a', NOW_MS + 2);
       expect(await stores.keys.revoke('a', NOW_MS + 3)).toBe(false);
-      expect(await stores.keys.rotate('a', { sha256: 'e'.repeat(64), prefix: 'p' })).toBe(
-        false,
-      );
+      expect(
+        await stores.keys.rotate('a', { sha256: 'e'.repeat(64), prefix: 'p' }),
+      ).toBe(false);
       expect(await stores.others.version()).toBe(before + 3);
       expect(await stores.others.live()).toEqual([]);
       expect(await stores.others.find('a')).toMatchObject({

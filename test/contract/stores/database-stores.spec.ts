@@ -83,7 +83,8 @@ function storesOn(open: () => Promise<Rig>): void {
 
   describe('job table', () => jobStoreContract(() => rig.fresh()));
   describe('file table', () => fileStoreContract(() => rig.fresh()));
-  describe('table of stored requests', () => keptRequestStoreContract(() => rig.fresh()));
+  describe('table of stored requests', () =>
+    keptRequestStoreContract(() => rig.fresh()));
   describe('tables of responses', () => responseStoreContract(() => rig.fresh()));
   describe('tables of keys, usage and audit', () =>
     accessStoresContract(async () => {

@@ -93,7 +93,10 @@ export function fileStoreContract(fresh: () => Promise<FileStores>): void {
     expect(await stores.files.createFor({ jobId, epoch: next }, kept)).toBe(true);
     expect(await stores.files.createFor({ jobId, epoch }, late)).toBe(false);
     await stores.files.removeFor({ jobId, epoch }, [early.id, kept.id]);
-    expect(await stores.files.madeFor(jobId, { limit: 10 })).toEqual([early.id, kept.id]);
+    expect(await stores.files.madeFor(jobId, { limit: 10 })).toEqual([
+      early.id,
+      kept.id,
+    ]);
     expect(await stores.files.madeFor(jobId, { limit: 10, after: early.id })).toEqual([
       kept.id,
     ]);

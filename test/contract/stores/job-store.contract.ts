@@ -24,7 +24,12 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     const job = batchJob(change);
     await stores.jobs.create(job);
     const leased = (await stores.jobs.claim('p1', NOW_MS, LEASE_MS))!;
-    await stores.jobs.update(job.id, leased.epoch, { status: 'in_progress' }, NOW_MS + 1);
+    await stores.jobs.update(
+      job.id,
+      leased.epoch,
+      { status: 'in_progress' },
+      NOW_MS + 1,
+    );
     return { id: job.id, epoch: leased.epoch };
   };
 
@@ -160,7 +165,10 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
       await stores.others.claim('p2', NOW_MS + LEASE_MS - 1, LEASE_MS),
     ).toBeUndefined();
     const taken = (await stores.others.claim('p2', NOW_MS + LEASE_MS, LEASE_MS))!;
-    expect(taken).toMatchObject({ job: { id, status: 'in_progress' }, epoch: epoch + 1 });
+    expect(taken).toMatchObject({
+      job: { id, status: 'in_progress' },
+      epoch: epoch + 1,
+    });
     const counts = { total: 1, completed: 1, failed: 0 };
     expect(
       await stores.jobs.heartbeat(id, epoch, NOW_MS + 20_000, LEASE_MS),
@@ -176,7 +184,9 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     await stores.jobs.heartbeat(id, epoch, NOW_MS + 10_000, LEASE_MS);
     expect(await stores.others.claim('p2', NOW_MS + 24_000, LEASE_MS)).toBeUndefined();
     await stores.jobs.release(id, epoch);
-    expect((await stores.others.claim('p2', NOW_MS + 10_001, LEASE_MS))?.job.id).toBe(id);
+    expect((await stores.others.claim('p2', NOW_MS + 10_001, LEASE_MS))?.job.id).toBe(
+      id,
+    );
   });
 
   it('stamps each status it reaches', async () => {
@@ -217,9 +227,9 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     expect(await stores.jobs.update(id, epoch, { status: 'finalizing' }, NOW_MS)).toBe(
       'cancelling',
     );
-    expect(await stores.jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS + 9)).toBe(
-      'written',
-    );
+    expect(
+      await stores.jobs.update(id, epoch, { status: 'cancelled' }, NOW_MS + 9),
+    ).toBe('written');
     const { reachedAtMs } = (await stores.jobs.find(TENANT, id))!;
     expect(reachedAtMs).toMatchObject({ cancelling: NOW_MS + 7, cancelled: NOW_MS + 9 });
   });

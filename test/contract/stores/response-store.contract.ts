@@ -200,9 +200,9 @@ export function responseStoreContract(fresh: () => Promise<Stores>): void {
     const last = { run, first: 2, events: [event(2)], ending: ending('completed') };
     for (const one of [append, append, last, last])
       expect(await responses.append([one])).toEqual(new Set([run]));
-    expect((await responses.events(run, -1, 10)).flatMap(({ events }) => events)).toEqual(
-      [0, 1, 2].map(event),
-    );
+    expect(
+      (await responses.events(run, -1, 10)).flatMap(({ events }) => events),
+    ).toEqual([0, 1, 2].map(event));
     expect(await othersResponses.append([{ ...append, first: 4 }])).toEqual(new Set());
   });
 

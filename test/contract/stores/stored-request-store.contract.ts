@@ -72,7 +72,9 @@ export function keptRequestStoreContract(
     const { request } = await kept.open(newRequest(), by('a'));
     expect(await kept.end(request, ending('completed'))).toBe('ended');
     expect(await kept.end(request, ending('completed'))).toBe('ended');
-    expect(await kept.end({ ...request, attempts: 2 }, ending('completed'))).toBe('lost');
+    expect(await kept.end({ ...request, attempts: 2 }, ending('completed'))).toBe(
+      'lost',
+    );
     expect(await kept.end({ ...request, blob: 'kept/2' }, ending('completed'))).toBe(
       'lost',
     );
@@ -259,7 +261,10 @@ export function keptRequestStoreContract(
     const recent = await kept.open(newRequest({ name: 'recent' }), by('a'));
     await kept.end(recent.request, ending('completed'));
     await kept.open(newRequest({ name: 'arriving', status: 'receiving' }), by('a'));
-    await kept.open(newRequest({ name: 'broken off', status: 'receiving' }), lapsed('a'));
+    await kept.open(
+      newRequest({ name: 'broken off', status: 'receiving' }),
+      lapsed('a'),
+    );
     await kept.open(newRequest({ name: 'running' }), lapsed('a'));
     const gone = await Promise.all([kept.expire(10), othersKept.expire(10)]);
     const names = gone.flat().map(({ name }) => name);

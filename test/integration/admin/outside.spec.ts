@@ -66,7 +66,12 @@ describe('GET /admin/v1/alerts', () => {
       data: [
         { name: 'Foreign', state: 'firing', severity: 'warning', since },
         {
-          ...{ name: 'SwitchyardQueueFull', state: 'firing', severity: 'warning', since },
+          ...{
+            name: 'SwitchyardQueueFull',
+            state: 'firing',
+            severity: 'warning',
+            since,
+          },
           ...{
             summary: 'stt refuses requests.',
             runbook_url: 'docs/operate/runbook.md#switchyardqueuefull',

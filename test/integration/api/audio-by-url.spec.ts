@@ -58,7 +58,11 @@ beforeAll(async () => {
   const models = [
     sttModel({ replicas: 1, options: { maxBatch: 4 } }),
     sttModel({ id: 'ear', aliases: [], engine: 'pocketsphinx', replicas: 1 }),
-    sttModel({ id: 'echo', aliases: [], addresses: [`127.0.0.1:${await echo.start()}`] }),
+    sttModel({
+      id: 'echo',
+      aliases: [],
+      addresses: [`127.0.0.1:${await echo.start()}`],
+    }),
   ];
   rig = await GatewayRig.start({ models, settings, launch });
   await Promise.all(['stt', 'ear', 'echo'].map(model => rig.ready(model)));
@@ -188,7 +192,11 @@ describe('a form', () => {
     ['no URL', 'speech.mp3', 'must be a URL'],
     ['another scheme', 'ftp://a.test/b', 'must be http or https; got ftp'],
     ['a file', 'file:///etc/passwd', 'must be http or https; got file'],
-    ['credentials', 'https://me:secret@a.test/', 'must not hold a user name or password'],
+    [
+      'credentials',
+      'https://me:secret@a.test/',
+      'must not hold a user name or password',
+    ],
     ['a user', 'https://me@a.test/', 'must not hold a user name or password'],
     [
       'too long a URL',

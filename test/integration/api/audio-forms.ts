@@ -26,7 +26,8 @@ export function audioForm(options: FormOptions = {}): FormData {
       options.filename ?? 'speech.wav',
     );
   for (const [name, value] of Object.entries({ model: 'stt', ...options.fields })) {
-    for (const one of typeof value === 'string' ? [value] : value) form.append(name, one);
+    for (const one of typeof value === 'string' ? [value] : value)
+      form.append(name, one);
   }
   return form;
 }

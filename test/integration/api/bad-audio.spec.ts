@@ -71,7 +71,9 @@ describe('audio that a real worker cannot use', () => {
       0,
       20,
     );
-    const error = await errorOf(rig.post(PATH, audioForm({ file, filename: 'cut.mp3' })));
+    const error = await errorOf(
+      rig.post(PATH, audioForm({ file, filename: 'cut.mp3' })),
+    );
     expect(error.status).toBe(400);
     expect(['invalid_audio', 'audio_too_short']).toContain(error.code);
   });

@@ -83,7 +83,11 @@ describe('a route that is none', () => {
   it.each(['text/plain', 'application/json', 'multipart/form-data'])(
     'is told as such before a body of %s is looked at',
     async type => {
-      const post = { method: 'POST', headers: { 'content-type': type }, body: '{broken' };
+      const post = {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body: '{broken',
+      };
       expect(await errorOf(await fetch(`${rig.url}/v1/nothing`, post))).toMatchObject({
         ...{ status: 404, code: 'unknown_url' },
       });

@@ -125,7 +125,8 @@ describe('an upload over the limit is file_too_large with Connection: close', ()
     const raw = await RawHttp.open(rig.port);
     raw.send(...multipartHead('Transfer-Encoding: chunked'));
     raw.send(chunk(filePartHead()));
-    for (let sent = 0; sent <= LIMIT; sent += 50_000) raw.send(chunk('x'.repeat(50_000)));
+    for (let sent = 0; sent <= LIMIT; sent += 50_000)
+      raw.send(chunk('x'.repeat(50_000)));
     await expect413(raw);
   });
 

@@ -17,8 +17,9 @@ afterEach(async () => {
   await until(async () => {
     const { id } = await rig.ready('stt');
     return (
-      (await rig.metric(`switchyard_worker_slots_in_use{worker="${id}",model="stt"}`)) ===
-      0
+      (await rig.metric(
+        `switchyard_worker_slots_in_use{worker="${id}",model="stt"}`,
+      )) === 0
     );
   });
 });

@@ -128,7 +128,8 @@ describe('/docs', () => {
     const untyped = Object.entries(document.components?.schemas ?? {}).flatMap(
       ([name, schema]) =>
         Object.entries(
-          (schema as { properties?: Record<string, { type?: string }> }).properties ?? {},
+          (schema as { properties?: Record<string, { type?: string }> }).properties ??
+            {},
         )
           .filter(([, property]) => JSON.stringify(property) === '{"type":"object"}')
           .map(([property]) => `${name}.${property}`),
@@ -153,7 +154,9 @@ describe('/docs', () => {
     readonly path: string;
     readonly responses: Record<
       string,
-      { content?: Record<string, { schema: { description?: string }; example?: string }> }
+      {
+        content?: Record<string, { schema: { description?: string }; example?: string }>;
+      }
     >;
   }
 

@@ -59,7 +59,11 @@ describe('no worker', () => {
       settings: { 'queue.timeout_ms': 50 },
     });
     const error = await errorOf(transcribe(rig));
-    expect(error).toMatchObject({ status: 503, code: 'no_worker', type: 'server_error' });
+    expect(error).toMatchObject({
+      status: 503,
+      code: 'no_worker',
+      type: 'server_error',
+    });
     expect(error.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
     expect(Number(error.headers.get('retry-after-ms'))).toBeGreaterThanOrEqual(1000);
     expect(error.headers.get('x-should-retry')).toBe('true');
@@ -146,7 +150,9 @@ describe('kill -9 of the worker', () => {
   it('once with eight in flight gives eight transcripts, four at a time, when the next process is well', async () => {
     const first = await startWorker();
     const second = await startWorker();
-    const rig = await startRig({ models: [{ ...scripted, addresses: first.addresses }] });
+    const rig = await startRig({
+      models: [{ ...scripted, addresses: first.addresses }],
+    });
     await rig.ready('stt');
     const answers = Array.from({ length: 8 }, () => transcribe(rig, script.hold));
     await first.worker.arrivals(8);

@@ -16,7 +16,10 @@ import { WORKER_LAUNCH } from '../../../src/gateway/worker-pool/worker-roster.js
 import { type WorkerView } from '../../../src/gateway/worker-pool/worker-view.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
-import { type SettingPath, settingsFrom } from '../../../src/platform/config/settings.js';
+import {
+  type SettingPath,
+  settingsFrom,
+} from '../../../src/platform/config/settings.js';
 import { OpenConnections } from '../../../src/platform/http/connections.js';
 import { inProcessWorker } from '../../../src/worker/in-process-worker.js';
 import { leftover } from '../../support/leftovers.js';
@@ -111,7 +114,11 @@ export class GatewayRig {
     );
   }
 
-  post(path: string, body: FormData | object, init: RequestInit = {}): Promise<Response> {
+  post(
+    path: string,
+    body: FormData | object,
+    init: RequestInit = {},
+  ): Promise<Response> {
     const isForm = body instanceof FormData;
     const headers = isForm
       ? init.headers

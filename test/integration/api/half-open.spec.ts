@@ -39,7 +39,11 @@ async function sent(...lines: readonly string[]): Promise<RawHttp> {
 
 describe('a connection whose peer never closes its side', () => {
   const refused: readonly [name: string, status: number, lines: readonly string[]][] = [
-    ['a WebSocket to no route', 404, upgradeTo('/x', key(), 'Sec-WebSocket-Version: 13')],
+    [
+      'a WebSocket to no route',
+      404,
+      upgradeTo('/x', key(), 'Sec-WebSocket-Version: 13'),
+    ],
     [
       'a live session without Sec-WebSocket-Key',
       400,

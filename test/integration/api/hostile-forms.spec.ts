@@ -13,7 +13,8 @@ beforeAll(async () => {
   rig = await GatewayRig.start({ models: [sttModel({ replicas: 1 })] });
   await rig.ready('stt');
   const pending = { bytes: 1, filename: 'a', mime_type: 'text/plain', purpose: 'batch' };
-  upload = ((await (await rig.post('/v1/uploads', pending)).json()) as { id: string }).id;
+  upload = ((await (await rig.post('/v1/uploads', pending)).json()) as { id: string })
+    .id;
 });
 afterAll(() => rig.close());
 

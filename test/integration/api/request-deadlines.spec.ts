@@ -51,7 +51,9 @@ describe('X-Deadline-Ms and x-slo-ttft-ms', () => {
       );
       expect(error.headers.get('x-should-retry')).toBe('false');
     }
-    expect(worker.received.filter(id => id === 'missed' || id === 'refused')).toEqual([]);
+    expect(worker.received.filter(id => id === 'missed' || id === 'refused')).toEqual(
+      [],
+    );
     for (const [outcome, count] of Object.entries({ met: 1, refused: 3, missed: 1 }))
       expect(
         await rig.metric(`switchyard_deadlines_total{outcome="${outcome}",model="stt"}`),

@@ -95,8 +95,14 @@ describe('one request, one trace', () => {
 
   it('continues in an async request, which runs after its caller has left', async () => {
     await started();
-    const headers = { ...header('01'), prefer: 'respond-async', 'x-request-id': 'later' };
-    expect((await rig!.post('/v1/chat/completions', CHAT, { headers })).status).toBe(202);
+    const headers = {
+      ...header('01'),
+      prefer: 'respond-async',
+      'x-request-id': 'later',
+    };
+    expect((await rig!.post('/v1/chat/completions', CHAT, { headers })).status).toBe(
+      202,
+    );
     await until(
       async () =>
         ((await rig!.json('/v1/requests/later')) as { status: string }).status ===

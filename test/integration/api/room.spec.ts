@@ -15,7 +15,9 @@ let gateway: HeldRig;
 afterEach(() => gateway.close());
 
 /** A gateway that has seen the model answer once; all slots are taken. */
-async function busy(settings: Partial<Record<SettingPath, SettingValue>>): Promise<void> {
+async function busy(
+  settings: Partial<Record<SettingPath, SettingValue>>,
+): Promise<void> {
   gateway = await HeldRig.start(settings);
   const first = gateway.held('first');
   await gateway.worker.arrivals(1);

@@ -134,12 +134,18 @@ describe('diarized_json', () => {
         ...{ 'known_speaker_names[]': 'Ada', 'known_speaker_references[]': reference },
       }),
     );
-    expect(error).toMatchObject({ status: 400, code, param: 'known_speaker_references' });
+    expect(error).toMatchObject({
+      status: 400,
+      code,
+      param: 'known_speaker_references',
+    });
     expect(error.message).toContain(message);
   });
 
   it('of a model that cannot is a 400 that names the models that can', async () => {
-    const error = await errorOf(post({ model: 'stt', response_format: 'diarized_json' }));
+    const error = await errorOf(
+      post({ model: 'stt', response_format: 'diarized_json' }),
+    );
     expect(error).toMatchObject({
       status: 400,
       code: 'unsupported_parameter',

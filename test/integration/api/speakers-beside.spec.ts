@@ -98,7 +98,8 @@ describe.each(['external'])(
       const segments = events
         .map(event => JSON.parse(event) as Segment & { readonly type: string })
         .filter(
-          ({ type, start, end }) => type === 'transcript.text.segment' && end - start < 4,
+          ({ type, start, end }) =>
+            type === 'transcript.text.segment' && end - start < 4,
         );
       const answer = { task: '', text: '', segments };
       expect(segments.length).toBeGreaterThan(6);

@@ -73,7 +73,9 @@ describe('speech', () => {
 
   it('as events is deltas in base64 and one done', async () => {
     const response = await speak({ stream_format: 'sse' });
-    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(response.headers.get('content-type')).toBe(
+      'text/event-stream; charset=utf-8',
+    );
     const events = eventsOf(await response.text());
     const done = events.pop();
     expect(done).toEqual({
@@ -155,7 +157,9 @@ describe('the four TTS metrics', () => {
   it('count what was spoken', async () => {
     const completed = () =>
       rig.metric('tts_requests_total{status="completed",model="tts"}');
-    await until(async () => (await rig.metric('tts_active_sessions{model="tts"}')) === 0);
+    await until(
+      async () => (await rig.metric('tts_active_sessions{model="tts"}')) === 0,
+    );
     const before = (await completed()) || 0;
     await (await speak({})).arrayBuffer();
     await until(async () => (await completed()) === before + 1);

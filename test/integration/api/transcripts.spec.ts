@@ -64,7 +64,9 @@ describe('a transcription', () => {
 
   it('is streamed as events that end in [DONE]', async () => {
     const response = await rig.post(PATH, audioForm({ fields: { stream: 'true' } }));
-    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(response.headers.get('content-type')).toBe(
+      'text/event-stream; charset=utf-8',
+    );
     expect((await response.text()).split('\n\n')).toEqual([
       'data: {"type":"transcript.text.delta","delta":"32044 bytes of speech.wav"}',
       'data: {"type":"transcript.text.done","text":"32044 bytes of speech.wav",' +

@@ -121,9 +121,11 @@ describe('POST /detect-language', () => {
   });
 
   it('refuses what /asr refuses', async () => {
-    expect(await errorOf(rig.post('/detect-language?model=nope', form()))).toMatchObject({
-      code: 'model_not_found',
-    });
+    expect(await errorOf(rig.post('/detect-language?model=nope', form()))).toMatchObject(
+      {
+        code: 'model_not_found',
+      },
+    );
   });
 });
 

@@ -47,7 +47,8 @@ const post = (fields: Fields, path = TRANSCRIPTIONS) =>
     path,
     audioForm({ fields: { model: 'spoken', prompt: SAID, language: 'en', ...fields } }),
   );
-const bodyOf = async (fields: Fields, path?: string) => (await post(fields, path)).text();
+const bodyOf = async (fields: Fields, path?: string) =>
+  (await post(fields, path)).text();
 const textOf = async (fields: Fields, path?: string) =>
   ((await (await post(fields, path)).json()) as { text: string }).text;
 

@@ -77,7 +77,9 @@ const content = (rig: GatewayRig, id: string, key = keys.acme): Promise<Response
   fetch(`${rig.url}/v1/requests/${id}/content`, { headers: bearer(key) });
 const ended = (rig: GatewayRig, id: string) =>
   until(async () =>
-    ['completed', 'failed', 'cancelled'].includes((await look(rig, id)).status as string),
+    ['completed', 'failed', 'cancelled'].includes(
+      (await look(rig, id)).status as string,
+    ),
   );
 
 describe('Prefer: respond-async', () => {

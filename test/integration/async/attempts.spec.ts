@@ -261,7 +261,9 @@ describe('a lease that ran out while the database took no writes', () => {
     const opening = jest.spyOn(table, 'open');
     const before = worker.received.length;
     const keyed = () =>
-      other.post(PATH, form(script.hold), { headers: { 'idempotency-key': 'outlived' } });
+      other.post(PATH, form(script.hold), {
+        headers: { 'idempotency-key': 'outlived' },
+      });
     const first = keyed();
     await until(() => worker.holding.length > 0);
     const ref = { tenant: TENANT, name: 'key:outlived' };

@@ -78,7 +78,8 @@ describe('respond-async on a disk without room', () => {
     expect(taken.status).toBe(202);
     const location = taken.headers.get('location')!;
     await until(
-      async () => ((await rig.json(location)) as { state: string }).state === 'completed',
+      async () =>
+        ((await rig.json(location)) as { state: string }).state === 'completed',
     );
   });
 });
@@ -86,7 +87,11 @@ describe('respond-async on a disk without room', () => {
 describe('an answer that finds no room', () => {
   it('is 507 for a caller who waits with a key', async () => {
     const waiting = errorOf(
-      ask(1000, { 'idempotency-key': 'no-room', 'x-request-id': 'no-room' }, script.hold),
+      ask(
+        1000,
+        { 'idempotency-key': 'no-room', 'x-request-id': 'no-room' },
+        script.hold,
+      ),
     );
     await until(() => worker.holding.includes('no-room'));
     await disk.fill();
@@ -96,7 +101,9 @@ describe('an answer that finds no room', () => {
   });
 
   it('is made once more for one who does not wait: accepted work does not fail for want of room', async () => {
-    expect((await keep(1000, { 'x-request-id': 'later' }, script.hold)).status).toBe(202);
+    expect((await keep(1000, { 'x-request-id': 'later' }, script.hold)).status).toBe(
+      202,
+    );
     await until(() => worker.holding.includes('later'));
     await disk.fill();
     worker.release('later');

@@ -62,7 +62,12 @@ async function ask(method: Method, url: string, headers: Record<string, string> 
   const { error } = isJson
     ? answer.json<{ error?: { code: string; type: string; message: string } }>()
     : {};
-  return { status: answer.statusCode, code: error?.code, error, headers: answer.headers };
+  return {
+    status: answer.statusCode,
+    code: error?.code,
+    error,
+    headers: answer.headers,
+  };
 }
 
 const guarded = () => routes.filter(({ url }) => !PUBLIC_ROUTES.includes(url));
@@ -141,7 +146,10 @@ describe('paths that try to slip by', () => {
     '//admin/v1/queue',
     '/docs/../metrics',
   ])('%s asks for a key', async url => {
-    expect(await ask('GET', url)).toMatchObject({ status: 401, code: 'invalid_api_key' });
+    expect(await ask('GET', url)).toMatchObject({
+      status: 401,
+      code: 'invalid_api_key',
+    });
   });
 
   it('an unknown path is a 404 for those with a key', async () => {

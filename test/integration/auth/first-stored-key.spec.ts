@@ -35,7 +35,8 @@ describe('the first key of a database', () => {
   const command = (...args: string[]) => runHere([...args, '--url', rig.url]);
   const create = (...args: string[]) =>
     command('keys', 'create', '--tenant', 'ops', ...args);
-  const shown = async (key: string) => (await command('status', '--api-key', key)).stdout;
+  const shown = async (key: string) =>
+    (await command('status', '--api-key', key)).stdout;
 
   it('makes keys required at once, at the other gateways of the database, and after a restart', async () => {
     const other = await start();

@@ -61,7 +61,10 @@ describe('behind the gateway', () => {
     const [front] = readKeysFile(folder.file);
     rig = await GatewayRig.start({
       models: [sttModel()],
-      settings: { 'auth.keys_file': folder.file, 'auth.forwarded_users_from': front!.id },
+      settings: {
+        'auth.keys_file': folder.file,
+        'auth.forwarded_users_from': front!.id,
+      },
     });
   });
   afterAll(async () => {
@@ -82,7 +85,9 @@ describe('behind the gateway', () => {
     const answer = await fetch(`${rig.url}/v1/files`, {
       headers: { ...bearer(key), [USER]: user },
     });
-    return ((await answer.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
+    return ((await answer.json()) as { data: { id: string }[] }).data.map(
+      ({ id }) => id,
+    );
   };
 
   it('each user of a trusted key has files of its own; the header of another key changes nothing', async () => {

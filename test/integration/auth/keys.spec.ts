@@ -150,7 +150,9 @@ describe('a key in the database', () => {
   });
 
   it('that expired is refused with a message that says so', async () => {
-    const { id, secret } = await issue({ expires_at: Math.floor(Date.now() / 1000) + 2 });
+    const { id, secret } = await issue({
+      expires_at: Math.floor(Date.now() / 1000) + 2,
+    });
     await until(async () => (await works(secret)) === 401);
     const { body } = await call('GET', '/v1/models', { key: secret });
     expect(body).toMatchObject({
@@ -164,7 +166,10 @@ describe('a key in the database', () => {
   it('may use its models only: others do not exist for it', async () => {
     const { secret: key } = await issue({ models: ['tts-1'] });
     const { body } = await call('GET', '/v1/models', { key });
-    expect((body.data as { id: string }[]).map(({ id }) => id)).toEqual(['tts', 'tts-1']);
+    expect((body.data as { id: string }[]).map(({ id }) => id)).toEqual([
+      'tts',
+      'tts-1',
+    ]);
     expect(codeOf(await call('GET', '/v1/models/stt', { key }))).toEqual([
       404,
       'model_not_found',
@@ -208,7 +213,9 @@ describe('a key in the database', () => {
     await works(secret);
     await rig.app.get(StoredKeys, { strict: false }).saveUsed();
     const { body } = await call('GET', '/admin/v1/keys');
-    const [found] = (body.data as Record<string, unknown>[]).filter(key => key.id === id);
+    const [found] = (body.data as Record<string, unknown>[]).filter(
+      key => key.id === id,
+    );
     expect(found!.last_used_at).toBeGreaterThan(0);
   });
 });

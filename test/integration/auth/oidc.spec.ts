@@ -182,9 +182,9 @@ describe('a gateway with an issuer', () => {
       /ek_([\w-]+)/.exec(cookie)?.[1] ?? '',
       'base64url',
     ).toString();
-    expect((JSON.parse(body) as { expiresAtMs: number }).expiresAtMs).toBeLessThanOrEqual(
-      Date.now() + 600_000,
-    );
+    expect(
+      (JSON.parse(body) as { expiresAtMs: number }).expiresAtMs,
+    ).toBeLessThanOrEqual(Date.now() + 600_000);
   });
 });
 

@@ -113,7 +113,10 @@ describe("another tenant's request of the same id", () => {
         capabilities: ['transcribe', 'prompt'],
       }),
     ];
-    rig = await GatewayRig.start({ models, settings: { 'auth.keys_file': folder.file } });
+    rig = await GatewayRig.start({
+      models,
+      settings: { 'auth.keys_file': folder.file },
+    });
     await rig.ready('stt');
     [acme, other] = [new Caller(rig, 'acme'), new Caller(rig, 'other')];
   });
@@ -214,7 +217,10 @@ type Step = typeof steps extends fc.Arbitrary<(infer S)[]> ? S : never;
 
 /** What each tenant knows of its own requests: everything it may ever be told. */
 class Interleaving {
-  readonly #live = new Map<string, { answer: Promise<number>; leave: AbortController }>();
+  readonly #live = new Map<
+    string,
+    { answer: Promise<number>; leave: AbortController }
+  >();
   #halves = 0;
 
   constructor(private readonly callers: Readonly<Record<Tenant, Caller>>) {}

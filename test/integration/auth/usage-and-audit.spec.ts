@@ -36,7 +36,10 @@ async function call(
   path: string,
   { key = admin, body }: { key?: string; body?: object } = {},
 ) {
-  const headers = { ...bearer(key), ...(body && { 'content-type': 'application/json' }) };
+  const headers = {
+    ...bearer(key),
+    ...(body && { 'content-type': 'application/json' }),
+  };
   const answer = await fetch(rig.url + path, {
     method,
     headers,
@@ -63,7 +66,9 @@ async function cancelledRequest(
   const answer = rig.post('/v1/audio/transcriptions', form, {
     headers: { 'x-request-id': id, ...headers },
   });
-  await until(async () => (await call('GET', `/admin/v1/requests/${id}`)).status === 200);
+  await until(
+    async () => (await call('GET', `/admin/v1/requests/${id}`)).status === 200,
+  );
   await call('POST', `/admin/v1/requests/${id}/cancel`);
   expect((await answer).status).toBe(499);
 }
@@ -165,7 +170,9 @@ it('a key of some models runs batches on its terms: lines that name another mode
   const form = new FormData();
   form.set('purpose', 'batch');
   form.set('file', new Blob(['{}\n']), 'lines.jsonl');
-  const file = await rig.post('/v1/files', form, { headers: bearer(String(key.secret)) });
+  const file = await rig.post('/v1/files', form, {
+    headers: bearer(String(key.secret)),
+  });
   const { id: input } = (await file.json()) as { id: string };
   const { status, body: batch } = await call('POST', '/v1/batches', {
     key: String(key.secret),

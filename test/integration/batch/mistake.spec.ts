@@ -21,7 +21,9 @@ class MistakenSender {
     input,
   }: Parameters<LineSender['attempt']>[0]): ReturnType<LineSender['attempt']> {
     if (++this.#sent > GOOD) throw new TypeError('x is not a function');
-    const { custom_id: id } = JSON.parse((await input.read(ticket.entry)).toString()) as {
+    const { custom_id: id } = JSON.parse(
+      (await input.read(ticket.entry)).toString(),
+    ) as {
       custom_id: string;
     };
     const line = answerLine(JSON.stringify(id), 200, id, '{}');

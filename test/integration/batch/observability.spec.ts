@@ -96,9 +96,9 @@ describe('a processor', () => {
     const spans = spansIn(collector.calls);
     const root = spans.find(({ name }) => name === 'process-batch')!;
     expect(root).toMatchObject({ traceId, parentSpanId: spanId });
-    expect(target.calls.map(({ headers }) => headers['x-switchyard-trace-link'])).toEqual(
-      [job.traceparent, job.traceparent],
-    );
+    expect(
+      target.calls.map(({ headers }) => headers['x-switchyard-trace-link']),
+    ).toEqual([job.traceparent, job.traceparent]);
     expect(attributesOf(root)).toMatchObject({
       'batch.id': job.id,
       'tenant.id': 'default',

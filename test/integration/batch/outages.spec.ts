@@ -32,7 +32,8 @@ describe('an outage', () => {
     ];
     target.answer(async call => {
       // A file where the folder was: nothing can be written below it.
-      if (call.number === 25) await rename(blobs, aside).then(() => writeFile(blobs, ''));
+      if (call.number === 25)
+        await rename(blobs, aside).then(() => writeFile(blobs, ''));
       return echoAnswer(call);
     });
     const processor = harness.start();

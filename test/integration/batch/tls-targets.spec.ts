@@ -75,12 +75,12 @@ describe('targets over TLS', () => {
       'trusted',
       'unchecked',
     ]);
-    expect(errors.map(({ custom_id, error }) => [custom_id, error?.code]).sort()).toEqual(
-      [
-        ['anonymous', 'connection_lost'],
-        ['distrusted', 'connection_lost'],
-      ],
-    );
+    expect(
+      errors.map(({ custom_id, error }) => [custom_id, error?.code]).sort(),
+    ).toEqual([
+      ['anonymous', 'connection_lost'],
+      ['distrusted', 'connection_lost'],
+    ]);
     const keys = plain.calls.map(({ headers }) => headers.authorization);
     expect(keys.sort()).toEqual(['Bearer sk-named', undefined]);
   });

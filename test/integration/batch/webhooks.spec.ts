@@ -41,7 +41,9 @@ describe('webhooks', () => {
     await using harness = await BatchHarness.open({
       settings: { 'batch.gateway_url': target.url },
     });
-    const job = await harness.submit([chatLine('a')], { webhook: { url: receiver.url } });
+    const job = await harness.submit([chatLine('a')], {
+      webhook: { url: receiver.url },
+    });
     const secretFile = join(harness.folder, 'secret');
     await writeFile(secretFile, 'a secret of enough bytes');
     const processor = harness.start({ 'batch.webhook_secret_file': secretFile });

@@ -42,7 +42,9 @@ describe('the lines of two batches of a tenant', () => {
     // One slot: one line at a time.
     gateway.worker.release('busy-0');
     await gateway.worker.arrivals(SLOTS + 4);
-    const order = gateway.worker.received.slice(SLOTS).map(id => id.replace(/-\d+$/, ''));
+    const order = gateway.worker.received
+      .slice(SLOTS)
+      .map(id => id.replace(/-\d+$/, ''));
     expect(order).toEqual([soon, soon, late, late]);
     for (const id of [late, soon])
       expect((await harness.untilEnd(id)).counts.completed).toBe(2);

@@ -32,7 +32,12 @@ describe('switchyard batch', () => {
 
   function writeLines(name: string, ...models: string[]): void {
     const lines = models.map((model, index) => {
-      const body = { model, voice: 'alloy', input: 'hello', response_encoding: 'base64' };
+      const body = {
+        model,
+        voice: 'alloy',
+        input: 'hello',
+        response_encoding: 'base64',
+      };
       return JSON.stringify({
         custom_id: `line-${index}`,
         method: 'POST',

@@ -32,7 +32,10 @@ const REMOTE: Readonly<Record<string, Row>> = {
   'workers drain': { args: ['w-0'], wrong: [] },
   'workers resume': { args: ['w-0'], wrong: [] },
   'workers restart': { args: ['w-0'], wrong: [] },
-  'keys create': { args: ['--tenant', 'a'], wrong: ['--tenant', 'a', '--scope', 'root'] },
+  'keys create': {
+    args: ['--tenant', 'a'],
+    wrong: ['--tenant', 'a', '--scope', 'root'],
+  },
   'keys list': { args: [], wrong: ['--limit', '1'] },
   tenants: { args: [], wrong: ['--day', '1'] },
   usage: { args: [], wrong: ['--limit', '1'] },
@@ -230,9 +233,9 @@ describe('every command', () => {
   });
 
   it('chat with questions from a pipe ends with the code of a question that failed', async () => {
-    expect((await piped(['chat', '-m', 'm', '--url', nobody], 'one?\ntwo?\n')).code).toBe(
-      3,
-    );
+    expect(
+      (await piped(['chat', '-m', 'm', '--url', nobody], 'one?\ntwo?\n')).code,
+    ).toBe(3);
     expect(
       (await piped(['chat', '-m', 'm', '--url', urlOf(answering)], 'one?\n')).code,
     ).toBe(0);

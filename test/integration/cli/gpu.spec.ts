@@ -114,14 +114,16 @@ describe('gpu check', () => {
     const ldd =
       'echo "	libcublas.so.12 => not found"; echo "	libcuda.so.1 => not found"; echo "	libm.so.6 => /lib/libm.so.6"';
     const fix = expect.stringContaining('cuda-libraries-12-0');
-    expect(await check({ 'nvidia-smi': NVIDIA, ldconfig: LDCONFIG, ldd })).toMatchObject({
-      ok: false,
-      'llama.cpp': [
-        'fail',
-        expect.stringContaining('libggml-cuda.so lacks libcublas.so.12, libcuda.so.1'),
-        fix,
-      ],
-    });
+    expect(await check({ 'nvidia-smi': NVIDIA, ldconfig: LDCONFIG, ldd })).toMatchObject(
+      {
+        ok: false,
+        'llama.cpp': [
+          'fail',
+          expect.stringContaining('libggml-cuda.so lacks libcublas.so.12, libcuda.so.1'),
+          fix,
+        ],
+      },
+    );
   });
 
   it('finds libraries in the folders of LD_LIBRARY_PATH', async () => {
@@ -192,9 +194,9 @@ describe('gpu install', () => {
     expect((await install('llama-cpp', { npm: 'true' })).failure).toContain(
       'no binaries',
     );
-    expect(existsSync(join(modules, '@node-llama-cpp/linux-x64-cuda/package.json'))).toBe(
-      true,
-    );
+    expect(
+      existsSync(join(modules, '@node-llama-cpp/linux-x64-cuda/package.json')),
+    ).toBe(true);
   });
 
   it('--dry-run names each step and does none', async () => {

@@ -193,7 +193,8 @@ describe('switchyard models add', () => {
     const { models } = JSON.parse((await run('search', '--json')).stdout) as {
       models: { name: string; unavailable?: string }[];
     };
-    const reasonOf = (name: string) => models.find(one => one.name === name)!.unavailable;
+    const reasonOf = (name: string) =>
+      models.find(one => one.name === name)!.unavailable;
     expect([reasonOf('sense-voice-small'), reasonOf('whisper-small')]).toEqual([
       undefined,
       expect.stringContaining('needs ctranslate2, which is not installed: '),

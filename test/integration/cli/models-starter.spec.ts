@@ -110,7 +110,11 @@ describe('switchyard models starter', () => {
     expect(fetched.stderr).toContain(
       'whisper-1 is now real of the test (so are gpt-4o-transcribe)',
     );
-    expect(['whisper-1', 'ears-1', 'ears'].map(holder)).toEqual(['real', 'ears', 'ears']);
+    expect(['whisper-1', 'ears-1', 'ears'].map(holder)).toEqual([
+      'real',
+      'ears',
+      'ears',
+    ]);
     expect(readFileSync(join(folder, 'models.yaml'), 'utf8')).toBe(CONFIGURED);
     expect(readFileSync(starters(), 'utf8')).toContain('  - id: real');
     hub.seen.length = 0;
@@ -128,7 +132,9 @@ describe('switchyard models starter', () => {
     await startGateway();
     const fetched = await run('starter', 'broken', 'real', '--yes');
     expect(fetched.code).toBe(1);
-    expect(fetched.stderr).toMatch(/✗ broken: .*does not load: .*Then: .*models starter/);
+    expect(fetched.stderr).toMatch(
+      /✗ broken: .*does not load: .*Then: .*models starter/,
+    );
     expect(fetched.stderr).toContain('whisper-1 is now real');
     expect(holder('broken')).toBeUndefined();
     expect(readFileSync(starters(), 'utf8')).not.toContain('broken');
@@ -145,7 +151,10 @@ describe('switchyard models starter', () => {
     hub.script('tokens.txt', { kind: 'stall', bytes: 1 });
     const running = run('starter', 'broken', 'real', '--yes');
     await until(async () => (await additions()).length === 2);
-    expect((await additions()).map(({ state }) => state)).toEqual(['running', 'running']);
+    expect((await additions()).map(({ state }) => state)).toEqual([
+      'running',
+      'running',
+    ]);
     for (const name of ['real', 'broken'])
       await fetch(`${rig!.url}/admin/v1/catalogue/${name}/cancel`, { method: 'POST' });
     const { code, stderr } = await running;

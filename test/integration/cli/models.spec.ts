@@ -37,7 +37,8 @@ describe('switchyard models', () => {
     SWITCHYARD_SERVER_PORT: '1',
     npm_command: 'run-script',
   });
-  const start = (...args: string[]) => new CommandRun(['models', ...args], environment());
+  const start = (...args: string[]) =>
+    new CommandRun(['models', ...args], environment());
   const run = (...args: string[]) => start(...args).ended;
   const weights = () => readFileSync(join(folder, 'shelf/tiny/weights.bin'));
 

@@ -161,7 +161,10 @@ describe('commands of the operator', () => {
 describe('commands that use a running gateway', () => {
   let product: Product;
   let folder: string;
-  const fast = syntheticModel({ streams: 4 }, { capabilities: ['transcribe', 'stream'] });
+  const fast = syntheticModel(
+    { streams: 4 },
+    { capabilities: ['transcribe', 'stream'] },
+  );
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'operate-'));
@@ -175,7 +178,8 @@ describe('commands that use a running gateway', () => {
 
   const inFolder = { INIT_CWD: '' };
   beforeAll(
-    () => void Object.assign(inFolder, { INIT_CWD: folder, SWITCHYARD_URL: product.url }),
+    () =>
+      void Object.assign(inFolder, { INIT_CWD: folder, SWITCHYARD_URL: product.url }),
   );
   const run = (...args: string[]) => runHere([...args, '--url', product.url]);
   const child = (args: readonly string[], environment = {}, input = '') =>
@@ -186,7 +190,9 @@ describe('commands that use a running gateway', () => {
     expect(stdout).toMatch(/^gw_\w+ +\d+\.\d+\.\d+ +up /);
     expect(stdout).toMatch(/^synthetic +loaded +0 +0 +- +0 +1\/1 /m);
     expect((await run('top')).stdout).toMatch(/^synthetic +loaded/m);
-    const twice = (await run('top', '--count', '2', '--interval', '0.1', '--json')).stdout
+    const twice = (
+      await run('top', '--count', '2', '--interval', '0.1', '--json')
+    ).stdout
       .trim()
       .split('\n');
     expect(twice.map(line => (JSON.parse(line) as { object: string }).object)).toEqual([
@@ -321,9 +327,11 @@ describe('commands that use a running gateway', () => {
       'metrics.txt',
     ]);
     const extract = ['xzOf', join(folder, 'bundle.tar.gz'), 'status.json'];
-    expect(JSON.parse((await promisify(execFile)('tar', extract)).stdout)).toMatchObject({
-      object: 'status',
-    });
+    expect(JSON.parse((await promisify(execFile)('tar', extract)).stdout)).toMatchObject(
+      {
+        object: 'status',
+      },
+    );
   });
 });
 
@@ -336,7 +344,10 @@ describe('switchyard init', () => {
 
   it('writes files that the product accepts, says what is next, and overwrites nothing', async () => {
     const { code, stdout, stderr } = await init('mine');
-    expect([code, stderr]).toEqual([0, expect.stringContaining('switchyard models add')]);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining('switchyard models add'),
+    ]);
     const files = stdout.trim().split('\n');
     const texts = () => files.map(file => readFileSync(file, 'utf8'));
     const before = texts();

@@ -42,7 +42,8 @@ describe('the Python environment of ctranslate2', () => {
   const withPip = (pip: string) =>
     environmentOf(fakeCommands(folder, { python3: fakePython({ pip }) }));
   const logged = () => `echo "$@" >> ${folder}/pip.log`;
-  const pipCalls = () => readFileSync(join(folder, 'pip.log'), 'utf8').trim().split('\n');
+  const pipCalls = () =>
+    readFileSync(join(folder, 'pip.log'), 'utf8').trim().split('\n');
   const failure = (environment: PythonEnvironment, options: object = {}) =>
     environment.install({ ...OPTIONS, ...options }).then(
       () => 'installed',
@@ -107,7 +108,10 @@ describe('the Python environment of ctranslate2', () => {
     pin('ctranslate2==4.9.0');
     expect(before.state().state).toBe('outdated');
     expect(await failure(withPip('exit 1'))).toContain('pip install failed');
-    expect([before.state().state, existsSync(before.python)]).toEqual(['outdated', true]);
+    expect([before.state().state, existsSync(before.python)]).toEqual([
+      'outdated',
+      true,
+    ]);
     expect((await withPip(':').install(OPTIONS)).state).toBe('ready');
   });
 

@@ -139,7 +139,11 @@ describe('switchyard worker check', () => {
     ['accepts-anything', 'bad-item', 'was answered as if it were right'],
     ['fails-together', 'bad-item', 'beside a bad one in its group failed'],
     ['no-code', 'trailers', 'without the trailer switchyard-code'],
-    ['own-code', 'trailers', 'switchyard-code is "bad", which the gateway does not know'],
+    [
+      'own-code',
+      'trailers',
+      'switchyard-code is "bad", which the gateway does not know',
+    ],
     ['raw-param', 'trailers', 'switchyard-param "a file" is not percent-encoded'],
     [
       'blocks',

@@ -85,7 +85,8 @@ describe('switchyard worker run', () => {
   it('says what is wrong before it starts anything: 2', async () => {
     const { code, stdout, stderr } = await command('run', '--model', 'eyes').ended;
     expect([code, stdout, stderr]).toEqual([2, '', '✗ --model must be one of ears\n']);
-    const missing = await command('run', '--model', 'ears', '--token-file', 'none').ended;
+    const missing = await command('run', '--model', 'ears', '--token-file', 'none')
+      .ended;
     expect([missing.code, missing.stderr]).toEqual([
       2,
       expect.stringContaining('none cannot be read'),

@@ -150,8 +150,9 @@ async function expectSignedOutEverywhere(
   try {
     const cookie = async () => ({
       cookie:
-        cookieOf(await first.post('/console/session', { key: operator })).split(';')[0] ??
-        '',
+        cookieOf(await first.post('/console/session', { key: operator })).split(
+          ';',
+        )[0] ?? '',
     });
     const [ended, other] = [await cookie(), await cookie()];
     expect(await status(second, ended)).toBe(200);

@@ -131,7 +131,10 @@ describe('POST /v1/chat/completions refuses', () => {
       code: 'invalid_json',
       message: `The body must be a JSON object; got ${got}.`,
     });
-    expect(await errorOf(post('[1]'))).toMatchObject({ status: 400, ...noObject('[1]') });
+    expect(await errorOf(post('[1]'))).toMatchObject({
+      status: 400,
+      ...noObject('[1]'),
+    });
     expect(await errorOf(post(''))).toMatchObject({
       status: 400,
       ...noObject('nothing'),
@@ -153,9 +156,9 @@ describe('POST /v1/chat/completions refuses', () => {
       status: 400,
       code: 'invalid_json',
     });
-    expect(await errorOf(rig.post('/v1/chat/completions', new FormData()))).toMatchObject(
-      { status: 415 },
-    );
+    expect(
+      await errorOf(rig.post('/v1/chat/completions', new FormData())),
+    ).toMatchObject({ status: 415 });
   });
 });
 
@@ -198,7 +201,12 @@ describe('POST /v1/embeddings refuses', () => {
       'invalid_value',
       'input',
     ],
-    ['another encoding', { encoding_format: 'int8' }, 'invalid_value', 'encoding_format'],
+    [
+      'another encoding',
+      { encoding_format: 'int8' },
+      'invalid_value',
+      'encoding_format',
+    ],
     [
       'dimensions of a model without',
       { dimensions: 4 },

@@ -39,7 +39,9 @@ describe('chats side by side', () => {
       streams.map(async response => textOf(await eventsOf(await response))),
     );
     texts.forEach((text, i) =>
-      expect(text).toBe(Array.from({ length: 20 }, () => `caller-${i} speaks`).join(' ')),
+      expect(text).toBe(
+        Array.from({ length: 20 }, () => `caller-${i} speaks`).join(' '),
+      ),
     );
     expect(await rig.metric('llm_ttft_seconds_count{model="synthetic-llm"}')).toBe(32);
     expect(
@@ -125,7 +127,10 @@ describe('embeddings that wait together', () => {
 
   it('write numbers with the digits they have', async () => {
     const input = ['one', [1, 2, 3]];
-    const wrong = await rig.post('/v1/embeddings', { model: 'synthetic-vectors', input });
+    const wrong = await rig.post('/v1/embeddings', {
+      model: 'synthetic-vectors',
+      input,
+    });
     expect(wrong.status).toBe(400);
     const right = await rig.post('/v1/embeddings', {
       model: 'synthetic-vectors',

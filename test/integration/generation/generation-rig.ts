@@ -38,7 +38,12 @@ export const upstreamLlm = (
   options: ModelSpec['options'] = {},
 ): ModelSpec => ({
   ...base,
-  ...{ id: 'upstream-llm', kind: 'llm', engine: 'openai-http', aliases: ['gpt-4o-mini'] },
+  ...{
+    id: 'upstream-llm',
+    kind: 'llm',
+    engine: 'openai-http',
+    aliases: ['gpt-4o-mini'],
+  },
   capabilities: ['chat', 'completions', 'tools', 'logprobs'],
   options: { baseUrl, model: 'its/own-name', maxRetryWaitMs: 1, ...options },
 });

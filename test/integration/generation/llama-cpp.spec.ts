@@ -169,7 +169,9 @@ describe('a stream from llama.cpp', () => {
     });
     expect(Number(response.headers.get('x-switchyard-ttft-ms'))).toBeGreaterThan(0);
     expect(response.headers.get('server-timing')).toMatch(/queue;dur=.*ttft;dur=/);
-    const { usage } = (await response.json()) as { usage: { completion_tokens: number } };
+    const { usage } = (await response.json()) as {
+      usage: { completion_tokens: number };
+    };
     expect(usage.completion_tokens).toBe(8);
     expect(response.headers.get('x-switchyard-completion-tokens')).toBe('8');
     const steps = async (): Promise<number> => {
@@ -199,7 +201,9 @@ describe('two workers of one model', () => {
         max_tokens: 2,
         grammar: ENDLESS.grammar,
       };
-      const { usage } = (await (await rig.post('/v1/chat/completions', body)).json()) as {
+      const { usage } = (await (
+        await rig.post('/v1/chat/completions', body)
+      ).json()) as {
         usage: { prompt_tokens_details: { cached_tokens: number } };
       };
       return usage.prompt_tokens_details.cached_tokens;

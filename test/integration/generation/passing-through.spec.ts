@@ -27,7 +27,8 @@ afterAll(async () => {
 const nextPost = () => upstream.post(upstream.posts.length);
 const ask = (content: string, fields: object = {}, init: RequestInit = {}) =>
   rig.post('/v1/chat/completions', chat(content, { model: ID, ...fields }), init);
-const chunk = (fields: string) => `{"id":"x","object":"chat.completion.chunk",${fields}}`;
+const chunk = (fields: string) =>
+  `{"id":"x","object":"chat.completion.chunk",${fields}}`;
 const said = (word: string) =>
   chunk(`"choices":[{"index":0,"delta":{"content":"${word}"},"finish_reason":null}]`);
 const STOP = chunk('"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]');

@@ -83,7 +83,12 @@ describe('tokens of a model on llama.cpp', () => {
       'unsupported_parameter',
       'add_special_tokens',
     ],
-    ['megabytes', { prompt: 'a'.repeat(1_000_000) }, 'context_length_exceeded', 'prompt'],
+    [
+      'megabytes',
+      { prompt: 'a'.repeat(1_000_000) },
+      'context_length_exceeded',
+      'prompt',
+    ],
     ['an unknown model', { model: 'nope', prompt: 'a' }, 'model_not_found', 'model'],
   ])('refuse %s', async (_what, fields, code, param) => {
     expect(

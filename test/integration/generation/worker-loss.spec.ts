@@ -47,7 +47,9 @@ describe('a worker that dies', () => {
       { headers: { 'x-request-id': id } },
     );
     const rest = await first(response, 2);
-    const { worker } = (await rig.json(`/admin/v1/requests/${id}`)) as { worker: string };
+    const { worker } = (await rig.json(`/admin/v1/requests/${id}`)) as {
+      worker: string;
+    };
     process.kill(rig.pool.workers().find(view => view.id === worker)!.pid!, 'SIGKILL');
     const events = await rest();
     expect(events).toHaveLength(3);

@@ -63,7 +63,10 @@ export class PullRig implements AsyncDisposable {
         if (this.cutting && event.type === 'received') this.hub.cut(event.path);
       },
       stallMs: 10_000,
-      timing: { sleep: ms => Promise.resolve(void this.waits.push(ms)), random: () => 0 },
+      timing: {
+        sleep: ms => Promise.resolve(void this.waits.push(ms)),
+        random: () => 0,
+      },
       ...settings,
     });
   }
@@ -73,7 +76,9 @@ export class PullRig implements AsyncDisposable {
     const entries = await readdir(this.folder, { recursive: true, withFileTypes: true });
     const files = entries.filter(entry => entry.isFile());
     return files
-      .map(({ parentPath, name }) => join(parentPath, name).slice(this.folder.length + 1))
+      .map(({ parentPath, name }) =>
+        join(parentPath, name).slice(this.folder.length + 1),
+      )
       .sort();
   }
 

@@ -39,7 +39,9 @@ describe('a pull', () => {
     rig.hub.seen.length = 0;
     await rig.pull();
     expect(
-      rig.hub.seen.filter(({ path }) => path.startsWith('/cdn/')).map(({ path }) => path),
+      rig.hub.seen
+        .filter(({ path }) => path.startsWith('/cdn/'))
+        .map(({ path }) => path),
     ).toEqual([`/cdn/${ENCODER}`]);
     expect(await readFile(join(rig.folder, ENCODER))).toEqual(encoder);
   });
@@ -189,7 +191,10 @@ describe('a pull is refused', () => {
 
   it('when it comes compressed, whose size says nothing, and when a name is no text', async () => {
     await using rig = await PullRig.start();
-    rig.hub.script(ENCODER, { kind: 'endless', headers: { 'content-encoding': 'gzip' } });
+    rig.hub.script(ENCODER, {
+      kind: 'endless',
+      headers: { 'content-encoding': 'gzip' },
+    });
     await expect(rig.pull({ include: [ENCODER] })).rejects.toMatchObject({
       kind: 'refused',
     });
@@ -221,9 +226,9 @@ describe('a pull is refused', () => {
     await using rig = await PullRig.start();
     rig.hub.files.set('encoder.bin', encoder);
     const plain = `${rig.hub.url}/cdn/encoder.bin`;
-    await expect(rig.pull({ from: plain, sha256: '1'.repeat(64) })).rejects.toMatchObject(
-      { kind: 'checksum' },
-    );
+    await expect(
+      rig.pull({ from: plain, sha256: '1'.repeat(64) }),
+    ).rejects.toMatchObject({ kind: 'checksum' });
     await rig.pull({ from: plain, sha256: sha256(encoder) });
   });
 

@@ -16,7 +16,8 @@ afterAll(() => rig.close());
 const get = (path: string) => fetch(`${rig.url}/v1/batches${path}`);
 const act = (id: string, verb: string) =>
   rig.gateway.post(`/v1/batches/${id}/${verb}`, {});
-const remove = (id: string) => fetch(`${rig.url}/v1/batches/${id}`, { method: 'DELETE' });
+const remove = (id: string) =>
+  fetch(`${rig.url}/v1/batches/${id}`, { method: 'DELETE' });
 
 describe('POST /v1/batches', () => {
   it("answers with OpenAI's batch, its deadline set", async () => {
@@ -72,7 +73,11 @@ describe('POST /v1/batches', () => {
     [{ completion_window: '59s' }, 'invalid_value', 'completion_window'],
     [{ completion_window: '8d' }, 'invalid_value', 'completion_window'],
     [{ completion_window: 24 }, 'invalid_value', 'completion_window'],
-    [{ completion_window: undefined }, 'missing_required_parameter', 'completion_window'],
+    [
+      { completion_window: undefined },
+      'missing_required_parameter',
+      'completion_window',
+    ],
     [{ endpoint: '/v1/images/generations' }, 'invalid_value', 'endpoint'],
     [{ endpoint: undefined }, 'missing_required_parameter', 'endpoint'],
     [{ input_file_id: undefined }, 'missing_required_parameter', 'input_file_id'],
@@ -97,7 +102,11 @@ describe('POST /v1/batches', () => {
     [{ webhook: { url: 'example.com' } }, 'webhook_refused', 'webhook.url'],
     [{ webhook: { url: 'ftp://example.com' } }, 'webhook_refused', 'webhook.url'],
     [{ webhook: { url: 'http://127.0.0.1/' } }, 'webhook_refused', 'webhook.url'],
-    [{ webhook: { url: 'http://[::ffff:10.0.0.1]/' } }, 'webhook_refused', 'webhook.url'],
+    [
+      { webhook: { url: 'http://[::ffff:10.0.0.1]/' } },
+      'webhook_refused',
+      'webhook.url',
+    ],
     [
       { webhook: { url: 'http://169.254.169.254/latest' } },
       'webhook_refused',
@@ -105,10 +114,12 @@ describe('POST /v1/batches', () => {
     ],
     [{ webhook: { url: 'http://1.1.1.1:6379/' } }, 'webhook_refused', 'webhook.url'],
   ])('refuses %j', async (fields, code, param) => {
-    expect(await errorOf(rig.create({ input_file_id: input, ...fields }))).toMatchObject({
-      code,
-      param,
-    });
+    expect(await errorOf(rig.create({ input_file_id: input, ...fields }))).toMatchObject(
+      {
+        code,
+        param,
+      },
+    );
   });
 
   it.each(['[]', '"x"', '{'])('refuses the body %s', async body => {
@@ -132,7 +143,9 @@ describe('POST /v1/batches', () => {
 
   it('takes a webhook to an address that the settings allow', async () => {
     const webhook = { url: 'http://10.9.8.7/hook' };
-    expect((await rig.batch({ input_file_id: input, webhook })).webhook).toEqual(webhook);
+    expect((await rig.batch({ input_file_id: input, webhook })).webhook).toEqual(
+      webhook,
+    );
   });
 
   it('refuses every webhook while it has no secret to sign them with', async () => {

@@ -209,9 +209,9 @@ describe('GET /v1/files/{id}/content', () => {
     expect((await rig.content(id, { 'if-none-match': `"x", W/${etag}` })).status).toBe(
       304,
     );
-    expect((await rig.content(id, { range: 'bytes=0-9', 'if-range': etag })).status).toBe(
-      206,
-    );
+    expect(
+      (await rig.content(id, { range: 'bytes=0-9', 'if-range': etag })).status,
+    ).toBe(206);
     expect(
       (await rig.content(id, { range: 'bytes=0-9', 'if-range': '"x"' })).status,
     ).toBe(200);
@@ -250,7 +250,9 @@ describe('GET /v1/files', () => {
       [mine[2], mine[1], mine[0]],
       false,
     ]);
-    expect((await page('order=asc&limit=10000')).data.map(file => file.id)).toEqual(mine);
+    expect((await page('order=asc&limit=10000')).data.map(file => file.id)).toEqual(
+      mine,
+    );
   });
 
   it.each([

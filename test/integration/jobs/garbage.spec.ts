@@ -143,7 +143,9 @@ describe('garbage', () => {
 
   it('is an upload after its hour, with its parts', async () => {
     const order = { bytes: 3, filename: 'a', mime_type: 'text/plain', purpose: 'evals' };
-    const { id } = await answerOf<{ id: string }>(rig.gateway.post('/v1/uploads', order));
+    const { id } = await answerOf<{ id: string }>(
+      rig.gateway.post('/v1/uploads', order),
+    );
     const form = new FormData();
     form.set('data', new Blob(['abc']), 'a');
     await answerOf(rig.gateway.post(`/v1/uploads/${id}/parts`, form));

@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const post = (path: string, body: object) => rig.gateway.post(`/v1/uploads${path}`, body);
+const post = (path: string, body: object) =>
+  rig.gateway.post(`/v1/uploads${path}`, body);
 const begin = (bytes: number, purpose = 'user_data') =>
   post('', {
     bytes,

@@ -77,7 +77,9 @@ describe('limits.requests_per_minute', () => {
     const first = await quick(rig, acme);
     expect(first.headers.get('x-ratelimit-limit-requests')).toBe('3');
     expect(first.headers.get('x-ratelimit-remaining-requests')).toBe('2');
-    expect(first.headers.get('x-ratelimit-reset-requests')).toMatch(/^(20|19(\.\d+)?)s$/);
+    expect(first.headers.get('x-ratelimit-reset-requests')).toMatch(
+      /^(20|19(\.\d+)?)s$/,
+    );
     await quick(rig, again);
     await quick(rig, acme);
     const refused = await errorOf(quick(rig, again));
@@ -180,10 +182,14 @@ describe('a request that nobody waits for', () => {
   it('has its place until it ends, not until its 202', async () => {
     const acme = key('acme');
     const rig = await gateway({ 'limits.concurrent_requests': 1 });
-    const headers = { ...bearer(acme), prefer: 'respond-async', 'x-request-id': 'later' };
-    expect((await rig.post('/v1/audio/transcriptions', form(), { headers })).status).toBe(
-      202,
-    );
+    const headers = {
+      ...bearer(acme),
+      prefer: 'respond-async',
+      'x-request-id': 'later',
+    };
+    expect(
+      (await rig.post('/v1/audio/transcriptions', form(), { headers })).status,
+    ).toBe(202);
     expect(await errorOf(quick(rig, acme))).toMatchObject({ status: 429 });
     await rig.post('/v1/requests/later/cancel', {}, { headers: bearer(acme) });
     await until(async () => (await quick(rig, acme)).status === 404);

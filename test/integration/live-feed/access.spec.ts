@@ -79,7 +79,9 @@ describe('who may listen', () => {
   });
 
   it('may bring the key as a header, or a short-lived token that was given the scope', async () => {
-    (await FeedClient.connect(rig.url, undefined, bearer(keys.events)))[Symbol.dispose]();
+    (await FeedClient.connect(rig.url, undefined, bearer(keys.events)))[
+      Symbol.dispose
+    ]();
     expect(await refusal(await tokenFor(['events'], 60))).toBeUndefined();
     expect(await refusal(await tokenFor(['events'], 0))).toBe('invalid_api_key');
     expect(await refusal(await tokenFor(['realtime'], 60))).toBe('missing_scope');
@@ -93,10 +95,17 @@ describe('who may listen', () => {
     const answer = send('r1', keys.acme);
     await until(
       () =>
-        acme.request('r1')?.state === 'queued' && admin.request('r1')?.state === 'queued',
+        acme.request('r1')?.state === 'queued' &&
+        admin.request('r1')?.state === 'queued',
     );
-    expect(await other.join('request:r1')).toMatchObject({ found: false, snapshots: [] });
-    expect(await other.sync('request:r1')).toMatchObject({ found: false, snapshots: [] });
+    expect(await other.join('request:r1')).toMatchObject({
+      found: false,
+      snapshots: [],
+    });
+    expect(await other.sync('request:r1')).toMatchObject({
+      found: false,
+      snapshots: [],
+    });
     await rig.post('/v1/requests/r1/cancel', {}, { headers: bearer(keys.acme) });
     await until(() => acme.request('r1')?.state === 'cancelled');
     expect(acme.request('r1')).toMatchObject({

@@ -83,7 +83,10 @@ describe('the room of a batch', () => {
     await until(() => view()?.request_counts.completed === 4);
     expect(view()?.status).toBe('in_progress');
     await update({ status: 'finalizing' });
-    await update({ status: 'completed', counts: { total: 10, completed: 9, failed: 1 } });
+    await update({
+      status: 'completed',
+      counts: { total: 10, completed: 9, failed: 1 },
+    });
     await until(() => view()?.status === 'completed');
     expect(client.gaps).toBe(0);
   });

@@ -189,6 +189,8 @@ describe('what clients may not do', () => {
     await expect(
       FeedClient.connect(rig.url, undefined, { origin: 'https://evil.example' }),
     ).rejects.toThrow();
-    (await FeedClient.connect(rig.url, undefined, { origin: rig.url }))[Symbol.dispose]();
+    (await FeedClient.connect(rig.url, undefined, { origin: rig.url }))[
+      Symbol.dispose
+    ]();
   });
 });

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import { type Grammar, type Sampling } from '@switchyard/engine-api/text-backend.port.js';
+import {
+  type Grammar,
+  type Sampling,
+} from '@switchyard/engine-api/text-backend.port.js';
 import {
   GREEDY,
   llamaBackend,

@@ -1,7 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LlamaBackend } from '@switchyard/engine-llama-cpp/backend.js';
-import { type Grammar, type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
+import {
+  type Grammar,
+  type ToolForm,
+} from '@switchyard/engine-api/text-backend.port.js';
 import {
   GREEDY,
   llamaBackend,
@@ -56,7 +59,9 @@ describe('a grammar on llama.cpp', () => {
     ],
     [
       'all repetitions',
-      gbnf('root ::= "a"* "b"+ "c"? "d"{3} "e"{2,} ("g" "h"?){ 2 , 3 } "i"{0} "j"{2}{3}'),
+      gbnf(
+        'root ::= "a"* "b"+ "c"? "d"{3} "e"{2,} ("g" "h"?){ 2 , 3 } "i"{0} "j"{2}{3}',
+      ),
     ],
     [
       'loops over what may be empty',
@@ -189,7 +194,10 @@ describe('a grammar on llama.cpp', () => {
     const tools = [
       {
         name: 'go',
-        parameters: { properties: { to: { enum: ['left', 'right'] } }, required: ['to'] },
+        parameters: {
+          properties: { to: { enum: ['left', 'right'] } },
+          required: ['to'],
+        },
         path: 'tools[0]',
       },
     ];

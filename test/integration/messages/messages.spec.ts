@@ -229,7 +229,11 @@ describe('messages by their SDK', () => {
   });
 
   it('end at the worker when their reader leaves', async () => {
-    const stream = client.messages.stream({ model: 'plain', max_tokens: 4000, messages });
+    const stream = client.messages.stream({
+      model: 'plain',
+      max_tokens: 4000,
+      messages,
+    });
     for await (const event of stream) if (event.type === 'content_block_delta') break;
     stream.abort();
     await until(() => rig.pool.workers().every(({ slots }) => slots.inUse === 0));
@@ -303,7 +307,10 @@ describe('messages by their SDK', () => {
       expect(answer.status).toBe(400);
       expect(await answer.json()).toMatchObject({
         type: 'error',
-        error: { type: 'invalid_request_error', message: expect.stringMatching(message) },
+        error: {
+          type: 'invalid_request_error',
+          message: expect.stringMatching(message),
+        },
       });
     }
   });

@@ -54,7 +54,10 @@ describe('messages of a server that has the route itself', () => {
   it('come as its events', async () => {
     const frames = [
       event('message_start', `,"message":{"model":"its/own-name","odd":1.0,${usage}}`),
-      event('content_block_delta', ',"index":0,"delta":{"type":"text_delta","text":"x"}'),
+      event(
+        'content_block_delta',
+        ',"index":0,"delta":{"type":"text_delta","text":"x"}',
+      ),
       event(
         'message_delta',
         ',"delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":5}',

@@ -62,7 +62,12 @@ describe('the API of Ollama by its client', () => {
   it('generates from a prompt, with and without the template', async () => {
     const options = { temperature: 0, num_predict: 8 };
     const prompt = 'a switchyard is';
-    const answer = await client.generate({ model, prompt, system: 'Be short.', options });
+    const answer = await client.generate({
+      model,
+      prompt,
+      system: 'Be short.',
+      options,
+    });
     expect(answer).toMatchObject({ response: expect.any(String), done: true });
     const raw = await client.generate({ model, prompt, raw: true, options });
     const completion = await rig.post('/v1/completions', {

@@ -133,7 +133,10 @@ describe('openai-http does not try again', () => {
   ])('with the code of the upstream: %s', async (told, code, foreignCode) => {
     rig.upstream.script(refused(400, {}, message('No.', { code: told })));
     const engine = await rig.recognizer();
-    expect(errorOf(await engine.transcribe([ITEM]))).toMatchObject({ code, foreignCode });
+    expect(errorOf(await engine.transcribe([ITEM]))).toMatchObject({
+      code,
+      foreignCode,
+    });
   });
 
   it('when the upstream says x-should-retry: false', async () => {
@@ -213,7 +216,9 @@ describe('openai-http does not try again', () => {
     const outcomes = await engine.transcribe([
       transcribeItem(encoded('one'), { signal: abort.signal }),
     ]);
-    expect(outcomes).toMatchObject([{ ok: false, error: { code: 'request_cancelled' } }]);
+    expect(outcomes).toMatchObject([
+      { ok: false, error: { code: 'request_cancelled' } },
+    ]);
     expect(rig.upstream.posts).toHaveLength(1);
   });
 

@@ -33,7 +33,9 @@ export class UpstreamRig implements AsyncDisposable {
 
   private constructor(readonly upstream: OpenAiUpstream) {}
 
-  static async start(options: UpstreamOptions = { models: ['m'] }): Promise<UpstreamRig> {
+  static async start(
+    options: UpstreamOptions = { models: ['m'] },
+  ): Promise<UpstreamRig> {
     return new UpstreamRig(await OpenAiUpstream.start(options));
   }
 
@@ -76,7 +78,9 @@ export class UpstreamRig implements AsyncDisposable {
       baseUrl: this.upstream.baseUrl,
       model: 'm',
     });
-    return this.#loaded(new OpenAiHttpEmbedder(readOpenAiHttpOptions(spec), this.timing));
+    return this.#loaded(
+      new OpenAiHttpEmbedder(readOpenAiHttpOptions(spec), this.timing),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -116,9 +116,13 @@ describe('a pull worker', () => {
   it('survives a Redis that has forgotten its scripts', async () => {
     await using harness = await PullQueue.start({ model });
     await harness.worker();
-    expect((await harness.result(await harness.submit('one'))).outcome).toBe('completed');
+    expect((await harness.result(await harness.submit('one'))).outcome).toBe(
+      'completed',
+    );
     await harness.client.script('FLUSH');
-    expect((await harness.result(await harness.submit('two'))).outcome).toBe('completed');
+    expect((await harness.result(await harness.submit('two'))).outcome).toBe(
+      'completed',
+    );
   });
 
   it('answers 40 jobs once each with three workers, one of which is killed', async () => {

@@ -9,7 +9,11 @@ import { sttModel } from '../api/models.js';
 
 const MODELS = [
   sttModel({ capabilities: ['transcribe', 'stream'] }),
-  sttModel({ id: 'able', aliases: [], capabilities: ['transcribe', 'stream', 'prompt'] }),
+  sttModel({
+    id: 'able',
+    aliases: [],
+    capabilities: ['transcribe', 'stream', 'prompt'],
+  }),
 ];
 
 let folder: KeysFolder;
@@ -67,10 +71,12 @@ describe('where keys are asked for, a live session', () => {
       { headers: bearer(key) },
     );
     const { value } = (await answer.json()) as { value: string };
-    expect(await opening({}, ['realtime', `openai-insecure-api-key.${value}`])).toBe(101);
-    expect((await fetch(`${rig.url}/v1/models`, { headers: bearer(value) })).status).toBe(
-      403,
+    expect(await opening({}, ['realtime', `openai-insecure-api-key.${value}`])).toBe(
+      101,
     );
+    expect(
+      (await fetch(`${rig.url}/v1/models`, { headers: bearer(value) })).status,
+    ).toBe(403);
   });
 
   it('never repeats the key as the chosen subprotocol', async () => {

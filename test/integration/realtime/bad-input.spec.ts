@@ -146,17 +146,20 @@ describe('bad input is answered and the session goes on', () => {
       { transcription: { languages: ['en', 'de'] } },
       'transcription.languages',
     ],
-  ])('%s only advises: accepted, and named in a warning', async (_what, input, param) => {
-    client.send(update({ turn_detection: null, ...input }));
-    await client.next('session.updated');
-    const { warning } = await client.next('session.warning');
-    expect(warning).toMatchObject({
-      code: 'fields_ignored',
-      params: [`session.audio.input.${param}`],
-    });
-    client.send(update({ turn_detection: null }));
-    await client.next('session.updated');
-  });
+  ])(
+    '%s only advises: accepted, and named in a warning',
+    async (_what, input, param) => {
+      client.send(update({ turn_detection: null, ...input }));
+      await client.next('session.updated');
+      const { warning } = await client.next('session.warning');
+      expect(warning).toMatchObject({
+        code: 'fields_ignored',
+        params: [`session.audio.input.${param}`],
+      });
+      client.send(update({ turn_detection: null }));
+      await client.next('session.updated');
+    },
+  );
 
   it('applies nothing of an update that is refused in part', async () => {
     client.send(

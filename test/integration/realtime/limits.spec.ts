@@ -55,7 +55,9 @@ describe('a session ends by itself', () => {
     rig = await realtimeRig({ settings: { 'realtime.max_session_ms': 2000 } });
     const startedS = Date.now() / 1000;
     const client = await RealtimeClient.synthetic(rig.url);
-    const { expires_at: expiresAt } = client.events[0]!.session as { expires_at: number };
+    const { expires_at: expiresAt } = client.events[0]!.session as {
+      expires_at: number;
+    };
     expect(Math.abs(expiresAt - startedS - 2)).toBeLessThanOrEqual(1.5);
     const talk = setInterval(() => client.say('on and on '), 50);
     expect((await client.closed).code).toBe(1000);

@@ -178,7 +178,10 @@ describe('short-lived tokens', () => {
     [{ expires_after: { seconds: 5 } }, 'expires_after.seconds'],
     [
       {
-        session: { type: 'transcription', audio: { input: { format: { type: 'mp3' } } } },
+        session: {
+          type: 'transcription',
+          audio: { input: { format: { type: 'mp3' } } },
+        },
       },
       'session.audio.input.format.type',
     ],

@@ -131,7 +131,9 @@ suite('a session of another gateway', () => {
     client.socket.close(1000);
     await until(() => !hasSession(one, id));
     const late = await resume(other, '');
-    expect((await late.next('error')).error).toMatchObject({ code: 'session_not_found' });
+    expect((await late.next('error')).error).toMatchObject({
+      code: 'session_not_found',
+    });
   });
 
   const hasSession = (rig: GatewayRig, id: string): boolean => {

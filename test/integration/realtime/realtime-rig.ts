@@ -14,13 +14,19 @@ export interface RealtimeRigOptions {
 }
 
 /** A gateway with one real worker process of the synthetic engine, ready. */
-export async function realtimeRig(options: RealtimeRigOptions = {}): Promise<GatewayRig> {
+export async function realtimeRig(
+  options: RealtimeRigOptions = {},
+): Promise<GatewayRig> {
   const { streams = 8, settings = {}, model: more, engine } = options;
   const model = syntheticModel(
     { streams, ...engine },
     { capabilities: ['transcribe', 'stream'], aliases: ['whisper-1'], ...more },
   );
-  const rig = await GatewayRig.start({ models: [model], settings, launch: sourceLaunch });
+  const rig = await GatewayRig.start({
+    models: [model],
+    settings,
+    launch: sourceLaunch,
+  });
   await rig.ready('synthetic');
   return rig;
 }

@@ -121,12 +121,18 @@ describe('a live session', () => {
     client.commit();
     while (client.transcripts().length < 2)
       await client.next(`${TRANSCRIPTION}.completed`);
-    expect(client.transcripts()).toEqual(['before', 'after '].map(said => heardIn(said)));
+    expect(client.transcripts()).toEqual(
+      ['before', 'after '].map(said => heardIn(said)),
+    );
   });
 
   it('speaks the older dialect when asked to', async () => {
     const headers = { 'openai-beta': 'realtime=v1' };
-    client = await RealtimeClient.open(rig.url, { intent: 'transcription' }, { headers });
+    client = await RealtimeClient.open(
+      rig.url,
+      { intent: 'transcription' },
+      { headers },
+    );
     await client.next('transcription_session.created');
     const transcription = { model: 'synthetic' };
     const session = {

@@ -95,7 +95,10 @@ describe('a spoken response', () => {
       role: 'user',
       content: [{ type: 'input_text', text: 'One.' }],
     };
-    client.send({ type: 'conversation.item.create', item: { id: 'item_mine', ...item } });
+    client.send({
+      type: 'conversation.item.create',
+      item: { id: 'item_mine', ...item },
+    });
     client.send({ type: 'response.create' });
     await client.next('response.done');
     const told = client.events.filter(({ item: told }) => told?.role === 'assistant');

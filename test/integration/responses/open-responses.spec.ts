@@ -51,15 +51,16 @@ describe('metrics of background responses', () => {
     ).toBe(before + 1);
     await until(
       async () =>
-        (await rig.metric('switchyard_background_responses{status="in_progress"}')) === 0,
+        (await rig.metric('switchyard_background_responses{status="in_progress"}')) ===
+        0,
     );
     expect(await rig.metric('switchyard_background_responses{status="queued"}')).toBe(0);
     const removed = await rig.app
       .get(ResponseExpiry, { strict: false })
       .sweep(Date.now() + 31 * 86_400_000);
     expect(removed).toBeGreaterThan(0);
-    expect(await rig.metric('switchyard_responses_expired_total')).toBeGreaterThanOrEqual(
-      removed,
-    );
+    expect(
+      await rig.metric('switchyard_responses_expired_total'),
+    ).toBeGreaterThanOrEqual(removed);
   });
 });

@@ -140,7 +140,12 @@ describe('responses by the openai SDK on llama.cpp', () => {
       ...{ type: 'object', required: ['on'], additionalProperties: false },
       properties: { on: { type: 'boolean' } },
     };
-    const format = { type: 'json_schema' as const, name: 'switch', schema, strict: true };
+    const format = {
+      type: 'json_schema' as const,
+      name: 'switch',
+      schema,
+      strict: true,
+    };
     const answer = await client.responses.create({
       model,
       input,
@@ -406,7 +411,12 @@ describe('responses by the openai SDK on llama.cpp', () => {
     ],
   ])('refuse %j with %i', async (fields, status, code, param) => {
     for (const stream of [false, true]) {
-      const answer = await rig.post('/v1/responses', { model, input, ...fields, stream });
+      const answer = await rig.post('/v1/responses', {
+        model,
+        input,
+        ...fields,
+        stream,
+      });
       expect(answer.status).toBe(status);
       expect(await answer.json()).toMatchObject({ error: { code, param } });
     }
@@ -475,7 +485,10 @@ describe('responses from an upstream that knows chat only', () => {
     const called = (more: object): string =>
       chunk({ tool_calls: [{ index: 0, ...more }] });
     const body = [
-      called({ id: 'call_up', function: { name: 'patch', arguments: '{"input":"*** ' } }),
+      called({
+        id: 'call_up',
+        function: { name: 'patch', arguments: '{"input":"*** ' },
+      }),
       called({ function: { arguments: 'End"}' } }),
       chunk({}, 'tool_calls'),
       'data: [DONE]\n\n',

@@ -249,7 +249,11 @@ describe('previous_response_id', () => {
     const second = { ...short, previous_response_id: first.id };
     await acme.created([message], second);
     const refused = await errorOf(acme.create([message, message], second));
-    expect(refused).toMatchObject({ status: 400, code: 'invalid_value', param: 'input' });
+    expect(refused).toMatchObject({
+      status: 400,
+      code: 'invalid_value',
+      param: 'input',
+    });
     expect(refused.message).toContain('at most 10000 items; got 10001');
     expect(
       (await errorOf(acme.create(Array<object>(10_001).fill(message), short))).status,
@@ -281,9 +285,11 @@ describe('a background response', () => {
     expect(await taken(acme.follow(id))).toEqual(all);
     expect(await taken(acme.follow(id, all.length - 2))).toEqual(all.slice(-1));
     expect(await taken(acme.follow(id, all.length + 5))).toEqual([]);
-    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=-1`))).toMatchObject({
-      param: 'starting_after',
-    });
+    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=-1`))).toMatchObject(
+      {
+        param: 'starting_after',
+      },
+    );
   });
 
   it('is cancelled on another gateway: what was said is kept, and readers get an end', async () => {
@@ -348,11 +354,11 @@ describe('a background response', () => {
       countFrom(0, seen.length),
     );
     expect(seen.at(-1)!.type).toBe('response.completed');
-    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=1e3`))).toMatchObject(
-      {
-        ...{ status: 400, code: 'invalid_value', param: 'starting_after' },
-      },
-    );
+    expect(
+      await errorOf(acme.get(`${id}?stream=true&starting_after=1e3`)),
+    ).toMatchObject({
+      ...{ status: 400, code: 'invalid_value', param: 'starting_after' },
+    });
     expect((await client.responses.retrieve(id)).output_text).toBe(
       textOf(await acme.found(id)),
     );
@@ -464,7 +470,13 @@ describe('a background response that is broken off', () => {
     ],
     ['without its tokens ends failed', 'synthetic-llm', 1, [], 'failed'],
     ['with an upstream ends failed there', 'upstream-llm', 1, [], 'failed'],
-    ['by the deaths of three gateways ends failed', 'synthetic-llm', 3, [0, 1], 'failed'],
+    [
+      'by the deaths of three gateways ends failed',
+      'synthetic-llm',
+      3,
+      [0, 1],
+      'failed',
+    ],
   ])(
     'by the death of its gateway: %s',
     async (_title, model, attempts, tokens, status) => {

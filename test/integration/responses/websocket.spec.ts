@@ -162,7 +162,9 @@ describe('/v1/responses as a WebSocket', () => {
     const connection = await Connection.open();
     for (const input of ['first', 'second', 'third']) connection.send({ input });
     const types = (await connection.ended(3)).map(({ type }) => type);
-    const starts = types.flatMap((type, at) => (type === 'response.created' ? [at] : []));
+    const starts = types.flatMap((type, at) =>
+      type === 'response.created' ? [at] : [],
+    );
     expect(starts).toHaveLength(3);
     for (const at of starts.slice(1)) expect(types[at - 1]).toBe('response.completed');
     connection.socket.close();

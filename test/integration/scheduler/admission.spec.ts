@@ -46,7 +46,9 @@ describe('admission', () => {
   it('refuses the request over the bound of all models', () => {
     void harness.submitAll(ids(3));
     void harness.submitAll(['b1', 'b2'], { model: 'beta' });
-    expect(thrown(() => harness.submit('b3', { model: 'beta' })).code).toBe('queue_full');
+    expect(thrown(() => harness.submit('b3', { model: 'beta' })).code).toBe(
+      'queue_full',
+    );
   });
 
   it('refuses the request over the bound of bytes', () => {
@@ -117,7 +119,9 @@ describe('admission beside a full queue of BATCH', () => {
     expect(refused[0]?.message).toBe(
       'The queue of model alpha is at its bound of 80 requests for batch; 20 more are reserved for realtime.',
     );
-    const seconds = refused.map(({ retryAfterMs = 0 }) => Math.ceil(retryAfterMs / 1000));
+    const seconds = refused.map(({ retryAfterMs = 0 }) =>
+      Math.ceil(retryAfterMs / 1000),
+    );
     expect(new Set(seconds).size).toBeGreaterThanOrEqual(3);
     expect(refusals(60, REALTIME)).toHaveLength(40);
     expect(harness.queue.depthByPriority()).toEqual({ realtime: 20, batch: 80 });

@@ -42,7 +42,9 @@ describe('cancel of a request that a worker has', () => {
     async reason => {
       await running();
       await harness.scheduler.cancel(aRef('r1'), reason);
-      expect(harness.pool.cancels).toEqual([{ workerId: 'a1', requestId: 'r1', reason }]);
+      expect(harness.pool.cancels).toEqual([
+        { workerId: 'a1', requestId: 'r1', reason },
+      ]);
     },
   );
 
@@ -112,7 +114,9 @@ describe('cancel of a request that a worker has', () => {
     const statuses = (await Promise.all(settled)).map(
       ({ settlement }) => settlement.status,
     );
-    expect(statuses).toEqual(ids(8).map(id => (id === 'r4' ? 'cancelled' : 'completed')));
+    expect(statuses).toEqual(
+      ids(8).map(id => (id === 'r4' ? 'cancelled' : 'completed')),
+    );
   });
 
   it('keeps the id taken while the worker still has the work', async () => {
@@ -158,9 +162,9 @@ describe('cancel of a request that a worker has', () => {
   it('in bulk by state running leaves the queued ones', async () => {
     await running();
     void harness.submitAll(['q1', 'q2']);
-    expect(await harness.scheduler.cancelMany({ state: 'running' }, 'operator')).toEqual([
-      'r1',
-    ]);
+    expect(await harness.scheduler.cancelMany({ state: 'running' }, 'operator')).toEqual(
+      ['r1'],
+    );
     expect(
       (await harness.scheduler.list({ state: 'queued' })).map(({ id }) => id),
     ).toEqual(['q1', 'q2']);

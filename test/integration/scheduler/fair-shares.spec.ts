@@ -54,9 +54,9 @@ describe('tenants that share one model', () => {
     const settled = harness.submitAll(['1', '2', '3', '4', '5', '6', '7', '8'], {
       tenant: 'a',
     });
-    await expect(async () => harness.submit('a9', { tenant: 'a' })).rejects.toMatchObject(
-      { code: 'queue_full' },
-    );
+    await expect(async () =>
+      harness.submit('a9', { tenant: 'a' }),
+    ).rejects.toMatchObject({ code: 'queue_full' });
     settled.push(harness.submit('b1', { tenant: 'b' }));
     await expect(async () =>
       harness.submit('a10', { tenant: 'a' }),

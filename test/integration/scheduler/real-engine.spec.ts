@@ -107,9 +107,9 @@ describe('scheduler and a real engine', () => {
     expect(await untilSlots(inUse => inUse >= 8)).toBe(true);
     await submit('live', 'live', RequestPriority.REALTIME);
     expect(settledOrder.indexOf('live')).toBeLessThan(8);
-    expect((await Promise.all(batch)).map(({ settlement }) => settlement.status)).toEqual(
-      Array(12).fill('completed'),
-    );
+    expect(
+      (await Promise.all(batch)).map(({ settlement }) => settlement.status),
+    ).toEqual(Array(12).fill('completed'));
   });
 
   it('cancels a call of a minute: its slot is free when the engine stops; the next request is answered', async () => {

@@ -129,17 +129,23 @@ describe('request counts', () => {
     harness.clock.advance(30_001);
     harness.pool.addWorker('a1', 'alpha');
     await harness.pool.received(2);
-    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(2);
+    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(
+      2,
+    );
   });
 
   it('include a promotion when it happens, not at dispatch: 3 without a worker, one of which disconnects', async () => {
     void harness.submitAll(ids(3));
     harness.clock.advance(30_001);
     await harness.scheduler.cancel(aRef('r1'), 'client');
-    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(1);
+    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(
+      1,
+    );
     harness.loop.wake();
     await harness.settle();
-    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(3);
+    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(
+      3,
+    );
     expect(harness.types('r1')).toEqual([
       'accepted',
       'cancel_requested',
@@ -151,7 +157,9 @@ describe('request counts', () => {
     harness.loop.wake();
     await harness.settle();
     expect(harness.types('r2')).toEqual(['accepted', 'promoted', 'settled']);
-    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(3);
+    expect(await scraped('scheduler_aging_promotions_total', { model: 'alpha' })).toBe(
+      3,
+    );
   });
 
   it('hold no promotion of what is cancelled before it is 30 s old', async () => {

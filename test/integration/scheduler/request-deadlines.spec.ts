@@ -33,14 +33,14 @@ describe('deadlines of requests (D-26)', () => {
 
   it('are refused at once with the estimate when the answer takes longer, and accepted when not', async () => {
     await learned();
-    await expect(async () => harness.submit('short', within(4000))).rejects.toMatchObject(
-      {
-        code: 'deadline_unreachable',
-        message: expect.stringMatching(
-          /^The answer, wanted within 4000 ms, would take about 5\d\d\d ms \(0 ms until/,
-        ),
-      },
-    );
+    await expect(async () =>
+      harness.submit('short', within(4000)),
+    ).rejects.toMatchObject({
+      code: 'deadline_unreachable',
+      message: expect.stringMatching(
+        /^The answer, wanted within 4000 ms, would take about 5\d\d\d ms \(0 ms until/,
+      ),
+    });
     expect(harness.types('short')).toEqual(['rejected']);
     const settled = harness.submit('long', within(30_000));
     await harness.pool.received(2);

@@ -9,7 +9,10 @@ import { type SettledRequest } from '../../../src/gateway/scheduler/submitted-re
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { ClockModule } from '../../../src/platform/clock/clock.module.js';
 import { ConfigModule } from '../../../src/platform/config/config.module.js';
-import { type SettingPath, settingsFrom } from '../../../src/platform/config/settings.js';
+import {
+  type SettingPath,
+  settingsFrom,
+} from '../../../src/platform/config/settings.js';
 import { EventsModule } from '../../../src/platform/events/events.module.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
 import {

@@ -100,7 +100,9 @@ describeWith(REDIS)('answers of workers that pull', () => {
 
   it('brings vectors back byte by byte, with their usage', async () => {
     const body = Buffer.from('{"model":"alpha","input":"ä"}');
-    const settled = harness.submit('r1', { payload: { kind: 'embed', body, inputs: 1 } });
+    const settled = harness.submit('r1', {
+      payload: { kind: 'embed', body, inputs: 1 },
+    });
     const held = await puller.take();
     expect(held.data).toMatchObject({
       kind: 'embedding',

@@ -74,7 +74,11 @@ describeWith(REDIS)('tenants at two gateways with one queue in Redis', () => {
         ...(await send('c', ids(6, 'c'), 0)),
         ...(await send('d', ids(4, 'd'), 6)),
       ];
-      addApiKey(keys.file, { tenant: 'd', scopes: ['inference'], limits: { weight: 2 } });
+      addApiKey(keys.file, {
+        tenant: 'd',
+        scopes: ['inference'],
+        limits: { weight: 2 },
+      });
       const names = new QueueKeys('switchyard');
       await harness.until('the weight is known', async () => {
         return (await harness.client.hget(names.weights, names.owner('d'))) === '2';

@@ -177,7 +177,10 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
       expect(accepted.status).toBe(202);
       gateway.process.child.kill('SIGKILL');
       redis.pause();
-      gateway = await GatewayProcess.start(models, settings(), { folder, until: 'live' });
+      gateway = await GatewayProcess.start(models, settings(), {
+        folder,
+        until: 'live',
+      });
       const took = async (): Promise<boolean> => {
         await new Promise(resolve => setTimeout(resolve, 50));
         return (await gateway.process.logTail()).includes(

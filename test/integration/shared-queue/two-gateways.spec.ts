@@ -54,12 +54,12 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
       const before = notes.length;
       const answer = harness.transcribe(harness.a, 'cancelled');
       const held = await harness.puller.take();
-      expect((await harness.get(harness.b, '/v1/requests/cancelled')).body).toMatchObject(
-        {
-          state: 'running',
-          worker: 'alpha-p',
-        },
-      );
+      expect(
+        (await harness.get(harness.b, '/v1/requests/cancelled')).body,
+      ).toMatchObject({
+        state: 'running',
+        worker: 'alpha-p',
+      });
       expect(
         (await harness.post(harness.b, '/v1/requests/cancelled/cancel')).body,
       ).toMatchObject({ cancelled: true });
@@ -76,7 +76,9 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
   it(
     'the same request id at both is computed once, and both callers get its answer; so does a third one afterwards',
     async () => {
-      const before = (await harness.b.scrape()).sum('switchyard_requests_accepted_total');
+      const before = (await harness.b.scrape()).sum(
+        'switchyard_requests_accepted_total',
+      );
       const both = [
         harness.transcribe(harness.a, 'same'),
         harness.transcribe(harness.b, 'same'),

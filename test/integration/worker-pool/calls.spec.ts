@@ -71,9 +71,9 @@ describe('calls to a worker', () => {
     });
     expect(pool.workers()[0]?.state).toBe('ready');
     worker.releaseAll();
-    await expect(Promise.all(neighbours.map(({ reply }) => reply))).resolves.toHaveLength(
-      7,
-    );
+    await expect(
+      Promise.all(neighbours.map(({ reply }) => reply)),
+    ).resolves.toHaveLength(7);
   });
 
   it('a cancel is acknowledged, and the call ends because the worker let go', async () => {

@@ -107,11 +107,9 @@ describe('capacity of a pool of two workers, 8 and 4 slots', () => {
 
   it('knows which models are served at all, and by a ready worker', () => {
     expect([pool.model('m') !== undefined, pool.hasReady('m')]).toEqual([true, true]);
-    expect([pool.model('x') !== undefined, pool.hasReady('x'), pool.offer('x')]).toEqual([
-      false,
-      false,
-      undefined,
-    ]);
+    expect([pool.model('x') !== undefined, pool.hasReady('x'), pool.offer('x')]).toEqual(
+      [false, false, undefined],
+    );
   });
 
   it.each(['starting', 'draining'] as const)(

@@ -152,7 +152,11 @@ describe('a worker in another language, run by its command', () => {
       const view = await workerThat(pool, worker => worker.problem !== undefined);
       if (typeof problem === 'string') expect(view.problem).toBe(problem);
       else expect(view.problem).toMatch(problem);
-      expect(view).toMatchObject({ state: 'starting', restarts: 0, slots: { total: 0 } });
+      expect(view).toMatchObject({
+        state: 'starting',
+        restarts: 0,
+        slots: { total: 0 },
+      });
     },
   );
 

@@ -62,7 +62,9 @@ describe('metrics of the worker pool', () => {
     return values.find(
       entry =>
         (entry.metricName ?? name) === name &&
-        Object.entries(labels).every(([label, wanted]) => entry.labels[label] === wanted),
+        Object.entries(labels).every(
+          ([label, wanted]) => entry.labels[label] === wanted,
+        ),
     )?.value;
   }
 

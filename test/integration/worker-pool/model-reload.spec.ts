@@ -50,7 +50,10 @@ describe('reading the models file again', () => {
   async function start(address: string): Promise<void> {
     const capabilities = ['transcribe', 'prompt'];
     const models = [sttModel({ capabilities, addresses: [address], languages: [] })];
-    rig = await GatewayRig.start({ models, settings: { 'workers.models_file': file() } });
+    rig = await GatewayRig.start({
+      models,
+      settings: { 'workers.models_file': file() },
+    });
     await rig.ready('stt');
   }
 
@@ -66,7 +69,10 @@ describe('reading the models file again', () => {
     const [old, fresh] = [await worker('stt'), await worker('fresh')];
     await start(old.address);
     write(entry('stt', old.address), entry('fresh', fresh.address, ['whisper-1']));
-    expect(await reload()).toEqual([200, { added: ['fresh'], changed: [], removed: [] }]);
+    expect(await reload()).toEqual([
+      200,
+      { added: ['fresh'], changed: [], removed: [] },
+    ]);
     expect((await transcribe('whisper-1')).headers.get('x-switchyard-model')).toBe(
       'fresh',
     );
@@ -102,7 +108,10 @@ describe('reading the models file again', () => {
     );
     write();
     expect(await reload()).toEqual([200, { added: [], changed: [], removed: ['stt'] }]);
-    expect(await errorOf(waiting)).toMatchObject({ status: 503, code: 'model_unloaded' });
+    expect(await errorOf(waiting)).toMatchObject({
+      status: 503,
+      code: 'model_unloaded',
+    });
     expect(await errorOf(transcribe('stt'))).toMatchObject({
       status: 404,
       code: 'model_not_found',

@@ -118,7 +118,10 @@ describe('loading and unloading over HTTP', () => {
       { replicas: 1, autostart: 'on_request', options: { silent: true } },
       { 'queue.timeout_ms': 300 },
     );
-    expect(await errorOf(transcribe())).toMatchObject({ status: 503, code: 'no_worker' });
+    expect(await errorOf(transcribe())).toMatchObject({
+      status: 503,
+      code: 'no_worker',
+    });
   });
 
   it('idle_unload_s: gone after a second without work, back with the next request', async () => {

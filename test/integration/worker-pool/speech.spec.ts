@@ -97,7 +97,10 @@ describe('synthesis through the pool', () => {
   });
 
   it('a cancel frees a worker that waits for a listener who takes nothing', async () => {
-    const { id, call } = speak(script.chunks(300), new PassThrough({ highWaterMark: 1 }));
+    const { id, call } = speak(
+      script.chunks(300),
+      new PassThrough({ highWaterMark: 1 }),
+    );
     await pool.cancel(workerId, aKey(id), 'client');
     await call.finished;
     await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });

@@ -114,7 +114,9 @@ describe('supervised workers', () => {
       pool,
       worker => worker.id === 'm-0' && worker.restarts === 1 && isReady(worker),
     );
-    await expect(pool.cancel(second.id, aKey(innocent.id), 'client')).resolves.toBe(true);
+    await expect(pool.cancel(second.id, aKey(innocent.id), 'client')).resolves.toBe(
+      true,
+    );
     await expect(call.reply).rejects.toMatchObject({ code: 'request_cancelled' });
     expect(pool.workers()[1]).toMatchObject({ pid: second.pid, restarts: 0 });
   });
@@ -146,7 +148,10 @@ describe('supervised workers', () => {
     process.kill(pid, 'SIGKILL');
     // The pipe may deliver its last words after the exit.
     const last = 'native library says 19999';
-    const view = await workerThat(pool, worker => worker.lastExit?.lines.at(-1) === last);
+    const view = await workerThat(
+      pool,
+      worker => worker.lastExit?.lines.at(-1) === last,
+    );
     expect(view.lastExit?.lines).toHaveLength(50);
   });
 

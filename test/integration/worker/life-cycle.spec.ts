@@ -131,7 +131,9 @@ describe('the life of a real worker', () => {
   });
 
   it('says why it cannot start, and ends with code 1', async () => {
-    worker = new WorkerProcess({ model: { ...sttModel, options: { maxBatch: 'many' } } });
+    worker = new WorkerProcess({
+      model: { ...sttModel, options: { maxBatch: 'many' } },
+    });
     const { message } = await worker.told('failed');
     expect(message).toContain('maxBatch');
     expect(await worker.exited).toBe(1);

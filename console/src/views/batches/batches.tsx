@@ -35,7 +35,9 @@ export default function Batches() {
     >
       <Card>
         <Loaded from={list} rows={5} none={none}>
-          {({ data }) => <Table label="Batches" of={data as Batch[]} columns={COLUMNS} />}
+          {({ data }) => (
+            <Table label="Batches" of={data as Batch[]} columns={COLUMNS} />
+          )}
         </Loaded>
       </Card>
       <SubmitDialog open={submitting.value} onClose={() => (submitting.value = false)} />

@@ -33,7 +33,10 @@ export default function Now() {
             }
           />
           <Card title="Flow" aside={<Legend />}>
-            <Flow depths={depths.data?.models ?? []} waiting={waiting.data?.data ?? []} />
+            <Flow
+              depths={depths.data?.models ?? []}
+              waiting={waiting.data?.data ?? []}
+            />
           </Card>
         </>
       ) : (

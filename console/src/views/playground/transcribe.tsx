@@ -28,7 +28,11 @@ export function Transcribe(props: PanelProps) {
       form.set('response_format', format.value);
       if (file.value) form.set('file', file.value, file.value.name);
       const headers = { 'x-priority': priority.value };
-      return request('/v1/audio/transcriptions', { method: 'POST', body: form, headers });
+      return request('/v1/audio/transcriptions', {
+        method: 'POST',
+        body: form,
+        headers,
+      });
     },
     async answer => readable(await answer.text(), format.value),
   );

@@ -56,7 +56,9 @@ function Actions({ of: request, reload }: { of: Found; reload: () => void }) {
   if (request.state !== 'queued' && request.state !== 'running') return null;
   const other = request.priority === 'realtime' ? 'batch' : 'realtime';
   const change = async () => {
-    if (await attempt(() => setPriority(request, other), `Its priority is ${other} now.`))
+    if (
+      await attempt(() => setPriority(request, other), `Its priority is ${other} now.`)
+    )
       reload();
   };
   const cancel = async () => {
@@ -154,7 +156,9 @@ function RequestFacts({ of: request, live }: DetailProps) {
         ['Ended', request.completed_at && <Time at={request.completed_at} />],
         [
           'Trace',
-          trace && <a {...{ ...NEW_TAB, href: trace }}>search for its id in a new tab</a>,
+          trace && (
+            <a {...{ ...NEW_TAB, href: trace }}>search for its id in a new tab</a>
+          ),
         ],
         [
           'Response',

@@ -202,7 +202,10 @@ const tenantOf = ({ tenant }: Row) => ({ tenant });
 export const cancelOne = (row: Row): Promise<unknown> =>
   post('/admin/v1/requests/{id}/cancel', { id: row.request_id, query: tenantOf(row) });
 
-export const setPriority = (row: Row, priority: 'realtime' | 'batch'): Promise<unknown> =>
+export const setPriority = (
+  row: Row,
+  priority: 'realtime' | 'batch',
+): Promise<unknown> =>
   post('/admin/v1/requests/{id}/priority', {
     id: row.request_id,
     query: tenantOf(row),

@@ -140,7 +140,13 @@ const SCOPES = [
 const isChosen = (scope: string): boolean =>
   scope === 'inference' || (scope === 'admin' && !session.value?.keys_required);
 
-function CreateForm({ done, close }: { done: (key: Issued) => void; close: () => void }) {
+function CreateForm({
+  done,
+  close,
+}: {
+  done: (key: Issued) => void;
+  close: () => void;
+}) {
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);

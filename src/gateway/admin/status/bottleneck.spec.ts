@@ -77,10 +77,12 @@ describe('bottleneckOf', () => {
   });
 
   it('says that an operator drained all workers', () => {
-    expect(of({ waiting: 2, workers: workers({ ready: 0, drained: 3 }) })).toMatchObject({
-      kind: 'no_worker',
-      text: 'whisper: all of its workers are drained; 2 requests wait. Resume one of them.',
-    });
+    expect(of({ waiting: 2, workers: workers({ ready: 0, drained: 3 }) })).toMatchObject(
+      {
+        kind: 'no_worker',
+        text: 'whisper: all of its workers are drained; 2 requests wait. Resume one of them.',
+      },
+    );
   });
 
   it('says that requests wait for workers that start', () => {
@@ -183,7 +185,9 @@ describe('bottleneckOf', () => {
         'whisper: all 6 slots are taken and 3 requests wait, but the queue does not grow. ' +
         'A further worker would shorten the wait.',
     });
-    expect(of({ waiting: 3, slots: { total: 6, free: 1 }, rates: even })).toBeUndefined();
+    expect(
+      of({ waiting: 3, slots: { total: 6, free: 1 }, rates: even }),
+    ).toBeUndefined();
   });
 
   it('names the model whose oldest request waits longest, and the worse trouble first', () => {

@@ -157,4 +157,7 @@ function diskStatus(free: number | undefined): GatewayLoad['dependencies'][numbe
 
 /** Undefined: it failed, or did not answer in time. */
 const inTime = <T>(work: Promise<T>): Promise<T | undefined> =>
-  Promise.race([work.catch(() => undefined), sleep(LIMIT_MS, undefined, { ref: false })]);
+  Promise.race([
+    work.catch(() => undefined),
+    sleep(LIMIT_MS, undefined, { ref: false }),
+  ]);

@@ -18,7 +18,11 @@ import {
   type ModelPoint,
 } from '../../../core/status/request-history.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
-import { MAX_MINUTES, RequestHistoryService, STEP_S } from './request-history.service.js';
+import {
+  MAX_MINUTES,
+  RequestHistoryService,
+  STEP_S,
+} from './request-history.service.js';
 
 @Strict()
 class HistoryQueryDto {

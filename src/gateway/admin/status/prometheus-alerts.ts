@@ -73,7 +73,8 @@ export class PrometheusAlerts {
  * Firing ones first, then by name. @throws Error if it is no answer of `/api/v1/alerts`
  */
 function alertsIn(answer: unknown) {
-  const data = isObject(answer) && isObject(answer.data) ? answer.data.alerts : undefined;
+  const data =
+    isObject(answer) && isObject(answer.data) ? answer.data.alerts : undefined;
   if (!Array.isArray(data))
     throw new Error(
       '`console.prometheus_url` answered with something other than alerts.',

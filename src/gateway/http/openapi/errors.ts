@@ -52,7 +52,8 @@ export function withSharedErrors(document: OpenAPIObject): OpenAPIObject {
 
 function sharedCodes(method: string, path: string): readonly ErrorCode[] {
   const isPublic =
-    accessOf(path.replaceAll(/\{(\w+)\}/g, ':$1'), { publicMetrics: false }) === 'public';
+    accessOf(path.replaceAll(/\{(\w+)\}/g, ':$1'), { publicMetrics: false }) ===
+    'public';
   return [
     ...ANY_ROUTE,
     ...(isPublic ? [] : GUARDED),

@@ -156,14 +156,19 @@ export const nullableField = <E extends Entry>(entry: E): ViewField<Held<E> | nu
   options: { ...described(entry).options, nullable: true },
 });
 
-export const optionalField = <E extends Entry>(entry: E): OptionalViewField<Held<E>> => ({
+export const optionalField = <E extends Entry>(
+  entry: E,
+): OptionalViewField<Held<E>> => ({
   options: { ...described(entry).options, required: false } as ApiPropertyOptions,
   absent: true,
 });
 
 /** The answer of a list: `{"object": "list", "data": […]}`. */
-export const listView = <E extends Type>(name: string, entry: E, described?: Described) =>
-  view(name, { object: constantField('list'), data: listField(entry, described) });
+export const listView = <E extends Type>(
+  name: string,
+  entry: E,
+  described?: Described,
+) => view(name, { object: constantField('list'), data: listField(entry, described) });
 
 /** The same of a part of a list, with whether there is more. */
 export const partialListView = <E extends Type>(

@@ -27,9 +27,9 @@ describe('jobPace', () => {
   });
 
   it('promises no end before the first line', () => {
-    expect(paceOf(job({ counts: { total: 100, completed: 0, failed: 0 } }), NOW)).toEqual(
-      { rate_per_s: 0, eta_s: null },
-    );
+    expect(
+      paceOf(job({ counts: { total: 100, completed: 0, failed: 0 } }), NOW),
+    ).toEqual({ rate_per_s: 0, eta_s: null });
   });
 
   it.each([

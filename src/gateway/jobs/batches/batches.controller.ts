@@ -209,7 +209,9 @@ export class BatchesController {
       ...contextOf(principal, headers),
       idempotencyKey: idempotencyKeyOf(headers),
     };
-    return batchView(await this.batches.create(principal.tenant, orderOf(body), context));
+    return batchView(
+      await this.batches.create(principal.tenant, orderOf(body), context),
+    );
   }
 
   @Get()
@@ -248,7 +250,11 @@ export class BatchesController {
     @Headers() headers: IncomingHttpHeaders,
   ) {
     return batchView(
-      await this.batches.retryFailed(principal.tenant, id, contextOf(principal, headers)),
+      await this.batches.retryFailed(
+        principal.tenant,
+        id,
+        contextOf(principal, headers),
+      ),
     );
   }
 
@@ -276,7 +282,8 @@ const LONGEST_KEY = 255;
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
-  if (typeof key === 'string' && key.length >= 1 && key.length <= LONGEST_KEY) return key;
+  if (typeof key === 'string' && key.length >= 1 && key.length <= LONGEST_KEY)
+    return key;
   throw invalidField(
     'Idempotency-Key',
     `\`Idempotency-Key\` must have 1 to ${LONGEST_KEY} characters.`,

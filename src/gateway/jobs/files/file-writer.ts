@@ -75,9 +75,13 @@ export class MeasuredBytes {
         { param: 'file' },
       );
     if (this.lines <= maxLines) return;
-    throw new DomainError('too_many_lines', `The file has more than ${maxLines} lines.`, {
-      param: 'file',
-    });
+    throw new DomainError(
+      'too_many_lines',
+      `The file has more than ${maxLines} lines.`,
+      {
+        param: 'file',
+      },
+    );
   }
 
   /** In hex; complete after the last byte. */

@@ -116,7 +116,8 @@ function describe(
   range: ByteRange | undefined,
 ): void {
   const { from, to } = range ?? { from: 0, to: bytes - 1 };
-  if (range) void reply.code(206).header('content-range', `bytes ${from}-${to}/${bytes}`);
+  if (range)
+    void reply.code(206).header('content-range', `bytes ${from}-${to}/${bytes}`);
   void reply.headers({
     'content-type': 'application/octet-stream',
     'content-length': to - from + 1,

@@ -154,7 +154,9 @@ export class UploadsService {
   ): Promise<WrittenBytes> {
     const sum = parts.reduce((bytes, part) => bytes + part.bytes, 0);
     if (sum !== upload.bytes)
-      throw incomplete(`the parts have ${sum} bytes, and ${upload.bytes} were announced`);
+      throw incomplete(
+        `the parts have ${sum} bytes, and ${upload.bytes} were announced`,
+      );
     const digest = createHash('md5');
     const source = hashed(this.#bytesOf(parts), digest);
     const written = await this.writer.write(

@@ -236,5 +236,7 @@ export class SessionJournal {
 /** Pieces follow without a gap. */
 function joined(audio: readonly JournalAudio[]): JournalAudio | undefined {
   const [first] = audio;
-  return first && { start: first.start, pcm: Buffer.concat(audio.map(({ pcm }) => pcm)) };
+  return (
+    first && { start: first.start, pcm: Buffer.concat(audio.map(({ pcm }) => pcm)) }
+  );
 }

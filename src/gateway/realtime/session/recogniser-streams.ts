@@ -164,7 +164,8 @@ export class RecogniserStreams {
         return undefined;
       } catch (error) {
         const failure = error as DomainError;
-        if (performance.now() + pauseMs > endMs || !worthWaiting(failure)) return failure;
+        if (performance.now() + pauseMs > endMs || !worthWaiting(failure))
+          return failure;
       }
       await pause(pauseMs, signal);
     }

@@ -312,7 +312,10 @@ const tooSlow = (): DomainError =>
   });
 
 /** Bytes of one second as sent by the client. */
-const sentBytesPerSecond = ({ encoding, sampleRate }: SessionConfig['format']): number =>
+const sentBytesPerSecond = ({
+  encoding,
+  sampleRate,
+}: SessionConfig['format']): number =>
   encoding === 'pcm16' ? 2 * sampleRate : sampleRate;
 /**
  * The event with the session's utterance number and times.

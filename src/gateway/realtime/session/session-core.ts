@@ -342,5 +342,7 @@ export class SessionCore {
 
 /** The container format of a first binary frame; undefined: it looks like raw audio. */
 function containerOf(frame: Buffer): string | undefined {
-  return CONTAINERS.find(([magic]) => frame.subarray(0, magic.length).equals(magic))?.[1];
+  return CONTAINERS.find(([magic]) =>
+    frame.subarray(0, magic.length).equals(magic),
+  )?.[1];
 }

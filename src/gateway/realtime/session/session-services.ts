@@ -171,7 +171,9 @@ export class SessionServices {
       ...{ model, bytes: wav.length, audioDurationS: durationS },
       payload: { ...PLAIN_TRANSCRIPTION, ...fields, ...file },
     });
-    const transcript = request.answer('transcript').then(({ reply }) => reply.transcript);
+    const transcript = request
+      .answer('transcript')
+      .then(({ reply }) => reply.transcript);
     return { transcript, cancel: () => request.cancel('client') };
   }
 }

@@ -60,11 +60,9 @@ describe('deltas of revised guesses', () => {
 
   it('repeats nothing when a new worker guesses from the beginning', () => {
     const again = ['one', 'one two', 'one two three', ...thrice('one two three four')];
-    expect(deltas([...thrice('one two three'), ...again], 'one two three four')).toEqual([
-      'one two',
-      ' three',
-      ' four',
-    ]);
+    expect(deltas([...thrice('one two three'), ...again], 'one two three four')).toEqual(
+      ['one two', ' three', ' four'],
+    );
   });
 
   it('counts characters as words in scripts without spaces', () => {

@@ -305,4 +305,5 @@ export class TranscriptItems {
 
 export const newItemId = (): string => `item_${randomBytes(12).toString('hex')}`;
 
-const milliseconds = (seconds: number): number => Math.max(0, Math.round(seconds * 1000));
+const milliseconds = (seconds: number): number =>
+  Math.max(0, Math.round(seconds * 1000));

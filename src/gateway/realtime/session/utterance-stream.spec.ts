@@ -43,7 +43,10 @@ function recogniser() {
   return { calls, recognise };
 }
 
-async function send(stream: UtteranceStream, ...audio: readonly Buffer[]): Promise<void> {
+async function send(
+  stream: UtteranceStream,
+  ...audio: readonly Buffer[]
+): Promise<void> {
   const all = Buffer.concat(audio);
   // As a client does: frames that fit no boundary of ours.
   for (let at = 0; at < all.length; at += 1001 * 2)
@@ -213,7 +216,11 @@ describe('UtteranceStream', () => {
 });
 
 describe('VoiceLevel', () => {
-  const judge = (level: (frame: Buffer) => number, amplitude: number, frames: number) => {
+  const judge = (
+    level: (frame: Buffer) => number,
+    amplitude: number,
+    frames: number,
+  ) => {
     let last = 0;
     for (let index = 0; index < frames; index++) last = level(pcm(32, amplitude));
     return last;

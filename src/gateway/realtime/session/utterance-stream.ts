@@ -114,7 +114,8 @@ export class UtteranceStream implements StreamHandle {
     },
   ) {
     const { voiceActivity, sampleRate } = options;
-    this.#frameBytes = BYTES * Math.round((FRAME_SAMPLES * sampleRate) / RECOGNISER_RATE);
+    this.#frameBytes =
+      BYTES * Math.round((FRAME_SAMPLES * sampleRate) / RECOGNISER_RATE);
     if (voiceActivity) this.#tracker = new VoiceActivityTracker(voiceActivity);
     else this.#openFrom = 0;
   }
@@ -215,7 +216,8 @@ export class UtteranceStream implements StreamHandle {
 
   #commit(): void {
     if (!this.#tracker) return this.#finish(this.#received);
-    for (const event of this.#tracker.finish(this.#tracker.position)) this.#spoken(event);
+    for (const event of this.#tracker.finish(this.#tracker.position))
+      this.#spoken(event);
   }
 
   /** The utterance ends at byte `to`. */

@@ -97,7 +97,10 @@ export class OpenAiHttpEmbedder extends UpstreamEngine implements TextEmbedder {
     const { model, modelId } = this.options;
     const isRerank = form === 'rerank';
     // All scores are wanted: the gateway chooses the best of them and adds the documents.
-    const fields = { model, ...(isRerank && { top_n: inputs, return_documents: false }) };
+    const fields = {
+      model,
+      ...(isRerank && { top_n: inputs, return_documents: false }),
+    };
     const request = {
       path: isRerank ? '/rerank' : '/embeddings',
       accept: 'application/json',

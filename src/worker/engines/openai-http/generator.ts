@@ -83,7 +83,8 @@ class UpstreamGeneration {
   /** An event of `/v1/messages`, or a message as a whole. */
   #takeMessage(answer: Fields, json: string): void {
     const { type, delta, message = answer } = answer;
-    if (typeof type !== 'string' || type === 'error') throw failureIn(json, this.modelId);
+    if (typeof type !== 'string' || type === 'error')
+      throw failureIn(json, this.modelId);
     const { stop_reason: reason } = (delta ?? message) as Fields;
     if (typeof reason === 'string') this.#reasons.set(0, reason);
     const usage = (message as Fields).usage ?? answer.usage;

@@ -106,7 +106,10 @@ describe('openai-http options', () => {
       { ...BASE, headers: { 'x-n': 1 } },
       'options.headers is "x-n"; allowed: a header whose value is a text',
     ],
-    [{ ...BASE, sampleRate: 24_000 }, 'options.sampleRate is unknown; known options are'],
+    [
+      { ...BASE, sampleRate: 24_000 },
+      'options.sampleRate is unknown; known options are',
+    ],
   ])('%j: %s', (options, message) => {
     expect(() => readOpenAiHttpOptions(spec(options))).toThrow(message);
   });

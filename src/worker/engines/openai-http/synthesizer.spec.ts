@@ -2,7 +2,9 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { otherContentIn, speechIn } from './synthesizer.js';
 
-const PCM = Buffer.from(Int16Array.from({ length: 50 }, (_, i) => i * 500 - 9000).buffer);
+const PCM = Buffer.from(
+  Int16Array.from({ length: 50 }, (_, i) => i * 500 - 9000).buffer,
+);
 
 /** The samples of a body that comes in these pieces. */
 async function samplesOf(pieces: readonly Uint8Array[]): Promise<number[]> {

@@ -81,7 +81,9 @@ const wordOf = (word: Fields): TranscriptWord => ({
 /** Servers that send no bytes mean those of the token's text. */
 function tokenOf({ token, logprob, bytes }: Fields): TokenLogprob {
   const text = typeof token === 'string' ? token : '';
-  const own = Array.isArray(bytes) ? Buffer.from(bytes.map(numberOf)) : Buffer.from(text);
+  const own = Array.isArray(bytes)
+    ? Buffer.from(bytes.map(numberOf))
+    : Buffer.from(text);
   return { token: text, logprob: Math.min(0, numberOf(logprob)), bytes: own };
 }
 
@@ -92,6 +94,7 @@ const trimmed = (value: unknown): string =>
 
 /** Some servers send seconds as text: OpenAI's own `duration` was one for years. */
 function numberOf(value: unknown): number {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  const number =
+    typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : 0;
 }

@@ -20,7 +20,10 @@ import {
   retryAfterMs,
   type RetryTiming,
 } from '../../../platform/http/retry-after.js';
-import { contextAfter, traceparentOf } from '../../../platform/tracing/tracing.module.js';
+import {
+  contextAfter,
+  traceparentOf,
+} from '../../../platform/tracing/tracing.module.js';
 import { type OpenAiHttpOptions } from './options.js';
 import {
   bodyOf,

@@ -92,9 +92,9 @@ describe('withRetries', () => {
     await expect(
       work([broken(), broken()]).run({ retries: 1, maxRetryWaitMs: 0 }),
     ).rejects.toThrow('Broken. (2 attempts)');
-    await expect(work([broken()]).run({ retries: 0, maxRetryWaitMs: 0 })).rejects.toThrow(
-      /^Broken\.$/,
-    );
+    await expect(
+      work([broken()]).run({ retries: 0, maxRetryWaitMs: 0 }),
+    ).rejects.toThrow(/^Broken\.$/);
   });
 
   it('passes on what is final or foreign after one attempt', async () => {

@@ -4,7 +4,10 @@ import { type IncomingHttpHeaders } from 'node:http';
 import { DomainError, type ErrorCode } from '../../../core/errors/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { type OpenAiHttpOptions } from './options.js';
-import { ERROR_REGISTRY, isErrorCode } from '../../../contracts/errors/error-registry.js';
+import {
+  ERROR_REGISTRY,
+  isErrorCode,
+} from '../../../contracts/errors/error-registry.js';
 
 /** What an upstream says about its failure, brought to one shape. */
 interface UpstreamProblem {
@@ -160,7 +163,8 @@ function mayRetry({ status, headers, problem }: AnswerStatus): boolean {
 }
 
 /** OpenAI sends 429 for an account without money, too; waiting does not help. */
-const isExhausted = ({ code }: UpstreamProblem): boolean => code === 'insufficient_quota';
+const isExhausted = ({ code }: UpstreamProblem): boolean =>
+  code === 'insufficient_quota';
 
 function explanation({ status, headers, problem }: AnswerStatus): string {
   if (status >= 300 && status < 400)

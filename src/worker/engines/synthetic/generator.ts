@@ -121,7 +121,12 @@ class SyntheticAnswer {
       cachedTokens: 0,
     };
     const id = `${form === 'chat' ? 'chatcmpl' : 'cmpl'}-${callersId(requestId)}`;
-    this.#head = { form, id, created: Math.floor(Date.now() / 1000), model: 'synthetic' };
+    this.#head = {
+      form,
+      id,
+      created: Math.floor(Date.now() / 1000),
+      model: 'synthetic',
+    };
   }
 
   *chunksOf(at: number): Generator<GenerationEvent> {
@@ -182,7 +187,11 @@ function promptWords({ messages, prompt }: AskedBody): readonly string[] {
  * Token number `at` of choice `index`: the prompt's words again and again, each choice
  * beginning one word later.
  */
-export function answerToken(words: readonly string[], index: number, at: number): string {
+export function answerToken(
+  words: readonly string[],
+  index: number,
+  at: number,
+): string {
   const word = words.length === 0 ? 'synthetic' : words[(index + at) % words.length];
   return at === 0 ? `${word}` : ` ${word}`;
 }

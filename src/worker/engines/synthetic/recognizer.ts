@@ -177,7 +177,14 @@ const TURN_WORDS = 2;
 
 /** Depends on all that a real model's answer would depend on. */
 function transcriptOf(item: TranscribeItem): RecognizedTranscript {
-  const { task, language, prompt, temperature, hotWords = [], knownSpeakers = [] } = item;
+  const {
+    task,
+    language,
+    prompt,
+    temperature,
+    hotWords = [],
+    knownSpeakers = [],
+  } = item;
   const { durationS } = item.audio;
   const voices = knownSpeakers.map(
     ({ name, samples }) => `${name} ${samples.length} samples`,

@@ -54,7 +54,8 @@ async function serveHttp(): Promise<void> {
       .end(JSON.stringify({ text }));
   };
   const server = createServer(
-    (request, response) => void answer(request, response).catch(() => response.destroy()),
+    (request, response) =>
+      void answer(request, response).catch(() => response.destroy()),
   );
   server.listen(Number(process.env.PEER_PORT), '127.0.0.1');
   process.once(

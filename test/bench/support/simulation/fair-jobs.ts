@@ -62,7 +62,8 @@ export class FairJobs {
 
   #next(): JobLane | undefined {
     if (this.order === 'in order') return this.lanes.find(lane => this.#canGo(lane));
-    const byKey = (key: string): JobLane => this.lanes.find(lane => keyOf(lane) === key)!;
+    const byKey = (key: string): JobLane =>
+      this.lanes.find(lane => keyOf(lane) === key)!;
     const key = this.#share.next(candidate => this.#canGo(byKey(candidate)));
     return key === undefined ? undefined : byKey(key);
   }

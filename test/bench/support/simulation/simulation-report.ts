@@ -71,7 +71,10 @@ export function describeReport(name: string, report: SimulationReport): string {
   const rows = (['waitMs', 'answerMs'] as const).flatMap(what =>
     (['realtime', 'batch'] as const).map(priority => {
       const { p50, p95, p99, max } = report[what][priority];
-      return [`${priority} ${what.slice(0, -2)}`, ...[p50, p95, p99, max].map(inSeconds)];
+      return [
+        `${priority} ${what.slice(0, -2)}`,
+        ...[p50, p95, p99, max].map(inSeconds),
+      ];
     }),
   );
   const table = [COLUMNS, ...rows].map(
