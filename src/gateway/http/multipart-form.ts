@@ -115,8 +115,7 @@ export async function* formParts(
       if (step.done) return;
       const part = step.value;
       // Undefined where the part has none, whatever the parser's types say.
-      const name = (part.fieldname as string | undefined) ?? '';
-      if (name === '' || name.length > LONGEST_NAME) throw wrongName(name);
+      demandName((part.fieldname as string | undefined) ?? '');
       const field = await fieldOf(part as FieldPart | MultipartFile, mostBytes);
       if (!field) ({ file } = part as MultipartFile);
       yield field ?? (part as MultipartFile);
@@ -153,10 +152,12 @@ async function fieldOf(
   };
 }
 
-function wrongName(name: string): DomainError {
-  if (name === '') return malformed('A part of the form has no name.');
+/** @throws DomainError `invalid_multipart` */
+function demandName(name: string): void {
+  if (name === '') throw malformed('A part of the form has no name.');
+  if (name.length <= LONGEST_NAME) return;
   const rule = `names of parts must have at most ${LONGEST_NAME} characters`;
-  return malformed(
+  throw malformed(
     `The form is not accepted: ${rule}; got ${name.length}, beginning with "${name.slice(0, 32)}".`,
   );
 }
