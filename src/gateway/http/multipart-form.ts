@@ -114,8 +114,7 @@ export async function* formParts(
       const step = await Promise.race([parts.next(), exceeded]);
       if (step.done) return;
       const part = step.value;
-      // Undefined where the part has none, whatever the parser's types say.
-      demandName((part.fieldname as string | undefined) ?? '');
+      demandName(part.fieldname);
       const field = await fieldOf(part as FieldPart | MultipartFile, mostBytes);
       if (!field) ({ file } = part as MultipartFile);
       yield field ?? (part as MultipartFile);
@@ -152,8 +151,11 @@ async function fieldOf(
   };
 }
 
-/** @throws DomainError `invalid_multipart` */
-function demandName(name: string): void {
+/**
+ * @param name undefined where the part has none, whatever the parser's types say
+ * @throws DomainError `invalid_multipart`
+ */
+function demandName(name = ''): void {
   if (name === '') throw malformed('A part of the form has no name.');
   if (name.length <= LONGEST_NAME) return;
   const rule = `names of parts must have at most ${LONGEST_NAME} characters`;
