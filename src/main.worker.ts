@@ -35,7 +35,7 @@ async function bootstrap(): Promise<void> {
   const replaced = bridged ? BRIDGE_PROVIDERS[spec.model.kind] : [];
   const server = new WorkerGrpcServer(spec);
   const app = await NestFactory.createMicroservice<MicroserviceOptions>(
-    WorkerModule.forEngine({ spec, engine, log, replaced }),
+    await WorkerModule.forEngine({ spec, engine, log, replaced }),
     { strategy: server, logger: nestLog(log) },
   );
   let stopping = false;

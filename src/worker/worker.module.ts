@@ -1,9 +1,7 @@
 import { type DynamicModule, Module, type Provider } from '@nestjs/common';
 import { type Logger } from 'pino';
-import { BlobStore } from '../core/jobs/job.ports.js';
 import { ClockModule } from '../platform/clock/clock.module.js';
 import { WorkerSpec } from '../platform/config/worker-spec.js';
-import { blobStoreFrom } from '../platform/storage/blob.module.js';
 import { AudioDownload } from './audio/audio-download.js';
 import { ENGINE, type WorkerEngine } from './engines/worker-engine.js';
 import { BatchJournal } from './execution/batch-journal.js';
@@ -24,22 +22,6 @@ import { UploadService } from './grpc/upload.service.js';
 import { WorkerDrain } from './lifecycle/worker-drain.js';
 import { WORKER_LOG } from './lifecycle/worker-log.js';
 import { PullReadiness, WorkerState } from './lifecycle/worker-state.js';
-import { Announcer } from './pull/announcer.js';
-import { Callbacks } from './pull/callbacks.js';
-import { CrashMarkers } from './pull/crash-markers.js';
-import { HeldJobs } from './pull/held-jobs.js';
-import { JobRunner } from './pull/job-runner.js';
-import { JobWork } from './pull/job-work.js';
-import { LockKeeper } from './pull/lock-keeper.js';
-import { PullConnections } from './pull/pull-connections.js';
-import { PullFeed } from './pull/pull-feed.js';
-import { PullLoop } from './pull/pull-loop.js';
-import { PullWorker } from './pull/pull-worker.js';
-import { RecognitionWork } from './pull/recognition-work.js';
-import { RequestQueue } from './pull/request-queue.js';
-import { ResultDelivery } from './pull/result-delivery.js';
-import { EmbeddingWork, SpeechWork } from './pull/speech-work.js';
-import { StopListener } from './pull/stop-listener.js';
 
 const EVERY_WORKER: Provider[] = [
   WorkerState,
@@ -47,8 +29,8 @@ const EVERY_WORKER: Provider[] = [
   WorkerDrain,
   {
     provide: BatchJournal,
-    inject: [WORKER_LOG, { token: CrashMarkers, optional: true }],
-    useFactory: (log: Logger, markers?: CrashMarkers) => new BatchJournal(log, markers),
+    inject: [WORKER_LOG],
+    useFactory: (log: Logger) => new BatchJournal(log),
   },
   InFlightCalls,
   HealthReporter,
@@ -58,7 +40,7 @@ const EVERY_WORKER: Provider[] = [
 @Module({})
 export class WorkerModule {
   /** @param parts `replaced`: in place of providers of the same name */
-  static forEngine({
+  static async forEngine({
     spec,
     engine,
     log,
@@ -68,8 +50,12 @@ export class WorkerModule {
     readonly engine: Pick<WorkerEngine, 'kind'>;
     readonly log: Logger;
     readonly replaced?: readonly Provider[];
-  }): DynamicModule {
+  }): Promise<DynamicModule> {
     const kind = KINDS[engine.kind];
+    // BullMQ takes 10 MiB of a worker, which one that only takes calls does without.
+    const pull = spec.sharedQueue
+      ? (await import('./pull/pull-providers.js')).pullProviders(spec, engine.kind)
+      : [];
     return {
       module: WorkerModule,
       imports: [ClockModule],
@@ -80,7 +66,7 @@ export class WorkerModule {
         { provide: WORKER_LOG, useValue: log },
         ...EVERY_WORKER,
         ...kind.providers,
-        ...(spec.sharedQueue ? pullProviders(spec, kind.pull) : []),
+        ...pull,
         ...replaced,
       ],
     };
@@ -97,40 +83,14 @@ const KINDS = {
       UploadService,
       StreamService,
     ],
-    pull: [{ provide: JobWork, useClass: RecognitionWork }],
   },
   tts: {
     controllers: [TtsController],
     providers: [SynthesisService],
-    pull: [{ provide: JobWork, useClass: SpeechWork }],
   },
-  // Generations are pushed always.
-  llm: { controllers: [GenerationController], providers: [GenerationService], pull: [] },
+  llm: { controllers: [GenerationController], providers: [GenerationService] },
   embedding: {
     controllers: [EmbeddingController],
     providers: [EmbeddingService],
-    pull: [{ provide: JobWork, useClass: EmbeddingWork }],
   },
 };
-
-/** Of a worker that pulls, besides those of every worker of its kind. */
-const pullProviders = (spec: WorkerSpec, work: Provider[]): Provider[] =>
-  work.length === 0
-    ? []
-    : [
-        PullConnections,
-        RequestQueue,
-        LockKeeper,
-        CrashMarkers,
-        StopListener,
-        Announcer,
-        JobRunner,
-        ResultDelivery,
-        HeldJobs,
-        PullFeed,
-        PullLoop,
-        Callbacks,
-        PullWorker,
-        ...work,
-        { provide: BlobStore, useFactory: () => blobStoreFrom(spec.sharedQueue!) },
-      ];

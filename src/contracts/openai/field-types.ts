@@ -1,4 +1,7 @@
-import { isInt, maxLength } from 'class-validator';
+// Not the index of class-validator: with it come all its rules, and the telephone numbers
+// of the world (15 MiB of every gateway).
+import { maxLength } from 'class-validator/cjs/decorator/string/MaxLength.js';
+import { isInt } from 'class-validator/cjs/decorator/typechecker/IsInt.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { wantedLanguage } from '../formats/language-name.js';
 

@@ -1,5 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ValidateBy, ValidateNested, type ValidationArguments } from 'class-validator';
+import { type ValidationArguments } from 'class-validator';
+import { ValidateBy } from 'class-validator/cjs/decorator/common/ValidateBy.js';
+import { ValidateNested } from 'class-validator/cjs/decorator/common/ValidateNested.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import {
   choiceOf,

@@ -1,12 +1,10 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform } from '@nestjs/common';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type ClassConstructor } from 'class-transformer';
-import {
-  validateSync,
-  type ValidationError,
-  getMetadataStorage,
-  ValidationTypes,
-} from 'class-validator';
+import { type ValidationError } from 'class-validator';
+import { getMetadataStorage } from 'class-validator/cjs/metadata/MetadataStorage.js';
+import { ValidationTypes } from 'class-validator/cjs/validation/ValidationTypes.js';
+import { Validator } from 'class-validator/cjs/validation/Validator.js';
 import { shaped } from '../../contracts/openai/field.decorators.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { bodyFields } from './json-body.js';
@@ -57,9 +55,9 @@ function formOf(type: NewableFunction): DtoForm {
 }
 
 /**
- * Whether class-validator accepts the DTO. `validateSync` costs more than the rules
+ * Whether class-validator accepts the DTO. `Validator` costs more than the rules
  * themselves; it is needed only to name what is wrong.
- * @returns false also for what only `validateSync` can judge: lists of nested DTOs and
+ * @returns false also for what only `Validator` can judge: lists of nested DTOs and
  *   rules that answer later
  */
 export function isAccepted(dto: object): boolean {
@@ -170,7 +168,7 @@ export function parseStrictDto<T extends object>(
   fields: Fields,
 ): T {
   refuseUnknown(fields, formOf(type).names);
-  // Unknown fields of nested DTOs are found by `validateSync` only.
+  // Unknown fields of nested DTOs are found by `Validator` only.
   return validated(dtoOf(type, fields), STRICT);
 }
 
@@ -186,7 +184,7 @@ function dtoOf<T extends object>(type: ClassConstructor<T>, fields: Fields): T {
 
 /** @throws DomainError for the first invalid field */
 function validated<T extends object>(dto: T, strictness: Partial<typeof STRICT>): T {
-  const [first] = validateSync(dto, {
+  const [first] = new Validator().validateSync(dto, {
     stopAtFirstError: true,
     forbidUnknownValues: false,
     ...strictness,
