@@ -1,3 +1,4 @@
+import { queryObjects } from 'node:v8';
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { WorkQueue } from './work-queue.js';
@@ -17,6 +18,23 @@ describe('PriorityLine', () => {
     ] as const)
       line.add(entry(sequence, priority));
     expect(line.take(5).map(({ sequence }) => sequence)).toEqual([2, 4, 0, 1, 3]);
+  });
+
+  it('keeps nothing of what has left it', () => {
+    class Held {
+      readonly priority = BATCH;
+      constructor(readonly sequence: number) {}
+    }
+    const line = new WorkQueue<Held>();
+    for (let sequence = 0; sequence < 100; sequence += 2) {
+      line.add(new Held(sequence));
+      const cancelled = new Held(sequence + 1);
+      line.add(cancelled);
+      line.take(1);
+      line.remove(cancelled);
+    }
+    expect(line.size).toBe(0);
+    expect(queryObjects(Held, { format: 'count' })).toBeLessThan(5);
   });
 
   it('lets 64 REALTIME requests overtake BATCH and no more, however many come', () => {

@@ -46,10 +46,10 @@ export class WorkQueue<Item extends PlacedWork> {
   });
   readonly #entries = new Map<Item, Entry<Item>>();
   /**
-   * BATCH items in the order in which they were added; each counts as REALTIME once so
-   * many REALTIME items were added in all.
+   * Waiting BATCH items in the order in which they were added; each counts as REALTIME
+   * once so many REALTIME items were added in all.
    */
-  #overtaken: { readonly item: Item; readonly atUrgent: number }[] = [];
+  readonly #overtaken = new Map<Item, number>();
   #urgent = 0;
 
   get size(): number {
@@ -65,12 +65,12 @@ export class WorkQueue<Item extends PlacedWork> {
     const isRealtime = priority === RequestPriority.REALTIME;
     this.#put(item, isRealtime);
     if (agingShare !== undefined) this.#order.agingShare = agingShare;
-    else if (!isRealtime)
-      this.#overtaken.push({ item, atUrgent: this.#urgent + MOST_OVERTAKING });
+    else if (!isRealtime) this.#overtaken.set(item, this.#urgent + MOST_OVERTAKING);
     if (isRealtime) this.#urgent += 1;
-    while (this.#overtaken.length > 0 && this.#overtaken[0]!.atUrgent <= this.#urgent) {
-      const { item: oldest } = this.#overtaken.shift()!;
-      if (this.remove(oldest)) this.#put(oldest, true);
+    for (const [oldest, atUrgent] of this.#overtaken) {
+      if (atUrgent > this.#urgent) break;
+      this.remove(oldest);
+      this.#put(oldest, true);
     }
   }
 
@@ -78,7 +78,7 @@ export class WorkQueue<Item extends PlacedWork> {
   remove(item: Item): boolean {
     const entry = this.#entries.get(item);
     if (entry === undefined) return false;
-    this.#entries.delete(item);
+    this.#forget(item);
     return this.#order.laneOf(entry).remove(entry);
   }
 
@@ -89,12 +89,17 @@ export class WorkQueue<Item extends PlacedWork> {
       const entry = this.#order.first(0);
       if (!entry) break;
       this.#order.take(entry, 0);
-      this.#entries.delete(entry.item);
+      this.#forget(entry.item);
       taken.push(entry.item);
     }
     this.#order.realtime.newRound();
     this.#order.batch.newRound();
     return taken;
+  }
+
+  #forget(item: Item): void {
+    this.#entries.delete(item);
+    this.#overtaken.delete(item);
   }
 
   #put(item: Item, isRealtime: boolean): void {
