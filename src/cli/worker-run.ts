@@ -1,3 +1,4 @@
+import { type Option } from 'commander';
 import { workerSpecOf, WORKER_OPTIONS } from '../platform/config/worker-arguments.js';
 import { readablePath, repeatable } from './shared/arguments.js';
 import { command } from './shared/command.js';
@@ -36,7 +37,7 @@ export const workerRunCommand = command({
     const args: string[] = [];
     for (const option of own.options) {
       const value = own.getOptionValue(option.attributeName()) as Given;
-      args.push(...(await given(option.long!, value)));
+      args.push(...(await given(option, value)));
     }
     // What is wrong is said in the words of this command, before a process is started.
     workerSpecOf(args);
@@ -48,10 +49,10 @@ export const workerRunCommand = command({
  * The option as it was given, or nothing. Names of files start where the
  * command was typed.
  */
-async function given(flag: string, value: Given): Promise<readonly string[]> {
+async function given({ long, flags }: Option, value: Given): Promise<readonly string[]> {
+  const flag = long!;
   if (value === undefined) return [];
   if (typeof value === 'boolean') return [flag];
   if (typeof value !== 'string') return value.flatMap(each => [flag, each]);
-  const isFile = new Map(WORKER_OPTIONS).get(flag.slice('--'.length))?.value === 'FILE';
-  return [flag, isFile ? await readablePath(value) : value];
+  return [flag, flags.endsWith('<FILE>') ? await readablePath(value) : value];
 }

@@ -82,9 +82,8 @@ class TargetAddress {
 
   /** Made for the first line: undici takes 5 MiB of a processor that has no batch. */
   get pool(): Undici.Pool {
-    const { Pool } = load('undici') as typeof Undici;
     // Concurrency is limited by the gates; the only timeout is `request_timeout`.
-    return (this.#pool ??= new Pool(this.#origin, {
+    return (this.#pool ??= new (load('undici') as typeof Undici).Pool(this.#origin, {
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: this.#tls,
