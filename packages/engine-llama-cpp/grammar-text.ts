@@ -52,7 +52,7 @@ export async function checkGrammar(
  */
 export function compiledGrammarText(
   grammar: Grammar,
-  compile: (text: string) => object,
+  compile: (text: string) => void,
 ): string {
   try {
     const text = grammarText(grammar);

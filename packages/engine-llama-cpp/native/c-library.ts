@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs';
 import koffi, { type KoffiFunc, type LibraryHandle } from 'koffi';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { INSTALL } from './library.js';
+import { ownName } from '@switchyard/engine-api/own-name.js';
+
+export const INSTALL = `${ownName()} engines install llama-cpp`;
 
 /** Pointers of C. */
 export type Pointer = bigint;
@@ -96,7 +97,7 @@ interface NativeBatch {
 export interface CLibrary {
   modelDefaults(): Fields;
   contextDefaults(): Fields;
-  loadModel(file: string, params: Fields): Pointer | null;
+  readonly loadModel: KoffiFunc<(file: string, params: Fields) => Pointer | null>;
   openContext(model: Pointer, params: Fields): Pointer | null;
   closeContext(context: Pointer): void;
   vocabulary(model: Pointer): Pointer;
@@ -105,11 +106,19 @@ export interface CLibrary {
   trainedContext(model: Pointer): number;
   hasEncoder(model: Pointer): boolean;
   hasDecoder(model: Pointer): boolean;
+  isRecurrent(model: Pointer): boolean;
+  isHybrid(model: Pointer): boolean;
   describe(model: Pointer, text: Buffer, size: number): number;
   /** Minus what it needs, where `most` is too little. */
   tokenize(
     ...args: [Pointer, Buffer, number, Int32Array, number, boolean, boolean]
   ): number;
+  /** 1 SentencePiece, 2 byte-level BPE, 3 WordPiece, 4 unigram, 5 RWKV */
+  vocabularyType(vocabulary: Pointer): number;
+  tokenText(vocabulary: Pointer, token: number): string | null;
+  tokenAttributes(vocabulary: Pointer, token: number): number;
+  /** It ends an answer. */
+  isEnd(vocabulary: Pointer, token: number): boolean;
   beginningOfText(vocabulary: Pointer): number;
   endOfText(vocabulary: Pointer): number;
   separator(vocabulary: Pointer): number;
@@ -142,8 +151,11 @@ export interface CLibrary {
   takeState(context: Pointer, state: Buffer, size: number, sequence: number): number;
   giveState(context: Pointer, state: Buffer, size: number, sequence: number): number;
   readonly decode: KoffiFunc<(context: Pointer, batch: NativeBatch) => number>;
-  /** Of all outputs of the last run; brings them into the order of the batch. */
-  logits(context: Pointer): Pointer | null;
+  /**
+   * Of all outputs of the last run: waits for it, and brings them into the order
+   * of the batch.
+   */
+  readonly logits: KoffiFunc<(context: Pointer) => Pointer | null>;
   /** By place in the batch. */
   logitsAt(context: Pointer, place: number): Pointer | null;
   readonly encode: (context: Pointer, batch: NativeBatch) => number;
@@ -151,6 +163,7 @@ export interface CLibrary {
 
   /** Samplers: a chain owns what is added to it, and frees what it still has with itself. */
   newChain(params: { readonly no_perf: boolean }): Pointer;
+  cloneSampler(sampler: Pointer): Pointer;
   addSampler(chain: Pointer, sampler: Pointer): void;
   /** The one at this place, which is the caller's again. */
   removeSampler(chain: Pointer, place: number): Pointer;
@@ -179,10 +192,10 @@ export interface CLibrary {
 }
 
 /**
- * llama.h itself, from the library that node-llama-cpp has loaded: its own classes hand
- * out the vector of one text per run, so texts could not share one, and give every
- * sequence a part of the memory of its own. Structures belong to one release; what it
- * says of itself is compared with what that says.
+ * llama.h itself, from the library that node-llama-cpp has loaded: its own classes draw a
+ * token per call and sequence, give every sequence a part of the memory of its own, and
+ * hand out the vector of one text per run. Structures belong to one release; what it says
+ * of itself is compared with what that says.
  */
 function openCLibrary(): CLibrary {
   const library = loadedLibrary();
@@ -210,9 +223,15 @@ const PROTOTYPES: Readonly<Record<keyof CLibrary, string>> = {
   trainedContext: 'int32_t llama_model_n_ctx_train(void *)',
   hasEncoder: 'bool llama_model_has_encoder(void *)',
   hasDecoder: 'bool llama_model_has_decoder(void *)',
+  isRecurrent: 'bool llama_model_is_recurrent(void *)',
+  isHybrid: 'bool llama_model_is_hybrid(void *)',
   describe: 'int32_t llama_model_desc(void *, void *, size_t)',
   tokenize:
     'int32_t llama_tokenize(void *, void *, int32_t, void *, int32_t, bool, bool)',
+  vocabularyType: 'int llama_vocab_type(void *)',
+  tokenText: 'str llama_vocab_get_text(void *, int32_t)',
+  tokenAttributes: 'int llama_vocab_get_attr(void *, int32_t)',
+  isEnd: 'bool llama_vocab_is_eog(void *, int32_t)',
   beginningOfText: 'int32_t llama_vocab_bos(void *)',
   endOfText: 'int32_t llama_vocab_eos(void *)',
   separator: 'int32_t llama_vocab_sep(void *)',
@@ -235,6 +254,7 @@ const PROTOTYPES: Readonly<Record<keyof CLibrary, string>> = {
   encode: 'int32_t llama_encode(void *, llama_batch)',
   vectorOf: 'void *llama_get_embeddings_seq(void *, int32_t)',
   newChain: 'void *llama_sampler_chain_init(llama_sampler_chain_params)',
+  cloneSampler: 'void *llama_sampler_clone(void *)',
   addSampler: 'void llama_sampler_chain_add(void *, void *)',
   removeSampler: 'void *llama_sampler_chain_remove(void *, int32_t)',
   chainLength: 'int32_t llama_sampler_chain_n(void *)',
@@ -315,24 +335,18 @@ export class NativeRun {
 
 const ALL_LAYERS = -1;
 
+/** The model of a file, on llama.h. */
+export type NativeModel = Awaited<ReturnType<typeof openNativeModel>>;
+
 /**
- * The model of a file, on llama.h.
  * @returns `description`: such as "llama 1B Q8_0"
  * @throws Error when the file is no model, or does not fit
  */
-export function openNativeModel(
-  {
-    modelFile,
-    gpuLayers = ALL_LAYERS,
-  }: { readonly modelFile: string; readonly gpuLayers?: number | undefined },
-  onGpu: boolean,
-) {
+export async function openNativeModel(modelFile: string, gpuLayers = ALL_LAYERS) {
   const library = openCLibrary();
-  const model = library.loadModel(modelFile, {
-    ...library.modelDefaults(),
-    n_gpu_layers: onGpu ? gpuLayers : 0,
-  });
-  if (model === null) throw new Error(`llama.cpp cannot load ${modelFile}`);
+  const params = { ...library.modelDefaults(), n_gpu_layers: gpuLayers };
+  const model = await offThread(library.loadModel, modelFile, params);
+  if (model === null) throw new Error('llama.cpp does not say why');
   const vocabulary = library.vocabulary(model);
   const text = Buffer.alloc(256);
   const length = Math.min(255, library.describe(model, text, text.length));
@@ -345,18 +359,53 @@ export function openNativeModel(
   };
 }
 
+/** On a thread of the pool. */
+export const offThread = <A extends unknown[], R>(
+  call: KoffiFunc<(...args: A) => R>,
+  ...args: A
+): Promise<R> =>
+  new Promise((resolve, reject) =>
+    call.async(...args, (error: Error | null, result) => {
+      if (error) reject(error);
+      else resolve(result);
+    }),
+  );
+
+/** How a model cuts a text into tokens. */
+export function tokenizer({ library, vocabulary }: NativeModel) {
+  let scratch = new Int32Array(4096);
+  /**
+   * @param ways `special`: with the first and last tokens that the model wants; `control`:
+   *   text that spells a control token is one
+   */
+  return (text: string, ways: { special: boolean; control: boolean }): Int32Array => {
+    const bytes = Buffer.from(text);
+    const into = (tokens: Int32Array): number =>
+      library.tokenize(
+        vocabulary,
+        bytes,
+        bytes.length,
+        tokens,
+        tokens.length,
+        ways.special,
+        ways.control,
+      );
+    let count = into(scratch);
+    if (count < 0) count = into((scratch = new Int32Array(-count)));
+    return scratch.slice(0, count);
+  };
+}
+
+const LIBRARY_FILE = /[\\/](lib)?llama\.[^\\/]*(so|dylib|dll)[^\\/]*$/;
+
 /**
- * The file that is mapped into this process: the one for its device, with its
- * backends registered.
+ * The one for the device of this process, with its backends registered. Other machines
+ * are not asked for their names.
  */
 function loadedLibrary(): LibraryHandle {
-  const paths = readFileSync('/proc/self/maps', 'utf8').split('\n');
-  const path = paths
-    .map(line => line.slice(line.indexOf('/')))
-    .find(file => /\/libllama\.[^/]*so[^/]*$/.test(file));
-  if (path === undefined)
-    throw new Error(
-      'The library of llama.cpp is not loaded; embeddings and `kvTokens` need Linux.',
-    );
+  const report = Object.assign(process.report, { excludeNetwork: true }).getReport();
+  const { sharedObjects } = report as { readonly sharedObjects: readonly string[] };
+  const path = sharedObjects.find(file => LIBRARY_FILE.test(file));
+  if (path === undefined) throw new Error('The library of llama.cpp is not loaded.');
   return koffi.load(path);
 }

@@ -3,11 +3,9 @@ import { basename } from 'node:path';
 import koffi from 'koffi';
 import { type EmbeddingInfo, type EmbeddingOperations, POOLINGS } from '../protocol.js';
 import { type LlamaEmbeddingOptions } from '../options.js';
-import { NativeRun, openNativeModel, type Pointer } from './c-library.js';
-import { openDevice } from './library.js';
+import { type NativeModel, NativeRun, type Pointer, tokenizer } from './c-library.js';
+import { openModel } from './library.js';
 import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
-
-type NativeEmbedder = ReturnType<typeof openNativeModel>;
 
 const PLACES = /(\{query\}|\{document\})/;
 /** No token has this id: the vocabulary lacks the kind. */
@@ -22,7 +20,7 @@ const FROM_FILE = -1;
  * callers wrote never becomes a control token.
  */
 function pairEncoder(
-  { library, model, vocabulary }: NativeEmbedder,
+  { library, model, vocabulary }: NativeModel,
   cut: ReturnType<typeof tokenizer>,
 ) {
   const tokenize = (text: string, control: boolean): Int32Array =>
@@ -62,33 +60,9 @@ function pairEncoder(
 const one = (token: number, wanted: boolean): readonly number[] =>
   wanted && token !== ABSENT ? [token] : [];
 
-function tokenizer({ library, vocabulary }: NativeEmbedder) {
-  let scratch = new Int32Array(4096);
-  /**
-   * @param ways `special`: with the first and last tokens that the model wants; `control`:
-   *   text that spells a control token is one
-   */
-  return (text: string, ways: { special: boolean; control: boolean }): Int32Array => {
-    const bytes = Buffer.from(text);
-    const into = (tokens: Int32Array): number =>
-      library.tokenize(
-        vocabulary,
-        bytes,
-        bytes.length,
-        tokens,
-        tokens.length,
-        ways.special,
-        ways.control,
-      );
-    let count = into(scratch);
-    if (count < 0) count = into((scratch = new Int32Array(-count)));
-    return scratch.slice(0, count);
-  };
-}
-
 /** One native run; nothing of the one before is left. Throws when it fails. */
 function embedding(
-  { library, model }: NativeEmbedder,
+  { library, model }: NativeModel,
   context: Pointer,
   {
     batchTokens,
@@ -146,7 +120,7 @@ function probability(score: number, description: string): number {
 }
 
 function openContext(
-  { library, model }: NativeEmbedder,
+  { library, model }: NativeModel,
   settings: LlamaEmbeddingOptions,
 ): Pointer {
   const { batchTokens, batchTexts, batchThreads, pooling } = settings;
@@ -181,8 +155,7 @@ async function open(settings: LlamaEmbeddingOptions): Promise<{
 }> {
   const { modelFile, batchTokens } = settings;
   const { size } = await stat(modelFile);
-  const device = await openDevice(settings.device);
-  const native = openNativeModel(settings, device !== 'cpu');
+  const { device, native } = await openModel(settings);
   const { library, model, vocabularySize, description } = native;
   const context = openContext(native, settings);
   const pooling = library.pooling(context);

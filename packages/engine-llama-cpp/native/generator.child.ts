@@ -11,32 +11,28 @@ import {
   type StepReply,
 } from '../protocol.js';
 import { type ChildSettings } from '../options.js';
-import {
-  type Decoding,
-  type NativeContext,
-  openDivided,
-  type OpenedModel,
-  openModel,
-} from './library.js';
+import { type NativeModel } from './c-library.js';
+import { KvContext } from './kv-context.js';
+import { openTextModel } from './library.js';
 import { promptEncoder } from './prompt-encoder.js';
-import { type SequenceDrawer, sequenceDrawers } from './sequence-drawer.js';
+import { checkGrammarText, SequenceDrawer } from './sequence-drawer.js';
 import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
+import { Candidates, TokenSampler } from './token-sampler.js';
 import { vocabularyOf } from './token-text.js';
-import { openUnified } from './unified-context.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
 const ITEM_WIDTH = 4;
 const NOT_DRAWN = -1;
 
-interface Item {
+/** An item of a step whose next token is drawn. */
+interface WantedDraw {
+  readonly item: number;
   readonly slot: number;
+  /** Of the token that is drawn. */
   readonly position: number;
-  readonly count: number;
-  /** Of its last token's logits in the batch; undefined: nothing is drawn. */
-  readonly place: number | undefined;
+  /** Of its logits in the run. */
+  readonly place: number;
 }
-
-const NONE = new Uint32Array(0);
 
 /**
  * Executes steps in the order they come: memory operations, one native decode for all
@@ -44,26 +40,28 @@ const NONE = new Uint32Array(0);
  * before the results of the last one are reported.
  */
 class StepRunner {
+  /** Of the sequence in each slot. */
   readonly #drawers = new Map<number, SequenceDrawer>();
-  /** Why the sequence in a slot cannot draw. */
-  readonly #unable = new Map<number, string>();
   readonly #waiting: {
     readonly frame: StepFrame;
     readonly answer: (reply: StepReply) => void;
   }[] = [];
   #isRunning = false;
   #isBroken = false;
+  /** As many as draws are made at the same time. */
+  readonly #samplers: readonly TokenSampler[];
 
-  /**
-   * @param drawsInLine the pool of this process has one thread: what is queued is done in
-   *   order
-   * @param newDrawer of one slot
-   */
   constructor(
-    private readonly context: NativeContext,
-    private readonly drawsInLine: boolean,
-    private readonly newDrawer: () => SequenceDrawer,
-  ) {}
+    private readonly native: NativeModel,
+    private readonly context: KvContext,
+    private readonly settings: ChildSettings,
+  ) {
+    const candidates = new Candidates(native.vocabularySize);
+    this.#samplers = Array.from(
+      { length: settings.drawThreads },
+      () => new TokenSampler(native, context, candidates),
+    );
+  }
 
   run(frame: StepFrame): Promise<StepReply> {
     return new Promise(answer => {
@@ -96,103 +94,77 @@ class StepRunner {
 
   async #step(frame: StepFrame): Promise<StepReply> {
     try {
-      if (frame.operations.length > 0) await this.#operate(frame.operations);
+      for (const operation of frame.operations) this.#operate(operation);
       this.#begin(frame);
-      const items = this.#batch(frame);
-      const decoded = this.context.decodeBatch();
-      // Draws are queued behind the run, so that no thread has to be woken in between; of
-      // a run that fails they draw nothing.
-      if (!this.drawsInLine) await decoded;
-      const [, reply] = await Promise.all([decoded, this.#draw(items)]);
-      return reply;
+      const wanted = this.#batch(frame);
+      await this.context.compute();
+      return await this.#draw(wanted, frame.items.length / ITEM_WIDTH);
     } catch (error) {
       return { drawn: new Int32Array(0), failure: errorMessage(error) };
     }
   }
 
-  async #operate(operations: readonly SlotOperation[]): Promise<void> {
-    const { context } = this;
-    for (const operation of operations) {
-      const { slot, keep } = operation;
-      if (operation.type === 'copy')
-        await context.copySequenceStateFromOtherSequence(slot, operation.from);
-      if (keep === 0) context.disposeSequence(slot);
-      else if (!context.removeTokenCellsFromSequence(slot, keep, -1))
-        throw new Error(`Slot ${slot} cannot be cut.`);
-    }
+  #operate(operation: SlotOperation): void {
+    const { slot, keep } = operation;
+    if (operation.type === 'copy') this.context.copy(slot, operation.from);
+    if (!this.context.cut(slot, keep)) throw new Error(`Slot ${slot} cannot be cut.`);
   }
 
   #begin({ begins }: StepFrame): void {
     for (const start of begins) {
-      let drawer = this.#drawers.get(start.slot);
-      if (drawer === undefined)
-        this.#drawers.set(start.slot, (drawer = this.newDrawer()));
-      this.#unable.delete(start.slot);
-      try {
-        drawer.begin(start);
-      } catch (error) {
-        // This sequence fails alone when its turn to draw comes; its neighbours are in
-        // the same step.
-        this.#unable.set(start.slot, errorMessage(error));
-      }
-    }
-  }
-
-  #batch({ items, tokens }: StepFrame): Item[] {
-    const { context } = this;
-    context.initBatch(tokens.length);
-    const batched: Item[] = [];
-    for (let at = 0, next = 0; at < items.length; at += ITEM_WIDTH) {
-      const [slot, position, count, draws] = items.subarray(
-        at,
-        at + ITEM_WIDTH,
-      ) as unknown as number[];
-      const own = tokens.subarray(next, (next += count!));
-      if (own[0] === AWAITED) own[0] = this.#drawers.get(slot!)?.newest ?? 0;
-      const [place] = context.addToBatch(
-        slot!,
-        position!,
-        own,
-        draws === 1 ? Uint32Array.of(count! - 1) : NONE,
+      this.#drawers.get(start.slot)?.free();
+      this.#drawers.set(
+        start.slot,
+        new SequenceDrawer(this.native, start, this.settings.contextTokens),
       );
-      batched.push({ slot: slot!, position: position!, count: count!, place });
     }
-    return batched;
   }
 
-  async #draw(items: readonly Item[]): Promise<StepReply> {
-    const drawn = new Int32Array(items.length).fill(NOT_DRAWN);
+  #batch({ items, tokens }: StepFrame): WantedDraw[] {
+    this.context.clear();
+    const wanted: WantedDraw[] = [];
+    for (let item = 0, next = 0; item * ITEM_WIDTH < items.length; item++) {
+      const [slot, position, count, draws] = items.subarray(
+        item * ITEM_WIDTH,
+      ) as unknown as [number, number, number, number];
+      const own = tokens.subarray(next, (next += count));
+      if (own[0] === AWAITED) own[0] = this.#drawers.get(slot)?.newest ?? 0;
+      const place = this.context.add(slot, position, own, draws === 1);
+      if (draws === 1) wanted.push({ item, slot, position: position + count, place });
+    }
+    return wanted;
+  }
+
+  async #draw(wanted: readonly WantedDraw[], items: number): Promise<StepReply> {
+    const drawn = new Int32Array(items).fill(NOT_DRAWN);
     const failures = new Map<number, string>();
     const probabilities = new Map<number, DrawnProbabilities>();
     const drawOne = async (
-      { slot, position, count, place }: Item,
-      index: number,
+      { item, slot, position, place }: WantedDraw,
+      sampler: TokenSampler,
     ): Promise<void> => {
-      if (place === undefined) return;
       try {
-        const drawer = this.#able(slot);
-        drawn[index] = await drawer.draw(position + count, place);
-        const known = await drawer.probabilities(drawn[index], place);
-        if (known) probabilities.set(index, known);
+        const drawer = this.#drawers.get(slot);
+        if (drawer === undefined) throw new Error('No sequence is in this slot.');
+        const token = await drawer.draw(sampler, position, place);
+        const known = drawer.probabilities(token, () => this.context.logits(place));
+        if (known) probabilities.set(item, known);
+        drawn[item] = token;
       } catch (error) {
-        drawn[index] = NOT_DRAWN;
-        failures.set(index, errorMessage(error));
+        failures.set(item, errorMessage(error));
       }
     };
-    await Promise.all(items.map(drawOne));
+    // Each sampler takes the next draw when it has made one.
+    const left = wanted.values();
+    const drawAll = async (sampler: TokenSampler): Promise<void> => {
+      for (const want of left) await drawOne(want, sampler);
+    };
+    await Promise.all(this.#samplers.map(drawAll));
     return {
       drawn,
       ...(failures.size > 0 && { failures }),
       ...(probabilities.size > 0 && { probabilities }),
     };
-  }
-
-  #able(slot: number): SequenceDrawer {
-    const drawer = this.#drawers.get(slot);
-    const why = this.#unable.get(slot);
-    if (drawer === undefined || why !== undefined)
-      throw new Error(why ?? 'No sequence is in this slot.');
-    return drawer;
   }
 }
 
@@ -203,7 +175,7 @@ const MOST_TOKENS = 32;
  * prompt, and a copy of a sequence, cost.
  */
 async function warmUp(
-  context: NativeContext,
+  context: KvContext,
   token: number,
   { rows, stepTokens, contextTokens }: ChildSettings,
 ): Promise<ChildInfo['costs']> {
@@ -215,31 +187,28 @@ async function warmUp(
     count: number,
   ): Promise<number> => {
     const beginMs = performance.now();
-    context.initBatch(count);
-    context.addToBatch(sequence, position, new Uint32Array(count).fill(token), NONE);
-    await context.decodeBatch();
+    context.clear();
+    context.add(sequence, position, new Uint32Array(count).fill(token), false);
+    await context.compute();
     return performance.now() - beginMs;
   };
   await computing(0, 0, many);
   const computeMs = (await computing(0, many, many)) / many;
   const copyMs = rows > 1 ? await copying(context, 2 * many, computing) : 0;
-  for (let slot = 0; slot < Math.min(rows, 2); slot++) context.disposeSequence(slot);
+  for (let slot = 0; slot < Math.min(rows, 2); slot++) context.cut(slot, 0);
   return { computeMs, copyMs };
 }
 
 /** The library only notes a copy; the next run makes it. */
 async function copying(
-  context: NativeContext,
+  context: KvContext,
   position: number,
   computing: (sequence: number, position: number, count: number) => Promise<number>,
 ): Promise<number> {
   const aloneMs = await computing(0, position, 1);
-  await context.copySequenceStateFromOtherSequence(1, 0);
+  context.copy(1, 0);
   return Math.max(0, (await computing(1, position + 1, 1)) - aloneMs);
 }
-
-/** Compiled grammars that are kept. */
-const GRAMMARS = 32;
 
 void serveChild(open);
 
@@ -249,66 +218,29 @@ async function open(settings: ChildSettings): Promise<{
 }> {
   const { modelFile } = settings;
   const { size } = await stat(modelFile);
-  const opened = await openModel(settings, settings.kvTokens !== undefined);
-  const { bindings, native, model, device } = opened;
-  const grammar = grammarShelf(
-    text =>
-      new bindings.AddonGrammar(text, { addonExports: bindings, rootRuleName: 'root' }),
-  );
-  const decoding = await decodingOf(opened, settings, grammar);
-  const costs = await warmUp(decoding.context, Math.max(0, native.tokenBos()), settings);
-  const { metadata } = model.fileInfo;
+  const opened = await openTextModel(settings);
+  const { device, native } = opened;
+  const { library, model, vocabulary } = native;
+  const context = new KvContext(native, settings);
+  const first = Math.max(0, library.beginningOfText(vocabulary));
+  const costs = await warmUp(context, first, settings);
   const { traits, encode } = promptEncoder(opened, settings.contextTokens);
-  const drawsInLine = settings.drawThreads === 1;
-  const newDrawer = sequenceDrawers(decoding, settings);
-  const runner = new StepRunner(decoding.context, drawsInLine, newDrawer);
+  const runner = new StepRunner(native, context, settings);
   const operations: LlamaOperations = {
     step: frame => runner.run(frame),
     encode,
-    grammar: wanted => compiledGrammarText(wanted, grammar),
-    vocabulary: () => vocabularyOf(opened, traits.toolForm),
+    grammar: wanted =>
+      compiledGrammarText(wanted, text => checkGrammarText(native, text)),
+    vocabulary: () => vocabularyOf(native, traits.toolForm),
   };
   const info: ChildInfo = {
     device,
-    model: metadata.general.name ?? basename(modelFile),
-    revision: `${basename(modelFile)} (${decoding.description}, ${size} bytes)`,
+    model: opened.name ?? basename(modelFile),
+    revision: `${basename(modelFile)} (${native.description}, ${size} bytes)`,
     ...traits,
-    cutsBack: cutsBack(opened),
+    // A recurrent state holds all that it has read: nothing can be taken out again.
+    cutsBack: !(library.isRecurrent(model) || library.isHybrid(model)),
     costs,
   };
   return { info, operations };
-}
-
-function decodingOf(
-  opened: OpenedModel,
-  settings: ChildSettings,
-  grammar: (text: string) => object,
-): Decoding | Promise<Decoding> {
-  const { kvTokens } = settings;
-  return kvTokens === undefined
-    ? openDivided(opened, settings, grammar)
-    : openUnified({ ...settings, kvTokens }, opened.device !== 'cpu');
-}
-
-/** A recurrent state holds all that it has read: nothing can be taken out again. */
-function cutsBack({ bindings, model }: OpenedModel): boolean {
-  const { architecture } = model.fileInfo.metadata.general;
-  return !(
-    bindings.getIsArchRecurrent(architecture) || bindings.getIsArchHybrid(architecture)
-  );
-}
-
-/**
- * Requests of one application share a few grammars; the oldest goes when there are many.
- */
-function grammarShelf(compile: (text: string) => object): (text: string) => object {
-  const shelf = new Map<string, object>();
-  return text => {
-    const grammar = shelf.get(text) ?? compile(text);
-    shelf.delete(text);
-    shelf.set(text, grammar);
-    const [oldest] = shelf.keys();
-    if (shelf.size > GRAMMARS && oldest !== undefined) shelf.delete(oldest);
-    return grammar;
-  };
 }

@@ -1,7 +1,8 @@
 import { type Prompt, type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 import { type ChildInfo } from '../protocol.js';
 import { withoutTools } from './toolless-template.js';
-import { type OpenedModel } from './library.js';
+import { type NativeModel, tokenizer } from './c-library.js';
+import { type OpenedTextModel } from './library.js';
 import { TOKEN } from './token-text.js';
 import { EngineError, invalidValue } from '@switchyard/engine-api/coded-error.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
@@ -87,7 +88,7 @@ const PROBE_USER = { role: 'user', content: 'x' };
 class ChatTemplate {
   /** How calls stand in an answer. */
   readonly toolForm: ToolForm;
-  readonly #renderer: { render(variables: Fields): string };
+  readonly #renderer: InstanceType<OpenedTextModel['JinjaRenderer']>;
   readonly #shape: CallShape;
   /** It writes tools into the prompt. */
   readonly #knowsTools: boolean;
@@ -96,7 +97,7 @@ class ChatTemplate {
   /** @throws Error when the template cannot be read. */
   constructor(
     template: string,
-    bindings: OpenedModel['bindings'],
+    JinjaRenderer: OpenedTextModel['JinjaRenderer'],
     private readonly texts: {
       readonly bos: string;
       readonly eos: string;
@@ -104,7 +105,7 @@ class ChatTemplate {
       readonly control: readonly string[];
     },
   ) {
-    this.#renderer = new bindings.AddonJinjaRenderer(template);
+    this.#renderer = new JinjaRenderer(template);
     this.#knowsTools = this.#tells({ messages: [PROBE_USER], tools: [PROBE_TOOL] });
     const form = toolFormOf(template);
     this.toolForm = this.#knowsTools ? form : 'hermes';
@@ -256,13 +257,15 @@ const LONGEST_TOKEN_BYTES = 256;
  * @param contextTokens tokens of one sequence
  * @returns `traits`: what is known of the model by its template
  */
-export function promptEncoder(opened: OpenedModel, contextTokens: number) {
-  // Jinja, as the file has it; undefined: the model is not for chat.
-  const template = opened.model.fileInfo.metadata.tokenizer.chat_template;
+export function promptEncoder(
+  { native, chatTemplate: template, JinjaRenderer }: OpenedTextModel,
+  contextTokens: number,
+) {
   const chat =
     template === undefined
       ? undefined
-      : new ChatTemplate(template, opened.bindings, specialTexts(opened));
+      : new ChatTemplate(template, JinjaRenderer, specialTexts(native));
+  const tokensOf = tokenCutter(native);
   const traits: Pick<ChildInfo, 'chat' | 'toolForm' | 'thinks'> = {
     chat: chat !== undefined,
     toolForm: chat?.toolForm ?? 'hermes',
@@ -277,7 +280,7 @@ export function promptEncoder(opened: OpenedModel, contextTokens: number) {
       ? [{ text: prompt.text, control: true }]
       : rendered(chat, prompt);
     demandFitting(pieces, param, contextTokens);
-    return tokensOf(opened, pieces);
+    return tokensOf(pieces);
   };
   return { traits, encode };
 }
@@ -311,29 +314,46 @@ function demandFitting(
 }
 
 /** Begins with the model's first token, once. */
-function tokensOf({ native }: OpenedModel, pieces: readonly Piece[]): Uint32Array {
-  const tokens = pieces.flatMap(({ text, control }) => [
-    ...native.tokenize(text, control),
-  ]);
-  const bos = native.tokenBos();
-  if (native.shouldPrependBosToken() && tokens[0] !== bos) tokens.unshift(bos);
-  return Uint32Array.from(tokens);
+function tokenCutter(native: NativeModel) {
+  const { library, vocabulary } = native;
+  const cut = tokenizer(native);
+  const bos = controlToken(native, library.beginningOfText(vocabulary));
+  const addsBos = library.addsBeginning(vocabulary);
+  return (pieces: readonly Piece[]): Uint32Array => {
+    const tokens = pieces.flatMap(({ text, control }) => [
+      ...cut(text, { special: false, control }),
+    ]);
+    if (addsBos && tokens[0] !== bos) tokens.unshift(bos);
+    return Uint32Array.from(tokens);
+  };
 }
+/**
+ * -1 where it is none: llama.cpp has numbers for the first and last token of models that
+ * have neither.
+ */
+const controlToken = ({ library, vocabulary }: NativeModel, token: number): number =>
+  token >= 0 && (library.tokenAttributes(vocabulary, token) & TOKEN.control) !== 0
+    ? token
+    : -1;
 
-function specialTexts({ native, vocabularySize }: OpenedModel) {
+function specialTexts(native: NativeModel) {
+  const { library, vocabulary, vocabularySize } = native;
   const text = (token: number): string =>
-    token < 0 ? '' : (native.getTokenString(token) ?? '');
+    token < 0 ? '' : (library.tokenText(vocabulary, token) ?? '');
   const control: string[] = [];
   for (let token = 0; token < vocabularySize; token++)
-    if ((native.getTokenAttributes(token) & (TOKEN.control | TOKEN.unknown)) !== 0)
+    if (
+      (library.tokenAttributes(vocabulary, token) & (TOKEN.control | TOKEN.unknown)) !==
+      0
+    )
       control.push(text(token));
   // The longest first: one may be the beginning of another.
   const spelled = control
     .filter(spelling => spelling !== '')
     .sort((a, b) => b.length - a.length);
   return {
-    bos: text(native.tokenBos()),
-    eos: text(native.tokenEos()),
+    bos: text(controlToken(native, library.beginningOfText(vocabulary))),
+    eos: text(controlToken(native, library.endOfText(vocabulary))),
     control: spelled,
   };
 }

@@ -1,156 +1,145 @@
-import { type ChildSettings } from '../options.js';
 import {
   type DrawnProbabilities,
   type StepFrame,
   type WireSampling,
 } from '../protocol.js';
-import {
-  type Decoding,
-  type DrawConfig,
-  type NativeSampler,
-  penaltiesOf,
-} from './library.js';
+import { type NativeModel, type Pointer } from './c-library.js';
+import { type TokenDraw, type TokenSampler } from './token-sampler.js';
 
-/**
- * As many samplers as draws are under way at the same time. Each has a buffer as
- * large as the vocabulary (1.5 MB for 128,000 tokens): one per sequence would not
- * stay in any cache.
- */
-function samplerPool(most: number, make: () => NativeSampler) {
-  const free: NativeSampler[] = [];
-  const waiting: ((sampler: NativeSampler) => void)[] = [];
-  let left = most;
-  const take = (): NativeSampler | Promise<NativeSampler> => {
-    const idle = free.pop();
-    if (idle) return idle;
-    if (left === 0) return new Promise(resolve => waiting.push(resolve));
-    left -= 1;
-    return make();
-  };
-  /**
-   * The sampler is the work's own until it ends; what the one before set up in
-   * it is void.
-   */
-  return async <T>(work: (sampler: NativeSampler) => Promise<T>): Promise<T> => {
-    const sampler = await take();
-    try {
-      return await work(sampler);
-    } finally {
-      const next = waiting.shift();
-      if (next) next(sampler);
-      else free.push(sampler);
-    }
-  };
+/** Null: the text cannot be read. */
+const openGrammar = ({ library, vocabulary }: NativeModel, text: string) =>
+  library.grammar(vocabulary, text, 'root');
+
+/** @throws Error when the text cannot be read */
+export function checkGrammarText(native: NativeModel, text: string): void {
+  const grammar = openGrammar(native, text);
+  if (grammar === null) throw unreadable();
+  native.library.freeSampler(grammar);
 }
 
-/** @returns makes the drawer of a slot */
-export function sequenceDrawers(
-  decoding: Decoding,
-  { drawThreads, rows }: ChildSettings,
-): () => SequenceDrawer {
-  // What stands in line with native runs is begun for all slots at once.
-  const samplers = drawThreads === 1 ? rows : drawThreads;
-  const withSampler = samplerPool(samplers, () => decoding.newSampler());
-  return () => new SequenceDrawer(decoding, withSampler);
-}
+const unreadable = (): Error => new Error('Failed to parse grammar');
 
-/** Draws the tokens of the sequence in one slot. */
+/** Draws the tokens of one sequence while it is in a slot. */
 export class SequenceDrawer {
-  #sampling: WireSampling | undefined;
-  #grammarState: ReturnType<Decoding['grammarState']> | undefined;
-  /** The answer so far, with room to grow. */
-  #answer = new Uint32Array(64);
-  #length = 0;
-
-  constructor(
-    private readonly decoding: Decoding,
-    private readonly withSampler: ReturnType<typeof samplerPool>,
-  ) {}
-
-  /**
-   * A sequence takes the slot, or comes back to it. @throws Error when its grammar
-   * cannot be read.
-   */
-  begin({ sampling, answer }: StepFrame['begins'][number]): void {
-    this.#sampling = sampling;
-    this.#length = 0;
-    this.#grammarState?.dispose();
-    this.#grammarState = undefined;
-    for (const token of answer) this.#keep(token);
-    if (sampling.grammar === undefined) return;
-    this.#grammarState = this.decoding.grammarState(sampling.grammar);
-    for (const token of answer) this.#grammarState.accept(token);
-  }
-
+  readonly #sampling: WireSampling;
+  /** All but the seed, in the order of llama.cpp; penalties know the answer so far. */
+  readonly #chain: Pointer;
+  /** How far the answer is in it. Null: it fails alone, when its turn to draw comes. */
+  readonly #grammar: Pointer | null | undefined;
   /** What was drawn last; undefined: nothing yet. */
-  get newest(): number | undefined {
-    return this.#answer[this.#length - 1];
+  newest: number | undefined;
+
+  /** @param contextTokens as far as penalties look back */
+  constructor(
+    private readonly native: NativeModel,
+    { sampling, answer }: StepFrame['begins'][number],
+    contextTokens: number,
+  ) {
+    this.#sampling = sampling;
+    this.#chain = chainOf(native, sampling, contextTokens);
+    const { grammar } = sampling;
+    this.#grammar = grammar === undefined ? undefined : openGrammar(native, grammar);
+    for (const token of answer) this.#keep(token);
   }
 
-  /**
-   * @param position of the token that is drawn; @param place of its logits in the batch
-   */
-  async draw(position: number, place: number): Promise<number> {
-    const token = await this.withSampler(sampler =>
-      sampler.draw(place, this.#config(position)),
-    );
-    if (token < 0) throw new Error('No token is possible here.');
+  /** @param position of the token that is drawn; @param place of its logits in the run */
+  async draw(sampler: TokenSampler, position: number, place: number): Promise<number> {
+    const grammar = this.#grammar;
+    if (grammar === null) throw unreadable();
+    const { temperature, seed } = this.#sampling;
+    const draw: TokenDraw = {
+      chain: this.#chain,
+      seed: temperature > 0 ? seedAt(seed, position) : undefined,
+      grammar,
+    };
+    const token = await sampler.draw(place, draw);
     this.#keep(token);
     return token;
   }
 
-  /** Of the token that was drawn from these logits; undefined: not asked for. */
-  async probabilities(
+  /**
+   * Of the token that was drawn from these logits, which are asked for where they are
+   * wanted: the model's own, before temperature and cuts.
+   */
+  probabilities(
     token: number,
-    place: number,
-  ): Promise<DrawnProbabilities | undefined> {
-    const wanted = this.#sampling?.logprobs;
+    logitsOf: () => Float32Array,
+  ): DrawnProbabilities | undefined {
+    const wanted = this.#sampling.logprobs;
     if (wanted === undefined) return undefined;
-    // Before temperature and cuts, hence not by the sampler that drew.
-    const { most, logits, weight } = await this.#look(place, [token], 0);
-    const base = logits.get(most)! + Math.log(weight);
-    const likeliest = wanted === 0 ? [] : (await this.#look(place, [], wanted)).logits;
-    const top = [...likeliest].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-    return {
-      logprob: logits.get(token)! - base,
-      tokens: top.map(([id]) => id),
-      logprobs: top.map(([, logit]) => logit - base),
-    };
+    const logits = logitsOf();
+    const best = likeliest(logits, Math.max(1, wanted));
+    const highest = logits[best[0]!]!;
+    const weight = logits.reduce((sum, logit) => sum + Math.exp(logit - highest), 0);
+    const logprobOf = (id: number): number => logits[id]! - highest - Math.log(weight);
+    const tokens = best.slice(0, wanted);
+    return { logprob: logprobOf(token), tokens, logprobs: tokens.map(logprobOf) };
   }
 
-  #look(place: number, tokens: readonly number[], top: number) {
-    return this.withSampler(sampler => sampler.look(place, tokens, top));
-  }
-
-  #config(position: number): DrawConfig {
-    const sampling = this.#sampling;
-    if (sampling === undefined) throw new Error('No sequence is in this slot.');
-    const { temperature, biasTokens, biasValues } = sampling;
-    return {
-      temperature,
-      seed: temperature > 0 ? seedAt(sampling.seed, position) : 0,
-      ...(temperature > 0 && cutsOf(sampling)),
-      penalties: penaltiesOf(sampling, this.#answer.subarray(0, this.#length)),
-      biases: biasTokens && biasValues && { tokens: biasTokens, values: biasValues },
-      grammar: this.#grammarState?.native,
-    };
+  /** Frees native memory. */
+  free(): void {
+    const { library } = this.native;
+    library.freeSampler(this.#chain);
+    if (this.#grammar) library.freeSampler(this.#grammar);
   }
 
   #keep(token: number): void {
-    if (this.#length === this.#answer.length) {
-      const larger = new Uint32Array(this.#length * 2);
-      larger.set(this.#answer);
-      this.#answer = larger;
-    }
-    this.#answer[this.#length++] = token;
+    const { library } = this.native;
+    library.acceptToken(this.#chain, token);
+    if (this.#grammar) library.acceptToken(this.#grammar, token);
+    this.newest = token;
   }
 }
 
-const cutsOf = ({ topK, topP, minP }: WireSampling) => ({
-  ...(topK > 0 && { topK }),
-  ...(topP < 1 && { topP }),
-  ...(minP > 0 && { minP }),
-});
+/** llama.cpp leaves out what changes nothing, such as a `top_k` of 0. */
+function chainOf(
+  { library, vocabularySize }: NativeModel,
+  sampling: WireSampling,
+  contextTokens: number,
+): Pointer {
+  const { temperature, topK, topP, minP } = sampling;
+  const { repeatPenalty, frequencyPenalty, presencePenalty } = sampling;
+  const { biasTokens = [], biasValues = [] } = sampling;
+  const biases = new Int32Array(2 * biasTokens.length);
+  const values = new Float32Array(biases.buffer);
+  biasTokens.forEach((token, at) => {
+    biases[2 * at] = token;
+    values[2 * at + 1] = biasValues[at]!;
+  });
+  const chain = library.newChain({ no_perf: true });
+  for (const sampler of [
+    library.biases(vocabularySize, biasTokens.length, biases),
+    library.penalties(
+      vocabularySize,
+      contextTokens,
+      repeatPenalty,
+      frequencyPenalty,
+      presencePenalty,
+    ),
+    ...(temperature > 0
+      ? [
+          library.topK(topK),
+          library.topP(topP, 1),
+          library.minP(minP, 1),
+          library.temperature(temperature),
+        ]
+      : [library.greedy()]),
+  ])
+    library.addSampler(chain, sampler);
+  return chain;
+}
+
+/** The first of equal ones. */
+function likeliest(logits: Float32Array, count: number): number[] {
+  const best: number[] = [];
+  for (let token = 0; token < logits.length; token++) {
+    if (best.length === count && logits[token]! <= logits[best.at(-1)!]!) continue;
+    const place = best.findIndex(other => logits[other]! < logits[token]!);
+    best.splice(place < 0 ? best.length : place, 0, token);
+    if (best.length > count) best.pop();
+  }
+  return best;
+}
 
 /**
  * The seed of one draw: the same wherever and whenever this position is drawn, so that

@@ -1,6 +1,6 @@
 import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 import { type LlamaOperations } from '../protocol.js';
-import { type OpenedModel } from './library.js';
+import { type NativeModel } from './c-library.js';
 
 /** Control tokens that stand in a call: their text is part of the answer. */
 const CALL_MARKS: Readonly<Record<ToolForm, readonly string[]>> = {
@@ -39,21 +39,21 @@ const UNIGRAM = 4;
  * halves of characters.
  */
 export function vocabularyOf(
-  { native, vocabularySize }: OpenedModel,
+  { library, vocabulary, vocabularySize }: NativeModel,
   form: ToolForm,
 ): ReturnType<LlamaOperations['vocabulary']> {
-  const type = native.getVocabularyType();
+  const type = library.vocabularyType(vocabulary);
   const pieces: Buffer[] = [];
   const ends = new Uint32Array(vocabularySize);
   const endTokens: number[] = [];
   for (let token = 0, end = 0; token < vocabularySize; token++) {
-    const text = native.getTokenString(token) ?? '';
+    const text = library.tokenText(vocabulary, token) ?? '';
     const piece = CALL_MARKS[form].includes(text)
       ? Buffer.from(text)
-      : pieceOf(text, native.getTokenAttributes(token), type);
+      : pieceOf(text, library.tokenAttributes(vocabulary, token), type);
     pieces.push(piece);
     ends[token] = end += piece.length;
-    if (native.isEogToken(token)) endTokens.push(token);
+    if (library.isEnd(vocabulary, token)) endTokens.push(token);
   }
   return { bytes: Buffer.concat(pieces), ends, endTokens: Uint32Array.from(endTokens) };
 }
