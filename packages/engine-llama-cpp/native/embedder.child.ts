@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import koffi from 'koffi';
 import { type EmbeddingInfo, type EmbeddingOperations, POOLINGS } from '../protocol.js';
 import { type LlamaEmbeddingOptions } from '../options.js';
-import { type NativeModel, NativeRun, type Pointer, tokenizer } from './c-library.js';
+import { floatsAt, type NativeModel, type Pointer, tokenizer } from './c-library.js';
 import { openModel } from './library.js';
+import { NativeRun } from './native-run.js';
 import { serveChild } from '@switchyard/engine-api/threads/remote-calls.js';
 
 const PLACES = /(\{query\}|\{document\})/;
@@ -92,11 +92,8 @@ function embedding(
     counts.forEach((_, sequence) => {
       const pointer = library.vectorOf(context, sequence);
       if (pointer === null) throw new Error('llama.cpp made no vector');
-      const numbers = koffi.decode(
-        pointer,
-        koffi.array('float', dimensions),
-      ) as number[];
-      vectors.set(finished(Float32Array.from(numbers)), sequence * dimensions);
+      const vector = floatsAt(pointer, dimensions);
+      vectors.set(finished(vector), sequence * dimensions);
     });
     return vectors;
   };

@@ -42,11 +42,7 @@ interface WantedDraw {
 class StepRunner {
   /** Of the sequence in each slot. */
   readonly #drawers = new Map<number, SequenceDrawer>();
-  readonly #waiting: {
-    readonly frame: StepFrame;
-    readonly answer: (reply: StepReply) => void;
-  }[] = [];
-  #isRunning = false;
+  #last: Promise<unknown> = Promise.resolve();
   #isBroken = false;
   /** As many as draws are made at the same time. */
   readonly #samplers: readonly TokenSampler[];
@@ -63,25 +59,11 @@ class StepRunner {
     );
   }
 
-  run(frame: StepFrame): Promise<StepReply> {
-    return new Promise(answer => {
-      this.#waiting.push({ frame, answer });
-      if (!this.#isRunning) void this.#runAll();
-    });
-  }
-
-  async #runAll(): Promise<void> {
-    this.#isRunning = true;
-    let tell: (() => void) | undefined;
-    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) {
-      const { frame, answer } = next;
-      const running = this.#runOne(frame);
-      tell?.();
-      const reply = await running;
-      tell = () => answer(reply);
-    }
-    this.#isRunning = false;
-    tell?.();
+  async run(frame: StepFrame): Promise<StepReply> {
+    const running = this.#last.then(() => this.#runOne(frame));
+    this.#last = running;
+    // Whoever waits for this reply has it after the next step, if there is one, has begun.
+    return await running;
   }
 
   async #runOne(frame: StepFrame): Promise<StepReply> {

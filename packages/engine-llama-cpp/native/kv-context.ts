@@ -1,6 +1,6 @@
-import koffi from 'koffi';
 import { type ChildSettings } from '../options.js';
-import { type NativeModel, NativeRun, offThread, type Pointer } from './c-library.js';
+import { floatsAt, type NativeModel, offThread, type Pointer } from './c-library.js';
+import { NativeRun } from './native-run.js';
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 
 /** Of `ggml_type`. */
@@ -125,10 +125,7 @@ export class KvContext {
     const { library, vocabularySize } = this.native;
     const logits = library.logitsAt(this.#context, place);
     if (logits === null) throw new Error('This place of the batch has no logits.');
-    return koffi.decode(
-      logits,
-      koffi.array('float', vocabularySize, 'Typed'),
-    ) as Float32Array;
+    return floatsAt(logits, vocabularySize);
   }
 
   /** The first `keep` tokens stay. @returns false: this memory cannot be cut */
@@ -227,10 +224,10 @@ export class KvContext {
   }
 
   #give(sequence: number, state: Buffer): void {
-    const { giveState } = this.native.library;
+    const { library } = this.native;
     if (
       state.length > 0 &&
-      giveState(this.#context, state, state.length, sequence) !== state.length
+      library.giveState(this.#context, state, state.length, sequence) !== state.length
     )
       throw new Error(
         `llama.cpp did not take sequence ${sequence} into another context`,

@@ -93,11 +93,10 @@ export interface TokenDraw {
  */
 export class TokenSampler {
   readonly #chain: Pointer;
-  readonly #single = new Candidates(1);
 
   /**
-   * @param candidates of the whole vocabulary; second draws are synchronous, so all
-   *   samplers share it
+   * @param candidates of the whole vocabulary; what is done with them is synchronous, so
+   *   all samplers share them
    */
   constructor(
     private readonly native: NativeModel,
@@ -113,8 +112,8 @@ export class TokenSampler {
     const token = await this.context.sample(this.#chain, place);
     const { grammar } = draw;
     if (grammar === undefined) return token;
-    this.native.library.applySampler(grammar, this.#single.one(token));
-    if (this.#single.isFirstAllowed) return token;
+    this.native.library.applySampler(grammar, this.candidates.one(token));
+    if (this.candidates.isFirstAllowed) return token;
     this.#begin(draw);
     return this.#drawAllowed(grammar, this.context.logits(place));
   }

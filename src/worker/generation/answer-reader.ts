@@ -1,6 +1,6 @@
 import { type ToolForm } from '@switchyard/engine-api/text-backend.port.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { heldSuffix } from './answer-text.js';
+import { HeldText } from './answer-text.js';
 
 const OPEN = '<think>';
 const CLOSE = '</think>';
@@ -16,7 +16,7 @@ interface ReadReasoning {
  * inside.
  */
 class ReasoningReader {
-  #held = '';
+  readonly #held = new HeldText();
   #state: 'before' | 'inside' | 'after';
   /** White space around the marks is neither thought nor said. */
   #trims = true;
@@ -26,39 +26,31 @@ class ReasoningReader {
   }
 
   take(text: string): ReadReasoning {
-    if (this.#state === 'after') return { reasoning: '', content: this.#said(text) };
-    this.#held += text;
-    if (this.#state === 'before') {
-      const begun = this.#held.trimStart();
-      if (OPEN.startsWith(begun)) return { reasoning: '', content: '' };
-      if (!begun.startsWith(OPEN)) return this.#over(0, '');
-      this.#state = 'inside';
-      this.#held = begun.slice(OPEN.length);
+    const held = this.#held;
+    held.add(text);
+    if (this.#state === 'before' && !OPEN.startsWith(held.text.trimStart())) {
+      this.#trims = held.text.trimStart().startsWith(OPEN);
+      this.#state = this.#trims ? 'inside' : 'after';
+      if (this.#trims) held.upTo([OPEN]);
     }
-    const at = this.#held.indexOf(CLOSE);
-    if (at >= 0)
-      return this.#over(at + CLOSE.length, this.#said(this.#held.slice(0, at)));
-    const shown = this.#held.length - heldSuffix(this.#held, [CLOSE]);
-    const reasoning = this.#said(this.#held.slice(0, shown));
-    this.#held = this.#held.slice(shown);
-    return { reasoning, content: '' };
+    if (this.#state === 'before') return { reasoning: '', content: '' };
+    if (this.#state === 'after')
+      return { reasoning: '', content: this.#said(held.rest()) };
+    const thought = held.upTo([CLOSE]);
+    if (thought === undefined)
+      return { reasoning: this.#said(held.showable([CLOSE])), content: '' };
+    const reasoning = this.#said(thought.before);
+    this.#state = 'after';
+    this.#trims = true;
+    return { reasoning, content: this.#said(held.rest()) };
   }
 
   /** The answer has ended. */
   flush(): ReadReasoning {
-    const held = this.#held;
-    this.#held = '';
+    const held = this.#held.rest();
     return this.#state === 'inside'
       ? { reasoning: this.#said(held), content: '' }
       : { reasoning: '', content: held };
-  }
-
-  #over(from: number, reasoning: string): ReadReasoning {
-    this.#trims = from > 0;
-    this.#state = 'after';
-    const content = this.#said(this.#held.slice(from));
-    this.#held = '';
-    return { reasoning, content };
   }
 
   #said(text: string): string {
@@ -102,7 +94,7 @@ const NEARLY_BARE = /^\s*(\{\s*("\w{0,4})?)?$/;
  */
 class ToolCallReader {
   readonly #marks: Marks;
-  #held = '';
+  readonly #held = new HeldText();
   /** What opened the call that is read. */
   #opened: string | undefined;
   /** The answer may still be a call without any mark. */
@@ -118,20 +110,22 @@ class ToolCallReader {
   }
 
   take(text: string) {
-    this.#held += text;
-    if (this.#mayBeBare && !this.#decided()) return { content: '', calls: [] };
-    const { open, close = open } = this.#marks;
+    this.#held.add(text);
     let content = '';
     const calls: ToolCall[] = [];
+    if (this.#mayBeBare && !this.#decided()) return { content, calls };
+    const { open, close = open } = this.#marks;
     for (;;) {
-      const mark = this.#opened === undefined ? open : close;
-      const at = this.#held.indexOf(mark);
-      if (at < 0) return { content: content + this.#showable(), calls };
-      const before = this.#held.slice(0, at);
-      this.#held = this.#held.slice(at + mark.length);
-      if (this.#opened === undefined) content += before;
-      else content += this.#read(before, calls, this.#marks.close ?? '');
-      this.#opened = this.#opened === undefined || mark === open ? open : undefined;
+      const isText = this.#opened === undefined;
+      const found = this.#held.upTo([isText ? open : close]);
+      if (found === undefined) {
+        if (isText) content += this.#held.showable([open]);
+        return { content, calls };
+      }
+      content += isText
+        ? found.before
+        : this.#read(found.before, calls, this.#marks.close ?? '');
+      this.#opened = isText || found.mark === open ? open : undefined;
     }
   }
 
@@ -139,8 +133,7 @@ class ToolCallReader {
    * The answer has ended: an unfinished call is text, unless it is whole but for its end.
    */
   flush() {
-    const rest = this.#held;
-    this.#held = '';
+    const rest = this.#held.rest();
     const calls: ToolCall[] = [];
     return {
       content: this.#opened === undefined ? rest : this.#read(rest, calls, ''),
@@ -156,18 +149,11 @@ class ToolCallReader {
   }
 
   #decided(): boolean {
-    if (NEARLY_BARE.test(this.#held)) return false;
-    if (BARE.test(this.#held)) this.#opened = '';
+    const { text } = this.#held;
+    if (NEARLY_BARE.test(text)) return false;
+    if (BARE.test(text)) this.#opened = '';
     this.#mayBeBare = false;
     return true;
-  }
-
-  #showable(): string {
-    if (this.#opened !== undefined) return '';
-    const length = this.#held.length - heldSuffix(this.#held, [this.#marks.open]);
-    const text = this.#held.slice(0, length);
-    this.#held = this.#held.slice(length);
-    return text;
   }
 }
 
@@ -287,12 +273,12 @@ const RECIPIENT = /to=(?:functions\.)?([\w.-]+)/;
  * said, too: a grammar may demand it.
  */
 class HarmonyReader implements AnswerReader {
-  #held = '';
+  readonly #held = new HeldText();
   /** Of the message that is read; undefined: between two. */
   #header: string | undefined = '';
 
   take(text: string): AnswerPart {
-    this.#held += text;
+    this.#held.add(text);
     const parts: AnswerPart[] = [];
     for (;;) {
       const part = this.#header === undefined ? this.#begun() : this.#part(this.#header);
@@ -303,8 +289,7 @@ class HarmonyReader implements AnswerReader {
 
   flush(text = ''): AnswerPart {
     const before = this.take(text);
-    const rest = this.#held;
-    this.#held = '';
+    const rest = this.#held.rest();
     return this.#header === undefined
       ? before
       : joined([before, told(rest, this.#header)]);
@@ -312,30 +297,21 @@ class HarmonyReader implements AnswerReader {
 
   /** Reads a header, once it is whole. */
   #begun(): AnswerPart | undefined {
-    const at = this.#held.indexOf(MESSAGE);
-    if (at < 0) return undefined;
-    this.#header = this.#held.slice(0, at);
-    this.#held = this.#held.slice(at + MESSAGE.length);
-    return NOTHING;
+    this.#header = this.#held.upTo([MESSAGE])?.before;
+    return this.#header === undefined ? undefined : NOTHING;
   }
 
   /** The message until its end, or as much of it as can be told. */
   #part(header: string): AnswerPart | undefined {
-    const at = Math.min(
-      ...ENDS.map(mark => this.#held.indexOf(mark)).map(at => (at < 0 ? Infinity : at)),
-    );
-    if (at === Infinity) {
-      const length = this.#held.length - heldSuffix(this.#held, ENDS);
-      // The arguments of a call are told when all are there.
-      if (length === 0 || RECIPIENT.test(header)) return undefined;
-      const part = told(this.#held.slice(0, length), header);
-      this.#held = this.#held.slice(length);
-      return part;
+    const whole = this.#held.upTo(ENDS);
+    if (whole !== undefined) {
+      this.#header = undefined;
+      return told(whole.before, header);
     }
-    const part = told(this.#held.slice(0, at), header);
-    this.#held = this.#held.slice(at);
-    this.#header = undefined;
-    return part;
+    // The arguments of a call are told when all are there.
+    if (RECIPIENT.test(header)) return undefined;
+    const text = this.#held.showable(ENDS);
+    return text === '' ? undefined : told(text, header);
   }
 }
 

@@ -1,25 +1,50 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type Drawn } from '@switchyard/engine-api/text-backend.port.js';
 
-/**
- * Characters at the end of `text` that may be the beginning of one of `marks`; 0: none.
- */
-export function heldSuffix(text: string, marks: readonly string[]): number {
-  let held = 0;
-  for (const mark of marks) {
-    for (let length = Math.min(mark.length - 1, text.length); length > held; length--) {
-      if (text.endsWith(mark.slice(0, length))) held = length;
-    }
-  }
-  return held;
-}
+/** Text on its way, in which marks are looked for. */
+export class HeldText {
+  constructor(public text = '') {}
 
-/** The first of `marks` in `text`, and where; undefined: none is there whole. */
-const firstMark = (text: string, marks: readonly string[]) =>
-  marks
-    .map(mark => ({ mark, at: text.indexOf(mark) }))
-    .filter(({ at }) => at >= 0)
-    .sort((a, b) => a.at - b.at)[0];
+  add(text: string): void {
+    this.text += text;
+  }
+
+  /**
+   * Takes what stands before the first of `marks`, and that mark; undefined: none is
+   * there whole.
+   */
+  upTo(marks: readonly string[]) {
+    const [first] = marks
+      .map(mark => ({ mark, at: this.text.indexOf(mark) }))
+      .filter(({ at }) => at >= 0)
+      .sort((a, b) => a.at - b.at);
+    if (first === undefined) return undefined;
+    const before = this.#take(first.at);
+    this.#take(first.mark.length);
+    return { before, mark: first.mark };
+  }
+
+  /** Takes all but an end that may be the beginning of one of `marks`. */
+  showable(marks: readonly string[]): string {
+    let held = 0;
+    for (const mark of marks) {
+      const most = Math.min(mark.length - 1, this.text.length);
+      for (let length = most; length > held; length--)
+        if (this.text.endsWith(mark.slice(0, length))) held = length;
+    }
+    return this.#take(this.text.length - held);
+  }
+
+  rest(): string {
+    return this.#take(this.text.length);
+  }
+
+  #take(length: number): string {
+    const taken = this.text.slice(0, length);
+    this.text = this.text.slice(length);
+    return taken;
+  }
+}
 
 /**
  * A drawn token and where its text begins, in characters from the start of the answer.
@@ -43,7 +68,7 @@ interface Piece {
 export class AnswerText {
   readonly #decoder = new StringDecoder('utf8');
   /** Decoded and not shown. */
-  #held = '';
+  readonly #held = new HeldText();
   /** Characters that were shown. */
   #shown = 0;
   #tokens: PlacedToken[] = [];
@@ -54,13 +79,13 @@ export class AnswerText {
 
   /** What the next token makes showable. */
   take(drawn: Drawn): Piece {
-    this.#tokens.push({ drawn, offset: this.#shown + this.#held.length });
-    this.#held += this.#decoder.write(drawn.bytes);
-    const end = firstMark(this.#held, this.stop);
-    if (!end) return this.#show(this.#held.length - heldSuffix(this.#held, this.stop));
+    this.#tokens.push({ drawn, offset: this.#shown + this.#held.text.length });
+    this.#held.add(this.#decoder.write(drawn.bytes));
+    const end = this.#held.upTo(this.stop);
+    if (!end) return this.#show(this.#held.showable(this.stop));
     this.stoppedBy = end.mark;
-    const last = this.#show(end.at);
-    this.#held = '';
+    const last = this.#show(end.before);
+    this.#held.rest();
     this.#tokens = [];
     return last;
   }
@@ -70,19 +95,12 @@ export class AnswerText {
    */
   flush(): Piece {
     if (this.stoppedBy !== undefined) return { text: '', tokens: [] };
-    this.#held += this.#decoder.end();
-    const text = this.#held;
-    const tokens = this.#tokens;
-    this.#shown += text.length;
-    this.#held = '';
-    this.#tokens = [];
-    return { text, tokens };
+    this.#held.add(this.#decoder.end());
+    return { text: this.#held.rest(), tokens: this.#tokens };
   }
 
-  #show(length: number): Piece {
-    const text = this.#held.slice(0, length);
-    this.#held = this.#held.slice(length);
-    this.#shown += length;
+  #show(text: string): Piece {
+    this.#shown += text.length;
     const shown = this.#tokens.findIndex(({ offset }) => offset >= this.#shown);
     const tokens = this.#tokens.splice(0, shown < 0 ? this.#tokens.length : shown);
     return { text, tokens };
