@@ -154,7 +154,10 @@ export class IdempotencyService {
    */
   async #begun(call: IdempotentCall): Promise<StoredRequest | undefined> {
     const { request, options } = call;
-    const release = this.leases.hold({ tenant: tenantOf(request), name: options.name });
+    const { release } = this.leases.hold({
+      tenant: tenantOf(request),
+      name: options.name,
+    });
     try {
       const { created, request: stored, replaced } = await this.#open(call);
       await this.answers.remove(replaced);

@@ -17,7 +17,7 @@ const POLLS = { firstMs: 100, longestMs: 1000 };
 const ROOM_WITHIN_MS = 20_000;
 
 /** Of a request whose answer is stored on its way to the caller. */
-interface FirstAttempt extends ReturnType<StoredLeases['run']> {
+interface FirstAttempt extends ReturnType<StoredLeases['hold']> {
   readonly stored: StoredRequest;
   readonly asked: Asked;
 }
@@ -54,7 +54,7 @@ export class Replays implements OnApplicationShutdown {
    * Another gateway that has it stops it like a disconnect.
    */
   begin({ raw, request }: FastifyReply, stored: StoredRequest, asked: Asked): void {
-    const run = this.leases.run(stored);
+    const run = this.leases.hold(stored);
     followCaller(request, run.gone);
     this.#attempts.set(request, { ...run, stored, asked });
     raw.once('close', () => {

@@ -54,15 +54,14 @@ export class BackgroundRunner implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.asyncs.runWith(BACKGROUND_PATH, (request, attempt) =>
-      this.#run(request, attempt),
-    );
-    this.asyncs.stopWith(BACKGROUND_PATH, ({ tenant, requestId: id }) =>
-      this.runs.stop({ tenant, id }),
-    );
+    this.asyncs.runWith(BACKGROUND_PATH, this);
   }
 
-  async #run(
+  stop({ tenant, requestId: id }: StoredRequest): Promise<boolean> {
+    return this.runs.stop({ tenant, id });
+  }
+
+  async run(
     { tenant, requestId: id }: StoredRequest,
     attempt: StoredAttemptOptions,
   ): Promise<InnerAnswer> {
