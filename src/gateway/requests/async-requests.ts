@@ -44,6 +44,7 @@ export interface StoredAttemptOptions {
 
 /** In place of the route of a stored request. */
 interface StoredRequestRunner {
+  /** @throws DomainError what it is answered with */
   run(request: StoredRequest, attempt: StoredAttemptOptions): Promise<InnerAnswer>;
   /** Cancels it on any gateway. Resolves with false when it has ended. */
   stop(request: StoredRequest): Promise<boolean>;
@@ -129,9 +130,9 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     const runner = this.#runners.get(request.path);
     try {
       for (let attempts = 1; !gone.aborted; attempts++) {
-        const said = runner
-          ? await runner.run(request, { early, gone })
-          : await this.#throughRoute(request, gone);
+        const said = await (runner
+          ? runner.run(request, { early, gone }).catch(rejection)
+          : this.#throughRoute(request, gone));
         const answer = await this.#answer(request, said);
         if (!answer) return undefined;
         const body = await storedText(answer.body);
@@ -244,7 +245,21 @@ const errorAnswer = (
   error: DomainError,
   headers: InnerAnswer['headers'] = {},
 ): InnerAnswer => ({
-  status: errorDefinition(error).status,
+  ...jsonAnswer(errorDefinition(error).status, errorEnvelope(error), headers),
+  error,
+});
+
+function rejection(error: unknown): InnerAnswer {
+  if (error instanceof DomainError) return errorAnswer(error);
+  throw error;
+}
+
+export const jsonAnswer = (
+  status: number,
+  body: object,
+  headers: InnerAnswer['headers'] = {},
+): InnerAnswer => ({
+  status,
   headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
-  body: Readable.from([Buffer.from(JSON.stringify(errorEnvelope(error)))]),
+  body: Readable.from([Buffer.from(JSON.stringify(body))]),
 });

@@ -56,7 +56,7 @@ export interface InnerAnswer {
   readonly status: number;
   readonly headers: AnswerHeaders;
   readonly body: Readable;
-  /** What a runner rejects it with; the body has it too. */
+  /** What a runner rejected it with; the body has it too. */
   readonly error?: DomainError;
 }
 

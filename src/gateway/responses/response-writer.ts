@@ -280,7 +280,7 @@ export class ResponseWriter {
       ...(item.type === 'function_call' && { name: item.name }),
       [field]: text[field],
       ...(text.logprobs !== undefined && { logprobs: text.logprobs }),
-    } as ResponseEventBody);
+    });
     if (!isCall(item)) this.#tellPart('done', text as unknown as OutputPart);
     const type = 'response.output_item.done';
     this.#emit({
