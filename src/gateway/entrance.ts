@@ -1,5 +1,4 @@
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { AccessGuard } from '../platform/auth/access-hooks.js';
 import { OriginGuard } from '../platform/auth/origin-guard.js';
 import { KeyRing } from '../platform/auth/key-ring.js';
@@ -12,12 +11,14 @@ import { reception } from './http/reception.js';
 import { LimitGuard } from './limits/limit-guard.js';
 import { IdempotencyService } from './requests/idempotency.service.js';
 import { InnerRequests } from './requests/inner-requests.js';
+import { Replays } from './requests/replays.js';
 
 /**
  * Registers what every request passes before its body is read, in the order in which it
- * stands here; the first check that refuses it is the last. A hook of Fastify's, because
+ * stands here; the first check that refuses it is the last. Hooks of Fastify's, because
  * Nest's guards and interceptors run when the body has been read, and on Nest's routes
- * only. Call it before the routes are registered.
+ * only. None returns a promise as long as no check needs one. Call it before the routes
+ * are registered.
  */
 export function openEntrance(app: NestFastifyApplication, settings: Settings): void {
   const receive = reception(app.get(IntakeGate), settings);
@@ -28,47 +29,36 @@ export function openEntrance(app: NestFastifyApplication, settings: Settings): v
     app.get(OriginGuard),
     settings.auth,
   );
-  const pass = passage(app);
-  const fastify = app.getHttpAdapter().getInstance();
-  fastify.addHook('onRequest', (request, reply, done) => {
-    try {
-      receive(request, reply);
-      const { origin } = request.headers;
-      if (origin !== undefined && crossOrigins.answersPreflight(origin, request, reply))
-        return;
-      const admission = access.admit(request, reply);
-      const passed = admission
-        ? admission.then(() => pass(request, reply))
-        : pass(request, reply);
-      if (passed instanceof Promise) passed.then(answered => answered ?? done(), done);
-      else if (!passed) done();
-    } catch (error) {
-      done(error as Error);
-    }
-  });
-}
-
-/**
- * For a request whose sender may use the route. The function resolves with true when the
- * request is answered; it returns no promise as long as no check needs one. It throws the
- * DomainError that refuses the request.
- */
-function passage(app: NestFastifyApplication) {
   const inner = app.get(InnerRequests);
   const limits = app.get(LimitGuard);
   const idempotency = app.get(IdempotencyService);
-  return (
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): true | undefined | Promise<true | undefined> => {
-    // Who has no right learns no routes; and of a wrong URL, the body would be reported
-    // as bad JSON.
-    if (request.is404) throw unroutable(request);
-    // It was counted, and is stored, as the request from outside that it belongs to.
-    if (inner.isInner(request)) return inner.attachCaller(request);
-    const admission = limits.admit(request, reply);
-    return admission
-      ? admission.then(() => idempotency.serve(request, reply))
-      : idempotency.serve(request, reply);
-  };
+  const replays = app.get(Replays);
+  const fastify = app.getHttpAdapter().getInstance();
+  fastify.addHook('onRequest', (request, reply, done) => {
+    receive(request, reply);
+    const { origin } = request.headers;
+    if (origin !== undefined && crossOrigins.answersPreflight(origin, request, reply))
+      return;
+    const isInner = inner.admit(request);
+    const count = (): Promise<void> | undefined => {
+      // Who has no right learns no routes; and of a wrong URL, the body would be reported
+      // as bad JSON.
+      if (request.is404) throw unroutable(request);
+      return isInner ? undefined : limits.admit(request, reply);
+    };
+    const admission = isInner ? undefined : access.admit(request, reply);
+    const counted = admission ? admission.then(count) : count();
+    if (counted) counted.then(() => done(), done);
+    else done();
+  });
+  fastify.addHook('preParsing', (request, reply, payload, done) => {
+    const served = idempotency.serve(request, reply);
+    if (served) served.then(body => body && done(null, body), done);
+    else done(null, payload);
+  });
+  fastify.addHook('onSend', (_request, reply, payload, done) => {
+    const kept = replays.keep(reply, payload);
+    if (kept) kept.then(sent => done(null, sent), done);
+    else done(null, payload);
+  });
 }

@@ -141,9 +141,6 @@ function lingeringBody(body: Buffer, message: IncomingMessage): Readable {
   return answer;
 }
 
-/** A status of nginx; Node has no name for it and would write "unknown". */
-const CLIENT_CLOSED_REQUEST = 499;
-
 const isOfMessages = (url: string): boolean => url.startsWith('/v1/messages');
 
 /** In the words of the dialect that the route speaks. */
@@ -167,8 +164,8 @@ export function sendError(
     .headers({ ...retryHeaders(error), [REQUEST_ID_HEADER]: request.id })
     .type('application/json; charset=utf-8');
   if (isOfMessages(request.url)) void reply.header('request-id', request.id);
-  if (errorDefinition(error).status === CLIENT_CLOSED_REQUEST)
-    reply.raw.statusMessage = 'Client Closed Request';
+  // 499 is a status of nginx; Node has no name for it and would write "unknown".
+  reply.raw.statusMessage = STATUS_CODES[reply.statusCode] ?? 'Client Closed Request';
   if (error.code === 'method_not_allowed') {
     void reply.header(
       'allow',

@@ -15,6 +15,7 @@ import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { NamesFields } from '../text/param-names.js';
 import {
+  inDialect,
   TextGenerationService,
   type TextTurn,
 } from '../text/text-generation.service.js';
@@ -23,7 +24,6 @@ import { MessageWriter, waitFrame } from './message-writer.js';
 import { sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { describesText, jsonExample } from '../text/completions.controller.js';
 import { nativeEvents, nativeMessage } from './native-messages.js';
-import { withJsonFields } from '../../contracts/formats/json-fields.js';
 
 const EVENTS = {
   type: 'string',
@@ -91,13 +91,10 @@ export class MessagesController {
     const { id: model } = work.generation.model;
     const turn = turnOf(work, reply);
     const { caller } = turn;
-    const notice = () => this.#notice(caller);
-    if (!native) {
-      const writer = new MessageWriter(caller.id, model);
-      await generations.say(turn, writer, work.stream, notice);
-    } else if (work.stream)
-      await generations.stream(turn, nativeEvents(model, caller.id), notice);
-    else await generations.answer(turn, answer => withJsonFields(answer, { model }));
+    const form = native
+      ? nativeEvents(model, caller.id)
+      : inDialect(new MessageWriter(caller.id, model));
+    await generations.say(turn, form, work.stream, () => this.#notice(caller));
   }
 
   /** Counted by the model itself, which draws one token more. */

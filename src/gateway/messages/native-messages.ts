@@ -1,11 +1,11 @@
-import { withInnerFields } from '../../contracts/formats/json-fields.js';
+import { withInnerFields, withJsonFields } from '../../contracts/formats/json-fields.js';
 import { onOneLine, sseEvent } from '../../contracts/formats/server-sent-event.js';
 import { CreateMessageRequest } from '../../contracts/messages/message.dto.js';
 import { messageError } from '../../contracts/messages/message-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
-import { type OutputForm } from '../inference/output-stream.js';
+import { type AnswerForm } from '../text/text-generation.service.js';
 import { beginningOfChat } from '../text/parse-generation.js';
 
 /**
@@ -22,7 +22,7 @@ export function nativeMessage(model: ModelSpec, { fields, bytes: body }: JsonReq
 }
 
 /** The events of another server, byte by byte but for the name of the model. */
-export const nativeEvents = (model: string, requestId: string): OutputForm => ({
+export const nativeEvents = (model: string, requestId: string): AnswerForm => ({
   format(json) {
     const { type } = JSON.parse(json.toString('utf8')) as { readonly type: string };
     const isStart = type === 'message_start';
@@ -32,4 +32,5 @@ export const nativeEvents = (model: string, requestId: string): OutputForm => ({
     );
   },
   lastFrame: failure => failure && sseEvent('error', messageError(failure, requestId)),
+  whole: answer => withJsonFields(answer, { model }),
 });

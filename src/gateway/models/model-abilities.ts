@@ -6,7 +6,6 @@ import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { canHonour, type ModelCatalog } from './model-catalog.js';
-import { type ClassConstructor } from 'class-transformer';
 import { parseDto } from '../http/dto-validation.js';
 
 /** `compat.strict`: advice that cannot be used is refused, too. */
@@ -156,7 +155,7 @@ const baseOf = (tag: string): string => (tag.split('-', 1)[0] ?? '').toLowerCase
  */
 export const requestParser =
   <T extends { readonly model: string }>(
-    type: ClassConstructor<T>,
+    type: new () => T,
     kind: ModelSpec['kind'],
     task?: string,
   ) =>

@@ -1,5 +1,4 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { type ClassConstructor } from 'class-transformer';
 import { z } from 'zod';
 import {
   OllamaChatRequest,
@@ -81,7 +80,7 @@ export function servedName(name: unknown, catalog: ModelCatalog): unknown {
 
 /** @throws DomainError for the first thing wrong with the fields of one value */
 export function readOllama<T extends object>(
-  type: ClassConstructor<T>,
+  type: new () => T,
   fields: Fields,
   catalog: ModelCatalog,
   { strict }: Strictness,
@@ -99,7 +98,7 @@ export function parseOllama(
   catalog: ModelCatalog,
   compat: Strictness,
 ) {
-  const type: ClassConstructor<OllamaChatRequest | OllamaGenerateRequest> = FORMS[form];
+  const type: new () => OllamaChatRequest | OllamaGenerateRequest = FORMS[form];
   const { body, ignored, dto } = readOllama(type, fields, catalog, compat);
   const asked =
     dto instanceof OllamaChatRequest
@@ -127,7 +126,7 @@ export function parseLoad(
       : (prompt ?? '') === '' && images === undefined;
   if (!isLoad) return undefined;
   const asked = { messages: [], ...fields };
-  const type: ClassConstructor<Pick<OllamaChatRequest, 'model'>> = FORMS[form];
+  const type: new () => Pick<OllamaChatRequest, 'model'> = FORMS[form];
   const { dto, ignored } = readOllama(type, asked, catalog, compat);
   return { model: catalog.getOfKind(dto.model, 'llm'), ignored: ignored.paths };
 }

@@ -5,7 +5,7 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { filter, firstValueFrom, type Subscription } from 'rxjs';
+import { filter, firstValueFrom } from 'rxjs';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import {
   type StoredEnd,
@@ -42,11 +42,13 @@ export interface StoredAttemptOptions {
   readonly gone: AbortSignal;
 }
 
-/** Runs one stored request in place of its route. */
-type StoredRequestRunner = (
-  request: StoredRequest,
-  attempt: StoredAttemptOptions,
-) => Promise<InnerAnswer>;
+/** In place of the route of a stored request. */
+interface StoredRequestRunner {
+  /** @throws DomainError what it is answered with */
+  run(request: StoredRequest, attempt: StoredAttemptOptions): Promise<InnerAnswer>;
+  /** Cancels it on any gateway. Resolves with false when it has ended. */
+  stop(request: StoredRequest): Promise<boolean>;
+}
 
 /**
  * Runs requests whose callers do not wait. If a gateway dies, another one runs its
@@ -57,8 +59,6 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(AsyncRequests.name);
   readonly #running = new Set<Promise<unknown>>();
   readonly #runners = new Map<string, StoredRequestRunner>();
-  readonly #stops = new Map<string, (request: StoredRequest) => Promise<boolean>>();
-  #abandoned: Subscription | undefined;
 
   constructor(
     private readonly store: StoredRequestStore,
@@ -69,32 +69,22 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
   ) {}
 
   onModuleInit(): void {
-    this.#abandoned = this.leases.abandoned$.subscribe(
-      request => void this.#resume(request),
-    );
+    this.leases.onAbandoned = request => void this.#resume(request);
   }
 
   /**
-   * Requests of that path are run by `runner`, here and on every other gateway. Call it
-   * before the server starts.
+   * Requests of that path are run and cancelled by `runner`, here and on every other
+   * gateway. Call it before the server starts.
    */
   runWith(path: string, runner: StoredRequestRunner): void {
     this.#runners.set(path, runner);
   }
 
-  /**
-   * A cancel of a request of that path is left to `stop`, which cancels it on any
-   * gateway and resolves with false when it has ended.
-   */
-  stopWith(path: string, stop: (request: StoredRequest) => Promise<boolean>): void {
-    this.#stops.set(path, stop);
-  }
-
   /** True if it runs on any gateway; that one stops it at its next renewal. */
   async cancel(tenant: string, requestId: string): Promise<boolean> {
     const request = await this.store.findById(requestId, tenant);
-    const stop = request && this.#stops.get(request.path);
-    return stop ? stop(request) : this.store.requestCancel(tenant, requestId);
+    const runner = request && this.#runners.get(request.path);
+    return runner ? runner.stop(request) : this.store.requestCancel(tenant, requestId);
   }
 
   /**
@@ -102,7 +92,6 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
    * the database closes.
    */
   async onApplicationShutdown(): Promise<void> {
-    this.#abandoned?.unsubscribe();
     await Promise.allSettled([this.leases.close(), ...this.#running]);
   }
 
@@ -137,14 +126,14 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     request: StoredRequest,
     early: () => boolean,
   ): Promise<EarlyAnswer | undefined> {
-    const { gone, release } = this.leases.run(request);
-    const runner = this.#runners.get(request.path) ?? this.#throughRoute;
+    const { gone, release } = this.leases.hold(request);
+    const runner = this.#runners.get(request.path);
     try {
       for (let attempts = 1; !gone.aborted; attempts++) {
-        const answer = await this.#answer(
-          request,
-          await runner(request, { early, gone }),
-        );
+        const said = await (runner
+          ? runner.run(request, { early, gone }).catch(rejection)
+          : this.#throughRoute(request, gone));
+        const answer = await this.#answer(request, said);
         if (!answer) return undefined;
         const body = await storedText(answer.body);
         if (gone.aborted) break;
@@ -159,20 +148,14 @@ export class AsyncRequests implements OnModuleInit, OnApplicationShutdown {
     }
   }
 
-  readonly #throughRoute: StoredRequestRunner = async (request, { gone: caller }) => {
-    const { requestId, tenant, path, headers } = request;
+  async #throughRoute(
+    request: StoredRequest,
+    caller: AbortSignal,
+  ): Promise<InnerAnswer> {
     const bytes = await this.answers.bodySize(request);
     const body = Readable.from(this.answers.body(request), { objectMode: false });
-    return this.inner.run({
-      requestId,
-      tenant,
-      path,
-      headers,
-      body,
-      caller,
-      ...(bytes !== undefined && { bytes }),
-    });
-  };
+    return this.inner.run({ ...request, body, caller, bytes });
+  }
 
   /**
    * Undefined: it is completed. An answer that finds no room now is a
@@ -262,7 +245,21 @@ const errorAnswer = (
   error: DomainError,
   headers: InnerAnswer['headers'] = {},
 ): InnerAnswer => ({
-  status: errorDefinition(error).status,
+  ...jsonAnswer(errorDefinition(error).status, errorEnvelope(error), headers),
+  error,
+});
+
+function rejection(error: unknown): InnerAnswer {
+  if (error instanceof DomainError) return errorAnswer(error);
+  throw error;
+}
+
+export const jsonAnswer = (
+  status: number,
+  body: object,
+  headers: InnerAnswer['headers'] = {},
+): InnerAnswer => ({
+  status,
   headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
-  body: Readable.from([Buffer.from(JSON.stringify(errorEnvelope(error)))]),
+  body: Readable.from([Buffer.from(JSON.stringify(body))]),
 });

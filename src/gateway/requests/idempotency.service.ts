@@ -1,4 +1,5 @@
-import { Readable, Transform } from 'node:stream';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { invalidField } from '../../contracts/schema/field-problems.js';
@@ -17,7 +18,7 @@ import { AsyncRequests } from './async-requests.js';
 import { innerHeaders } from './inner-requests.js';
 import { Replays } from './replays.js';
 import { fingerprintOf, FormDigest, isJson, isSame } from './request-fingerprint.js';
-import { StoredAnswers } from './stored-answers.js';
+import { type AnswerHeaders, StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 import { isWork } from '../../contracts/endpoints.js';
@@ -74,6 +75,8 @@ interface IdempotentCall {
   readonly options: IdempotencyOptions;
   /** The body if it is JSON, read before anything is decided. A form is read later. */
   readonly json: Buffer | undefined;
+  /** Without the bytes of a form. */
+  readonly fingerprint: string;
 }
 
 /**
@@ -103,21 +106,25 @@ export class IdempotencyService {
   }
 
   /**
-   * Answers a request that wants its answer stored in full: then it does not reach its
-   * route itself. Comes after the guard and the limits, before any body is read.
-   * Undefined: it is none. @throws DomainError
+   * Joins or starts a request that wants its answer stored. Comes after the guard and the
+   * limits, before any body is read. Undefined: it is none.
+   * @returns the body with which it goes on to its route; undefined: it was answered
+   * @throws DomainError
    */
-  serve(request: FastifyRequest, reply: FastifyReply): Promise<true> | undefined {
+  serve(
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<Readable | undefined> | undefined {
     if (request.method !== 'POST' || !isWork(request.url.split('?', 1)[0] ?? ''))
       return undefined;
+    // Lines of batches are stored by their job, inner requests by who runs them.
+    if (principalOf(request).keyId === INTERNAL_KEY_ID) return undefined;
     const wanted = idempotencyOptions(request, this.#byRequestId);
     if (
       !wanted ||
       (wanted.mode === 'waiting' && this.settings.requests.idempotency === 'off')
     )
       return undefined;
-    // The results of batch lines are stored by their job.
-    if (principalOf(request).keyId === INTERNAL_KEY_ID) return undefined;
     return this.#serve(request, reply, wanted);
   }
 
@@ -125,33 +132,39 @@ export class IdempotencyService {
     request: FastifyRequest,
     reply: FastifyReply,
     options: IdempotencyOptions,
-  ): Promise<true> {
-    this.#demandSize(request);
-    const json = isJson(request) ? await this.#jsonOf(request) : undefined;
-    const call = { request, reply, options, json };
-    for (
-      let earlier = await this.#begun(call);
-      earlier;
-      earlier = await this.#begun(call)
-    )
-      if (await this.#joinEarlier(call, earlier)) break;
-    return true;
+  ): Promise<Readable | undefined> {
+    const mostBytes = this.#mostBytes(request);
+    if (Number(request.headers['content-length'] ?? 0) > mostBytes)
+      throw fileTooLarge(mostBytes);
+    const json = isJson(request) ? await buffer(this.#bodyOf(request)) : undefined;
+    const fingerprint = fingerprintOf(request, json);
+    const call = { request, reply, options, json, fingerprint };
+    for (;;) {
+      const earlier = await this.#begun(call);
+      if (earlier) {
+        if (await this.#joinEarlier(call, earlier)) return undefined;
+      } else if (options.mode === 'async') return undefined;
+      else return json ? Readable.from([json]) : request.raw;
+    }
   }
 
   /**
-   * Undefined: this is the first attempt, and it was answered. Only that one holds the
+   * Undefined: this is the first attempt, and it was begun. Only that one holds the
    * request: what waits for it must not keep the row of an attempt that ended.
    */
   async #begun(call: IdempotentCall): Promise<StoredRequest | undefined> {
     const { request, options } = call;
-    const release = this.leases.hold({ tenant: tenantOf(request), name: options.name });
+    const { release } = this.leases.hold({
+      tenant: tenantOf(request),
+      name: options.name,
+    });
     try {
       const { created, request: stored, replaced } = await this.#open(call);
       await this.answers.remove(replaced);
       if (!created) return stored;
       await (options.mode === 'async'
         ? this.#begin(call, stored)
-        : this.#first(call, stored));
+        : this.#goOn(call, stored));
       return undefined;
     } finally {
       release();
@@ -163,8 +176,8 @@ export class IdempotencyService {
    * it is gone, so the store is asked again.
    */
   async #joinEarlier(call: IdempotentCall, earlier: StoredRequest): Promise<boolean> {
-    const { request, reply, options } = call;
-    this.#demandSame(call, earlier, fingerprintOf(request, call.json));
+    const { reply, options } = call;
+    this.#demandSame(call, earlier, call.fingerprint);
     const isAsync = earlier.mode === 'async';
     if (isAsync !== (options.mode === 'async')) throw otherMode(options, earlier);
     const left = (): boolean => reply.raw.destroyed;
@@ -184,7 +197,7 @@ export class IdempotencyService {
     return true;
   }
 
-  #open({ request, options, json }: IdempotentCall) {
+  #open({ request, options, fingerprint }: IdempotentCall) {
     const nowMs = Date.now();
     return this.store.open(
       {
@@ -193,7 +206,7 @@ export class IdempotencyService {
         requestId: request.id,
         mode: options.mode,
         path: request.url.split('?', 1)[0] ?? request.url,
-        fingerprint: fingerprintOf(request, json),
+        fingerprint,
         headers: {
           ...innerHeaders(request.headers, principalOf(request)),
           [ARRIVED_HEADER]: String(nowMs),
@@ -207,43 +220,38 @@ export class IdempotencyService {
     );
   }
 
-  async #first(
-    { request, reply, json }: IdempotentCall,
-    stored: StoredRequest,
-  ): Promise<void> {
-    const bytes = Number(request.headers['content-length']);
-    const length = json || Number.isNaN(bytes) ? {} : { bytes };
-    const form = json ? undefined : this.#digested(request, stored);
-    const sent = { body: json ?? form!, headers: stored.headers, ...length };
-    await this.replays.first(
-      stored,
-      sent,
-      reply,
-      () => form?.fingerprint ?? stored.fingerprint,
-    );
+  /** A form passes the digest while its route reads it. */
+  async #goOn(call: IdempotentCall, stored: StoredRequest): Promise<void> {
+    const { request, reply, json } = call;
+    if (reply.raw.destroyed) {
+      await this.replays.drop(stored);
+      throw callerLeft();
+    }
+    if (json) return this.replays.begin(reply, stored, stored);
+    const form = digestOf(call);
+    // Without the pause, a listener would let the bytes flow.
+    request.raw.pause().on('data', (chunk: Buffer) => form.take(chunk));
+    this.replays.begin(reply, stored, form);
   }
 
   /**
    * The body is stored before the caller gets its 202: then any gateway can
    * run the request.
    */
-  async #begin(
-    { request, reply, json }: IdempotentCall,
-    stored: StoredRequest,
-  ): Promise<void> {
+  async #begin(call: IdempotentCall, stored: StoredRequest): Promise<void> {
+    const { request, reply, json } = call;
     const detach = detachTicket(reply);
-    const form = json ? undefined : this.#digested(request, stored);
+    const form = digestOf(call);
     try {
-      await this.answers.storeBody(stored, form ?? Readable.from([json]));
-      if (
-        !(await this.store.markReceived(stored, form?.fingerprint ?? stored.fingerprint))
-      )
-        throw lostLease();
+      const body = json ? Readable.from([json]) : form.passing(this.#bodyOf(request));
+      await this.answers.storeBody(stored, body);
+      const { fingerprint } = json ? stored : form;
+      if (!(await this.store.markReceived(stored, fingerprint))) throw lostLease();
       const early = await this.asyncs.begin(stored, detach);
       if (!early) return await this.replays.accept(stored, reply);
       void reply
         .code(early.status)
-        .headers({ ...refusalHeaders(early.headers) })
+        .headers(refusalHeaders(early.headers))
         .send(early.body);
     } catch (error) {
       detach();
@@ -254,11 +262,11 @@ export class IdempotencyService {
 
   /** Reads a form to its end if only its bytes show whether it is the same request. */
   async #demandSameBytes(call: IdempotentCall, stored: StoredRequest): Promise<void> {
-    const { request, json } = call;
-    const head = fingerprintOf(request, json);
-    if (isSame(stored.fingerprint, head) !== undefined) return void request.raw.resume();
-    const form = this.#digested(request, { fingerprint: head });
-    for await (const _ of form) continue;
+    const { request, fingerprint } = call;
+    if (isSame(stored.fingerprint, fingerprint) !== undefined)
+      return void request.raw.resume();
+    const form = digestOf(call);
+    for await (const _ of form.passing(this.#bodyOf(request))) continue;
     this.#demandSame(call, stored, form.fingerprint);
   }
 
@@ -273,63 +281,34 @@ export class IdempotencyService {
     );
   }
 
-  /** The body of a form, bounded, with its fingerprint at its end. */
-  #digested(
-    request: FastifyRequest,
-    { fingerprint }: Pick<StoredRequest, 'fingerprint'>,
-  ): FormDigest {
-    const form = new FormDigest(fingerprint, request.headers);
-    const bounded = this.#bounded(request);
-    form.on('error', () => undefined);
-    bounded.once('error', error => form.destroy(error));
-    return bounded.pipe(form);
-  }
-
   #mostBytes(request: FastifyRequest): number {
     const { uploadLimitBytes, jsonLimitBytes } = this.settings.server;
     return isJson(request) ? jsonLimitBytes : uploadLimitBytes + LONGEST_FORM;
   }
 
-  #demandSize(request: FastifyRequest): void {
-    const mostBytes = this.#mostBytes(request);
-    if (Number(request.headers['content-length'] ?? 0) > mostBytes)
-      throw fileTooLarge(mostBytes);
-  }
-
-  async #jsonOf(request: FastifyRequest): Promise<Buffer> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of this.#bounded(request)) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks);
-  }
-
   /** Bounds a body that declares no length while it is read. */
-  #bounded(request: FastifyRequest): Transform {
-    const { raw } = request;
+  async *#bodyOf(request: FastifyRequest): AsyncGenerator<Buffer> {
     const mostBytes = this.#mostBytes(request);
     let size = 0;
-    const bounded = new Transform({
-      transform: (chunk: Buffer, _encoding, done) => {
-        size += chunk.length;
-        if (size > mostBytes) done(fileTooLarge(mostBytes));
-        else done(null, chunk);
-      },
-    });
-    // The reader may start after the caller has left; the error then waits for the reader
-    // and concerns nothing else.
-    bounded.on('error', () => undefined);
-    // Also with all of it here: what is unread is lost, and `pipe` from it
-    // would never end.
-    const closed = (): void => {
-      if (!raw.readableEnded)
-        bounded.destroy(
-          new DomainError('request_cancelled', 'The caller disconnected.'),
-        );
-    };
-    if (raw.destroyed) closed();
-    else raw.once('close', closed);
-    return raw.pipe(bounded);
+    // The connection is still needed for the answer.
+    const chunks = request.raw.iterator({ destroyOnReturn: false });
+    try {
+      for await (const chunk of chunks) {
+        size += (chunk as Buffer).length;
+        if (size > mostBytes) throw fileTooLarge(mostBytes);
+        yield chunk as Buffer;
+      }
+    } catch (error) {
+      throw request.raw.destroyed ? callerLeft() : error;
+    }
   }
 }
+
+const digestOf = ({ fingerprint, request }: IdempotentCall): FormDigest =>
+  new FormDigest(fingerprint, request.headers);
+
+const callerLeft = (): DomainError =>
+  new DomainError('request_cancelled', 'The caller disconnected.');
 
 const lostLease = (): DomainError =>
   storageUnavailable('The request could not be stored in time.');
@@ -349,9 +328,7 @@ function otherMode(
   );
 }
 
-const refusalHeaders = (
-  headers: Readonly<Record<string, string | readonly string[]>>,
-): Record<string, string> =>
+const refusalHeaders = (headers: AnswerHeaders): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       /^(content-type|retry-after(-ms)?|x-should-retry)$/.test(name)

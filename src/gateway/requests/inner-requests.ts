@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type IncomingHttpHeaders } from 'node:http';
 import { PassThrough, type Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
@@ -8,15 +8,13 @@ import { type FastifyRequest } from 'fastify';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { followCaller } from '../inference/disconnect-watch.js';
-import { KeyRing } from '../../platform/auth/key-ring.js';
+import { admitAs } from '../../platform/auth/access-hooks.js';
 import { type Principal } from '../../platform/auth/principal.js';
-import {
-  INTERNAL_KEY_ID,
-  ShortLivedTokens,
-} from '../../platform/auth/short-lived-tokens.js';
+import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
+import { type AnswerHeaders } from './stored-answers.js';
 
-const MARK_HEADER = 'x-switchyard-inner';
-const CALLER_HEADER = 'x-switchyard-inner-caller';
+/** Names an inner request. Nobody outside can know the name. */
+const RUN_HEADER = 'x-switchyard-inner';
 /** The terms of its caller's key, as JSON. */
 const TERMS_HEADER = 'x-switchyard-inner-terms';
 const PASSED_ON = [
@@ -49,112 +47,81 @@ interface InnerRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | Readable;
   /** Absent: unknown. */
-  readonly bytes?: number;
-  /** Aborted when the caller disconnects; absent: no caller waits. */
-  readonly caller?: AbortSignal;
+  readonly bytes?: number | undefined;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly caller: AbortSignal;
 }
 
 export interface InnerAnswer {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly headers: AnswerHeaders;
   readonly body: Readable;
-  /** What a runner rejects it with; the body has it too. */
+  /** What a runner rejected it with; the body has it too. */
   readonly error?: DomainError;
 }
 
 /**
- * Runs a request through this gateway's own routes, without a socket, so that it is
- * answered like any other even if its caller has left. It runs for the tenant with an
- * internal token; the caller's key is never stored.
+ * Runs a request that has no connection of its own through this gateway's own routes, so
+ * that it is answered like any other. It acts for its tenant, and inference is all that it
+ * may do; the caller's key is never stored.
  */
 @Injectable()
 export class InnerRequests {
-  readonly #mark = randomBytes(16).toString('hex');
-  /** Callers of requests that have not reached their route yet. */
-  readonly #callers = new Map<string, AbortSignal>();
-  #runs = 0;
+  /** By name, until they are answered. */
+  readonly #running = new Map<string, InnerRequest>();
 
-  constructor(
-    private readonly adapterHost: HttpAdapterHost<FastifyAdapter>,
-    private readonly tokens: ShortLivedTokens,
-    private readonly keys: KeyRing,
-  ) {}
+  constructor(private readonly adapterHost: HttpAdapterHost<FastifyAdapter>) {}
 
   /**
-   * True for an inner request: it was authorised and counted when it came from outside.
+   * True for an inner request, which acts for its tenant from now on: it was authorised
+   * and counted when it came from outside.
    */
-  isInner({ headers }: FastifyRequest): boolean {
-    return headers[MARK_HEADER] === this.#mark;
-  }
-
-  /**
-   * Called when an inner request reaches its route: from then on its caller's
-   * disconnect cancels it.
-   */
-  attachCaller(request: FastifyRequest): undefined {
-    const run = request.headers[CALLER_HEADER];
-    const caller = typeof run === 'string' ? this.#callers.get(run) : undefined;
-    if (caller) followCaller(request, caller);
+  admit(request: FastifyRequest): boolean {
+    const inner = this.#running.get(String(request.headers[RUN_HEADER]));
+    if (!inner) return false;
+    const { tenant, headers, caller } = inner;
+    const terms = headers[TERMS_HEADER];
+    admitAs(request, {
+      tenant,
+      keyId: INTERNAL_KEY_ID,
+      scopes: new Set(['inference']),
+      // Written by us, of a key that was valid then.
+      ...(terms !== undefined && { terms: JSON.parse(terms) as KeyTerms }),
+    });
+    followCaller(request, caller);
+    return true;
   }
 
   /** Resolves with the head of the answer; its body follows. */
-  async run({
-    requestId,
-    tenant,
-    path,
-    headers,
-    body,
-    bytes,
-    caller,
-  }: InnerRequest): Promise<InnerAnswer> {
-    const run = String(++this.#runs);
-    if (caller) this.#callers.set(run, caller);
-    const length = bytes ?? (Buffer.isBuffer(body) ? body.length : undefined);
-    const inject = this.adapterHost.httpAdapter.getInstance().inject({
-      method: 'POST',
-      url: path,
-      headers: {
-        ...headers,
-        ...(length === undefined
-          ? { 'transfer-encoding': 'chunked' }
-          : { 'content-length': String(length) }),
-        ...this.#credentials(tenant, headers[TERMS_HEADER]),
-        [MARK_HEADER]: this.#mark,
-        [CALLER_HEADER]: run,
-        'x-request-id': requestId,
-      },
-      payload: Buffer.isBuffer(body) ? body : tame(body),
-      payloadAsStream: true,
-    });
-    const answer = await inject.finally(() => this.#callers.delete(run));
+  async run(inner: InnerRequest): Promise<InnerAnswer> {
+    const { requestId, path, headers, body, bytes } = inner;
+    const run = randomUUID();
+    const length = Buffer.isBuffer(body) ? body.length : bytes;
+    this.#running.set(run, inner);
+    const answer = await this.adapterHost.httpAdapter
+      .getInstance()
+      .inject({
+        method: 'POST',
+        url: path,
+        headers: {
+          ...headers,
+          ...(length === undefined
+            ? { 'transfer-encoding': 'chunked' }
+            : { 'content-length': String(length) }),
+          [RUN_HEADER]: run,
+          'x-request-id': requestId,
+        },
+        payload: Buffer.isBuffer(body) ? body : tame(body),
+        payloadAsStream: true,
+      })
+      .finally(() => this.#running.delete(run));
     return {
       status: answer.statusCode,
-      headers: answer.headers as InnerAnswer['headers'],
+      headers: answer.headers,
       body: answer.stream(),
     };
   }
-
-  #credentials(tenant: string, stored: string | undefined): Record<string, string> {
-    if (!this.keys.enabled) return {};
-    // Written by us, of a key that was valid then.
-    const terms = stored === undefined ? {} : { terms: JSON.parse(stored) as KeyTerms };
-    const principal = {
-      tenant,
-      keyId: INTERNAL_KEY_ID,
-      scopes: new Set(['inference'] as const),
-      ...terms,
-    };
-    const { token } = this.tokens.mint({
-      principal,
-      scopes: ['inference'],
-      ttlS: TOKEN_S,
-    });
-    return { authorization: `Bearer ${token}` };
-  }
 }
-
-/** The token is used at once. */
-const TOKEN_S = 60;
 
 /**
  * Turns an aborted body into one that ends early: its reader rejects it as malformed. An

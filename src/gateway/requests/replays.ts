@@ -1,30 +1,29 @@
 import { PassThrough, Readable, Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
-import { type FastifyReply } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { backoffMs } from '@switchyard/engine-api/backoff.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
-import { watchDisconnect } from '../inference/disconnect-watch.js';
+import { followCaller } from '../inference/disconnect-watch.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { InnerRequests, type InnerAnswer } from './inner-requests.js';
-import { headOf, StoredAnswers } from './stored-answers.js';
+import { type AnswerHeaders, headOf, StoredAnswers } from './stored-answers.js';
 import { StoredLeases } from './stored-leases.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
 
 const POLLS = { firstMs: 100, longestMs: 1000 };
 /** A caller waits for so long until a full database has room; then it is 507. */
 const ROOM_WITHIN_MS = 20_000;
-/** Headers of the connection, or set again for it. */
-const OWN_HEADERS = [
-  'connection',
-  'date',
-  'transfer-encoding',
-  'x-request-id',
-  'openai-processing-ms',
-  'keep-alive',
-];
+
+/** Of a request whose answer is stored on its way to the caller. */
+interface FirstAttempt extends ReturnType<StoredLeases['hold']> {
+  readonly stored: StoredRequest;
+  readonly asked: Asked;
+}
+
+/** What was asked; of a form, once all of it was read. */
+type Asked = Pick<StoredRequest, 'fingerprint'>;
 
 /**
  * Requests whose callers wait and may retry: the first attempt runs and its answer is
@@ -34,11 +33,12 @@ const OWN_HEADERS = [
 export class Replays implements OnApplicationShutdown {
   readonly #logger = new Logger(Replays.name);
   readonly #storing = new Set<Promise<void>>();
+  /** Those that are not answered yet. */
+  readonly #attempts = new WeakMap<FastifyRequest, FirstAttempt>();
 
   constructor(
     private readonly store: StoredRequestStore,
     private readonly answers: StoredAnswers,
-    private readonly inner: InnerRequests,
     private readonly leases: StoredLeases,
     private readonly scheduler: SchedulerService,
     private readonly settings: Settings,
@@ -46,45 +46,72 @@ export class Replays implements OnApplicationShutdown {
 
   /** The last answers are written before the database closes. */
   async onApplicationShutdown(): Promise<void> {
-    await Promise.allSettled(this.#storing);
+    await Promise.all(this.#storing);
   }
 
   /**
-   * Runs the request, sends its answer, and stores it if it is a success. A retry after a
-   * failure runs again.
-   * @param fingerprint called when the whole body was read
+   * The request goes on to its route, and its answer is stored on its way out (`keep`).
+   * Another gateway that has it stops it like a disconnect.
    */
-  async first(
-    request: StoredRequest,
-    sent: Pick<Parameters<InnerRequests['run']>[0], 'body' | 'headers' | 'bytes'>,
+  begin({ raw, request }: FastifyReply, stored: StoredRequest, asked: Asked): void {
+    const run = this.leases.hold(stored);
+    followCaller(request, run.gone);
+    this.#attempts.set(request, { ...run, stored, asked });
+    raw.once('close', () => {
+      // Where the rest of a body never comes, there may be no answer.
+      if (!request.raw.readableEnded) void this.#fail(this.#taken(request));
+    });
+  }
+
+  /**
+   * Comes before an answer is sent. That of a first attempt is stored if it is a success;
+   * a retry after a failure runs again. Undefined: it is no such answer.
+   * @returns what is sent in place of `payload`
+   * @throws DomainError what is answered instead
+   */
+  keep(reply: FastifyReply, payload: unknown): Promise<unknown> | undefined {
+    const attempt = this.#taken(reply.request);
+    return attempt && this.#kept(attempt, reply, payload);
+  }
+
+  async #kept(
+    attempt: FirstAttempt,
     reply: FastifyReply,
-    fingerprint: () => string,
-  ): Promise<void> {
-    const { requestId, tenant, path } = request;
-    const { gone, release } = this.leases.run(request);
-    const left = new AbortController();
-    const unwatch = watchDisconnect(reply, () => left.abort());
-    const caller = AbortSignal.any([left.signal, gone]);
-    let stored: Promise<void> = Promise.resolve();
-    try {
-      const answer = await this.inner.run({ requestId, tenant, path, ...sent, caller });
-      if (gone.aborted && answer.status !== 200) throw stillRunning(request);
-      void reply.code(answer.status).headers(ownless(answer.headers));
-      if (answer.status === 200) {
-        const toStore = new PassThrough();
-        stored = this.#tracked(this.#store(request, answer, toStore, fingerprint));
-        void reply.send(split(answer, toStore, stored));
-      } else {
-        await this.drop(request);
-        void reply.send(answer.body);
-      }
-    } catch (error) {
-      await this.drop(request);
-      throw error;
-    } finally {
-      unwatch();
-      void stored.catch(() => undefined).finally(release);
+    payload: unknown,
+  ): Promise<unknown> {
+    if (reply.statusCode !== 200) {
+      const isGone = attempt.gone.aborted;
+      await this.#fail(attempt);
+      if (isGone) throw stillRunning(attempt.stored);
+      return payload;
     }
+    const isStream = payload instanceof Readable;
+    const bytes = isStream
+      ? new PassThrough()
+      : Readable.from([Buffer.from(payload as string | Buffer)]);
+    const storing = this.#store(attempt, reply.getHeaders(), bytes);
+    const ended = storing
+      .catch(() => undefined)
+      .finally(() => {
+        this.#storing.delete(ended);
+        attempt.release();
+      });
+    this.#storing.add(ended);
+    if (isStream) return split(payload, bytes as PassThrough, storing);
+    await storing;
+    return payload;
+  }
+
+  #taken(request: FastifyRequest): FirstAttempt | undefined {
+    const attempt = this.#attempts.get(request);
+    this.#attempts.delete(request);
+    return attempt;
+  }
+
+  async #fail(attempt: FirstAttempt | undefined): Promise<void> {
+    if (!attempt) return;
+    await this.drop(attempt.stored);
+    attempt.release();
   }
 
   /** 202, with the time at which its answer will probably be there, if that is known. */
@@ -165,42 +192,36 @@ export class Replays implements OnApplicationShutdown {
     }
   }
 
-  #tracked(storing: Promise<void>): Promise<void> {
-    this.#storing.add(storing);
-    return storing.finally(() => this.#storing.delete(storing));
-  }
-
   /**
    * Resolves when a retry finds the answer. With the database away it waits: the answer
    * may be stored already, so that nothing is removed.
    * @throws DomainError `duplicate_request_id` when another attempt has the request
    */
   async #store(
-    request: StoredRequest,
-    answer: InnerAnswer,
-    bytes: PassThrough,
-    fingerprint: () => string,
+    { stored, asked }: FirstAttempt,
+    headers: AnswerHeaders,
+    bytes: Readable,
   ): Promise<void> {
     try {
       // Its caller has the failure by then, and a retry runs again.
-      if (!(await this.answers.store(request, answer, bytes)))
-        return await this.drop(request);
+      if (!(await this.answers.store(stored, { headers }, bytes)))
+        return await this.drop(stored);
     } catch (error) {
       // An incomplete answer must not be replayed.
       this.#logger.warn(
         { reason: (error as Error).message },
         'an answer could not be stored for a retry',
       );
-      await this.drop(request);
+      await this.drop(stored);
       throw error;
     }
     const end = {
       status: 'completed',
-      answer: headOf(answer),
-      fingerprint: fingerprint(),
+      answer: headOf({ status: 200, headers }),
+      fingerprint: asked.fingerprint,
     } as const;
-    const outcome = await this.leases.end(request, end, ROOM_WITHIN_MS);
-    if (outcome !== 'ended') throw stillRunning(request);
+    const outcome = await this.leases.end(stored, end, ROOM_WITHIN_MS);
+    if (outcome !== 'ended') throw stillRunning(stored);
   }
 }
 
@@ -209,11 +230,7 @@ export class Replays implements OnApplicationShutdown {
  * last bytes when the answer is stored: a caller that has all of it can rely on a
  * retry to find it.
  */
-function split(
-  { body }: InnerAnswer,
-  toStore: PassThrough,
-  stored: Promise<void>,
-): Transform {
+function split(body: Readable, toStore: PassThrough, stored: Promise<void>): Transform {
   let last: Buffer | undefined;
   const toCaller = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
@@ -233,13 +250,6 @@ function split(
   body.pipe(toCaller);
   return toCaller;
 }
-
-const ownless = (headers: InnerAnswer['headers']): Record<string, string | string[]> =>
-  Object.fromEntries(
-    Object.entries(headers)
-      .filter(([name]) => !OWN_HEADERS.includes(name))
-      .map(([name, value]) => [name, typeof value === 'string' ? value : [...value]]),
-  );
 
 /** An async request is joined once its body is stored. */
 const isOpen = ({ mode, status }: StoredRequest): boolean =>

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { FormDigest, isSame } from './request-fingerprint.js';
@@ -11,10 +12,8 @@ async function fingerprint(
   const digest = new FormDigest('head', {
     'content-type': `multipart/form-data; boundary=${boundary}`,
   });
-  const through = Readable.from(pieces).pipe(digest);
-  const passed: Buffer[] = [];
-  for await (const chunk of through) passed.push(chunk as Buffer);
-  expect(Buffer.concat(passed).equals(Buffer.concat(pieces))).toBe(true);
+  const passed = await buffer(digest.passing(Readable.from(pieces)));
+  expect(passed.equals(Buffer.concat(pieces))).toBe(true);
   return digest.fingerprint;
 }
 

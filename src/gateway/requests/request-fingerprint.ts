@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { type IncomingHttpHeaders } from 'node:http';
-import { Transform } from 'node:stream';
 import { type FastifyRequest } from 'fastify';
 
 /** Media type and, of a form, what separates its parts. */
@@ -39,10 +38,10 @@ export function isSame(stored: string, asked: string): boolean | undefined {
 }
 
 /**
- * Passes a form through and computes the SHA-256 of its bytes without its boundaries:
- * SDKs generate a new boundary for every attempt, and the rest of a retry is equal.
+ * The SHA-256 of the bytes of a form without its boundaries: SDKs generate a new boundary
+ * for every attempt, and the rest of a retry is equal.
  */
-export class FormDigest extends Transform {
+export class FormDigest {
   readonly #hash = createHash('sha256');
   /** Empty: all bytes count as they are. */
   #delimiter: Buffer;
@@ -57,7 +56,6 @@ export class FormDigest extends Transform {
     private readonly head: string,
     headers: IncomingHttpHeaders,
   ) {
-    super();
     const [, quoted, plain] = BOUNDARY.exec(headers['content-type'] ?? '') ?? [];
     const boundary = quoted ?? plain;
     this.#delimiter = Buffer.from(
@@ -66,27 +64,13 @@ export class FormDigest extends Transform {
     );
   }
 
-  /** Valid once all bytes were read. */
+  /** Of the bytes so far. */
   get fingerprint(): string {
-    return `${this.head}.${this.#hash.copy().digest('hex')}`;
+    return `${this.head}.${this.#hash.copy().update(this.#tail).digest('hex')}`;
   }
 
-  override _transform(
-    chunk: Buffer,
-    _encoding: BufferEncoding,
-    done: (error: null, chunk: Buffer) => void,
-  ): void {
-    this.#take(Buffer.concat([this.#tail, chunk]));
-    done(null, chunk);
-  }
-
-  override _flush(done: () => void): void {
-    this.#hash.update(this.#tail);
-    this.#tail = Buffer.alloc(0);
-    done();
-  }
-
-  #take(bytes: Buffer): void {
+  take(chunk: Buffer): void {
+    const bytes = Buffer.concat([this.#tail, chunk]);
     let from = 0;
     for (let at = this.#next(bytes, 0); at >= 0; at = this.#next(bytes, from)) {
       this.#hash.update(bytes.subarray(from, at));
@@ -95,6 +79,14 @@ export class FormDigest extends Transform {
     const keep = Math.max(from, bytes.length - Math.max(0, this.#delimiter.length - 1));
     this.#hash.update(bytes.subarray(from, keep));
     this.#tail = Buffer.from(bytes.subarray(keep));
+  }
+
+  /** The same bytes, which are taken as they pass. */
+  async *passing(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of bytes) {
+      this.take(chunk);
+      yield chunk;
+    }
   }
 
   #next(bytes: Buffer, from: number): number {

@@ -5,11 +5,14 @@ import {
   type StoredRequest,
 } from '../../core/request/stored-request.js';
 import { orStorageProblem } from '../../platform/storage/storage-problems.js';
-import { type InnerAnswer } from './inner-requests.js';
 
 /** Headers that belong to an answer and not to the connection it went over. */
 const STORED_HEADERS =
   /^(content-(type|disposition)|cache-control|server-timing|x-switchyard-.*|retry-after(-ms)?|x-should-retry)$/;
+
+export type AnswerHeaders = Readonly<
+  Record<string, number | string | readonly string[] | undefined>
+>;
 
 /**
  * Bodies and answers of stored requests, in the blob store: every gateway that shares it
@@ -43,7 +46,7 @@ export class StoredAnswers {
    */
   async store(
     attempt: StoredAttempt,
-    { headers }: Pick<InnerAnswer, 'headers'>,
+    { headers }: { readonly headers: AnswerHeaders },
     body: AsyncIterable<Uint8Array>,
   ): Promise<boolean> {
     const isStream = String(headers['content-type']).startsWith('text/event-stream');
@@ -103,7 +106,13 @@ async function* watched(
 const answerKey = ({ blob, attempts }: StoredAttempt): string =>
   `${blob}/answer${attempts > 1 ? `.${attempts}` : ''}`;
 
-export function headOf({ status, headers }: Pick<InnerAnswer, 'status' | 'headers'>) {
+export function headOf({
+  status,
+  headers,
+}: {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+}) {
   const stored = Object.entries(headers).filter(([name]) => STORED_HEADERS.test(name));
   return {
     status,

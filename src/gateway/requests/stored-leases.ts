@@ -5,7 +5,6 @@ import {
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
-import { Subject } from 'rxjs';
 import {
   type EndOutcome,
   type StoredAttempt,
@@ -22,6 +21,9 @@ import { StoredRequestStore } from '../../platform/database/stored-request-store
 
 const PORTION = 200;
 
+/** `blob`: of an attempt whose row exists. */
+type LeaseHold = StoredRef & { readonly blob?: string | undefined };
+
 /**
  * Leases of this gateway's stored requests: renews those that run here, receives
  * cancels sent to other gateways, takes over the requests of a dead gateway, and
@@ -30,19 +32,20 @@ const PORTION = 200;
 @Injectable()
 export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   readonly #logger = new Logger(StoredLeases.name);
-  readonly #abandoned = new Subject<StoredRequest>();
-  /** Requests of gateways whose leases expired; this gateway now holds them. */
-  readonly abandoned$ = this.#abandoned.asObservable();
   readonly owner = randomUUID();
-  readonly #runs = new Map<AbortController, StoredRequest>();
+  /**
+   * Called with a request of a gateway whose lease expired; this gateway now holds it.
+   * Undefined: none is taken over.
+   */
+  onAbandoned: ((request: StoredRequest) => void) | undefined;
+  /** Requests that run or are served here. */
+  readonly #holds = new Map<AbortController, LeaseHold>();
   #renewal: NodeJS.Timeout | undefined;
   #sweep: NodeJS.Timeout | undefined;
   #renewing: Promise<void> | undefined;
   /** Instants of this process's monotonic clock, milliseconds. */
   #renewedMs = 0;
   #patientUntilMs = 0;
-  /** Requests that run or are served here, by name. */
-  readonly #held = new Map<string, number>();
 
   constructor(
     private readonly store: StoredRequestStore,
@@ -72,12 +75,12 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   onModuleDestroy(): void {
     clearInterval(this.#renewal);
     clearInterval(this.#sweep);
-    this.#abandoned.complete();
+    this.onAbandoned = undefined;
   }
 
   /** After the drain: what did not end here may be run by another gateway at once. */
   async close(): Promise<void> {
-    for (const run of this.#runs.keys()) run.abort();
+    for (const run of this.#holds.keys()) run.abort();
     await this.#safely(() => this.store.release(this.owner));
   }
 
@@ -87,38 +90,19 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * Call it before the row is created: only held requests are renewed. @returns
-   * releases the request
+   * Holds a request until it is released: only held ones are renewed. Call it before the
+   * row is created, and for an attempt whose row exists.
    */
-  hold(ref: StoredRef): () => void {
-    const name = nameOf(ref);
-    this.#held.set(name, (this.#held.get(name) ?? 0) + 1);
-    return () => {
-      const left = (this.#held.get(name) ?? 1) - 1;
-      if (left > 0) this.#held.set(name, left);
-      else this.#held.delete(name);
-    };
-  }
-
-  /** Holds an attempt whose row exists, until it is released. */
-  run(request: StoredRequest): {
+  hold({ tenant, name, blob }: LeaseHold): {
     /**
-     * Aborted when another gateway has the request, or may have it: this attempt
-     * has to stop.
+     * Aborted when another gateway has the attempt, or may have it: it has to stop here.
      */
     readonly gone: AbortSignal;
     readonly release: () => void;
   } {
     const run = new AbortController();
-    const release = this.hold(request);
-    this.#runs.set(run, request);
-    return {
-      gone: run.signal,
-      release: () => {
-        this.#runs.delete(run);
-        release();
-      },
-    };
+    this.#holds.set(run, { tenant, name, blob });
+    return { gone: run.signal, release: () => void this.#holds.delete(run) };
   }
 
   /**
@@ -137,15 +121,16 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Renews the leases once. */
   async renew(): Promise<void> {
-    const runs = [...this.#runs];
+    const holds = [...this.#holds];
     const held = await this.store.renewLeases(this.lease);
     const blobs = new Set(held.map(({ blob }) => blob));
-    for (const [run, { blob }] of runs) if (!blobs.has(blob)) run.abort();
+    for (const [run, { blob }] of holds)
+      if (blob !== undefined && !blobs.has(blob)) run.abort();
+    const names = new Set(Array.from(this.#holds.values(), nameOf));
     for (const request of held) {
       const { tenant, requestId: id, cancelling } = request;
       // The request ended here, but its end could not be written.
-      if (!this.#held.has(nameOf(request)))
-        await this.store.release(this.owner, request);
+      if (!names.has(nameOf(request))) await this.store.release(this.owner, request);
       else if (cancelling) await this.scheduler.cancel({ tenant, id }, 'client');
     }
     const isPatient = this.isPatient();
@@ -167,14 +152,14 @@ export class StoredLeases implements OnApplicationBootstrap, OnModuleDestroy {
   /** Ends in time for the next renewal. */
   async #takeOver(): Promise<void> {
     const endMs = this.#renewedMs + this.settings.requests.leaseMs / 3;
-    while (performance.now() < endMs && this.#abandoned.observed) {
+    while (performance.now() < endMs && this.onAbandoned) {
       const taken = await this.store.takeOver(this.lease);
       if (!taken) return;
       this.#logger.warn(
         { requestId: taken.requestId, attempts: taken.attempts },
         'taken over from a gateway whose lease expired',
       );
-      this.#abandoned.next(taken);
+      this.onAbandoned?.(taken);
     }
   }
 

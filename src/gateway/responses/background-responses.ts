@@ -5,16 +5,17 @@ import { type InferenceCaller } from '../inference/inference.service.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { newStoredBlob } from '../../platform/storage/blob-keys.js';
-import { AsyncRequests, type StoredAttemptOptions } from '../requests/async-requests.js';
+import {
+  AsyncRequests,
+  jsonAnswer,
+  type StoredAttemptOptions,
+} from '../requests/async-requests.js';
 import { StoredLeases } from '../requests/stored-leases.js';
 import { BackgroundRun } from './background-run.js';
 import { type ResponseTurn } from './conversations.js';
 import { ResponseRecords } from './response-records.js';
 import { ResponseWriter } from './response-writer.js';
 import { StoredRequestStore } from '../../platform/database/stored-request-store.js';
-import { Readable } from 'node:stream';
-import { errorDefinition } from '../../contracts/errors/error-registry.js';
-import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -54,33 +55,28 @@ export class BackgroundRunner implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.asyncs.runWith(BACKGROUND_PATH, (request, attempt) =>
-      this.#run(request, attempt),
-    );
-    this.asyncs.stopWith(BACKGROUND_PATH, ({ tenant, requestId: id }) =>
-      this.runs.stop({ tenant, id }),
-    );
+    this.asyncs.runWith(BACKGROUND_PATH, this);
   }
 
-  async #run(
+  stop({ tenant, requestId: id }: StoredRequest): Promise<boolean> {
+    return this.runs.stop({ tenant, id });
+  }
+
+  async run(
     { tenant, requestId: id }: StoredRequest,
     attempt: StoredAttemptOptions,
   ): Promise<InnerAnswer> {
-    try {
-      const run = await this.runs.begin({ tenant, id });
-      if (run?.record.request === undefined) {
-        // An attempt before this one ended it, or its client did.
-        const status = await this.runs.statusOf({ tenant, id });
-        return answered(status === 'cancelled' ? GONE_STATUS : 200, stateOf(id, status));
-      }
-      this.#begun.inc({ kind: run.record.epoch > 1 ? 'resumed' : 'first' });
-      await this.#runOf(run, attempt).run();
-      // What was said is stored once, so that it can be deleted.
-      return answered(200, stateOf(id, run.writer.response.status));
-    } catch (error) {
-      if (!(error instanceof DomainError)) throw error;
-      return { ...answered(errorDefinition(error).status, errorEnvelope(error)), error };
+    const run = await this.runs.begin({ tenant, id });
+    if (run?.record.request === undefined) {
+      // An attempt before this one ended it, or its client did.
+      const status = await this.runs.statusOf({ tenant, id });
+      const code = status === 'cancelled' ? GONE_STATUS : 200;
+      return jsonAnswer(code, stateOf(id, status));
     }
+    this.#begun.inc({ kind: run.record.epoch > 1 ? 'resumed' : 'first' });
+    await this.#runOf(run, attempt).run();
+    // What was said is stored once, so that it can be deleted.
+    return jsonAnswer(200, stateOf(id, run.writer.response.status));
   }
 
   #runOf(
@@ -102,12 +98,6 @@ export class BackgroundRunner implements OnModuleInit {
 }
 
 const stateOf = (id: string, status: string) => ({ id, object: 'response', status });
-
-const answered = (status: number, body: object): InnerAnswer => ({
-  status,
-  headers: { 'content-type': 'application/json; charset=utf-8' },
-  body: Readable.from([Buffer.from(JSON.stringify(body))]),
-});
 
 /**
  * Background responses are stored requests (`Prefer: respond-async`) with a runner of

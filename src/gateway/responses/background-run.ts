@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type ResponseObject } from '../../contracts/openai/responses.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type InferenceRequest } from '../inference/inference.service.js';
@@ -8,6 +7,7 @@ import { readAnswer } from '../text/generation-pieces.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
 import { type ResponseRunState } from './response-runs.js';
 import { withJsonFields } from '../../contracts/formats/json-fields.js';
+import { pause } from '../../platform/clock/pause.js';
 import { type EngineName } from '../../platform/config/model-spec.js';
 import { type OutputForm, OutputStream } from '../inference/output-stream.js';
 
@@ -193,9 +193,7 @@ export class BackgroundRun {
     if (code === CANCELLED || Date.now() >= this.options.giveUpAtMs) return false;
     if (WAITED_FOR.includes(code)) {
       const waitMs = Math.min(Math.max(retryAfterMs, WAIT_MS), LONGEST_WAIT_MS);
-      await sleep(waitMs, undefined, { signal: this.options.gone }).catch(
-        () => undefined,
-      );
+      await pause(waitMs, this.options.gone);
       return true;
     }
     this.#losses += 1;

@@ -16,6 +16,7 @@ import { httpCaller } from '../inference/inference.service.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import {
+  type AnswerForm,
   TextGenerationService,
   type TextTurn,
 } from '../text/text-generation.service.js';
@@ -29,14 +30,13 @@ import {
 } from '../../contracts/formats/server-sent-event.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-import { type OutputForm } from '../inference/output-stream.js';
 import { readInput } from './parse-response.js';
 
 /**
  * The events of another server, each byte by byte but for the fields that the gateway
  * sets in the response.
  */
-function nativeEventsOf(fields: Fields, finish: NativeTurn['finish']): OutputForm {
+function nativeEventsOf(fields: Fields, finish: NativeTurn['finish']): AnswerForm {
   let last: Fields = {};
   /** The final event: it is sent when the response is stored. */
   let final: Buffer | undefined;
@@ -61,6 +61,11 @@ function nativeEventsOf(fields: Fields, finish: NativeTurn['finish']): OutputFor
       const type = String(eventIn(final)!.type);
       const whole = withInnerFields(final, 'response', { ...stored });
       return sseEvent(type, onOneLine(whole)) + SSE_DONE;
+    },
+    async whole(said) {
+      const answer = withJsonFields(said, fields);
+      const response = JSON.parse(answer.toString('utf8')) as ResponseObject;
+      return withJsonFields(answer, { ...(await finish(response)) });
     },
   };
 }
@@ -148,12 +153,7 @@ export class NativeResponses {
   ): Promise<void> {
     const service_tier = usedTier(turn.caller.priority, tier);
     const fields = { model: turn.generation.model.id, service_tier, ...answered };
-    if (stream) return this.generations.stream(turn, nativeEventsOf(fields, finish));
-    return this.generations.answer(turn, async said => {
-      const answer = withJsonFields(said, fields);
-      const response = JSON.parse(answer.toString('utf8')) as ResponseObject;
-      return withJsonFields(answer, { ...(await finish(response)) });
-    });
+    return this.generations.say(turn, nativeEventsOf(fields, finish), stream);
   }
 
   async #stored(dto: CreateResponseRequest, tenant: string): Promise<NativeTurn> {

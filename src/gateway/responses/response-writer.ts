@@ -9,162 +9,70 @@ import {
   type ResponseObject,
   type ResponseStatusEvent,
 } from '../../contracts/openai/responses.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { failureOf } from './response-generation.js';
 import { type GenerationPiece } from '../text/generation-pieces.js';
 import { callableTools, inputOf } from '../../contracts/openai/read-tools.js';
 
 /**
- * What a model says, by kind: the item that holds it, and the name and the field of its
- * text in parts and events.
+ * What has a text that comes in pieces, a part of an item or a call: how its events are
+ * named, and the field of the text.
  */
-const KINDS = {
-  text: { item: 'message', name: 'output_text', field: 'text' },
-  refusal: { item: 'message', name: 'refusal', field: 'refusal' },
-  reasoning: { item: 'reasoning', name: 'reasoning_text', field: 'text' },
-  tool_call: {
-    item: 'function_call',
-    name: 'function_call_arguments',
-    field: 'arguments',
-  },
-  custom_call: {
-    item: 'custom_tool_call',
-    name: 'custom_tool_call_input',
-    field: 'input',
-  },
+const TEXTS = {
+  output_text: ['output_text', 'text'],
+  refusal: ['refusal', 'refusal'],
+  reasoning_text: ['reasoning_text', 'text'],
+  function_call: ['function_call_arguments', 'arguments'],
+  custom_tool_call: ['custom_tool_call_input', 'input'],
 } as const;
 
-type Kind = keyof typeof KINDS;
+type SpokenText = Fields & { readonly type: keyof typeof TEXTS };
 
-/** What begins; of a call: what is called. */
-interface CalledTool {
-  readonly kind: Kind;
-  readonly callId?: string | undefined;
-  readonly name?: string;
-  readonly namespace?: string | undefined;
-}
+const status = 'in_progress';
+const MESSAGE = {
+  type: 'message',
+  fields: { status, role: 'assistant', content: [] },
+} as const;
+const REASONING = {
+  type: 'reasoning',
+  fields: { summary: [], content: [], status },
+} as const;
+const TEXT = { type: 'output_text', text: '', annotations: [], logprobs: [] };
 
-/**
- * An item of the output while it is made: a message or reasoning of one part, or a call.
- */
-interface OpenItem extends CalledTool {
-  readonly id: string;
-  /** Its place in the output. */
-  readonly index: number;
-  /** So far: text, or arguments of the call. */
-  readonly text: string;
-  readonly logprobs: readonly object[];
-}
+/** Items of one part as they begin, by the piece that begins them. */
+const BEGINNINGS = {
+  text: { item: MESSAGE, part: TEXT },
+  refusal: { item: MESSAGE, part: { type: 'refusal', refusal: '' } },
+  reasoning: { item: REASONING, part: { type: 'reasoning_text', text: '' } },
+} as const;
 
-const isCall = ({ kind }: OpenItem): boolean =>
-  kind === 'tool_call' || kind === 'custom_call';
+const isCall = (item: ResponseItem | undefined): boolean =>
+  item !== undefined && 'call_id' in item;
 
-/** @param response its id: with the place in the output it makes the item's id */
-function newItem(of: CalledTool, response: string, index: number): OpenItem {
-  const number =
-    response.slice(response.indexOf('_') + 1) + index.toString(16).padStart(4, '0');
-  const id = `${RESPONSE_ITEMS[KINDS[of.kind].item][1]}_${number}`;
-  const { callId = `call_${number}` } = of;
-  return { ...of, id, index, text: '', logprobs: [], callId };
-}
+/** What holds the text of an item: its one part, or itself. */
+const textIn = (item: ResponseItem): SpokenText =>
+  ('content' in item ? item.content[0] : item) as SpokenText;
 
-/** What an event of its beginning told. */
-function readItem(item: ResponseItem, index: number): OpenItem {
-  const kinds = Object.keys(KINDS) as Kind[];
-  const kind = kinds.find(one => KINDS[one].item === item.type) ?? 'text';
-  const open = { kind, id: item.id, index, text: '', logprobs: [] };
-  if (!('name' in item)) return open;
-  const { call_id: callId, name, namespace } = item;
-  return { ...open, callId, name, namespace };
-}
-
-/** The item with what an event about it tells. */
-function withEvent(open: OpenItem, event: ResponseEventBody): OpenItem {
-  if (event.type === 'response.content_part.added' && event.part.type === 'refusal')
-    return { ...open, kind: 'refusal' };
-  if (!('delta' in event)) return open;
+/** An item that is made, with what an event about it tells. */
+function withEvent(item: ResponseItem, event: ResponseEventBody): ResponseItem {
+  if (event.type === 'response.content_part.added')
+    return { ...item, content: [event.part] } as ResponseItem;
+  if (!('delta' in event)) return item;
   const { delta, logprobs = [] } = event;
-  const scored = logprobs.length > 0 ? [...open.logprobs, ...logprobs] : open.logprobs;
-  return { ...open, text: open.text + delta, logprobs: scored };
+  const before = textIn(item);
+  const [, field] = TEXTS[before.type];
+  const after = {
+    ...before,
+    [field]: `${before[field] as string}${delta}`,
+    ...(logprobs.length > 0 && {
+      logprobs: [...(before.logprobs as readonly object[]), ...logprobs],
+    }),
+  };
+  return ('content' in item ? { ...item, content: [after] } : after) as ResponseItem;
 }
-
-/** The events that begin it. */
-function eventsOfBeginning(open: OpenItem): readonly ResponseEventBody[] {
-  const item = itemOf(open, 'in_progress');
-  const added = {
-    type: 'response.output_item.added',
-    output_index: open.index,
-  } as const;
-  if (isCall(open)) return [{ ...added, item }];
-  return [
-    { ...added, item: { ...item, content: [] } as ResponseItem },
-    partEvent(open, 'added'),
-  ];
-}
-
-const eventOfDelta = (
-  open: OpenItem,
-  delta: string,
-  logprobs: readonly object[] = [],
-): ResponseEventBody => ({
-  type: `response.${KINDS[open.kind].name}.delta`,
-  ...placeOf(open),
-  delta,
-  ...(open.kind === 'text' && { logprobs }),
-});
 
 type ItemStatus = ResponseItem['status'];
-
-/** The events that end it. */
-function eventsOfEnd(open: OpenItem, status: ItemStatus): readonly ResponseEventBody[] {
-  const { kind, index, name = '', text, logprobs } = open;
-  const said = {
-    type: `response.${KINDS[kind].name}.done`,
-    ...placeOf(open),
-    ...(kind === 'tool_call' && { name }),
-    [KINDS[kind].field]: text,
-    ...(kind === 'text' && { logprobs }),
-  } as const;
-  return [
-    said,
-    ...(isCall(open) ? [] : [partEvent(open, 'done')]),
-    {
-      type: 'response.output_item.done',
-      output_index: index,
-      item: itemOf(open, status),
-    },
-  ];
-}
-
-function itemOf(open: OpenItem, status: ItemStatus): ResponseItem {
-  const { kind, id, text, callId: call_id, name, namespace } = open;
-  const { item: type, field } = KINDS[kind];
-  if (type === 'message')
-    return { type, id, status, role: 'assistant', content: [partOf(open)] };
-  if (type === 'reasoning')
-    return { type, id, summary: [], content: [partOf(open)], status };
-  const called = { name, ...(namespace !== undefined && { namespace }) };
-  return { type, id, call_id, ...called, [field]: text, status } as ResponseItem;
-}
-
-const partEvent = (open: OpenItem, what: 'added' | 'done'): ResponseEventBody => ({
-  type: `response.content_part.${what}`,
-  ...placeOf(open),
-  part: partOf(open),
-});
-
-const partOf = <P extends OutputPart>({ kind, text, logprobs }: OpenItem): P =>
-  ({
-    type: KINDS[kind].name,
-    [KINDS[kind].field]: text,
-    ...(kind === 'text' && { annotations: [], logprobs }),
-  }) as unknown as P;
-
-const placeOf = (open: OpenItem) => ({
-  item_id: open.id,
-  output_index: open.index,
-  ...(!isCall(open) && { content_index: 0 }),
-});
 
 const INCOMPLETE = {
   length: 'max_output_tokens',
@@ -181,8 +89,9 @@ const isIncomplete = (reason: string): reason is keyof typeof INCOMPLETE =>
 export class ResponseWriter {
   #response: ResponseObject;
   #sequence = 0;
+  /** The last one may be open: it is made. */
   readonly #output: ResponseItem[] = [];
-  #open: OpenItem | undefined;
+  #isOpen = false;
   /** Calls that were begun. */
   #calls = 0;
   /** Arguments of a custom call, until its text can be read from them. */
@@ -208,8 +117,7 @@ export class ResponseWriter {
 
   /** As it is now; what is not complete yet is in `output` as an item in progress. */
   get response(): ResponseObject {
-    const open = this.#open ? [itemOf(this.#open, 'in_progress')] : [];
-    return { ...this.#response, output: [...this.#output, ...open] };
+    return { ...this.#response, output: [...this.#output] };
   }
 
   /** Number of the next event. */
@@ -274,18 +182,19 @@ export class ResponseWriter {
   #say(piece: Extract<GenerationPiece, { text: string }>): void {
     const { type, text } = piece;
     const logprobs = piece.type === 'text' ? piece.logprobs : undefined;
-    if (this.#open?.kind !== type) {
-      // Log probabilities alone are those of a call that is still held back.
-      if (text === '' || (this.#isBehindCall && text.trim() === '')) return;
-      this.#begin({ kind: type });
+    const { item, part } = BEGINNINGS[type];
+    if (!this.#open || textIn(this.#open).type !== part.type) {
+      // Log probabilities alone are those of a call that is still held back, and line ends
+      // between calls are no message.
+      if (text === '' || (isCall(this.#output.at(-1)) && text.trim() === '')) return;
+      this.#begin(item.type, item.fields);
+      this.#tellPart('added', part as OutputPart);
     }
-    if (text !== '' || logprobs?.length)
-      this.#emit(eventOfDelta(this.#open!, text, logprobs));
+    if (text !== '' || logprobs?.length) this.#tellDelta(text, logprobs);
   }
 
-  /** Line ends between calls are no message. */
-  get #isBehindCall(): boolean {
-    return this.#open ? isCall(this.#open) : 'call_id' in (this.#output.at(-1) ?? {});
+  get #open(): ResponseItem | undefined {
+    return this.#isOpen ? this.#output.at(-1) : undefined;
   }
 
   /**
@@ -298,24 +207,26 @@ export class ResponseWriter {
     arguments: piece,
   }: Extract<GenerationPiece, { type: 'tool_call' }>): void {
     const isNext = index >= this.#calls;
-    const isLast =
-      index === this.#calls - 1 && this.#open !== undefined && isCall(this.#open);
+    const isLast = index === this.#calls - 1 && isCall(this.#open);
     if (!isNext && !isLast) return;
-    if (isNext) this.#begin({ ...this.#called(name), callId });
-    const input =
-      this.#open?.kind === 'tool_call' ? piece : this.#inputIn(piece, isNext);
-    if (input !== '') this.#emit(eventOfDelta(this.#open!, input));
+    if (isNext) this.#beginCall(name, callId);
+    const isFunction = this.#open?.type === 'function_call';
+    const input = isFunction ? piece : this.#inputIn(piece, isNext);
+    if (input !== '') this.#tellDelta(input);
   }
 
-  /** A function that the model called, as the request declares it. */
-  #called(name: string): CalledTool {
+  /** Of a function that the model called, as the request declares it. */
+  #beginCall(called: string, callId = `call_${this.#nextNumber}`): void {
     const { tool, namespace } =
-      callableTools(this.#response.tools).find(one => one.name === name) ?? {};
-    return {
-      kind: tool?.type === 'custom' ? 'custom_call' : 'tool_call',
-      name: tool?.name ?? name,
-      namespace,
-    };
+      callableTools(this.#response.tools).find(({ name }) => name === called) ?? {};
+    const type = tool?.type === 'custom' ? 'custom_tool_call' : 'function_call';
+    this.#begin(type, {
+      call_id: callId,
+      name: tool?.name ?? called,
+      ...(namespace !== undefined && { namespace }),
+      [TEXTS[type][1]]: '',
+      status,
+    });
   }
 
   /**
@@ -329,10 +240,21 @@ export class ResponseWriter {
     return input ?? '';
   }
 
-  #begin(of: CalledTool): void {
+  #begin(type: keyof typeof RESPONSE_ITEMS, fields: Fields): void {
+    const id = `${RESPONSE_ITEMS[type][1]}_${this.#nextNumber}`;
     this.#close('completed');
-    const open = newItem(of, this.#response.id, this.#output.length);
-    this.#emit(...eventsOfBeginning(open));
+    this.#emit({
+      type: 'response.output_item.added',
+      output_index: this.#output.length,
+      item: { type, id, ...fields } as unknown as ResponseItem,
+    });
+  }
+
+  /** That of the response, and the place in its output. */
+  get #nextNumber(): string {
+    const { id } = this.#response;
+    const place = this.#output.length.toString(16).padStart(4, '0');
+    return id.slice(id.indexOf('_') + 1) + place;
   }
 
   #finish(reason: string): void {
@@ -346,22 +268,59 @@ export class ResponseWriter {
   }
 
   #close(status: ItemStatus): void {
-    if (this.#held !== '')
-      this.#emit(eventOfDelta(this.#open!, inputOf(this.#held) ?? this.#held));
+    if (this.#held !== '') this.#tellDelta(inputOf(this.#held) ?? this.#held);
     this.#held = '';
-    if (this.#open) this.#emit(...eventsOfEnd(this.#open, status));
+    const item = this.#open;
+    if (!item) return;
+    const text = textIn(item);
+    const [name, field] = TEXTS[text.type];
+    this.#emit({
+      type: `response.${name}.done`,
+      ...this.#place,
+      ...(item.type === 'function_call' && { name: item.name }),
+      [field]: text[field],
+      ...(text.logprobs !== undefined && { logprobs: text.logprobs }),
+    });
+    if (!isCall(item)) this.#tellPart('done', text as unknown as OutputPart);
+    const type = 'response.output_item.done';
+    this.#emit({
+      type,
+      output_index: this.#place.output_index,
+      item: { ...item, status },
+    });
+  }
+
+  /** Of the open item. */
+  get #place() {
+    return {
+      item_id: this.#open!.id,
+      output_index: this.#output.length - 1,
+      ...(!isCall(this.#open) && { content_index: 0 }),
+    };
+  }
+
+  #tellPart(what: 'added' | 'done', part: OutputPart): void {
+    this.#emit({ type: `response.content_part.${what}`, ...this.#place, part });
+  }
+
+  #tellDelta(delta: string, logprobs: readonly object[] = []): void {
+    const { type } = textIn(this.#open!);
+    this.#emit({
+      type: `response.${TEXTS[type][0]}.delta`,
+      ...this.#place,
+      delta,
+      ...(type === 'output_text' && { logprobs }),
+    });
   }
 
   #tell(type: ResponseStatusEvent, change: Partial<ResponseObject>): void {
     this.#emit({ type, response: { ...this.response, ...change } });
   }
 
-  #emit(...bodies: readonly ResponseEventBody[]): void {
-    for (const body of bodies) {
-      const event: ResponseEvent = { ...body, sequence_number: this.#sequence };
-      this.#apply(event);
-      this.#made.push(event);
-    }
+  #emit(body: ResponseEventBody): void {
+    const event: ResponseEvent = { ...body, sequence_number: this.#sequence };
+    this.#apply(event);
+    this.#made.push(event);
   }
 
   #taken(): readonly ResponseEvent[] {
@@ -375,11 +334,14 @@ export class ResponseWriter {
     this.#sequence = event.sequence_number + 1;
     if ('response' in event) this.#response = { ...event.response, output: [] };
     else if (event.type === 'response.output_item.added') {
-      this.#open = readItem(event.item, event.output_index);
-      if ('call_id' in event.item) this.#calls += 1;
-    } else if (event.type === 'response.output_item.done') {
       this.#output.push(event.item);
-      this.#open = undefined;
-    } else if (this.#open) this.#open = withEvent(this.#open, event);
+      this.#isOpen = true;
+      if (isCall(event.item)) this.#calls += 1;
+    } else if (this.#isOpen) {
+      const isDone = event.type === 'response.output_item.done';
+      const item = isDone ? event.item : withEvent(this.#output.at(-1)!, event);
+      this.#output.splice(-1, 1, item);
+      this.#isOpen = !isDone;
+    }
   }
 }

@@ -10,6 +10,7 @@ import { piecesOf, usageAmong } from '../text/generation-pieces.js';
 import { sendEvents } from '../inference/output-stream.js';
 import { NamesFields } from '../text/param-names.js';
 import {
+  inDialect,
   type TextDialect,
   TextGenerationService,
 } from '../text/text-generation.service.js';
@@ -185,7 +186,10 @@ export class ResponsesController {
     const turn = await this.conversations.turn(parseResponse, body, reply);
     if (body.fields.generate === false) await this.#prepare(turn);
     else if (turn.request.background) await this.#answerLater(turn);
-    else await this.generations.say(turn, this.#dialectOf(turn), turn.request.stream);
+    else {
+      const form = inDialect(this.#dialectOf(turn));
+      await this.generations.say(turn, form, turn.request.stream);
+    }
   }
 
   /**

@@ -15,11 +15,10 @@ import { answerHeaders } from '../http/answer-headers.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
-import { type OutputForm } from '../inference/output-stream.js';
 import { usedTier } from '../inference/request-priority.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { parseChat, parseCompletion } from './parse-generation.js';
-import { TextGenerationService } from './text-generation.service.js';
+import { type AnswerForm, TextGenerationService } from './text-generation.service.js';
 import {
   onOneLine,
   SSE_DONE,
@@ -164,9 +163,10 @@ const END = Buffer.from('\n\n');
  * fails after the first chunk.
  * @param fields set in every chunk; the rest of a chunk is sent unchanged
  */
-export const completionEvents = (fields: Fields): OutputForm => ({
+export const completionEvents = (fields: Fields): AnswerForm => ({
   format: json => Buffer.concat([DATA, ...jsonWithFields(onOneLine(json), fields), END]),
   lastFrame: failure => (failure ? sseData(errorEnvelope(failure)) : SSE_DONE),
+  whole: answer => withJsonFields(answer, fields),
 });
 
 export const parseEmbedding = requestParser(EmbeddingDto, 'embedding', 'embeddings');
@@ -237,8 +237,6 @@ export class CompletionsController {
       service_tier: usedTier(caller.priority, dto.service_tier),
     };
     const turn = { caller, generation, ignored };
-    if (!dto.stream)
-      return this.generations.answer(turn, answer => withJsonFields(answer, fields));
-    return this.generations.stream(turn, completionEvents(fields));
+    return this.generations.say(turn, completionEvents(fields), dto.stream);
   }
 }

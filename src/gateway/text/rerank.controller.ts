@@ -7,13 +7,17 @@ import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { requestParser } from '../models/model-abilities.js';
+import { ApiBody, ApiOkResponse, ApiConsumes } from '@nestjs/swagger';
 import {
-  ApiBody,
-  ApiOkResponse,
-  ApiConsumes,
-  ApiProperty,
-  ApiPropertyOptional,
-} from '@nestjs/swagger';
+  anyField,
+  listField,
+  numberField,
+  objectField,
+  optionalField,
+  textField,
+  view,
+  type ViewOf,
+} from '../http/openapi/view.js';
 import { RerankDto } from '../../contracts/openai/rerank.dto.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
@@ -21,32 +25,23 @@ import { answerHeaders } from '../http/answer-headers.js';
 
 const parseRerank = requestParser(RerankDto, 'embedding', 'rerank');
 
-class RerankedDocumentDto {
-  @ApiProperty() text!: string;
-}
+const RerankResultDto = view('RerankResultDto', {
+  index: numberField('Place in `documents`, from 0.'),
+  relevance_score: numberField({
+    example: 0.98,
+    description: 'The higher, the more relevant.',
+  }),
+  document: optionalField(view('RerankedDocumentDto', { text: String })),
+});
 
-class RerankResultDto {
-  @ApiProperty({ description: 'Place in `documents`, from 0.' }) index!: number;
-  @ApiProperty({ example: 0.98, description: 'The higher, the more relevant.' })
-  relevance_score!: number;
-  @ApiPropertyOptional({ type: RerankedDocumentDto }) document?: RerankedDocumentDto;
-}
-
-class RerankUsageDto {
-  @ApiProperty() prompt_tokens!: number;
-  @ApiProperty() total_tokens!: number;
-}
-
-export class RerankingDto {
-  @ApiProperty({ description: 'Id of the request; as Cohere has it, with `meta`.' })
-  id!: string;
-  @ApiProperty({ example: 'list' }) object!: 'list';
-  @ApiProperty({ example: 'bge-reranker-v2-m3' }) model!: string;
-  @ApiProperty({ type: [RerankResultDto], description: 'The most relevant first.' })
-  results!: readonly RerankResultDto[];
-  @ApiProperty({ type: RerankUsageDto }) usage!: RerankUsageDto;
-  @ApiProperty({ type: 'object', additionalProperties: true }) meta!: object;
-}
+export const RerankingDto = view('RerankingDto', {
+  id: textField('Id of the request; as Cohere has it, with `meta`.'),
+  object: objectField('list'),
+  model: textField({ example: 'bge-reranker-v2-m3' }),
+  results: listField(RerankResultDto, 'The most relevant first.'),
+  usage: view('RerankUsageDto', { prompt_tokens: Number, total_tokens: Number }),
+  meta: anyField<object>({ type: 'object', additionalProperties: true }),
+});
 
 /**
  * `/v1/rerank`: one score per document; requests that wait together are computed
@@ -78,7 +73,7 @@ export class RerankController {
     const { reply: answer, timings } = embedded;
     const promptTokens = answer.usage?.promptTokens ?? 0;
     const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
-    const answered: RerankingDto = {
+    const answered: ViewOf<typeof RerankingDto> = {
       id: reply.request.id,
       object: 'list',
       model: model.id,
@@ -97,7 +92,7 @@ export class RerankController {
 function ranked(
   { documents, top_n: most, return_documents: withText }: RerankDto,
   scores: Buffer,
-): RerankResultDto[] {
+): ViewOf<typeof RerankResultDto>[] {
   return documents
     .map((document, index) => ({
       index,

@@ -30,8 +30,14 @@ export interface TextDialect<E = object> {
   whole(): object | Promise<object>;
 }
 
+/** The answer of one generation as its caller wants it: whole, or while it is made. */
+export interface AnswerForm extends OutputForm {
+  /** What is sent of the engine's JSON. */
+  readonly whole: (answer: Buffer) => Buffer | object | Promise<Buffer | object>;
+}
+
 /** Generated text in another dialect than that of chat. */
-function dialectForm(dialect: TextDialect): OutputForm {
+export function inDialect(dialect: TextDialect): AnswerForm {
   let hasBegun = false;
   let unreadable: DomainError | undefined;
   const framed = (events: readonly object[]): string =>
@@ -58,6 +64,10 @@ function dialectForm(dialect: TextDialect): OutputForm {
       const why = failure ?? unreadable;
       const first = beginning();
       return first + framed(why ? dialect.fail(why) : await dialect.end());
+    },
+    whole(answer) {
+      for (const piece of piecesOf(answer)) dialect.take(piece);
+      return dialect.whole();
     },
   };
 }
@@ -117,10 +127,10 @@ export class TextGenerationService {
       .answer('embeddings');
   }
 
-  /** Sends the whole answer. @param write what is sent of the engine's JSON */
+  /** Sends the whole answer. @param write as of `AnswerForm` */
   async answer(
     { caller, generation, ignored }: TextTurn,
-    write: (answer: Buffer) => Buffer | object | Promise<Buffer | object>,
+    write: AnswerForm['whole'],
   ): Promise<void> {
     const { reply, timings } = await this.start(caller, generation).answer('generation');
     const body = await write(reply.answer);
@@ -131,26 +141,21 @@ export class TextGenerationService {
       .send(body);
   }
 
-  /** Answers in another dialect than that of chat. @param notice as of `stream` */
+  /**
+   * @param notice what a caller of a stream is told every few seconds until its first
+   *   chunk; the first notice sends the status, and a failure is in the stream from then on
+   */
   say(
     turn: TextTurn,
-    dialect: TextDialect,
+    form: AnswerForm,
     isStream: boolean,
     notice?: () => Promise<string>,
   ): Promise<void> {
-    if (isStream) return this.stream(turn, dialectForm(dialect), notice);
-    return this.answer(turn, answer => {
-      for (const piece of piecesOf(answer)) dialect.take(piece);
-      return dialect.whole();
-    });
+    return isStream ? this.#stream(turn, form, notice) : this.answer(turn, form.whole);
   }
 
-  /**
-   * Sends events from the first chunk on; their headers hold what is known by then.
-   * @param notice what a caller is told every few seconds until then; the first one sends
-   *   the status, and a failure is in the stream from then on
-   */
-  async stream(
+  /** Sends events from the first chunk on; their headers hold what is known by then. */
+  async #stream(
     { caller, generation, ignored }: TextTurn,
     form: OutputForm,
     notice?: () => Promise<string>,

@@ -76,6 +76,11 @@ export function principalOf(request: FastifyRequest): Principal {
 export const knownPrincipalOf = (request: FastifyRequest): Principal | undefined =>
   principals.get(request);
 
+/** Without the guard: its sender is known. */
+export function admitAs(request: FastifyRequest, principal: Principal): void {
+  principals.set(request, principal);
+}
+
 export const tenantOf = (request: FastifyRequest): string => principalOf(request).tenant;
 
 /**

@@ -38,17 +38,15 @@ export function withSharedErrors(document: OpenAPIObject): OpenAPIObject {
         readonly responses: Record<string, object>;
       },
     ][]) {
-      for (const code of sharedCodes(method, path)) {
-        const { status } = ERROR_REGISTRY[code];
-        const alike = sharedCodes(method, path).filter(
-          other => ERROR_REGISTRY[other].status === status,
-        );
-        operation.responses[status] ??= response(alike);
-      }
+      for (const [status, codes] of byStatus(sharedCodes(method, path)))
+        operation.responses[status] ??= response(codes);
     }
   }
   return document;
 }
+
+const byStatus = (codes: Iterable<ErrorCode>): ReadonlyMap<number, ErrorCode[]> =>
+  Map.groupBy(codes, code => ERROR_REGISTRY[code].status);
 
 function sharedCodes(method: string, path: string): readonly ErrorCode[] {
   const isPublic =
@@ -73,14 +71,11 @@ function response(codes: readonly ErrorCode[]): object {
  * from the registry.
  */
 export function DescribesErrors(...codes: readonly ErrorCode[]): MethodDecorator {
-  const statuses = new Set(codes.map(code => ERROR_REGISTRY[code].status));
+  const groups = [...byStatus(new Set(codes))];
   return applyDecorators(
-    ...[...statuses].map(status => {
-      const group = [...new Set(codes)].filter(
-        code => ERROR_REGISTRY[code].status === status,
-      );
-      return ApiResponse({ status, type: ErrorEnvelope, ...describedErrors(group) });
-    }),
+    ...groups.map(([status, group]) =>
+      ApiResponse({ status, type: ErrorEnvelope, ...describedErrors(group) }),
+    ),
   );
 }
 
