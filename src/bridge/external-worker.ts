@@ -103,14 +103,10 @@ export class ExternalWorker implements EngineBase {
     await this.options.diarizer?.load();
     const address = this.#bridged.address ?? (await this.#start());
     const { care, remote, serverName } = this.#bridged;
-    const { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs } = this.options.spec;
     this.#connection = new WorkerConnection({
       at: address,
       kind: this.kind,
-      settings: {
-        ...care,
-        limits: { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs },
-      },
+      care,
       isSupervised: false,
       security: knownAs(channelSecurity(remote), serverName),
       events: {

@@ -257,25 +257,24 @@ function generate(
 
 /**
  * The RPC of a request.
- * @param currentChannel asked again when audio has been read: the connection may have been
+ * @param channel asked again when audio has been read: the connection may have been
  *   replaced meanwhile
  */
 export function performRemotely(
   call: CallProgress,
   request: CallRequest,
-  channel: WorkerChannel,
-  currentChannel: () => WorkerChannel,
+  channel: () => WorkerChannel,
 ): Promise<WorkerReply> {
   const { payload } = request.request;
   switch (payload.kind) {
     case 'transcribe':
-      return transcribe(call, currentChannel, request, payload);
+      return transcribe(call, channel, request, payload);
     case 'synthesize':
-      return synthesize(call, channel, request, payload);
+      return synthesize(call, channel(), request, payload);
     case 'generate':
-      return generate(call, channel, request, payload);
+      return generate(call, channel(), request, payload);
     case 'embed':
-      return embed(call, channel, request, payload);
+      return embed(call, channel(), request, payload);
   }
 }
 
