@@ -7,7 +7,7 @@ import { type CancelReason } from '../../src/core/request/settlement.js';
 import { WorkerLostError } from '../../src/core/request/worker-lost.js';
 import { DomainError, type ErrorCode } from '../../src/core/errors/domain-error.js';
 import { type Lease } from '../../src/core/dispatch/lease.js';
-import { SlotLedger } from '../../src/gateway/worker-pool/slot-ledger.js';
+import { SlotLedger } from '../../src/core/dispatch/slot-ledger.js';
 import { type CallGroup } from '../../src/contracts/grpc/call.codec.js';
 import { type ModelWorkers } from '../../src/gateway/worker-pool/model-workers.js';
 import { type WorkerCall } from '../../src/gateway/worker-pool/worker-call.js';

@@ -44,8 +44,10 @@ export class GenerationSequence<T extends GenerationRequest> {
   /** It runs alone until this many tokens are computed. */
   suspectUntil = 0;
 
-  #computed = 0;
-  #planned = 0;
+  /** Tokens whose keys and values are in memory. Only the sequence writes these two. */
+  computed = 0;
+  /** The same once the steps in flight are done. */
+  planned = 0;
   #awaited = 0;
 
   constructor(request: T, classWidthMs: number) {
@@ -65,21 +67,11 @@ export class GenerationSequence<T extends GenerationRequest> {
     return this.tokens.length - this.request.prompt.length;
   }
 
-  /** Tokens whose keys and values are in memory. */
-  get computed(): number {
-    return this.#computed;
-  }
-
-  /** The same once the steps in flight are done. */
-  get planned(): number {
-    return this.#planned;
-  }
-
   /**
    * Tokens to compute before the next one can be drawn; steps in flight count as done.
    */
   get pending(): number {
-    return this.tokens.length + this.#awaited - this.#planned;
+    return this.tokens.length + this.#awaited - this.planned;
   }
 
   /** Only its newest token is pending, which a step in flight may be drawing. */
@@ -125,7 +117,7 @@ export class GenerationSequence<T extends GenerationRequest> {
 
   /** Begins, or begins again, with this many tokens computed. */
   begin(computed: number): void {
-    this.#computed = computed;
+    this.computed = computed;
     this.rewind();
   }
 
@@ -138,19 +130,19 @@ export class GenerationSequence<T extends GenerationRequest> {
 
   /** The item is in a step in flight. */
   started({ count, sample }: StepItem<T>): void {
-    this.#planned += count;
+    this.planned += count;
     if (sample) this.#awaited += 1;
   }
 
   /** The step succeeded. */
   completed({ count, sample }: StepItem<T>): void {
-    this.#computed += count;
+    this.computed += count;
     if (sample) this.#awaited -= 1;
   }
 
   /** The steps in flight failed or were skipped. */
   rewind(): void {
-    this.#planned = this.#computed;
+    this.planned = this.computed;
     this.#awaited = 0;
   }
 

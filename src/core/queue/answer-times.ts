@@ -42,10 +42,10 @@ class Spread {
     return this.mean + MARGIN * Math.sqrt(this.variance);
   }
 
-  /** @returns the weight of the value */
-  add(value: number): number {
-    this.#count += 1;
-    const weight = Math.max(LATEST, 1 / this.#count);
+  /** @param count values that it stands for. @returns its weight */
+  add(value: number, count = 1): number {
+    this.#count += count;
+    const weight = Math.max(LATEST, count / this.#count);
     const off = value - this.mean;
     this.mean += weight * off;
     this.variance = (1 - weight) * (this.variance + weight * off * off);
@@ -53,30 +53,33 @@ class Spread {
   }
 }
 
-/** Time as a linear function of device time: a least-squares fit that forgets. */
-class CostLine {
-  readonly #cost = new Spread();
+/** Time as a linear function of an amount of work: a least-squares fit that forgets. */
+export class TimeLine {
+  readonly #work = new Spread();
   /** Weighted like `Spread.mean`. */
   meanMs = 0;
   #covariance = 0;
 
-  add(cost: number, ms: number): void {
-    const [costOff, msOff] = [cost - this.#cost.mean, ms - this.meanMs];
-    const weight = this.#cost.add(cost);
+  /** @param count as for `Spread.add` */
+  add(work: number, ms: number, count?: number): void {
+    const [workOff, msOff] = [work - this.#work.mean, ms - this.meanMs];
+    const weight = this.#work.add(work, count);
     this.meanMs += weight * msOff;
-    this.#covariance = (1 - weight) * (this.#covariance + weight * costOff * msOff);
+    this.#covariance = (1 - weight) * (this.#covariance + weight * workOff * msOff);
   }
 
-  at(cost: number): number {
-    const { mean, variance } = this.#cost;
-    // Neither a negative slope nor a negative time at cost 0. Without any spread of
-    // costs: proportional.
+  /** @param leastVariance of the work; below it the time is the same for any. */
+  at(work: number, leastVariance = 0): number {
+    const { mean, variance } = this.#work;
+    if (variance < leastVariance) return this.meanMs;
+    // Neither a negative slope nor a negative time without work. Without any spread:
+    // proportional.
     const steepest = this.meanMs / mean;
     const slope =
       variance > 0
         ? Math.min(steepest, Math.max(0, this.#covariance / variance))
         : steepest;
-    return this.meanMs + slope * (cost - mean);
+    return this.meanMs + slope * (work - mean);
   }
 }
 
@@ -87,7 +90,7 @@ const newModelTimes = () => ({
   firstOutput: new Spread(),
   /** Time / predicted time. */
   error: new Spread(),
-  line: new CostLine(),
+  line: new TimeLine(),
 });
 
 /**

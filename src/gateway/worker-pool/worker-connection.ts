@@ -17,7 +17,7 @@ import { stopCall } from './call-stopper.js';
 import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
 import { countsSince, type GenerationCounts } from './pool-activity.js';
 import { type InProcessWorker } from './in-process-worker.js';
-import { SlotLedger } from './slot-ledger.js';
+import { SlotLedger } from '../../core/dispatch/slot-ledger.js';
 import { type StreamHandle, WorkerStream } from './stream-handle.js';
 import { generateInside, performRemotely } from './remote-calls.js';
 import {
