@@ -179,11 +179,7 @@ export class ExternalWorker implements EngineBase {
   #onReport(report: WorkerHealthReport): void {
     const { model, uploadLimitBytes } = this.options.spec;
     const maxMessageBytes = neededMessageBytes(model.kind, uploadLimitBytes);
-    const problem = reportProblem(report, {
-      model: model.id,
-      kind: model.kind,
-      maxMessageBytes,
-    });
+    const problem = reportProblem(report, model, maxMessageBytes);
     const reason = problem ?? whyNotReady(report);
     if (reason === undefined) return this.#serves(report);
     if (this.#report) this.lose(reason);

@@ -1,4 +1,5 @@
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
+import { nameOf } from './call.codec.js';
 import { HealthCheckResponse_ServingStatus } from './generated/grpc/health/v1/health.js';
 import {
   type GenerationActivity,
@@ -55,8 +56,5 @@ export const encodeHealth = (report: WorkerHealthReport): HealthResponse => ({
  * As sent; a state this gateway does not know counts as `starting`: no work goes there.
  */
 export function decodeHealth(message: HealthResponse): WorkerHealthReport {
-  const state = (Object.keys(STATES) as (keyof typeof STATES)[]).find(
-    name => STATES[name] === message.state,
-  );
-  return { ...message, state: state ?? 'starting' };
+  return { ...message, state: nameOf(STATES, message.state) ?? 'starting' };
 }

@@ -20,8 +20,8 @@ export class GenerationSequence<T extends GenerationRequest> {
    * not change it.
    */
   readonly key: number;
-  /** Its place while it waits. */
-  entry: Entry<GenerationSequence<T>>;
+  /** Its place while it waits, also again: its age is never lost. */
+  readonly entry: Entry<GenerationSequence<T>>;
   /**
    * Prompt and answer so far, and the only copy of them: the memory reads it too. Tokens
    * are appended, never changed.
@@ -51,16 +51,22 @@ export class GenerationSequence<T extends GenerationRequest> {
   #awaited = 0;
 
   constructor(request: T, classWidthMs: number) {
+    const { tenant, priorityClass, arrivalMs, agingShare } = request;
+    const cameAged = agingShare !== undefined;
     this.request = request;
-    this.priorityClass = request.priorityClass;
-    this.key = request.priorityClass * classWidthMs + request.arrivalMs;
+    this.priorityClass = priorityClass;
+    this.key = priorityClass * classWidthMs + arrivalMs;
     this.tokens = [...request.prompt];
-    this.entry = this.#newEntry();
-  }
-
-  /** It waits again: its age is never lost. */
-  requeue(): Entry<GenerationSequence<T>> {
-    return (this.entry = this.#newEntry());
+    this.entry = new Entry<GenerationSequence<T>>(this, {
+      isRealtime: priorityClass === 0,
+      tenant,
+      sinceMs: arrivalMs,
+      orderMs: cameAged ? arrivalMs : this.key,
+      agesAtMs: cameAged ? -Infinity : this.key,
+      // Charged when it is known how much of the prompt is in memory, and token by token.
+      costMs: 0,
+      bytes: 0,
+    });
   }
 
   get output(): number {
@@ -144,20 +150,5 @@ export class GenerationSequence<T extends GenerationRequest> {
   rewind(): void {
     this.planned = this.computed;
     this.#awaited = 0;
-  }
-
-  #newEntry(): Entry<GenerationSequence<T>> {
-    const { tenant, priorityClass, arrivalMs, agingShare } = this.request;
-    const cameAged = agingShare !== undefined;
-    return new Entry<GenerationSequence<T>>(this, {
-      isRealtime: priorityClass === 0,
-      tenant,
-      sinceMs: arrivalMs,
-      orderMs: cameAged ? arrivalMs : this.key,
-      agesAtMs: cameAged ? -Infinity : this.key,
-      // Charged when it is known how much of the prompt is in memory, and token by token.
-      costMs: 0,
-      bytes: 0,
-    });
   }
 }

@@ -10,8 +10,7 @@ export interface ServiceEstimate {
 type EstimatedRequest = Pick<ScheduledRequest, 'model' | 'costMs'>;
 
 const UNKNOWN: ServiceEstimate = { answerMs: 0, firstOutputMs: 0 };
-/** Weight of the latest value, once there are enough of them. */
-const LATEST = 0.02;
+const MEMORY = 0.98;
 /** Standard deviations that an estimate lies above the mean: few requests take longer. */
 const MARGIN = 2;
 /**
@@ -44,8 +43,8 @@ class Spread {
 
   /** @param count values that it stands for. @returns its weight */
   add(value: number, count = 1): number {
-    this.#count += count;
-    const weight = Math.max(LATEST, count / this.#count);
+    this.#count = this.#count * MEMORY + count;
+    const weight = count / this.#count;
     const off = value - this.mean;
     this.mean += weight * off;
     this.variance = (1 - weight) * (this.variance + weight * off * off);

@@ -57,7 +57,7 @@ export class ModelWorkers {
   #isBooted = false;
   #closed = false;
   #problem: string | undefined;
-  #usedAtMs: number;
+  #usedAtMs = 0;
 
   readonly id: string;
 
@@ -70,11 +70,11 @@ export class ModelWorkers {
     },
   ) {
     this.id = options.model.id;
-    this.#usedAtMs = options.clock.nowMs();
+    this.#used();
     this.#roster = {
       ...options,
       onCapacity: () => options.capacity.next(this.id),
-      onReturn: () => (this.#usedAtMs = options.clock.nowMs()),
+      onReturn: () => this.#used(),
     };
     this.#addresses = new AddressWatch({
       addresses: options.model.addresses,
@@ -107,14 +107,14 @@ export class ModelWorkers {
    */
   load(): void {
     this.isHeld = false;
-    this.#usedAtMs = this.options.clock.nowMs();
+    this.#used();
     if (this.#life === 'unloaded' && !this.#closed) this.#detached(() => this.#start());
     else if (this.#life === 'unloading') void this.#unloading?.then(() => this.load());
   }
 
   /** A request waits for it: starts its workers unless an operator unloaded it. */
   demand(): void {
-    this.#usedAtMs = this.options.clock.nowMs();
+    this.#used();
     const mayLoad = this.#isBooted && !this.isHeld && this.#problem === undefined;
     if (mayLoad && this.#life === 'unloaded') this.load();
   }
@@ -213,7 +213,7 @@ export class ModelWorkers {
 
   /** A worker that pulls reported how it computed one request. */
   reported(execution: CallExecution): void {
-    this.#usedAtMs = this.options.clock.nowMs();
+    this.#used();
     this.options.executed.next({ model: this.id, execution });
   }
 
@@ -222,6 +222,11 @@ export class ModelWorkers {
     this.#closed = true;
     this.#addresses.stop();
     await Promise.all([...this.workers.values()].map(worker => worker.close()));
+  }
+
+  /** It is needed now. */
+  #used(): void {
+    this.#usedAtMs = this.options.clock.nowMs();
   }
 
   get #fileWorkers(): readonly PooledWorker[] {

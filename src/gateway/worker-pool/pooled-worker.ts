@@ -282,16 +282,13 @@ export class PooledWorker {
   #onReport(report: WorkerHealthReport): void {
     this.#report = report;
     const { model, replica, settings, activity } = this.options;
-    const problem = reportProblem(report, {
-      model: model.id,
-      kind: model.kind,
-      maxMessageBytes: neededMessageBytes(model.kind, settings.server.uploadLimitBytes),
-    });
+    const most = neededMessageBytes(model.kind, settings.server.uploadLimitBytes);
+    const problem = reportProblem(report, model, most);
+    const unready = problem ?? whyNotReady(report);
     this.#explain(
-      problem ??
-        (isUpstreamAway(report) ? (this.#problem ?? whyNotReady(report)) : undefined),
+      problem ?? (isUpstreamAway(report) ? (this.#problem ?? unready) : undefined),
     );
-    this.options.location.onProbe?.(problem ?? whyNotReady(report));
+    this.options.location.onProbe?.(unready);
     if (!problem && report.generation && this.#connection) {
       const counts = this.#connection.generated(report.generation);
       activity.next({ type: 'generated', worker: this.id, model: model.id, counts });

@@ -64,7 +64,16 @@ export class ServiceRecord {
 
   /** To be called with every lease that is taken while the breaker is half open. */
   trials(leases: readonly Lease[]): readonly Lease[] {
-    return leases.map(lease => this.#trial(lease));
+    this.#onTrial = true;
+    return leases.map(
+      lease =>
+        new Lease(() => {
+          lease.release();
+          this.#onTrial = false;
+          // It was cancelled without an outcome: another request is tried.
+          if (this.breaker === 'half_open') this.onRoom();
+        }),
+    );
   }
 
   /**
@@ -122,15 +131,5 @@ export class ServiceRecord {
       this.breaker = 'half_open';
       this.onRoom();
     }, this.#pauseMs);
-  }
-
-  /** If it is cancelled without an outcome, another request is tried. */
-  #trial(lease: Lease): Lease {
-    this.#onTrial = true;
-    return new Lease(() => {
-      lease.release();
-      this.#onTrial = false;
-      if (this.breaker === 'half_open') this.onRoom();
-    });
   }
 }
