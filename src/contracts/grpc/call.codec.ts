@@ -30,9 +30,9 @@ export const streamConfigMessage = (config: StreamConfig): TranscribeStreamReque
   message: { $case: 'config', value: config },
 });
 
-export const streamAudioMessage = (value: Buffer): TranscribeStreamRequest => ({
-  message: { $case: 'audio', value },
-});
+/** Audio of a live stream, or of an upload. */
+export const audioMessage = (value: Buffer) =>
+  ({ message: { $case: 'audio', value } }) as const;
 
 export const STREAM_COMMIT: TranscribeStreamRequest = {
   message: { $case: 'commit', value: {} },

@@ -38,6 +38,14 @@ export interface WorkerHealthReport extends Omit<EngineInfo, 'callMs' | 'capabil
   readonly generation?: Readonly<GenerationActivity> | undefined;
 }
 
+/** The one service of a worker of each kind. */
+export const SERVICE_NAMES = {
+  stt: 'switchyard.v1.SpeechToText',
+  tts: 'switchyard.v1.TextToSpeech',
+  llm: 'switchyard.v1.TextGeneration',
+  embedding: 'switchyard.v1.TextGeneration',
+} as const;
+
 const STATES = {
   starting: HealthResponse_State.STARTING,
   ready: HealthResponse_State.READY,

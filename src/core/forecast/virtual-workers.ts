@@ -121,8 +121,7 @@ export class VirtualWorkers implements WorkerPort {
   }
 
   lease(workerId: string, count: number): readonly Lease[] {
-    const worker = this.#workers.get(workerId);
-    if (worker !== undefined) worker.inUse += count;
+    this.#workers.get(workerId)!.inUse += count;
     return new Array<Lease>(count).fill(HELD);
   }
 
@@ -136,8 +135,7 @@ export class VirtualWorkers implements WorkerPort {
     lastDoneMs: number,
     nowMs: number,
   ): void {
-    const worker = this.#workers.get(workerId);
-    if (worker === undefined) return;
+    const worker = this.#workers.get(workerId)!;
     worker.inUse = held.length;
     for (const { request, leasedAtMs } of held)
       worker.add({ priority: request.priority, costMs: request.costMs, leasedAtMs });
@@ -148,8 +146,7 @@ export class VirtualWorkers implements WorkerPort {
   }
 
   take({ workerId, members }: DispatchPlan): void {
-    const worker = this.#workers.get(workerId);
-    if (worker === undefined) return;
+    const worker = this.#workers.get(workerId)!;
     for (const { request } of members) worker.add(request);
     this.#touched.add(worker);
   }

@@ -1,4 +1,5 @@
 import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { FadingMean } from './cost-model.js';
 
 /** From the start of a request, milliseconds; 0: unknown. */
 export interface ServiceEstimate {
@@ -10,7 +11,6 @@ export interface ServiceEstimate {
 type EstimatedRequest = Pick<ScheduledRequest, 'model' | 'costMs'>;
 
 const UNKNOWN: ServiceEstimate = { answerMs: 0, firstOutputMs: 0 };
-const MEMORY = 0.98;
 /** Standard deviations that an estimate lies above the mean: few requests take longer. */
 const MARGIN = 2;
 /**
@@ -30,36 +30,18 @@ export const blended = (
   weight: number,
 ): number => (mean === undefined ? latest : mean + weight * (latest - mean));
 
-/** Exponentially weighted mean and standard deviation. Only `add` writes them. */
-class Spread {
-  mean = 0;
-  variance = 0;
-  #count = 0;
-
-  /** Of a value that is exceeded rarely. */
-  get upper(): number {
-    return this.mean + MARGIN * Math.sqrt(this.variance);
-  }
-
-  /** @param count values that it stands for. @returns its weight */
-  add(value: number, count = 1): number {
-    this.#count = this.#count * MEMORY + count;
-    const weight = count / this.#count;
-    const off = value - this.mean;
-    this.mean += weight * off;
-    this.variance = (1 - weight) * (this.variance + weight * off * off);
-    return weight;
-  }
-}
+/** What is exceeded rarely. */
+const upper = ({ mean, variance }: FadingMean): number =>
+  mean + MARGIN * Math.sqrt(variance);
 
 /** Time as a linear function of an amount of work: a least-squares fit that forgets. */
 export class TimeLine {
-  readonly #work = new Spread();
-  /** Weighted like `Spread.mean`. */
+  readonly #work = new FadingMean();
+  /** Weighted like `FadingMean.mean`. */
   meanMs = 0;
   #covariance = 0;
 
-  /** @param count as for `Spread.add` */
+  /** @param count as for `FadingMean.add` */
   add(work: number, ms: number, count?: number): void {
     const [workOff, msOff] = [work - this.#work.mean, ms - this.meanMs];
     const weight = this.#work.add(work, count);
@@ -85,10 +67,10 @@ export class TimeLine {
 /** What is known of one model. */
 const newModelTimes = () => ({
   measuredAtMs: 0,
-  ready: new Spread(),
-  firstOutput: new Spread(),
+  ready: new FadingMean(),
+  firstOutput: new FadingMean(),
   /** Time / predicted time. */
-  error: new Spread(),
+  error: new FadingMean(),
   line: new TimeLine(),
 });
 
@@ -139,12 +121,12 @@ export class AnswerTimes {
   ): ServiceEstimate {
     const times = this.#fresh(request.model, nowMs);
     if (times === undefined) return UNKNOWN;
-    const readyMs = isBehind ? times.ready.upper : 0;
+    const readyMs = isBehind ? upper(times.ready) : 0;
     const { line, error } = times;
-    const answerMs = readyMs + line.at(request.costMs) * Math.max(1, error.upper);
+    const answerMs = readyMs + line.at(request.costMs) * Math.max(1, upper(error));
     return {
       answerMs,
-      firstOutputMs: Math.min(answerMs, readyMs + times.firstOutput.upper),
+      firstOutputMs: Math.min(answerMs, readyMs + upper(times.firstOutput)),
     };
   }
 

@@ -3,7 +3,7 @@ import { decodeFailure } from '../../contracts/grpc/status.codec.js';
 import {
   decodeStreamEvent,
   STREAM_COMMIT,
-  streamAudioMessage,
+  audioMessage,
   type StreamConfig,
   streamConfigMessage,
   type StreamEvent,
@@ -94,7 +94,7 @@ export class WorkerStream extends CallProgress implements StreamHandle {
   }
 
   async sendFrame(data: Buffer, isLast = false): Promise<void> {
-    await this.#send(streamAudioMessage(data));
+    await this.#send(audioMessage(data));
     if (isLast) this.#halfClose();
   }
 
