@@ -103,14 +103,10 @@ export class ExternalWorker implements EngineBase {
     await this.options.diarizer?.load();
     const address = this.#bridged.address ?? (await this.#start());
     const { care, remote, serverName } = this.#bridged;
-    const { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs } = this.options.spec;
     this.#connection = new WorkerConnection({
       at: address,
       kind: this.kind,
-      settings: {
-        ...care,
-        limits: { maxMessageBytes, keepaliveTimeMs, keepaliveTimeoutMs },
-      },
+      care,
       isSupervised: false,
       security: knownAs(channelSecurity(remote), serverName),
       events: {
@@ -183,11 +179,7 @@ export class ExternalWorker implements EngineBase {
   #onReport(report: WorkerHealthReport): void {
     const { model, uploadLimitBytes } = this.options.spec;
     const maxMessageBytes = neededMessageBytes(model.kind, uploadLimitBytes);
-    const problem = reportProblem(report, {
-      model: model.id,
-      kind: model.kind,
-      maxMessageBytes,
-    });
+    const problem = reportProblem(report, model, maxMessageBytes);
     const reason = problem ?? whyNotReady(report);
     if (reason === undefined) return this.#serves(report);
     if (this.#report) this.lose(reason);

@@ -1,7 +1,7 @@
 import { type Observable, Subject } from 'rxjs';
 import { type Placement } from '../../src/core/request/scheduled-request.js';
 import { type Lease } from '../../src/core/dispatch/lease.js';
-import { SlotLedger } from '../../src/gateway/worker-pool/slot-ledger.js';
+import { SlotLedger } from '../../src/core/dispatch/slot-ledger.js';
 import {
   type SlotCredit,
   type SlotOffer,

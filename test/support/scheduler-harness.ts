@@ -21,7 +21,11 @@ import {
 import { SharedQueueLink } from '../../src/gateway/shared-queue/shared-queue-link.js';
 import { AllWorkers } from '../../src/gateway/shared-queue/all-workers.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
-import { type WorkerTask } from '../../src/gateway/worker-pool/worker-task.js';
+import {
+  type WorkerReply,
+  type WorkerTask,
+} from '../../src/gateway/worker-pool/worker-task.js';
+import { type Settlement } from '../../src/core/request/settlement.js';
 import { ClockModule, ProcessClock } from '../../src/platform/clock/clock.module.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
@@ -239,3 +243,7 @@ export async function scraped(
     )
     .reduce((sum, { value }) => sum + value, 0);
 }
+
+/** How its worker computed a request that was answered. */
+export const executionOf = (settlement: Settlement<WorkerReply>) =>
+  settlement.status === 'completed' ? settlement.reply.execution : undefined;

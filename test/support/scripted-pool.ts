@@ -7,8 +7,9 @@ import { type CancelReason } from '../../src/core/request/settlement.js';
 import { WorkerLostError } from '../../src/core/request/worker-lost.js';
 import { DomainError, type ErrorCode } from '../../src/core/errors/domain-error.js';
 import { type Lease } from '../../src/core/dispatch/lease.js';
-import { SlotLedger } from '../../src/gateway/worker-pool/slot-ledger.js';
+import { SlotLedger } from '../../src/core/dispatch/slot-ledger.js';
 import { type CallGroup } from '../../src/contracts/grpc/call.codec.js';
+import { type ModelWorkers } from '../../src/gateway/worker-pool/model-workers.js';
 import { type WorkerCall } from '../../src/gateway/worker-pool/worker-call.js';
 import { type WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import {
@@ -184,14 +185,6 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     };
   }
 
-  demand(): void {
-    // Its workers are up, or the test says otherwise.
-  }
-
-  reported(): void {
-    // Not counted here.
-  }
-
   lease(
     workerId: string,
     count: number,
@@ -220,24 +213,21 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
     return this.onCancel(requestId);
   }
 
-  hasReady(model: string): boolean {
-    return [...this.#workers.values()].some(worker => worker.model === model);
+  /** Its workers are up, or the test says otherwise. */
+  of(model: string): ModelWorkers {
+    const workers = {
+      isHeld: this.held.has(model),
+      hasReady: [...this.#workers.values()].some(worker => worker.model === model),
+      demand: () => undefined,
+      reported: () => undefined,
+      unload: () => Promise.resolve(),
+      view: () => ({ workers: [] }),
+    };
+    return workers as unknown as ModelWorkers;
   }
 
   models(): ModelView[] {
     return [];
-  }
-
-  model(): undefined {
-    return undefined;
-  }
-
-  load(): void {
-    throw new Error('scripted workers are always there');
-  }
-
-  unload(): Promise<void> {
-    return Promise.resolve();
   }
 
   log(): undefined {
@@ -246,14 +236,6 @@ export class ScriptedPool implements Pick<WorkerPoolService, keyof WorkerPoolSer
 
   order(): never {
     throw new Error('scripted workers take no orders');
-  }
-
-  loadFailure(): undefined {
-    return undefined;
-  }
-
-  isHeld(model: string): boolean {
-    return this.held.has(model);
   }
 
   openStream(): never {

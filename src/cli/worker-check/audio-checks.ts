@@ -4,12 +4,11 @@ import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js
 import { streamedWavHeader, wavHeader } from '../../contracts/formats/speech.js';
 import {
   STREAM_COMMIT,
-  streamAudioMessage,
+  audioMessage,
   streamConfigMessage,
 } from '../../contracts/grpc/call.codec.js';
 import {
   encodeTranscribeCall,
-  encodeUploadChunk,
   encodeUploadStart,
   type TranscribeFileResponse,
   type TranscribeStreamResponse,
@@ -158,7 +157,7 @@ const liveStream: Sample<TranscribeStreamResponse> = (
   );
   const samples = wavFile({ seconds: 1 }).subarray(44);
   for (let at = 0; at < samples.length; at += 3200)
-    stream.write(streamAudioMessage(samples.subarray(at, at + 3200)));
+    stream.write(audioMessage(samples.subarray(at, at + 3200)));
   stream.write(STREAM_COMMIT);
   return stream;
 };
@@ -215,7 +214,7 @@ async function sendAll(
   );
   for (const piece of pieces) {
     const sent = new Promise<void>(resolve =>
-      stream.write(encodeUploadChunk(piece), () => resolve()),
+      stream.write(audioMessage(piece), () => resolve()),
     );
     if ((await Promise.race([sent, ended])) === 'ended') return;
   }

@@ -43,11 +43,8 @@ export const HEALTH_CHECKS: readonly Check[] = [
       const maxMessageBytes = context.kind === 'tts' ? 1_048_576 : NEEDED_MESSAGE_BYTES;
       // Compared with itself: model and kind are another check.
       const own = report as WorkerHealthReport & { kind: CheckContext['kind'] };
-      const problem = reportProblem(report, {
-        model: own.model,
-        kind: own.kind,
-        maxMessageBytes,
-      });
+      const identity = { id: own.model, kind: own.kind };
+      const problem = reportProblem(report, identity, maxMessageBytes);
       demand(problem === undefined, `${problem}`);
       return `max_batch ${report.maxBatch}, max_concurrent ${report.maxConcurrent}, streams ${report.streams}`;
     },

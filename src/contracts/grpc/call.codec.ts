@@ -30,9 +30,9 @@ export const streamConfigMessage = (config: StreamConfig): TranscribeStreamReque
   message: { $case: 'config', value: config },
 });
 
-export const streamAudioMessage = (value: Buffer): TranscribeStreamRequest => ({
-  message: { $case: 'audio', value },
-});
+/** Audio of a live stream, or of an upload. */
+export const audioMessage = (value: Buffer) =>
+  ({ message: { $case: 'audio', value } }) as const;
 
 export const STREAM_COMMIT: TranscribeStreamRequest = {
   message: { $case: 'commit', value: {} },
@@ -46,12 +46,11 @@ const CASES = {
   speech_stopped: 'speechStopped',
 } as const;
 
-const TYPES = new Map(
-  Object.entries(CASES).map(([type, $case]) => [
-    $case as string,
-    type as StreamEvent['type'],
-  ]),
-);
+/** The name that stands for a value of the proto; undefined: it is not known here. */
+export const nameOf = <K extends string>(
+  values: Readonly<Record<K, unknown>>,
+  value: unknown,
+): K | undefined => (Object.keys(values) as K[]).find(name => values[name] === value);
 
 /**
  * `ready`: the worker has given the stream a place. Undefined: a kind of event this
@@ -61,7 +60,7 @@ export function decodeStreamEvent({
   event,
 }: TranscribeStreamResponse): StreamEvent | 'ready' | undefined {
   if (event?.$case === 'ready') return 'ready';
-  const type = event && TYPES.get(event.$case);
+  const type = event && nameOf(CASES, event.$case);
   return type && ({ type, ...corrected(event.value) } as StreamEvent);
 }
 

@@ -1,5 +1,8 @@
 import { MAX_TENANT_WEIGHT } from '../../core/order/account.js';
-import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
+import {
+  type EmbedItem,
+  type TokenUsage,
+} from '@switchyard/engine-api/text-embedder.js';
 import { invalidField } from '../schema/field-problems.js';
 import {
   type CallEnvelope,
@@ -8,6 +11,7 @@ import {
   decodeExecution,
   encodeEnvelope,
   encodeExecution,
+  nameOf,
 } from './call.codec.js';
 import {
   EmbedRequest_Form as EmbedForm,
@@ -57,17 +61,7 @@ export interface GenerateCallFields extends CallEnvelope {
 export type GenerationMessage = NonNullable<GenerateResponse['message']>;
 
 /** One `Embed` call as both sides see it. */
-export interface EmbedCallFields extends CallEnvelope {
-  /**
-   * Absent: the body asks for embeddings. `rerank`: each vector is the score
-   * of a document.
-   */
-  readonly form?: 'rerank';
-  readonly body: Buffer;
-  /** Vectors the answer holds. */
-  readonly inputs: number;
-  readonly tenant: string;
-}
+export type EmbedCallFields = CallEnvelope & Omit<EmbedItem, 'signal'>;
 
 export interface Embedded {
   /** 32-bit floats, little endian, one vector after another. */
@@ -86,12 +80,6 @@ const FORMS = {
   detokenize: Form.DETOKENIZE,
   message: Form.MESSAGE,
 } as const;
-const FORM_NAMES = new Map<Form, GenerateCallFields['form']>(
-  Object.entries(FORMS).map(([name, form]) => [
-    form,
-    name as GenerateCallFields['form'],
-  ]),
-);
 
 export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest => ({
   ...call,
@@ -101,7 +89,7 @@ export const encodeGenerateCall = (call: GenerateCallFields): GenerateRequest =>
 
 /** @throws DomainError `invalid_value` for a form that this worker does not know */
 export function decodeGenerateCall(message: GenerateRequest): GenerateCallFields {
-  const form = FORM_NAMES.get(message.form);
+  const form = nameOf(FORMS, message.form);
   if (!form)
     throw invalidField(
       'form',

@@ -1,4 +1,5 @@
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
+import { nameOf } from './call.codec.js';
 import { HealthCheckResponse_ServingStatus } from './generated/grpc/health/v1/health.js';
 import {
   type GenerationActivity,
@@ -37,6 +38,14 @@ export interface WorkerHealthReport extends Omit<EngineInfo, 'callMs' | 'capabil
   readonly generation?: Readonly<GenerationActivity> | undefined;
 }
 
+/** The one service of a worker of each kind. */
+export const SERVICE_NAMES = {
+  stt: 'switchyard.v1.SpeechToText',
+  tts: 'switchyard.v1.TextToSpeech',
+  llm: 'switchyard.v1.TextGeneration',
+  embedding: 'switchyard.v1.TextGeneration',
+} as const;
+
 const STATES = {
   starting: HealthResponse_State.STARTING,
   ready: HealthResponse_State.READY,
@@ -55,8 +64,5 @@ export const encodeHealth = (report: WorkerHealthReport): HealthResponse => ({
  * As sent; a state this gateway does not know counts as `starting`: no work goes there.
  */
 export function decodeHealth(message: HealthResponse): WorkerHealthReport {
-  const state = (Object.keys(STATES) as (keyof typeof STATES)[]).find(
-    name => STATES[name] === message.state,
-  );
-  return { ...message, state: state ?? 'starting' };
+  return { ...message, state: nameOf(STATES, message.state) ?? 'starting' };
 }

@@ -243,10 +243,6 @@ export const encodeUploadStart = (
   },
 });
 
-export const encodeUploadChunk = (value: Buffer): TranscribeUploadRequest => ({
-  message: { $case: 'audio', value },
-});
-
 export const encodeFinalSegment = (
   final: Omit<FinalSegment, 'kind'>,
 ): TranscribeUploadResponse => ({

@@ -57,32 +57,23 @@ const KEPT = 2000;
 
 /** The last requests of one model that were given to workers, in this order (D-23). */
 export class DecisionLog {
-  readonly #ring: Decision[] = [];
-  #made = 0;
+  readonly #decisions: Decision[] = [];
 
   add({ key, tenant, priority, atMs, queueWaitMs }: EventOf<'leased'>): void {
     const enqueuedAtMs = atMs - queueWaitMs;
-    this.#ring[this.#made % KEPT] = {
-      key,
-      tenant,
-      priority: priorityLevel(priority),
-      enqueuedAtMs,
-      atMs,
-    };
-    this.#made += 1;
+    const level = priorityLevel(priority);
+    this.#decisions.push({ key, tenant, priority: level, enqueuedAtMs, atMs });
+    if (this.#decisions.length > KEPT) this.#decisions.shift();
   }
 
   of(key: string): OrderedRequest | undefined {
-    return this.#ring.find(decision => decision.key === key);
+    return this.#decisions.find(decision => decision.key === key);
   }
 
   /** Those that were made while a request waited; of a long wait only the last. */
   during(fromMs: number, key: string): readonly Decision[] {
-    const first = this.#made % KEPT;
-    const inOrder = [...this.#ring.slice(first), ...this.#ring.slice(0, first)];
-    const own = inOrder.findLastIndex(decision => decision.key === key);
-    return inOrder
-      .slice(0, own < 0 ? undefined : own)
-      .filter(({ atMs }) => atMs > fromMs);
+    const own = this.#decisions.findLastIndex(decision => decision.key === key);
+    const before = own < 0 ? this.#decisions : this.#decisions.slice(0, own);
+    return before.filter(({ atMs }) => atMs > fromMs);
   }
 }

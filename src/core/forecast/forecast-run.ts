@@ -5,7 +5,11 @@ import { slotCredit } from '../dispatch/slot-credit.js';
 import { Admission } from '../queue/admission.js';
 import { PriorityQueue } from '../queue/priority-queue.js';
 import { type RequestKey, requestKey } from '../request/request-key.js';
-import { PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
+import {
+  perPriority,
+  PRIORITY_LEVELS,
+  RequestPriority,
+} from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { type RecentArrivals } from './arrivals.js';
 import { type VirtualWorkers } from './virtual-workers.js';
@@ -169,10 +173,9 @@ export class ForecastRun {
     this.#waiting = new Set(waiting.map(({ key }) => key));
     this.#queue = forkOf(queue, model, waiting);
     const lanes = this.#queue.lanesOf(model);
-    this.curves = {
-      [RequestPriority.REALTIME]: new StartCurve(nowMs, lanes.realtime.virtualTime),
-      [RequestPriority.BATCH]: new StartCurve(nowMs, lanes.batch.virtualTime),
-    };
+    this.curves = perPriority(
+      priority => new StartCurve(nowMs, lanes.of(priority).virtualTime),
+    );
     const admission = new Admission(UNBOUNDED, () => 0);
     this.#dispatcher = new Dispatcher({
       queue: this.#queue,

@@ -1,10 +1,15 @@
 import { type BatchWindow } from '../batching/batch-window.js';
 import { type EventOf } from '../dispatch/dispatch-event.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
+import { TimeLine } from '../queue/answer-times.js';
 import { FadingMean } from '../queue/cost-model.js';
 import { orderMsOf } from '../request/aging-policy.js';
 import { DEFAULT_TENANT } from '../request/request-key.js';
-import { PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';
+import {
+  perPriority,
+  PRIORITY_LEVELS,
+  RequestPriority,
+} from '../request/request-priority.js';
 import { type RequestRecord } from '../request/request-record.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { RecentArrivals } from './arrivals.js';
@@ -33,11 +38,8 @@ const LARGEST_FACTOR = 20;
  * of the members.
  */
 export class ServiceTimes {
-  /** Of groups: members, their square, milliseconds, and members times milliseconds. */
-  readonly #size = new FadingMean();
-  readonly #sizeSquare = new FadingMean();
-  readonly #ms = new FadingMean();
-  readonly #sizeMs = new FadingMean();
+  /** Of groups, by their members. */
+  readonly #group = new TimeLine();
   /** Of requests. */
   readonly #cost = new FadingMean();
   readonly #callMs = new FadingMean();
@@ -61,18 +63,14 @@ export class ServiceTimes {
     if (phases.grpcMs === undefined) return;
     const ms = Math.max(0, phases.grpcMs - (phases.readyMs ?? 0));
     // Each member reports the group: together they count once.
-    const weight = 1 / batchSize;
-    this.#size.add(weight * batchSize, weight);
-    this.#sizeSquare.add(weight * batchSize ** 2, weight);
-    this.#ms.add(weight * ms, weight);
-    this.#sizeMs.add(weight * batchSize * ms, weight);
+    this.#group.add(batchSize, ms, 1 / batchSize);
     this.#cost.add(costMs);
     this.#callMs.add(phases.grpcMs);
   }
 
   /** Milliseconds of a group with so many members, whose costs add up to `costMs`. */
   groupMs(size: number, costMs: number): number {
-    return this.#sizedMs(size) * this.#factor(costMs / size);
+    return this.#group.at(size, LEAST_VARIANCE) * this.#factor(costMs / size);
   }
 
   /** Milliseconds from the lease to the answer, with the wait for the device; NaN: unknown. */
@@ -86,16 +84,6 @@ export class ServiceTimes {
 
   get #usualCostMs(): number {
     return this.#cost.value ?? 1;
-  }
-
-  #sizedMs(size: number): number {
-    const { value: meanSize = 0 } = this.#size;
-    const { value: meanMs = 0 } = this.#ms;
-    const variance = (this.#sizeSquare.value ?? 0) - meanSize ** 2;
-    if (variance < LEAST_VARIANCE) return meanMs;
-    const slope = ((this.#sizeMs.value ?? 0) - meanSize * meanMs) / variance;
-    const perMember = Math.min(Math.max(0, slope), meanMs / meanSize);
-    return meanMs + perMember * (size - meanSize);
   }
 }
 
@@ -115,11 +103,6 @@ interface RawForecast {
 const REUSED_MS_PER_STEP = 5;
 
 const REUSED_LEAST_MS = 50;
-
-const perPriority = <T>(make: () => T): Readonly<Record<RequestPriority, T>> => ({
-  [RequestPriority.REALTIME]: make(),
-  [RequestPriority.BATCH]: make(),
-});
 
 const CLEARLY_SOONER = 0.9;
 

@@ -10,6 +10,7 @@ import { RequestPriority } from '../request/request-priority.js';
 import { type RequestRecord } from '../request/request-record.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { Lease } from '../dispatch/lease.js';
+import { SlotLedger } from '../dispatch/slot-ledger.js';
 
 /** A ready worker of a model as it stands now. */
 export interface WorkerCapacity {
@@ -39,33 +40,24 @@ const OVERDUE = 0.1;
 const HELD = new Lease(() => undefined);
 
 /** Its own offer: read when asked, as the dispatcher keeps none. */
-class VirtualWorker implements WorkerOffer {
+class VirtualWorker extends SlotLedger implements WorkerOffer {
   readonly workerId: string;
-  readonly total: number;
   readonly maxBatch: number;
   readonly latencyMs = 0;
   readonly devices: readonly Device[];
-  inUse = 0;
   readonly #urgent: Work[] = [];
   readonly #rest: Work[] = [];
 
-  constructor(private readonly capacity: WorkerCapacity) {
-    this.workerId = capacity.id;
-    this.total = capacity.slots;
-    this.maxBatch = capacity.maxBatch;
-    this.devices = Array.from({ length: capacity.parallel }, () => ({
+  constructor({ id, slots, overdraft, maxBatch, parallel }: WorkerCapacity) {
+    super();
+    this.resize(slots, overdraft);
+    this.workerId = id;
+    this.maxBatch = maxBatch;
+    this.devices = Array.from({ length: parallel }, () => ({
       heapIndex: -1,
       worker: this,
       group: [],
     }));
-  }
-
-  get free(): number {
-    return Math.max(0, this.total - this.inUse);
-  }
-
-  get urgent(): number {
-    return Math.max(0, this.total + this.capacity.overdraft - this.inUse);
   }
 
   get idle(): boolean {
@@ -129,8 +121,7 @@ export class VirtualWorkers implements WorkerPort {
   }
 
   lease(workerId: string, count: number): readonly Lease[] {
-    const worker = this.#workers.get(workerId);
-    if (worker !== undefined) worker.inUse += count;
+    this.#workers.get(workerId)!.inUse += count;
     return new Array<Lease>(count).fill(HELD);
   }
 
@@ -144,8 +135,7 @@ export class VirtualWorkers implements WorkerPort {
     lastDoneMs: number,
     nowMs: number,
   ): void {
-    const worker = this.#workers.get(workerId);
-    if (worker === undefined) return;
+    const worker = this.#workers.get(workerId)!;
     worker.inUse = held.length;
     for (const { request, leasedAtMs } of held)
       worker.add({ priority: request.priority, costMs: request.costMs, leasedAtMs });
@@ -156,8 +146,7 @@ export class VirtualWorkers implements WorkerPort {
   }
 
   take({ workerId, members }: DispatchPlan): void {
-    const worker = this.#workers.get(workerId);
-    if (worker === undefined) return;
+    const worker = this.#workers.get(workerId)!;
     for (const { request } of members) worker.add(request);
     this.#touched.add(worker);
   }

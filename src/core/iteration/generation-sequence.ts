@@ -20,8 +20,8 @@ export class GenerationSequence<T extends GenerationRequest> {
    * not change it.
    */
   readonly key: number;
-  /** Its place while it waits. */
-  entry: Entry<GenerationSequence<T>>;
+  /** Its place while it waits, also again: its age is never lost. */
+  readonly entry: Entry<GenerationSequence<T>>;
   /**
    * Prompt and answer so far, and the only copy of them: the memory reads it too. Tokens
    * are appended, never changed.
@@ -44,42 +44,40 @@ export class GenerationSequence<T extends GenerationRequest> {
   /** It runs alone until this many tokens are computed. */
   suspectUntil = 0;
 
-  #computed = 0;
-  #planned = 0;
+  /** Tokens whose keys and values are in memory. Only the sequence writes these two. */
+  computed = 0;
+  /** The same once the steps in flight are done. */
+  planned = 0;
   #awaited = 0;
 
   constructor(request: T, classWidthMs: number) {
+    const { tenant, priorityClass, arrivalMs, agingShare } = request;
+    const cameAged = agingShare !== undefined;
     this.request = request;
-    this.priorityClass = request.priorityClass;
-    this.key = request.priorityClass * classWidthMs + request.arrivalMs;
+    this.priorityClass = priorityClass;
+    this.key = priorityClass * classWidthMs + arrivalMs;
     this.tokens = [...request.prompt];
-    this.entry = this.#newEntry();
-  }
-
-  /** It waits again: its age is never lost. */
-  requeue(): Entry<GenerationSequence<T>> {
-    return (this.entry = this.#newEntry());
+    this.entry = new Entry<GenerationSequence<T>>(this, {
+      isRealtime: priorityClass === 0,
+      tenant,
+      sinceMs: arrivalMs,
+      orderMs: cameAged ? arrivalMs : this.key,
+      agesAtMs: cameAged ? -Infinity : this.key,
+      // Charged when it is known how much of the prompt is in memory, and token by token.
+      costMs: 0,
+      bytes: 0,
+    });
   }
 
   get output(): number {
     return this.tokens.length - this.request.prompt.length;
   }
 
-  /** Tokens whose keys and values are in memory. */
-  get computed(): number {
-    return this.#computed;
-  }
-
-  /** The same once the steps in flight are done. */
-  get planned(): number {
-    return this.#planned;
-  }
-
   /**
    * Tokens to compute before the next one can be drawn; steps in flight count as done.
    */
   get pending(): number {
-    return this.tokens.length + this.#awaited - this.#planned;
+    return this.tokens.length + this.#awaited - this.planned;
   }
 
   /** Only its newest token is pending, which a step in flight may be drawing. */
@@ -125,7 +123,7 @@ export class GenerationSequence<T extends GenerationRequest> {
 
   /** Begins, or begins again, with this many tokens computed. */
   begin(computed: number): void {
-    this.#computed = computed;
+    this.computed = computed;
     this.rewind();
   }
 
@@ -138,34 +136,19 @@ export class GenerationSequence<T extends GenerationRequest> {
 
   /** The item is in a step in flight. */
   started({ count, sample }: StepItem<T>): void {
-    this.#planned += count;
+    this.planned += count;
     if (sample) this.#awaited += 1;
   }
 
   /** The step succeeded. */
   completed({ count, sample }: StepItem<T>): void {
-    this.#computed += count;
+    this.computed += count;
     if (sample) this.#awaited -= 1;
   }
 
   /** The steps in flight failed or were skipped. */
   rewind(): void {
-    this.#planned = this.#computed;
+    this.planned = this.computed;
     this.#awaited = 0;
-  }
-
-  #newEntry(): Entry<GenerationSequence<T>> {
-    const { tenant, priorityClass, arrivalMs, agingShare } = this.request;
-    const cameAged = agingShare !== undefined;
-    return new Entry<GenerationSequence<T>>(this, {
-      isRealtime: priorityClass === 0,
-      tenant,
-      sinceMs: arrivalMs,
-      orderMs: cameAged ? arrivalMs : this.key,
-      agesAtMs: cameAged ? -Infinity : this.key,
-      // Charged when it is known how much of the prompt is in memory, and token by token.
-      costMs: 0,
-      bytes: 0,
-    });
   }
 }

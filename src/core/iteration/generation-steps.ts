@@ -137,7 +137,10 @@ export class GenerationSteps<T extends GenerationRequest> {
     while (this.hasRetries) {
       const members = this.#retries
         .shift()!
-        .filter(({ item, sequence }) => running.at(sequence) === item.position);
+        .filter(
+          ({ item, sequence }) =>
+            running.has(sequence) && sequence.computed === item.position,
+        );
       if (members.length === 0) continue;
       const [decode = [], prefill = []] = [true, false].map(isDecode =>
         members

@@ -83,11 +83,6 @@ export class RunningSet<T extends GenerationRequest> {
     return this.#rows.has(row);
   }
 
-  /** Computed tokens of a running sequence; undefined if it does not run. */
-  at(row: GenerationSequence<T>): number | undefined {
-    return this.#rows.has(row) ? row.computed : undefined;
-  }
-
   /** Sequences preempted since the last call. */
   takePreempted(): GenerationSequence<T>[] {
     const preempted = this.#preempted;
@@ -336,6 +331,6 @@ export class RunningSet<T extends GenerationRequest> {
     this.drop(row);
     row.begin(0);
     row.blocked = undefined;
-    this.queue.append(row.requeue());
+    this.queue.append(row.entry);
   }
 }

@@ -220,7 +220,7 @@ export class FairLane<T> {
     let aged = 0;
     let link = this.ages.first;
     for (; link !== undefined && link.key <= nowMs; link = link.after) aged += 1;
-    return new LanePreview(this.#turns.items, { weightOf: this.weightOf, nowMs, aged });
+    return new LanePreview(this.#turns.items, this.weightOf, nowMs, aged);
   }
 
   #serve(account: Account<T>, costMs: number): void {
@@ -316,18 +316,14 @@ class LanePreview<T> {
   /** Each account is read from its first entry on, and left as it is. */
   readonly #cursors = new Map<Account<T> | undefined, Contender<T>>();
   readonly #turns = new KeyedHeap<Contender<T>>();
-  #aged: number;
 
+  /** @param aged entries that are aged */
   constructor(
     accounts: readonly Account<T>[],
-    private readonly rules: {
-      readonly weightOf: WeightOf;
-      readonly nowMs: number;
-      /** Entries that are aged. */
-      readonly aged: number;
-    },
+    private readonly weightOf: WeightOf,
+    private readonly nowMs: number,
+    private aged: number,
   ) {
-    this.#aged = rules.aged;
     for (const account of accounts) {
       const cursor = { heapIndex: -1, startTag: account.startTag, first: account.first };
       this.#cursors.set(account, cursor);
@@ -336,18 +332,17 @@ class LanePreview<T> {
   }
 
   get hasAged(): boolean {
-    return this.#aged > 0;
+    return this.aged > 0;
   }
 
   next(agedOnly: boolean): Entry<T> | undefined {
-    return nextOf(this.#turns, agedOnly ? this.rules.nowMs : Infinity);
+    return nextOf(this.#turns, agedOnly ? this.nowMs : Infinity);
   }
 
   take(entry: Entry<T>): void {
-    const { weightOf, nowMs } = this.rules;
     const cursor = this.#cursors.get(entry.account)!;
-    if (entry.place.agesAtMs <= nowMs) this.#aged -= 1;
-    cursor.startTag += entry.place.costMs / weightOf(entry.place.tenant);
+    if (entry.place.agesAtMs <= this.nowMs) this.aged -= 1;
+    cursor.startTag += entry.place.costMs / this.weightOf(entry.place.tenant);
     cursor.first = entry.turn.after;
     this.#put(cursor);
   }

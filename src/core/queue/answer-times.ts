@@ -1,4 +1,5 @@
 import { type ScheduledRequest } from '../request/scheduled-request.js';
+import { FadingMean } from './cost-model.js';
 
 /** From the start of a request, milliseconds; 0: unknown. */
 export interface ServiceEstimate {
@@ -10,8 +11,6 @@ export interface ServiceEstimate {
 type EstimatedRequest = Pick<ScheduledRequest, 'model' | 'costMs'>;
 
 const UNKNOWN: ServiceEstimate = { answerMs: 0, firstOutputMs: 0 };
-/** Weight of the latest value, once there are enough of them. */
-const LATEST = 0.02;
 /** Standard deviations that an estimate lies above the mean: few requests take longer. */
 const MARGIN = 2;
 /**
@@ -31,63 +30,48 @@ export const blended = (
   weight: number,
 ): number => (mean === undefined ? latest : mean + weight * (latest - mean));
 
-/** Exponentially weighted mean and standard deviation. Only `add` writes them. */
-class Spread {
-  mean = 0;
-  variance = 0;
-  #count = 0;
+/** What is exceeded rarely. */
+const upper = ({ mean, variance }: FadingMean): number =>
+  mean + MARGIN * Math.sqrt(variance);
 
-  /** Of a value that is exceeded rarely. */
-  get upper(): number {
-    return this.mean + MARGIN * Math.sqrt(this.variance);
-  }
-
-  /** @returns the weight of the value */
-  add(value: number): number {
-    this.#count += 1;
-    const weight = Math.max(LATEST, 1 / this.#count);
-    const off = value - this.mean;
-    this.mean += weight * off;
-    this.variance = (1 - weight) * (this.variance + weight * off * off);
-    return weight;
-  }
-}
-
-/** Time as a linear function of device time: a least-squares fit that forgets. */
-class CostLine {
-  readonly #cost = new Spread();
-  /** Weighted like `Spread.mean`. */
+/** Time as a linear function of an amount of work: a least-squares fit that forgets. */
+export class TimeLine {
+  readonly #work = new FadingMean();
+  /** Weighted like `FadingMean.mean`. */
   meanMs = 0;
   #covariance = 0;
 
-  add(cost: number, ms: number): void {
-    const [costOff, msOff] = [cost - this.#cost.mean, ms - this.meanMs];
-    const weight = this.#cost.add(cost);
+  /** @param count as for `FadingMean.add` */
+  add(work: number, ms: number, count?: number): void {
+    const [workOff, msOff] = [work - this.#work.mean, ms - this.meanMs];
+    const weight = this.#work.add(work, count);
     this.meanMs += weight * msOff;
-    this.#covariance = (1 - weight) * (this.#covariance + weight * costOff * msOff);
+    this.#covariance = (1 - weight) * (this.#covariance + weight * workOff * msOff);
   }
 
-  at(cost: number): number {
-    const { mean, variance } = this.#cost;
-    // Neither a negative slope nor a negative time at cost 0. Without any spread of
-    // costs: proportional.
+  /** @param leastVariance of the work; below it the time is the same for any. */
+  at(work: number, leastVariance = 0): number {
+    const { mean, variance } = this.#work;
+    if (variance < leastVariance) return this.meanMs;
+    // Neither a negative slope nor a negative time without work. Without any spread:
+    // proportional.
     const steepest = this.meanMs / mean;
     const slope =
       variance > 0
         ? Math.min(steepest, Math.max(0, this.#covariance / variance))
         : steepest;
-    return this.meanMs + slope * (cost - mean);
+    return this.meanMs + slope * (work - mean);
   }
 }
 
 /** What is known of one model. */
 const newModelTimes = () => ({
   measuredAtMs: 0,
-  ready: new Spread(),
-  firstOutput: new Spread(),
+  ready: new FadingMean(),
+  firstOutput: new FadingMean(),
   /** Time / predicted time. */
-  error: new Spread(),
-  line: new CostLine(),
+  error: new FadingMean(),
+  line: new TimeLine(),
 });
 
 /**
@@ -137,12 +121,12 @@ export class AnswerTimes {
   ): ServiceEstimate {
     const times = this.#fresh(request.model, nowMs);
     if (times === undefined) return UNKNOWN;
-    const readyMs = isBehind ? times.ready.upper : 0;
+    const readyMs = isBehind ? upper(times.ready) : 0;
     const { line, error } = times;
-    const answerMs = readyMs + line.at(request.costMs) * Math.max(1, error.upper);
+    const answerMs = readyMs + line.at(request.costMs) * Math.max(1, upper(error));
     return {
       answerMs,
-      firstOutputMs: Math.min(answerMs, readyMs + times.firstOutput.upper),
+      firstOutputMs: Math.min(answerMs, readyMs + upper(times.firstOutput)),
     };
   }
 

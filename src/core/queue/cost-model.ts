@@ -1,17 +1,24 @@
 const MEMORY = 0.98;
 
-/** A mean that forgets: the last 50 or so values count. */
+/** Mean and variance that forget: the last 50 or so values count. Only `add` writes them. */
 export class FadingMean {
-  /** Undefined before the first amount. Only `add` writes it. */
-  value: number | undefined;
-  #amount = 0;
-  #weight = 0;
+  mean = 0;
+  variance = 0;
+  #count = 0;
 
-  /** @param amount of `weight` together */
-  add(amount: number, weight = 1): void {
-    this.#amount = this.#amount * MEMORY + amount;
-    this.#weight = this.#weight * MEMORY + weight;
-    this.value = this.#amount / this.#weight;
+  /** The mean; undefined before the first value. */
+  get value(): number | undefined {
+    return this.#count === 0 ? undefined : this.mean;
+  }
+
+  /** @param count values that it stands for. @returns its weight */
+  add(value: number, count = 1): number {
+    this.#count = this.#count * MEMORY + count;
+    const weight = count / this.#count;
+    const off = value - this.mean;
+    this.mean += weight * off;
+    this.variance = (1 - weight) * (this.variance + weight * off * off);
+    return weight;
   }
 }
 
@@ -74,7 +81,7 @@ export class CostModel {
     this.#models.set(model, learned);
     const units = unitsOf(work);
     learned.requestMs.add(deviceMs);
-    if (units !== undefined) learned.unitMs.add(deviceMs, units);
+    if (units) learned.unitMs.add(deviceMs / units, units);
     if (work.output !== undefined) learned.output.add(work.output);
   }
 }

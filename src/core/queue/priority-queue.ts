@@ -4,7 +4,7 @@ import { FairOrder } from '../order/fair-order.js';
 import { KeyedHeap } from '../order/keyed-heap.js';
 import { isAged, orderMsOf } from '../request/aging-policy.js';
 import { DEFAULT_TENANT, type RequestKey } from '../request/request-key.js';
-import { RequestPriority } from '../request/request-priority.js';
+import { perPriority, RequestPriority } from '../request/request-priority.js';
 import { type ScheduledRequest } from '../request/scheduled-request.js';
 import { DomainError } from '../errors/domain-error.js';
 import { SlotMap } from '../request/slot-map.js';
@@ -35,13 +35,9 @@ export class PriorityQueue {
   readonly #entries = new SlotMap<RequestKey, Waiting>();
   readonly #orders = new Map<string, ModelOrder>();
   /** Lanes with requests. */
-  readonly #heads = {
-    [RequestPriority.REALTIME]: new KeyedHeap<ModelLane>(),
-    [RequestPriority.BATCH]: new KeyedHeap<ModelLane>(),
-  };
+  readonly #heads = perPriority(() => new KeyedHeap<ModelLane>());
   /** All requests by queue deadline (D-07). */
   readonly #deadlines = new KeyedHeap<Waiting>();
-  #realtime = 0;
   /** Requests, and the bytes they hold. Only the queue writes these. */
   depth = 0;
   bytes = 0;
@@ -74,7 +70,9 @@ export class PriorityQueue {
   }
 
   depthByPriority(): { readonly realtime: number; readonly batch: number } {
-    return { realtime: this.#realtime, batch: this.depth - this.#realtime };
+    let realtime = 0;
+    for (const { size } of this.#heads[RequestPriority.REALTIME].items) realtime += size;
+    return { realtime, batch: this.depth - realtime };
   }
 
   /** Requests of both lanes, and the bytes they hold. */
@@ -160,7 +158,6 @@ export class PriorityQueue {
     this.#deadlines.put(entry, request.queueDeadlineMs);
     this.depth += 1;
     this.bytes += bytes;
-    if (isRealtime) this.#realtime += 1;
     const lane = this.lanesOf(model).of(priority);
     if (isReturned) lane.restore(entry);
     else lane.append(entry);
@@ -356,7 +353,6 @@ export class PriorityQueue {
     this.#deadlines.remove(entry);
     this.depth -= 1;
     this.bytes -= item.bytes;
-    if (item.priority === RequestPriority.REALTIME) this.#realtime -= 1;
     this.#headMayChange(lane);
   }
 

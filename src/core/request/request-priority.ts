@@ -7,6 +7,13 @@ export const PRIORITY_LEVELS = [
   RequestPriority.BATCH,
 ] as const;
 
+export const perPriority = <T>(
+  make: (priority: RequestPriority) => T,
+): Readonly<Record<RequestPriority, T>> => ({
+  [RequestPriority.REALTIME]: make(RequestPriority.REALTIME),
+  [RequestPriority.BATCH]: make(RequestPriority.BATCH),
+});
+
 export type PriorityLabel = 'realtime' | 'batch';
 
 /** Label value used in metrics, logs and JSON. */

@@ -22,7 +22,7 @@ export class ModelSwitch {
 
   /** @throws DomainError `model_not_found` */
   find(id: string): ModelView {
-    const model = this.pool.model(id);
+    const model = this.pool.of(id)?.view();
     if (!model) throw new DomainError('model_not_found', `There is no model ${id}.`);
     return model;
   }
@@ -30,7 +30,7 @@ export class ModelSwitch {
   /** Does not wait for its workers. @throws DomainError `model_not_found` */
   load(id: string): ModelView {
     this.find(id);
-    this.pool.load(id);
+    this.pool.of(id)?.load();
     return this.find(id);
   }
 
@@ -41,8 +41,8 @@ export class ModelSwitch {
    */
   async unload(id: string): Promise<ModelView> {
     const hold = this.find(id).autostart === 'always';
-    const unloaded = this.pool.unload(id, hold);
-    unloaded.then(
+    const unloaded = this.pool.of(id)?.unload(hold);
+    unloaded?.then(
       // A worker may have died in the meantime and its requests be waiting again.
       () => this.#clearLine(id),
       (error: unknown) =>
@@ -75,7 +75,7 @@ export class ModelSwitch {
   }
 
   async #clearLine(id: string): Promise<void> {
-    if (this.pool.isHeld(id))
+    if (this.pool.of(id)?.isHeld)
       await this.scheduler.cancelMany({ model: id, state: 'queued' }, 'unload');
   }
 }

@@ -196,7 +196,9 @@ export class InferenceRequest {
     const { reply } = settlement;
     if (reply.kind !== kind)
       throw new Error(`the worker answered with ${reply.kind} instead of ${kind}`);
-    const timings: RequestTimings = { ...settled, ttftMs: firstTokenMs(settled) };
+    const { execution } = reply;
+    const ttftMs = firstTokenMs(settled);
+    const timings: RequestTimings = { ...settled, execution, ttftMs };
     return { reply: reply as Extract<WorkerReply, { readonly kind: K }>, timings };
   }
 

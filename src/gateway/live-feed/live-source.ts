@@ -166,12 +166,7 @@ export class LiveSource {
 
   /** Its phases are those of the latest lease until it ends. */
   #live(record: TrackedRequest) {
-    const { lease } = record;
-    const phases = lease && {
-      queueWaitMs: lease.queueWaitMs,
-      batchWaitMs: lease.batchWaitMs,
-    };
-    return ownRequest(this.registry.view(record), phases);
+    return ownRequest(this.registry.view(record), record.lease?.phases);
   }
 }
 

@@ -132,7 +132,7 @@ export class OllamaController {
     reply: FastifyReply,
   ): void {
     demandModel(principalOf(reply.request).terms, id);
-    this.pool.demand(id);
+    this.pool.of(id)?.demand();
     void reply.headers(answerHeaders(id, { phases: {} }, ignored)).send(writer.loaded);
   }
 }

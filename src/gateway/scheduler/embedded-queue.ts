@@ -69,7 +69,7 @@ export class EmbeddedQueue implements SchedulerQueue {
   backlog({ model, priority }: ScheduledRequest) {
     const { realtime, batch } = this.queue.depthOf(model);
     const waiting = priority === RequestPriority.REALTIME ? realtime : realtime + batch;
-    return { hasReady: this.pool.hasReady(model), waiting };
+    return { hasReady: this.#hasReady(model), waiting };
   }
 
   /** In dispatch order. */
@@ -113,9 +113,13 @@ export class EmbeddedQueue implements SchedulerQueue {
     };
   }
 
+  #hasReady(model: string): boolean {
+    return this.pool.of(model)?.hasReady ?? false;
+  }
+
   #waitsFor(request: ScheduledRequest, windowApplies: boolean): RequestView['waitsFor'] {
     const { model } = request;
-    if (!this.pool.hasReady(model)) return 'worker';
+    if (!this.#hasReady(model)) return 'worker';
     const credit = slotCredit(request, this.queue, this.clock.nowMs());
     if (!this.pool.offer(model, request)?.[credit]) return 'slot';
     return windowApplies ? 'window' : 'turn';

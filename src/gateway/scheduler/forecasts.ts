@@ -161,7 +161,9 @@ export const forecastsProvider: Provider = {
       admission,
       choose: leastLoaded,
       workers: model =>
-        (pool.model(model)?.workers ?? []).flatMap(worker => capacityOf(worker) ?? []),
+        (pool.of(model)?.view().workers ?? []).flatMap(
+          worker => capacityOf(worker) ?? [],
+        ),
       // Not of those that wait in the shared queue, or were taken from there.
       record: key => {
         const found = registry.record(key);

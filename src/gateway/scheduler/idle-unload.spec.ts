@@ -16,8 +16,10 @@ function unloadedOf(model: Partial<ModelView>, waiting = 0): string[] {
   const unloaded: string[] = [];
   const pool = {
     models: () => [{ ...IDLE, ...model }],
-    unload: (id: string, hold: boolean) =>
-      Promise.resolve(void unloaded.push(`${id} ${hold ? 'held' : 'on request'}`)),
+    of: (id: string) => ({
+      unload: (hold: boolean) =>
+        Promise.resolve(void unloaded.push(`${id} ${hold ? 'held' : 'on request'}`)),
+    }),
   };
   const queue = { depthOf: () => ({ realtime: 0, batch: waiting, bytes: 0 }) };
   new IdleUnload(

@@ -41,13 +41,13 @@ export class IdleUnload implements OnApplicationBootstrap, OnApplicationShutdown
     for (const model of this.pool.models()) {
       // Pulled work is not sent by the pool, and may belong to another gateway.
       if (model.workers.some(({ health }) => (health?.inFlight ?? 0) > 0))
-        this.pool.demand(model.id);
+        this.pool.of(model.id)?.demand();
       if (!this.#isIdle(model)) continue;
       this.#logger.log(
         { model: model.id, idleS: Math.floor(model.idleMs / 1000) },
         'idle',
       );
-      void this.pool.unload(model.id, false);
+      void this.pool.of(model.id)?.unload(false);
     }
   }
 

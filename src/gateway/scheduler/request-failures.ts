@@ -45,11 +45,8 @@ export class RequestFailures {
     }
     // A crashed worker is restarted, and an absent upstream probed, at least this often.
     const retryAfterMs = this.settings.workers.restartMaxMs;
-    if (
-      this.pool
-        .model(model)
-        ?.workers.some(({ health }) => health && isUpstreamAway(health))
-    ) {
+    const { workers = [] } = this.pool.of(model)?.view() ?? {};
+    if (workers.some(({ health }) => health && isUpstreamAway(health))) {
       const message = `The upstream of ${model} cannot be reached; waited ${timeoutMs} ms for it.`;
       return failed('upstream_unavailable', message, retryAfterMs);
     }
@@ -109,7 +106,7 @@ export class RequestFailures {
       case 'unload':
         return { status: 'failed', error: unloaded(request.model) };
       case 'load_failed': {
-        const error = this.pool.loadFailure(request.model);
+        const error = this.pool.of(request.model)?.loadFailure;
         return error
           ? { status: 'failed', error }
           : this.unexpected(new Error('the model can be loaded again'));
@@ -120,8 +117,9 @@ export class RequestFailures {
   /** Undefined: a worker serves the model, or one may come up. */
   unserved({ request, queue }: TrackedRequest): DomainError | undefined {
     const { model } = request;
-    if (this.pool.isHeld(model)) return unloaded(model);
-    const failure = this.pool.loadFailure(model);
+    const workers = this.pool.of(model);
+    if (workers?.isHeld) return unloaded(model);
+    const failure = workers?.loadFailure;
     // Workers that pull may be those of another gateway.
     return failure && !queue.backlog(request).hasReady ? failure : undefined;
   }

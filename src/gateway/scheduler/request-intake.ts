@@ -19,15 +19,13 @@ import { workSizeOf } from './work-usage.js';
  */
 export function inferenceTimeoutMs(
   audioDurationS: number,
-  policy: {
-    /** Lower bound in milliseconds (`inference.timeout_min_ms`, 30000). */
-    readonly minMs: number;
-    /** Multiple of the audio's duration (`inference.timeout_factor`, 2). */
-    readonly factor: number;
-  },
+  {
+    timeoutMinMs,
+    timeoutFactor,
+  }: Pick<Settings['inference'], 'timeoutMinMs' | 'timeoutFactor'>,
 ): number {
-  const scaledMs = audioDurationS * 1000 * policy.factor;
-  return Number.isFinite(scaledMs) ? Math.max(policy.minMs, scaledMs) : policy.minMs;
+  const scaledMs = audioDurationS * 1000 * timeoutFactor;
+  return Number.isFinite(scaledMs) ? Math.max(timeoutMinMs, scaledMs) : timeoutMinMs;
 }
 
 /**
@@ -91,7 +89,6 @@ export class RequestIntake {
     const { audioDurationS, timeoutMs, deadlines: _, ...asked } = spec;
     const { queue, inference } = this.settings;
     const nowMs = this.clock.nowMs();
-    const policy = { minMs: inference.timeoutMinMs, factor: inference.timeoutFactor };
     return {
       ...asked,
       key: requestKey({ tenant: asked.tenant, id: asked.id }),
@@ -99,7 +96,7 @@ export class RequestIntake {
       costMs: this.queues.costs.estimateMs(asked.model, workSizeOf(asked.payload)),
       enqueuedAtMs: nowMs,
       queueDeadlineMs: nowMs + queue.timeoutMs,
-      inferenceTimeoutMs: timeoutMs ?? inferenceTimeoutMs(audioDurationS, policy),
+      inferenceTimeoutMs: timeoutMs ?? inferenceTimeoutMs(audioDurationS, inference),
     };
   }
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { deviceShareMs } from '../../contracts/grpc/call.codec.js';
-import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
+import { type DispatchEvent, type EventOf } from '../../core/dispatch/dispatch-event.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { isAged } from '../../core/request/aging-policy.js';
 import { type RequestKey } from '../../core/request/request-key.js';
@@ -126,14 +126,17 @@ export class RequestRegistry {
   /** @param aged it is BATCH and was taken because of its age (D-03) */
   leased(
     record: TrackedRequest,
-    lease: Omit<NonNullable<TrackedRequest['lease']>, 'queueWaitMs'>,
+    lease: Omit<OwnFields<EventOf<'leased'>>, 'type' | 'attempt' | 'queueWaitMs'>,
     aged: boolean,
   ): void {
     const nowMs = this.clock.nowMs();
-    record.leased(lease.workerId, nowMs, lease.batchWaitMs);
-    record.lease = { ...lease, queueWaitMs: nowMs - record.request.enqueuedAtMs };
+    const { workerId, groupId: id, groupSize: size, reason, batchWaitMs } = lease;
+    record.leased(workerId, nowMs, batchWaitMs);
+    const queueWaitMs = nowMs - record.request.enqueuedAtMs;
+    record.lease = { group: { id, size, reason }, phases: { queueWaitMs, batchWaitMs } };
     if (aged) this.promoted(record);
-    this.emit(record, { type: 'leased', ...record.lease, attempt: record.attempts });
+    const attempt = record.attempts;
+    this.emit(record, { type: 'leased', ...lease, attempt, queueWaitMs });
   }
 
   /** It is aged (D-03). Counted and emitted once, also across re-queues. */
@@ -193,7 +196,14 @@ export class RequestRegistry {
       record.readyMs = settlement.reply.execution.readyWaitMs;
     this.#size -= 1;
     this.#ended.add(record.key, record.view(nowMs));
-    this.#announce(record, settlement, nowMs);
+    const { attempts, phases } = record;
+    const { status } = settlement;
+    const outcome =
+      settlement.status === 'completed'
+        ? completion(record, settlement.reply, nowMs)
+        : { code: settlement.error.code };
+    this.emit(record, { type: 'settled', status, phases, attempts, ...outcome });
+    record.answer({ settlement, phases, attempts });
     if (record.calls === 0) this.#records.delete(record.key);
     if (this.#size === 0) this.#idleWaiters.splice(0).forEach(resolve => resolve());
     return true;
@@ -219,34 +229,19 @@ export class RequestRegistry {
       atMs: this.clock.nowMs(),
     });
   }
+}
 
-  #announce(
-    record: TrackedRequest,
-    settlement: Settlement<WorkerReply>,
-    nowMs: number,
-  ): void {
-    const { attempts, phases, request } = record;
-    const { status } = settlement;
-    if (settlement.status !== 'completed') {
-      const { code } = settlement.error;
-      this.emit(record, { type: 'settled', status, code, phases, attempts });
-      return record.answer({ settlement, phases, attempts });
-    }
-    const { execution } = settlement.reply;
-    const { batchSize, batchId } = execution;
-    this.emit(record, {
-      type: 'settled',
-      status,
-      phases,
-      batchSize,
-      batchId,
-      deviceMs: deviceShareMs(execution),
-      usage: usageOf(settlement.reply, request.payload),
-      metDeadline: request.deadline && metDeadline(request.deadline, record, nowMs),
-      attempts,
-    });
-    record.answer({ settlement, phases, attempts, batchSize, execution });
-  }
+/** What an answer adds to the event of its settlement. */
+function completion(record: TrackedRequest, reply: WorkerReply, nowMs: number) {
+  const { request } = record;
+  const { batchSize, batchId } = reply.execution;
+  return {
+    batchSize,
+    batchId,
+    deviceMs: deviceShareMs(reply.execution),
+    usage: usageOf(reply, request.payload),
+    metDeadline: request.deadline && metDeadline(request.deadline, record, nowMs),
+  };
 }
 
 /** Without output on the way, its first output is the whole answer. */

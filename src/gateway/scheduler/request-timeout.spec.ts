@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { inferenceTimeoutMs } from './request-intake.js';
 
-const policy = { minMs: 30_000, factor: 2 };
+const policy = { timeoutMinMs: 30_000, timeoutFactor: 2 };
 
 describe('inferenceTimeoutMs', () => {
   it.each([

@@ -1,4 +1,3 @@
-import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type WantedDeadline } from '../../core/queue/latest-start.js';
 import { type LatencyPhases } from '../../core/request/latency-phases.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
@@ -45,7 +44,4 @@ export interface SettledRequest {
    * one was lost.
    */
   readonly attempts: number;
-  /** Size of the engine call that computed it; absent unless a worker answered. */
-  readonly batchSize?: number;
-  readonly execution?: CallExecution;
 }

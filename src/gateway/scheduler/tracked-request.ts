@@ -1,4 +1,3 @@
-import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
 import { type SchedulerQueue } from '../shared-queue/request-queue.port.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { type RequestKey } from '../../core/request/request-key.js';
@@ -40,17 +39,8 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
    * that was cancelled.
    */
   calls = 0;
-  /** Which worker it was given to last, and why then. */
-  lease:
-    | {
-        readonly workerId: string;
-        readonly groupId: string;
-        readonly groupSize: number;
-        readonly reason: DispatchPlan['reason'];
-        readonly batchWaitMs: number;
-        readonly queueWaitMs: number;
-      }
-    | undefined;
+  /** What it was sent with last, and how long it had waited by then. */
+  lease: Pick<RequestView, 'group' | 'phases'> | undefined;
   cancelReason: CancelReason | undefined;
   /**
    * Monotonic milliseconds at which parts of its answer went to its caller; undefined:
@@ -125,7 +115,7 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
 
   /** As operators see it, live or settled, without its place in the queue. */
   view(nowMs: number): RequestView {
-    const { state, phases, settlement, request, workerId, lease } = this;
+    const { state, phases, settlement, request, workerId } = this;
     const waitedMs =
       state === 'queued'
         ? nowMs - request.enqueuedAtMs
@@ -141,10 +131,7 @@ export class TrackedRequest extends RequestRecord<TaskRequest, WorkerReply> {
       workerId,
       attempts: this.attempts,
       phases,
-      group:
-        workerId === undefined || lease === undefined
-          ? undefined
-          : { id: lease.groupId, size: lease.groupSize, reason: lease.reason },
+      group: workerId === undefined ? undefined : this.lease?.group,
       cancelReason: this.cancelReason,
       ...(settlement?.status === 'completed'
         ? { batchSize: settlement.reply.execution.batchSize }

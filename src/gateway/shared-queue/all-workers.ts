@@ -85,7 +85,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
 
   /** Some worker of the model that requests can be sent to takes work now. */
   hasPushed(model: string): boolean {
-    return this.pool.hasReady(model);
+    return this.pool.of(model)?.hasReady ?? false;
   }
 
   /** Some worker of the model that pulls takes work now. */
@@ -100,7 +100,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
   }
 
   model(id: string): ModelView | undefined {
-    const view = this.pool.model(id);
+    const view = this.pool.of(id)?.view();
     return view && this.#withPulling(view);
   }
 

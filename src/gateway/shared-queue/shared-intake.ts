@@ -49,7 +49,7 @@ export class SharedIntake implements OnModuleDestroy {
     const shared = new SharedRequest(request, reports, ref);
     this.requests.add(shared);
     if (this.#closed) shared.entering.abort(shuttingDown());
-    this.pool.demand(request.model);
+    this.pool.of(request.model)?.demand();
     void this.#enter(shared).catch((error: unknown) => {
       this.requests.forget(shared);
       reports.rejected(request.key, rejection(error));

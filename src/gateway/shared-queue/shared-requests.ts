@@ -303,7 +303,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     const { request, reports, relay, leasedAtMs = this.clock.nowMs() } = shared;
     const { batchWaitMs } = phases;
     reports.computed(request.key, leasedAtMs + batchWaitMs, batchWaitMs);
-    this.pool.reported(request.model, execution);
+    this.pool.of(request.model)?.reported(execution);
     if (value.kind === 'speech')
       await relay?.complete(value, (blob, from) => this.blobs.read(blob, from));
     this.#end(shared, { type: 'completed', reply: toWorkerReply(result) });

@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { Logger } from '@nestjs/common';
 import { type Subject } from 'rxjs';
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
 import { type SlotOffer, type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { type Placement } from '../../core/request/scheduled-request.js';
+import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { differs } from '../../platform/config/config.module.js';
 import {
@@ -35,7 +37,6 @@ export class ModelWorkers {
    * Workers outlive the request that started them: their log lines must not carry its id.
    */
   readonly #detached = AsyncLocalStorage.snapshot();
-  #retiring: Promise<void> | undefined;
   readonly workers = new Map<string, PooledWorker>();
   readonly #roster: WorkerOwner;
   readonly #addresses: AddressWatch;
@@ -53,9 +54,10 @@ export class ModelWorkers {
    * model comes back.
    */
   readonly #drained = new Set<string>();
+  #isBooted = false;
   #closed = false;
   #problem: string | undefined;
-  #usedAtMs: number;
+  #usedAtMs = 0;
 
   readonly id: string;
 
@@ -68,11 +70,11 @@ export class ModelWorkers {
     },
   ) {
     this.id = options.model.id;
-    this.#usedAtMs = options.clock.nowMs();
+    this.#used();
     this.#roster = {
       ...options,
       onCapacity: () => options.capacity.next(this.id),
-      onReturn: () => (this.#usedAtMs = options.clock.nowMs()),
+      onReturn: () => this.#used(),
     };
     this.#addresses = new AddressWatch({
       addresses: options.model.addresses,
@@ -93,8 +95,9 @@ export class ModelWorkers {
     return true;
   }
 
-  /** At boot: loads it unless it starts on request. */
+  /** At boot: loads it unless it starts on request. Before that no request does. */
   boot(): void {
+    this.#isBooted = true;
     if (this.options.model.autostart !== 'on_request') this.load();
   }
 
@@ -104,16 +107,16 @@ export class ModelWorkers {
    */
   load(): void {
     this.isHeld = false;
-    this.#usedAtMs = this.options.clock.nowMs();
+    this.#used();
     if (this.#life === 'unloaded' && !this.#closed) this.#detached(() => this.#start());
     else if (this.#life === 'unloading') void this.#unloading?.then(() => this.load());
   }
 
   /** A request waits for it: starts its workers unless an operator unloaded it. */
   demand(): void {
-    this.#usedAtMs = this.options.clock.nowMs();
-    if (this.#life === 'unloaded' && !this.isHeld && this.#problem === undefined)
-      this.load();
+    this.#used();
+    const mayLoad = this.#isBooted && !this.isHeld && this.#problem === undefined;
+    if (mayLoad && this.#life === 'unloaded') this.load();
   }
 
   /**
@@ -132,20 +135,20 @@ export class ModelWorkers {
 
   /** Its workers compute that model, whatever it is called. */
   computes(model: ModelSpec): boolean {
-    return !this.#retiring && !differs(this.options.model, model);
+    return !this.#closed && !differs(this.options.model, model);
   }
 
   /**
    * Its entry is gone or another one: lets running work end, then stops for good.
-   * Idempotent: the same promise.
+   * Idempotent in effect.
    */
   retire(): Promise<void> {
     this.#closed = true;
     this.#addresses.stop();
-    return (this.#retiring ??= this.#detached(async () => {
+    return this.#detached(async () => {
       await this.#unloading;
       await this.#stopAll();
-    }));
+    });
   }
 
   offer({ affinity, avoid = [], mostTogether }: Placement = {}): SlotOffer | undefined {
@@ -166,8 +169,14 @@ export class ModelWorkers {
    * Why none of its workers can be started; undefined while one is up, or may still come
    * up. They are tried on and on, so this ends when what it names is repaired.
    */
-  get loadFailure(): string | undefined {
-    if (this.#life !== 'loaded') return this.#problem;
+  get loadFailure(): DomainError | undefined {
+    const reason = this.#life === 'loaded' ? this.#startFailure : this.#problem;
+    if (reason === undefined) return undefined;
+    const message = `The model ${this.id} cannot be loaded: ${reason}`;
+    return new DomainError('model_load_failed', message);
+  }
+
+  get #startFailure(): string | undefined {
     let first: string | undefined;
     for (const { options } of this.workers.values()) {
       const { startFailure } = options.location.status;
@@ -178,7 +187,7 @@ export class ModelWorkers {
   }
 
   /** One takes requests now that are no live streams. */
-  hasReady(): boolean {
+  get hasReady(): boolean {
     return this.#fileWorkers.some(isReady);
   }
 
@@ -202,9 +211,10 @@ export class ModelWorkers {
     };
   }
 
-  /** Remembers that it was needed now. */
-  used(): void {
-    this.#usedAtMs = this.options.clock.nowMs();
+  /** A worker that pulls reported how it computed one request. */
+  reported(execution: CallExecution): void {
+    this.#used();
+    this.options.executed.next({ model: this.id, execution });
   }
 
   /** Cancels remaining calls and stops for good. Idempotent in effect. */
@@ -214,8 +224,15 @@ export class ModelWorkers {
     await Promise.all([...this.workers.values()].map(worker => worker.close()));
   }
 
+  /** It is needed now. */
+  #used(): void {
+    this.#usedAtMs = this.options.clock.nowMs();
+  }
+
   get #fileWorkers(): readonly PooledWorker[] {
-    return [...this.workers.values()].filter(({ options }) => options.role !== 'stream');
+    return [...this.workers.values()].filter(
+      ({ options }) => options.replica.role !== 'stream',
+    );
   }
 
   #state(workers: readonly WorkerView[]): Pick<ModelView, 'state' | 'reason'> {

@@ -12,16 +12,16 @@ import {
   reportProblem,
   whyNotReady,
 } from '../../platform/grpc/report-check.js';
-import { type ModelSpec, type ReplicaRole } from '../../platform/config/model-spec.js';
+import { type ModelSpec, type ReplicaSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';
-import { maxMessageBytes, workerCare } from '../../platform/config/worker-spec.js';
+import { workerCare } from '../../platform/config/worker-spec.js';
 import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
 import { type ProcessLog } from '../../platform/logging/log-ring.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { type InProcessWorker } from './in-process-worker.js';
 import { ServiceRecord } from './service-record.js';
 import { type StreamHandle } from './stream-handle.js';
-import { type CallRequest, lostCall, type WorkerCall } from './worker-call.js';
+import { type CallRequest, type WorkerCall } from './worker-call.js';
 import { WorkerConnection } from './worker-connection.js';
 import { isUnreachable } from './worker-health.js';
 import {
@@ -51,6 +51,19 @@ export interface WorkerOwner {
   readonly onReturn: () => void;
 }
 
+/** As it is configured. */
+export interface WorkerPlace {
+  readonly id: string;
+  readonly model: ModelSpec;
+  readonly replica: ReplicaSpec;
+  /** Configured for its engine; what a worker reports may say more. */
+  readonly device?: string | undefined;
+  /** Of `addresses`: it comes and goes with its address record. */
+  readonly isRemote?: boolean;
+  /** Asked for each new connection. */
+  security(): ChannelSecurity;
+}
+
 /** One configured worker through all its processes. Its phases: `worker-state.ts`. */
 export class PooledWorker {
   readonly id: string;
@@ -65,28 +78,16 @@ export class PooledWorker {
   readonly #record: ServiceRecord;
 
   constructor(
-    readonly options: WorkerOwner & {
-      readonly id: string;
-      readonly model: ModelSpec;
-      /** Configured for its engine; what a worker reports may say more. */
-      readonly device?: string;
-      readonly role: ReplicaRole;
-      /** Of `addresses`: it comes and goes with its address record. */
-      readonly isRemote: boolean;
-      /** It takes requests from the shared queue by itself. */
-      readonly pulls: boolean;
-      readonly location: WorkerLocation;
-      readonly log: ProcessLog;
-      /** Asked for each new connection. */
-      security(): ChannelSecurity;
-    },
+    readonly options: WorkerOwner &
+      WorkerPlace & {
+        /** It takes requests from the shared queue by itself. */
+        readonly pulls: boolean;
+        readonly location: WorkerLocation;
+        readonly log: ProcessLog;
+      },
   ) {
     this.id = options.id;
-    const { breakerFailures, breakerMinMs, breakerMaxMs } = options.settings.workers;
-    this.#record = new ServiceRecord(
-      { failures: breakerFailures, minMs: breakerMinMs, maxMs: breakerMaxMs },
-      options.onCapacity,
-    );
+    this.#record = new ServiceRecord(options.settings.workers, options.onCapacity);
   }
 
   get state(): WorkerView['state'] {
@@ -156,9 +157,10 @@ export class PooledWorker {
     return this.#record.breaker === 'half_open' ? this.#record.trials(leases) : leases;
   }
 
-  execute(request: CallRequest): WorkerCall {
+  /** Undefined: it has no process. */
+  execute(request: CallRequest): WorkerCall | undefined {
     const connection = this.#connection;
-    if (!connection) return lostCall(this.id);
+    if (!connection) return undefined;
     const call = connection.execute(request);
     void this.#follow(call, connection);
     return call;
@@ -255,18 +257,10 @@ export class PooledWorker {
     this.#report = undefined;
     this.#problem = undefined;
     const { model, isRemote, settings } = this.options;
-    const { server, workers } = settings;
     this.#connection = new WorkerConnection({
       at,
       kind: model.kind,
-      settings: {
-        limits: {
-          maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
-          keepaliveTimeMs: workers.keepaliveTimeMs,
-          keepaliveTimeoutMs: workers.keepaliveTimeoutMs,
-        },
-        ...workerCare(settings),
-      },
+      care: workerCare(settings),
       isSupervised: !isRemote,
       security: this.options.security(),
       events: {
@@ -287,23 +281,20 @@ export class PooledWorker {
 
   #onReport(report: WorkerHealthReport): void {
     this.#report = report;
-    const { model, role, settings, activity } = this.options;
-    const problem = reportProblem(report, {
-      model: model.id,
-      kind: model.kind,
-      maxMessageBytes: neededMessageBytes(model.kind, settings.server.uploadLimitBytes),
-    });
+    const { model, replica, settings, activity } = this.options;
+    const most = neededMessageBytes(model.kind, settings.server.uploadLimitBytes);
+    const problem = reportProblem(report, model, most);
+    const unready = problem ?? whyNotReady(report);
     this.#explain(
-      problem ??
-        (isUpstreamAway(report) ? (this.#problem ?? whyNotReady(report)) : undefined),
+      problem ?? (isUpstreamAway(report) ? (this.#problem ?? unready) : undefined),
     );
-    this.options.location.onProbe?.(problem ?? whyNotReady(report));
+    this.options.location.onProbe?.(unready);
     if (!problem && report.generation && this.#connection) {
       const counts = this.#connection.generated(report.generation);
       activity.next({ type: 'generated', worker: this.id, model: model.id, counts });
     }
     this.#on(eventOf(report, !problem, this.#held !== undefined));
-    if (PHASES[this.#phase].offers) this.#connection?.resize(report, role);
+    if (PHASES[this.#phase].offers) this.#connection?.resize(report, replica.role);
   }
 
   /**

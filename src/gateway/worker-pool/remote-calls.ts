@@ -8,6 +8,7 @@ import {
   type GenerationMessage,
 } from '../../contracts/grpc/generation.codec.js';
 import {
+  audioMessage,
   corrected,
   decodeExecution,
   traceMetadata,
@@ -33,7 +34,6 @@ import {
   decodeTranscript,
   decodeUploadAnswer,
   encodeTranscribeCall,
-  encodeUploadChunk,
   encodeUploadStart,
   type TranscribeAnswer,
   type TranscribeFileResponse,
@@ -77,14 +77,13 @@ async function transcribe(
       'request_cancelled',
       'Cancelled before the worker received it.',
     );
-  const channel = currentChannel();
-  const limit = maxWholeAudioBytes(channel.maxMessageBytes);
   // gRPC rejects a larger message without a code that identifies the reason.
-  if (audio.length > limit)
+  if (audio.length > most)
     throw new DomainError(
       'file_too_large',
-      `The audio has ${audio.length} bytes; at most ${limit} can be sent in one message.`,
+      `The audio has ${audio.length} bytes; at most ${most} can be sent in one message.`,
     );
+  const channel = currentChannel();
   const message = encodeTranscribeCall({ ...task, ...identityOf(request), audio });
   return decodeTranscript(
     await channel.unary<TranscribeFileResponse>(
@@ -157,7 +156,7 @@ async function sendUpload(
   if (!('url' in audio)) {
     for await (const piece of audio.chunks()) {
       if (call.abandoned || call.hasEnded) break;
-      await write(encodeUploadChunk(piece));
+      await write(audioMessage(piece));
     }
   }
   stream.end();
@@ -257,25 +256,24 @@ function generate(
 
 /**
  * The RPC of a request.
- * @param currentChannel asked again when audio has been read: the connection may have been
+ * @param channel asked again when audio has been read: the connection may have been
  *   replaced meanwhile
  */
 export function performRemotely(
   call: CallProgress,
   request: CallRequest,
-  channel: WorkerChannel,
-  currentChannel: () => WorkerChannel,
+  channel: () => WorkerChannel,
 ): Promise<WorkerReply> {
   const { payload } = request.request;
   switch (payload.kind) {
     case 'transcribe':
-      return transcribe(call, currentChannel, request, payload);
+      return transcribe(call, channel, request, payload);
     case 'synthesize':
-      return synthesize(call, channel, request, payload);
+      return synthesize(call, channel(), request, payload);
     case 'generate':
-      return generate(call, channel, request, payload);
+      return generate(call, channel(), request, payload);
     case 'embed':
-      return embed(call, channel, request, payload);
+      return embed(call, channel(), request, payload);
   }
 }
 

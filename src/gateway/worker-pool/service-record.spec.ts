@@ -10,7 +10,7 @@ describe('CircuitBreaker', () => {
     jest.useFakeTimers();
     rooms = 0;
     record = new ServiceRecord(
-      { failures: 3, minMs: 100, maxMs: 350 },
+      { breakerFailures: 3, breakerMinMs: 100, breakerMaxMs: 350 },
       () => (rooms += 1),
     );
   });

@@ -2,6 +2,7 @@ import { isWorkerAnswer } from '../../contracts/grpc/status.codec.js';
 import { type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { blended } from '../../core/queue/answer-times.js';
+import { type Settings } from '../../platform/config/settings.js';
 import { Lease } from '../../core/dispatch/lease.js';
 import { type BreakerState } from './worker-view.js';
 
@@ -35,13 +36,11 @@ export class ServiceRecord {
 
   /** @param onRoom it may be sent more than before: all, or one request; synchronous */
   constructor(
-    private readonly options: {
-      /** Failures in a row that open it. */
-      readonly failures: number;
-      /** First pause before a trial; doubles with each failed one. */
-      readonly minMs: number;
-      readonly maxMs: number;
-    },
+    /** Failures in a row that open it, and the pauses before trials. */
+    private readonly options: Pick<
+      Settings['workers'],
+      'breakerFailures' | 'breakerMinMs' | 'breakerMaxMs'
+    >,
     private readonly onRoom: () => void,
   ) {}
 
@@ -65,7 +64,16 @@ export class ServiceRecord {
 
   /** To be called with every lease that is taken while the breaker is half open. */
   trials(leases: readonly Lease[]): readonly Lease[] {
-    return leases.map(lease => this.#trial(lease));
+    this.#onTrial = true;
+    return leases.map(
+      lease =>
+        new Lease(() => {
+          lease.release();
+          this.#onTrial = false;
+          // It was cancelled without an outcome: another request is tried.
+          if (this.breaker === 'half_open') this.onRoom();
+        }),
+    );
   }
 
   /**
@@ -101,7 +109,7 @@ export class ServiceRecord {
     if (this.breaker === 'open') return;
     this.#failures += 1;
     this.#reason = failure;
-    if (this.breaker === 'half_open' || this.#failures >= this.options.failures)
+    if (this.breaker === 'half_open' || this.#failures >= this.options.breakerFailures)
       this.#open();
   }
 
@@ -116,22 +124,12 @@ export class ServiceRecord {
   }
 
   #open(): void {
-    const { minMs, maxMs } = this.options;
+    const { breakerMinMs, breakerMaxMs } = this.options;
     this.breaker = 'open';
-    this.#pauseMs = Math.min(Math.max(minMs, 2 * this.#pauseMs), maxMs);
+    this.#pauseMs = Math.min(Math.max(breakerMinMs, 2 * this.#pauseMs), breakerMaxMs);
     this.#timer = setTimeout(() => {
       this.breaker = 'half_open';
       this.onRoom();
     }, this.#pauseMs);
-  }
-
-  /** If it is cancelled without an outcome, another request is tried. */
-  #trial(lease: Lease): Lease {
-    this.#onTrial = true;
-    return new Lease(() => {
-      lease.release();
-      this.#onTrial = false;
-      if (this.breaker === 'half_open') this.onRoom();
-    });
   }
 }

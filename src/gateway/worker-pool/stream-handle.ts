@@ -3,7 +3,7 @@ import { decodeFailure } from '../../contracts/grpc/status.codec.js';
 import {
   decodeStreamEvent,
   STREAM_COMMIT,
-  streamAudioMessage,
+  audioMessage,
   type StreamConfig,
   streamConfigMessage,
   type StreamEvent,
@@ -13,6 +13,7 @@ import {
   type TranscribeStreamResponse,
 } from '../../contracts/grpc/stt.codec.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
+import { CallProgress } from './worker-call.js';
 import { type WorkerChannel } from '../../platform/grpc/worker-channel.js';
 
 /**
@@ -62,13 +63,10 @@ export interface StreamHandle {
  * One live stream on one worker (D-20): frames and commits go up in order, at the pace of
  * the worker; events come down.
  */
-export class WorkerStream implements StreamHandle {
+export class WorkerStream extends CallProgress implements StreamHandle {
   readonly #call: ClientDuplexStream<TranscribeStreamRequest, TranscribeStreamResponse>;
-  readonly #end = Promise.withResolvers<void>();
-  #ended = false;
   #halfClosed = false;
   #cancelled: Promise<void> | undefined;
-  #lostBy: WorkerLostError | undefined;
 
   /**
    * @throws DomainError `worker_lost` when the worker went away before the stream began.
@@ -86,6 +84,7 @@ export class WorkerStream implements StreamHandle {
       stop(stream: WorkerStream): void;
     },
   ) {
+    super();
     const { channel } = options;
     this.#call = channel.track(() => channel.stt.transcribeStream(), this);
     // `receiveEvents` throws it; without a listener the error of an unread stream would
@@ -94,17 +93,8 @@ export class WorkerStream implements StreamHandle {
     this.#call.write(streamConfigMessage(options.config));
   }
 
-  get finished(): Promise<void> {
-    return this.#end.promise;
-  }
-
-  ended(): void {
-    this.#ended = true;
-    this.#end.resolve();
-  }
-
   async sendFrame(data: Buffer, isLast = false): Promise<void> {
-    await this.#send(streamAudioMessage(data));
+    await this.#send(audioMessage(data));
     if (isLast) this.#halfClose();
   }
 
@@ -119,7 +109,7 @@ export class WorkerStream implements StreamHandle {
         if (event && event !== 'ready' && !this.#cancelled) yield event;
       }
     } catch (error) {
-      if (!this.#cancelled) throw this.#lostBy ?? decodeFailure(error);
+      if (!this.#cancelled) throw this.lostBy ?? decodeFailure(error);
       return;
     }
     if (!this.#halfClosed && !this.#cancelled)
@@ -132,18 +122,12 @@ export class WorkerStream implements StreamHandle {
     await this.finished;
   }
 
-  /** The worker is lost: audio since the last final has no answer. */
-  lose(error: WorkerLostError): void {
-    this.#lostBy ??= error;
-    this.#call.cancel();
-  }
-
   cancel(): Promise<void> {
     return (this.#cancelled ??= this.#cancel());
   }
 
   async #cancel(): Promise<void> {
-    if (this.#ended) return;
+    if (this.hasEnded) return;
     // Unread events would hold the end of the call back.
     this.#call.resume();
     this.options.stop(this);
@@ -157,17 +141,17 @@ export class WorkerStream implements StreamHandle {
     );
     await Promise.race([this.finished, timeIsUp]);
     clearTimeout(timer);
-    return this.#ended;
+    return this.hasEnded;
   }
 
   #halfClose(): void {
-    if (this.#halfClosed || this.#ended) return;
+    if (this.#halfClosed || this.hasEnded) return;
     this.#halfClosed = true;
     this.#call.end();
   }
 
   async #send(message: TranscribeStreamRequest): Promise<void> {
-    if (this.#ended || this.#halfClosed || this.#call.write(message)) return;
+    if (this.hasEnded || this.#halfClosed || this.#call.write(message)) return;
     let taken: () => void = () => undefined;
     const drained = new Promise<void>(resolve =>
       this.#call.once('drain', (taken = resolve)),

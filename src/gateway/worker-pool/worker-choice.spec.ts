@@ -122,7 +122,7 @@ describe('favourite', () => {
 describe('RecentLatency', () => {
   it('starts with the first answer and forgets old ones', () => {
     const record = new ServiceRecord(
-      { failures: 3, minMs: 1, maxMs: 1 },
+      { breakerFailures: 3, breakerMinMs: 1, breakerMaxMs: 1 },
       () => undefined,
     );
     expect(record.latencyMs).toBe(0);

@@ -17,7 +17,7 @@ import { stopCall } from './call-stopper.js';
 import { type ChannelSecurity } from '../../platform/grpc/channel-security.js';
 import { countsSince, type GenerationCounts } from './pool-activity.js';
 import { type InProcessWorker } from './in-process-worker.js';
-import { SlotLedger } from './slot-ledger.js';
+import { SlotLedger } from '../../core/dispatch/slot-ledger.js';
 import { type StreamHandle, WorkerStream } from './stream-handle.js';
 import { generateInside, performRemotely } from './remote-calls.js';
 import {
@@ -26,10 +26,8 @@ import {
   wentAway,
   type WorkerCall,
 } from './worker-call.js';
-import {
-  type ChannelLimits,
-  WorkerChannel,
-} from '../../platform/grpc/worker-channel.js';
+import { type workerCare } from '../../platform/config/worker-spec.js';
+import { WorkerChannel } from '../../platform/grpc/worker-channel.js';
 import { probeWorker, WorkerHealth } from './worker-health.js';
 import { type WorkerReply } from './worker-task.js';
 
@@ -37,21 +35,8 @@ interface ConnectionOptions {
   /** host:port, or in this process. */
   readonly at: string | InProcessWorker;
   readonly kind: ModelKind;
-  /** How every worker of a model is reached, probed and stopped. */
-  readonly settings: {
-    readonly limits: ChannelLimits;
-    readonly stop: {
-      /** Limit of the first Cancel RPC. */
-      readonly timeoutMs: number;
-      /** How long the worker may take to end a call that was cancelled. */
-      readonly resetAfterMs: number;
-    };
-    readonly health: {
-      readonly intervalMs: number;
-      readonly timeoutMs: number;
-      readonly failures: number;
-    };
-  };
+  /** How it is reached, probed and stopped. */
+  readonly care: ReturnType<typeof workerCare>;
   /** Its end is noticed without a probe. */
   readonly isSupervised: boolean;
   readonly security: ChannelSecurity;
@@ -106,13 +91,12 @@ export class WorkerConnection {
   #counts: GenerationCounts | undefined;
 
   constructor(private readonly options: ConnectionOptions) {
-    const { at, settings, events, isSupervised } = options;
-    this.#keepaliveTimeMs = settings.limits.keepaliveTimeMs;
+    const { at, care, events, isSupervised } = options;
+    this.#keepaliveTimeMs = care.limits.keepaliveTimeMs;
     if (typeof at === 'string') this.#channel = this.#connect((this.address = at));
     else this.#inner = at;
     this.health = new WorkerHealth({
-      intervalMs: settings.health.intervalMs,
-      failures: settings.health.failures,
+      ...care.health,
       rests: isSupervised,
       probe: () => this.#probe(),
       onReport: report => {
@@ -159,7 +143,7 @@ export class WorkerConnection {
         'worker_lost',
         'A worker in this process has no live streams.',
       );
-    const { resetAfterMs } = this.options.settings.stop;
+    const { resetAfterMs } = this.options.care.stop;
     const stop = (stream: WorkerStream) =>
       void this.#stop(stream, { requestId: config.sessionId, reason: 'client' });
     const stream = new WorkerStream({ config, channel, resetAfterMs, stop });
@@ -187,7 +171,7 @@ export class WorkerConnection {
   }
 
   /** To what its role leaves of the size that the worker reports. */
-  resize(report: WorkerHealthReport, role: ReplicaRole): void {
+  resize(report: WorkerHealthReport, role?: ReplicaRole): void {
     this.streams.resize(role === 'file' ? 0 : report.streams);
     if (role === 'stream') return;
     const { credits, overdraft, group } = slotsOf(report);
@@ -230,8 +214,7 @@ export class WorkerConnection {
     try {
       if (this.#retired) throw wentAway(this.address ?? 'in this process');
       if (this.#inner) return await generateInside(call, this.#inner, request);
-      const channel = this.#channel!;
-      return await performRemotely(call, request, channel, () => this.#channel!);
+      return await performRemotely(call, request, () => this.#channel!);
     } catch (error) {
       throw await this.#failure(call, error);
     } finally {
@@ -270,14 +253,13 @@ export class WorkerConnection {
 
   /** Rejects with an error that names the method at fault. */
   #probe(): Promise<WorkerHealthReport> {
-    const { kind, settings } = this.options;
-    if (this.#channel)
-      return probeWorker(this.#channel, kind, settings.health.timeoutMs);
+    const { kind, care } = this.options;
+    if (this.#channel) return probeWorker(this.#channel, kind, care.health.timeoutMs);
     return Promise.resolve(this.#inner!.report());
   }
 
   #stop(call: CallProgress | WorkerStream, request: CancelRequest): Promise<boolean> {
-    const limits = this.options.settings.stop;
+    const limits = this.options.care.stop;
     const { finished } = call;
     const ask = (deadline: number) => this.#ask(request, deadline);
     const onUnended = (): void => {
@@ -304,8 +286,8 @@ export class WorkerConnection {
   }
 
   #connect(address: string): WorkerChannel {
-    const { settings, security } = this.options;
-    const limits = { ...settings.limits, keepaliveTimeMs: this.#keepaliveTimeMs };
+    const { care, security } = this.options;
+    const limits = { ...care.limits, keepaliveTimeMs: this.#keepaliveTimeMs };
     const channel = new WorkerChannel({ address, limits, security }, pinged =>
       this.#onLost(channel, pinged),
     );

@@ -3,6 +3,7 @@ import {
   decodeHealth,
   type HealthCheckResponse,
   type HealthResponse,
+  SERVICE_NAMES,
   SERVING,
   type WorkerHealthReport,
 } from '../../contracts/grpc/health.codec.js';
@@ -12,13 +13,6 @@ import {
   type TrackedCall,
   type WorkerChannel,
 } from '../../platform/grpc/worker-channel.js';
-
-const SERVICES: Readonly<Record<ModelKind, string>> = {
-  stt: 'SpeechToText',
-  tts: 'TextToSpeech',
-  llm: 'TextGeneration',
-  embedding: 'TextGeneration',
-};
 
 /**
  * Both health services that a worker must have: the standard check of the empty service
@@ -44,7 +38,7 @@ export async function probeWorker(
     ask<HealthCheckResponse>('grpc.health.v1.Health/Check of service ""', done =>
       channel.health.check({ service: '' }, metadata, done),
     ),
-    ask<HealthResponse>(`switchyard.v1.${SERVICES[kind]}/Health`, done =>
+    ask<HealthResponse>(`${SERVICE_NAMES[kind]}/Health`, done =>
       channel.control(kind).health({}, metadata, done),
     ),
   ]);

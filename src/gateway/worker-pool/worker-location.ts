@@ -178,7 +178,7 @@ export class InProcessLocation implements WorkerLocation {
 
   start(events: LocationEvents): void {
     this.#events = events;
-    this.#open(events);
+    void this.#open(events);
   }
 
   onHung(): void {
@@ -191,7 +191,7 @@ export class InProcessLocation implements WorkerLocation {
     this.status.restarts += 1;
     this.options.onRestart();
     this.#events.onGone();
-    this.#open(this.#events);
+    void this.#open(this.#events);
   }
 
   async stop(): Promise<void> {
@@ -201,42 +201,31 @@ export class InProcessLocation implements WorkerLocation {
     await worker?.close();
   }
 
-  #open(events: LocationEvents): void {
+  async #open(events: LocationEvents): Promise<void> {
+    const { log, retryMs } = this.options;
     const worker = this.options.open();
     this.#worker = worker;
     events.onStarting();
     events.onReachable(worker);
-    worker.load().then(
-      warnings => this.#loaded(worker, warnings),
-      (error: Error) => this.#failed(worker, error.message),
-    );
-  }
-
-  #loaded(worker: InProcessWorker, warnings: readonly string[]): void {
+    let warnings: readonly string[] = [];
+    let failure: string | undefined;
+    try {
+      warnings = await worker.load();
+    } catch (error) {
+      failure = (error as Error).message;
+    }
     if (worker !== this.#worker) return;
-    this.#explain(undefined);
-    for (const warning of warnings) this.options.log.say('warn', warning);
-    this.#events?.onReady();
-  }
-
-  #failed(worker: InProcessWorker, reason: string): void {
-    if (worker !== this.#worker || !this.#events) return;
-    const { log, retryMs } = this.options;
-    const events = this.#events;
-    this.#explain(reason);
-    log.say('warn', 'worker cannot start', { reason, restartInMs: retryMs });
+    this.status.startFailure = this.status.problem = failure;
+    for (const warning of warnings) log.say('warn', warning);
+    if (failure === undefined) return events.onReady();
+    log.say('warn', 'worker cannot start', { reason: failure, restartInMs: retryMs });
     void this.stop();
     events.onGone();
     this.options.onStartFailed();
     this.#timer = setTimeout(() => {
       this.status.restarts += 1;
-      this.#open(events);
+      void this.#open(events);
     }, retryMs);
-  }
-
-  #explain(failure: string | undefined): void {
-    this.status.startFailure = failure;
-    this.status.problem = failure;
   }
 }
 

@@ -5,10 +5,7 @@ import {
   Optional,
 } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
-import {
-  type CallExecution,
-  type StreamConfig,
-} from '../../contracts/grpc/call.codec.js';
+import { type StreamConfig } from '../../contracts/grpc/call.codec.js';
 import {
   type SlotCredit,
   type SlotOffer,
@@ -55,7 +52,7 @@ function streamHost(model: string, workers: readonly PooledWorker[]): PooledWork
   );
   if (best) return best;
   const hosts = workers
-    .filter(({ options }) => options.role !== 'file')
+    .filter(({ options }) => options.replica.role !== 'file')
     .map(worker => worker.view());
   const ready = hosts.filter(isReady);
   if (ready.length === 0)
@@ -134,7 +131,7 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    */
   offer(model: string, next?: Placement): SlotOffer | undefined {
     const workers = this.#models.get(model);
-    if (this.#started) workers?.demand();
+    workers?.demand();
     return workers?.offer(next);
   }
 
@@ -172,9 +169,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    */
   openStream(model: string, config: StreamConfig): StreamHandle {
     const workers = this.#models.get(model);
-    if (this.#started) workers?.demand();
-    const failure = this.loadFailure(model);
-    if (failure) throw failure;
+    workers?.demand();
+    if (workers?.loadFailure) throw workers.loadFailure;
     return streamHost(model, [...(workers?.workers.values() ?? [])]).openStream(config);
   }
 
@@ -224,53 +220,8 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
   }
 
   /** Undefined: no such model is configured. */
-  model(id: string): ModelView | undefined {
-    return this.#models.get(id)?.view();
-  }
-
-  /** Starts the workers of a model; does not wait until they are ready. Idempotent. */
-  load(model: string): void {
-    this.#models.get(model)?.load();
-  }
-
-  /**
-   * Stops the workers of a model when their work has ended; resolves then.
-   * @param hold requests do not load it again; only `load` does
-   */
-  async unload(model: string, hold: boolean): Promise<void> {
-    await this.#models.get(model)?.unload(hold);
-  }
-
-  /** Unloaded by an operator: requests for it are rejected until `load`. */
-  isHeld(model: string): boolean {
-    return this.#models.get(model)?.isHeld ?? false;
-  }
-
-  /** Undefined: a worker of the model is up or may come up, or it is unloaded. */
-  loadFailure(model: string): DomainError | undefined {
-    const reason = this.#models.get(model)?.loadFailure;
-    if (reason === undefined) return undefined;
-    const message = `The model ${model} cannot be loaded: ${reason}`;
-    return new DomainError('model_load_failed', message);
-  }
-
-  /**
-   * A request that does not pass the dispatcher waits for the model: it is
-   * started if unloaded.
-   */
-  demand(model: string): void {
-    if (this.#started) this.#models.get(model)?.demand();
-  }
-
-  /** A pulling worker reported how it computed one request. */
-  reported(model: string, execution: CallExecution): void {
-    this.#models.get(model)?.used();
-    this.#executed.next({ model, execution });
-  }
-
-  /** A worker of the model takes requests now that are no live streams. */
-  hasReady(model: string): boolean {
-    return this.#models.get(model)?.hasReady() ?? false;
+  of(model: string): ModelWorkers | undefined {
+    return this.#models.get(model);
   }
 
   /**

@@ -28,7 +28,7 @@ import {
   channelSecurity,
   knownAs,
 } from '../../platform/grpc/channel-security.js';
-import { PooledWorker, type WorkerOwner } from './pooled-worker.js';
+import { PooledWorker, type WorkerOwner, type WorkerPlace } from './pooled-worker.js';
 import { type OpenInProcessWorker } from './in-process-worker.js';
 import {
   InProcessLocation,
@@ -66,14 +66,9 @@ export const builtWorkerLaunch = (
   inner,
 });
 
-interface Place {
-  readonly model: ModelSpec;
-  readonly id: string;
-  readonly replica: ReplicaSpec;
-  readonly isRemote?: boolean;
+interface Place extends WorkerPlace {
   /** The foreign worker that it bridges to. */
   readonly bridged?: Omit<BridgedWorker, 'care'>;
-  readonly security?: () => ChannelSecurity;
 }
 
 type Locate = (place: Place, log: ProcessLog, options: WorkerOwner) => WorkerLocation;
@@ -85,9 +80,16 @@ type Locate = (place: Place, log: ProcessLog, options: WorkerOwner) => WorkerLoc
 export function localWorkers(model: ModelSpec, options: WorkerOwner): PooledWorker[] {
   const isCommand = model.engine === 'external' && !isBridged(model, options.settings);
   const locate = isCommand ? commandLocation : builtLocation;
-  return replicaSpecs(model).map((replica, index) =>
-    pooledWorker({ model, id: `${model.id}-${index}`, replica }, locate, options),
-  );
+  return replicaSpecs(model).map((replica, index) => {
+    const place = {
+      model,
+      id: `${model.id}-${index}`,
+      replica,
+      security: channelSecurity,
+    };
+    const { device } = modelOn(model, replica).options;
+    return pooledWorker({ ...place, device: text(device) }, locate, options);
+  });
 }
 
 /** The worker behind an address, not started: `MODEL@host:port`. */
@@ -102,16 +104,14 @@ export function remoteWorker(
     id: remoteWorkerId(model, address),
     replica: {},
     isRemote: true,
+    security: () => knownAs(security(), host),
   };
-  if (isBridged(model, options.settings)) {
-    const bridged = { address, remote: model.remote, serverName: host };
-    return pooledWorker({ ...place, bridged }, builtLocation, options);
-  }
-  return pooledWorker(
-    { ...place, security: () => knownAs(security(), host) },
-    () => remoteLocation(address),
-    options,
-  );
+  if (!isBridged(model, options.settings))
+    return pooledWorker(place, () => remoteLocation(address), options);
+  // Its bridge is local, and connects to it.
+  const bridged = { address, remote: model.remote, serverName: host };
+  const bridge = { ...place, bridged, security: channelSecurity };
+  return pooledWorker(bridge, builtLocation, options);
 }
 
 export const remoteWorkerId = (model: ModelSpec, address: string): string =>
@@ -157,13 +157,9 @@ const builtLocation: Locate = (place, log, options) => {
  * when its Health says so.
  */
 const commandLocation: Locate = (place, log, options) => {
-  const { model, replica } = place;
+  const { model, replica, device = '' } = place;
   const [program = '', ...args] = onCores(replica, model.command ?? []);
-  const values = {
-    host: LOOPBACK,
-    model: model.id,
-    device: replica.device ?? optionDevice(model) ?? '',
-  };
+  const values = { host: LOOPBACK, model: model.id, device };
   let port = '';
   return new ProcessLocation({
     ...supervision(place, log, options),
@@ -206,22 +202,16 @@ function supervision({ model, id }: Place, log: ProcessLog, options: WorkerOwner
 }
 
 function pooledWorker(place: Place, locate: Locate, options: WorkerOwner): PooledWorker {
-  const { model, id, replica, isRemote = false } = place;
+  const { model, id, replica } = place;
   const log = new ProcessLog(new Logger('Worker'), id);
   return new PooledWorker({
     ...options,
-    id,
-    model,
-    device: isRemote ? undefined : (replica.device ?? optionDevice(model)),
-    role: replica.role ?? 'any',
-    isRemote,
+    ...place,
     pulls: pulledWork(model, options.settings, replica).sharedQueue !== undefined,
     location: locate(place, log, options),
     log,
-    security: place.security ?? (() => channelSecurity()),
   });
 }
 
-/** A device that all local workers of the model share. */
-const optionDevice = ({ options: { device } }: ModelSpec): string | undefined =>
-  typeof device === 'string' ? device : undefined;
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : undefined;

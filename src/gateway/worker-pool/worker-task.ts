@@ -3,12 +3,12 @@ import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type SpeechParams } from '../../contracts/formats/speech.js';
 import {
   type TokenLogprob,
-  type Transcript,
   type TranscriptionParams,
   type TranscriptSegment,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
 import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type TranscribeAnswer } from '../../contracts/grpc/stt.codec.js';
 import {
   type Embedded,
   type EmbedCallFields,
@@ -84,12 +84,8 @@ export interface GenerateTask extends Pick<
   };
 }
 
-export interface EmbedTask extends Pick<EmbedCallFields, 'form'> {
+export interface EmbedTask extends Pick<EmbedCallFields, 'form' | 'body' | 'inputs'> {
   readonly kind: 'embed';
-  /** The caller's JSON object, byte by byte. */
-  readonly body: Buffer;
-  /** Vectors that are wanted. */
-  readonly inputs: number;
 }
 
 export type WorkerTask = TranscribeTask | SynthesizeTask | GenerateTask | EmbedTask;
@@ -100,11 +96,7 @@ export interface TaskRequest extends ScheduledRequest {
 }
 
 export type WorkerReply =
-  | {
-      readonly kind: 'transcript';
-      readonly transcript: Transcript;
-      readonly execution: CallExecution;
-    }
+  | TranscribeAnswer
   | {
       readonly kind: 'speech';
       readonly durationS: number;

@@ -55,10 +55,15 @@ export interface BridgedWorker {
 }
 
 /**
- * How a worker is probed, and how its calls are stopped (`stopCall`): the one place where
- * the settings become the care for workers, in gateways and bridges.
+ * How a worker is reached and probed, and how its calls are stopped (`stopCall`): the one
+ * place where the settings become the care for workers, in gateways and bridges.
  */
-export const workerCare = ({ workers, cancellation }: Settings) => ({
+export const workerCare = ({ server, workers, cancellation }: Settings) => ({
+  limits: {
+    maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
+    keepaliveTimeMs: workers.keepaliveTimeMs,
+    keepaliveTimeoutMs: workers.keepaliveTimeoutMs,
+  },
   health: {
     intervalMs: workers.healthIntervalMs,
     timeoutMs: workers.healthTimeoutMs,
@@ -137,17 +142,16 @@ export abstract class WorkerSpec {
  */
 export function workerSpec(
   { model, ...place }: Pick<WorkerSpec, 'workerId' | 'model' | 'host' | 'port'>,
-  { server, workers, logging }: Settings,
+  settings: Settings,
 ): WorkerSpec {
+  const { server, workers, logging } = settings;
   const { remote: _, ...own } = model;
   return {
     ...place,
     model: { ...own, replicas: 1, addresses: [] },
-    maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
+    ...workerCare(settings).limits,
     uploadLimitBytes: server.uploadLimitBytes,
     prepParallel: workers.prepParallel,
-    keepaliveTimeMs: workers.keepaliveTimeMs,
-    keepaliveTimeoutMs: workers.keepaliveTimeoutMs,
     shutdownGraceMs: server.shutdownGraceMs,
     logLevel: logging.level,
   };

@@ -28,7 +28,7 @@ export function channelSecurity(remote: RemoteSpec = {}): ChannelSecurity {
   const { tls, tokenFile } = remote;
   return {
     credentials: tls ? tlsCredentials(tls) : credentials.createInsecure(),
-    interceptors: tokenFile === undefined ? [] : [bearer(readSecret(tokenFile))],
+    interceptors: tokenFile === undefined ? [] : [bearer(readToken(tokenFile))],
     usesTls: tls !== undefined,
     serverName: tls?.serverName,
   };
@@ -46,8 +46,8 @@ function tlsCredentials({ caFile, certFile, keyFile }: NonNullable<RemoteSpec['t
   return credentials.createSsl(read(caFile), read(keyFile), read(certFile));
 }
 
-/** Editors end files with a newline; no token does. */
-function readSecret(file: string) {
+/** Editors end files with a newline; no token does. @throws Error when there is none */
+export function readToken(file: string): string {
   const token = readFileSync(file, 'utf8').trim();
   if (token === '') throw new Error(`${file} holds no token`);
   return token;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
 import { reportProblem } from './report-check.js';
 
-const expected = { model: 'm', kind: 'stt', maxMessageBytes: 4096 } as const;
+const expected = { id: 'm', kind: 'stt' } as const;
 const REPORT: WorkerHealthReport = {
   ...{
     state: 'ready',
@@ -23,7 +23,7 @@ const REPORT: WorkerHealthReport = {
   },
 };
 const problemOf = (lie: Partial<WorkerHealthReport>) =>
-  reportProblem({ ...REPORT, ...lie }, expected);
+  reportProblem({ ...REPORT, ...lie }, expected, 4096);
 
 describe('reportProblem', () => {
   it.each<[string, Partial<WorkerHealthReport>, string]>([

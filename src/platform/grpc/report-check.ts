@@ -1,14 +1,6 @@
 import { type WorkerHealthReport } from '../../contracts/grpc/health.codec.js';
-import { type ModelKind } from '../config/model-spec.js';
+import { type ModelKind, type ModelSpec } from '../config/model-spec.js';
 import { maxMessageBytes as largestMessageBytes } from '../config/worker-spec.js';
-
-/** What the configuration says about a worker, and what this gateway may send to it. */
-interface ExpectedWorker {
-  readonly model: string;
-  readonly kind: ModelKind;
-  /** Largest message that is sent, and that an answer may have. */
-  readonly maxMessageBytes: number;
-}
 
 /**
  * More than any device serves: a slot that a worker does not have is a request that waits
@@ -30,16 +22,18 @@ const MAX_LIST = 1000;
 /**
  * Why a worker that reports this gets no work: the field, its value, and what it should
  * be. Undefined: nothing is wrong.
+ * @param maxMessageBytes of the largest message that is sent, and that an answer may have
  */
 export function reportProblem(
   report: WorkerHealthReport,
-  expected: ExpectedWorker,
+  model: Pick<ModelSpec, 'id' | 'kind'>,
+  maxMessageBytes: number,
 ): string | undefined {
   // Its other numbers hold once its engine has loaded; until then it gets no work anyway.
   return (
-    identityProblem(report, expected) ??
+    identityProblem(report, model) ??
     sizeProblem(report) ??
-    (isUp(report) ? limitProblem(report, expected) : undefined)
+    (isUp(report) ? limitProblem(report, maxMessageBytes) : undefined)
   );
 }
 
@@ -67,10 +61,9 @@ const isUp = ({ state }: WorkerHealthReport) => state === 'ready';
 
 function identityProblem(
   { model, kind }: WorkerHealthReport,
-  expected: ExpectedWorker,
+  expected: Pick<ModelSpec, 'id' | 'kind'>,
 ): string | undefined {
-  if (model !== expected.model)
-    return wrong('model', shown(model), shown(expected.model));
+  if (model !== expected.id) return wrong('model', shown(model), shown(expected.id));
   if (kind !== expected.kind) return wrong('kind', shown(kind), shown(expected.kind));
   return undefined;
 }
@@ -97,7 +90,7 @@ function sizeProblem({
 
 function limitProblem(
   report: WorkerHealthReport,
-  { maxMessageBytes }: ExpectedWorker,
+  maxMessageBytes: number,
 ): string | undefined {
   for (const [name, field, min, max] of RANGES) {
     const value = report[name] ?? 0;

@@ -27,55 +27,6 @@ import { SlotMap } from '../../core/request/slot-map.js';
 import { type ModelKind } from '../config/model-spec.js';
 import { type ChannelSecurity } from './channel-security.js';
 
-/**
- * Knows calls that failed because their connection broke. A server that tears its
- * connections down resets the streams on them, and grpc-js reports that as CANCELLED,
- * RESOURCE_EXHAUSTED or INTERNAL, as a worker might; what is different is that the
- * connection is gone. Such a call ends as UNAVAILABLE.
- */
-export class ConnectionDrops {
-  #drops = 0;
-  #pinged = false;
-
-  constructor(private readonly channel: Channel) {
-    this.#watch(channel.getConnectivityState(false));
-  }
-
-  /**
-   * The server ended the connection with ENHANCE_YOUR_CALM: its calls end as
-   * RESOURCE_EXHAUSTED then. gRPC servers do so when they are pinged more often
-   * than they allow.
-   */
-  get pingedTooOften(): boolean {
-    return this.#pinged;
-  }
-
-  readonly interceptor: Interceptor = (options, nextCall) => {
-    let before = 0;
-    return new InterceptingCall(nextCall(options), {
-      start: (metadata, _, next) => {
-        before = this.#drops;
-        next(metadata, {
-          onReceiveStatus: (ended, deliver) => {
-            const isLost =
-              ended.code !== status.OK && this.#drops > before && !isExplained(ended);
-            if (isLost && ended.code === status.RESOURCE_EXHAUSTED) this.#pinged = true;
-            deliver(isLost ? { ...ended, code: status.UNAVAILABLE } : ended);
-          },
-        });
-      },
-    });
-  };
-
-  #watch(state: connectivityState) {
-    if (state === connectivityState.SHUTDOWN) return;
-    this.channel.watchConnectivityState(state, Infinity, () => {
-      if (state === connectivityState.READY) this.#drops += 1;
-      this.#watch(this.channel.getConnectivityState(false));
-    });
-  }
-}
-
 export interface ChannelLimits {
   /** Largest message, both ways: the upload limit plus room for the other fields. */
   readonly maxMessageBytes: number;
@@ -106,7 +57,14 @@ export class WorkerChannel {
   readonly text: TextGenerationClient;
   readonly health: HealthClient;
   readonly #channel: Channel;
-  readonly #drops: ConnectionDrops;
+  /** How often the connection broke. */
+  #drops = 0;
+  /**
+   * The server ended the connection with ENHANCE_YOUR_CALM: its calls end as
+   * RESOURCE_EXHAUSTED then. gRPC servers do so when they are pinged more often
+   * than they allow.
+   */
+  #pingedTooOften = false;
   readonly #calls = new SlotMap<number, TrackedCall>();
   #started = 0;
   #retired = false;
@@ -138,8 +96,8 @@ export class WorkerChannel {
       ...channelOptions(limits),
       ...nameOptions(security),
     });
-    this.#drops = new ConnectionDrops(this.#channel);
-    const interceptors = [...security.interceptors, this.#drops.interceptor];
+    this.#watch(this.#channel.getConnectivityState(false));
+    const interceptors = [...security.interceptors, this.#noticeDrops];
     const shared = { channelOverride: this.#channel, interceptors };
     this.stt = new SpeechToTextStub(address, secrets, shared);
     this.tts = new TextToSpeechStub(address, secrets, shared);
@@ -186,7 +144,7 @@ export class WorkerChannel {
     observer?.began?.(call);
     call.once('status', ended => {
       this.#calls.delete(number);
-      if (isConnectionLost(ended)) this.onLost(this.#drops.pingedTooOften);
+      if (isConnectionLost(ended)) this.onLost(this.#pingedTooOften);
       observer?.ended();
       this.#closeWhenDrained();
     });
@@ -205,6 +163,38 @@ export class WorkerChannel {
   abort(): void {
     for (const call of this.#calls.values()) call.cancel();
     this.retire();
+  }
+
+  /**
+   * Knows calls that failed because their connection broke. A server that tears its
+   * connections down resets the streams on them, and grpc-js reports that as CANCELLED,
+   * RESOURCE_EXHAUSTED or INTERNAL, as a worker might; what is different is that the
+   * connection is gone. Such a call ends as UNAVAILABLE.
+   */
+  readonly #noticeDrops: Interceptor = (options, nextCall) => {
+    let before = 0;
+    return new InterceptingCall(nextCall(options), {
+      start: (metadata, _, next) => {
+        before = this.#drops;
+        next(metadata, {
+          onReceiveStatus: (ended, deliver) => {
+            const isLost =
+              ended.code !== status.OK && this.#drops > before && !isExplained(ended);
+            if (isLost && ended.code === status.RESOURCE_EXHAUSTED)
+              this.#pingedTooOften = true;
+            deliver(isLost ? { ...ended, code: status.UNAVAILABLE } : ended);
+          },
+        });
+      },
+    });
+  };
+
+  #watch(state: connectivityState) {
+    if (state === connectivityState.SHUTDOWN) return;
+    this.#channel.watchConnectivityState(state, Infinity, () => {
+      if (state === connectivityState.READY) this.#drops += 1;
+      this.#watch(this.#channel.getConnectivityState(false));
+    });
   }
 
   #closeWhenDrained() {

@@ -6,19 +6,12 @@ import {
   type HealthCheckRequest,
   type HealthCheckResponse,
   NOT_SERVING,
+  SERVICE_NAMES,
   SERVICE_UNKNOWN,
   SERVING,
 } from '../../contracts/grpc/health.codec.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { PullReadiness, WorkerState } from '../lifecycle/worker-state.js';
-
-/** The one service of a process; the others answer UNIMPLEMENTED. */
-const NAMES = {
-  stt: 'switchyard.v1.SpeechToText',
-  tts: 'switchyard.v1.TextToSpeech',
-  llm: 'switchyard.v1.TextGeneration',
-  embedding: 'switchyard.v1.TextGeneration',
-} as const;
 
 /**
  * Service name for the state of pulling from the shared queue: for readiness probes, not
@@ -63,8 +56,9 @@ export class HealthCheckController {
     );
   }
 
+  /** The other services answer UNIMPLEMENTED. */
   #knows(service: string): boolean {
-    return service === '' || service === NAMES[this.spec.model.kind];
+    return service === '' || service === SERVICE_NAMES[this.spec.model.kind];
   }
 }
 

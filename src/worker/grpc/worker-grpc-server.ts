@@ -13,6 +13,7 @@ import {
   workerPackageDefinition,
 } from '../../contracts/grpc/worker-package.codec.js';
 import { type WorkerSpec } from '../../platform/config/worker-spec.js';
+import { readToken } from '../../platform/grpc/channel-security.js';
 import { explainListenProblem } from '../../platform/process/listen-check.js';
 
 /**
@@ -34,14 +35,8 @@ function serverCredentials(tls: WorkerSpec['tls']): ServerCredentials {
  * Interceptors of every RPC, health checks included. @throws Error when the token file
  * cannot be read or is empty.
  */
-function serverInterceptors({
-  tokenFile,
-}: Pick<WorkerSpec, 'tokenFile'>): ServerInterceptor[] {
-  if (tokenFile === undefined) return [];
-  const token = readFileSync(tokenFile, 'utf8').trim();
-  if (token === '') throw new Error(`${tokenFile} holds no token`);
-  return [requireToken(token)];
-}
+const serverInterceptors = ({ tokenFile }: WorkerSpec): ServerInterceptor[] =>
+  tokenFile === undefined ? [] : [requireToken(readToken(tokenFile))];
 
 /**
  * Rejects calls without the token before they reach a handler; their messages

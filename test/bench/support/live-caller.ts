@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import {
   decodeStreamEvent,
   STREAM_COMMIT,
-  streamAudioMessage,
+  audioMessage,
   streamConfigMessage,
 } from '../../../src/contracts/grpc/call.codec.js';
 import {
@@ -95,7 +95,7 @@ export function directCallers(address: string): (id: number) => LiveCaller {
       }),
     );
     return {
-      send: frame => void call.write(streamAudioMessage(frame)),
+      send: frame => void call.write(audioMessage(frame)),
       commit: () => {
         call.write(STREAM_COMMIT);
         return finals.next();

@@ -1,5 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { ids, REALTIME, SchedulerHarness } from '../../support/scheduler-harness.js';
+import {
+  executionOf,
+  ids,
+  REALTIME,
+  SchedulerHarness,
+} from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
 
 describe('dispatch loop', () => {
@@ -23,7 +28,8 @@ describe('dispatch loop', () => {
     const settled = harness.submit('r1');
     const [call] = await harness.pool.received(1);
     call!.answer({ batchSize: 1 });
-    const { settlement, phases, attempts, execution, batchSize } = await settled;
+    const { settlement, phases, attempts } = await settled;
+    const execution = executionOf(settlement);
     expect(settlement).toMatchObject({
       status: 'completed',
       reply: { transcript: { text: 'text of r1' } },
@@ -35,7 +41,11 @@ describe('dispatch loop', () => {
       'readyMs',
       'totalMs',
     ]);
-    expect({ attempts, batchSize, prepMs: execution?.prepMs }).toEqual({
+    expect({
+      attempts,
+      batchSize: execution?.batchSize,
+      prepMs: execution?.prepMs,
+    }).toEqual({
       attempts: 1,
       batchSize: 1,
       prepMs: 1,

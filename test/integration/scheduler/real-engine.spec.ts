@@ -14,7 +14,7 @@ import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { EventsModule } from '../../../src/platform/events/events.module.js';
 import { isReady, transcribeTask, workerThat } from '../../support/pool-harness.js';
 import { aRef } from '../../support/requests.js';
-import { ids } from '../../support/scheduler-harness.js';
+import { executionOf, ids } from '../../support/scheduler-harness.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { pause, until } from '../../support/waiting.js';
 import { sourceLaunch } from '../api/gateway-rig.js';
@@ -98,8 +98,9 @@ describe('scheduler and a real engine', () => {
     settled.forEach((one, index) =>
       expect(textOf(one)).toContain(` ${audio[index]!.length} bytes`),
     );
-    expect(settled.map(({ execution }) => execution?.batchSize)).toEqual([4, 4, 4, 4]);
-    expect(new Set(settled.map(({ execution }) => execution?.batchId)).size).toBe(1);
+    const executions = settled.map(({ settlement }) => executionOf(settlement));
+    expect(executions.map(execution => execution?.batchSize)).toEqual([4, 4, 4, 4]);
+    expect(new Set(executions.map(execution => execution?.batchId)).size).toBe(1);
   });
 
   it('answers REALTIME before BATCH that came earlier and waits for the device', async () => {

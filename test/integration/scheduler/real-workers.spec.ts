@@ -14,7 +14,7 @@ import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { EventsModule } from '../../../src/platform/events/events.module.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { modelSpec, transcribeTask, workerThat } from '../../support/pool-harness.js';
-import { ids } from '../../support/scheduler-harness.js';
+import { executionOf, ids } from '../../support/scheduler-harness.js';
 import { aRef } from '../../support/requests.js';
 
 describe('scheduler and real gRPC workers', () => {
@@ -88,12 +88,15 @@ describe('scheduler and real gRPC workers', () => {
 
   it('take a group of eight and answer each of its requests', async () => {
     const settled = ids(8).map(id => submit(id, ''));
-    for (const { settlement, execution } of await Promise.all(settled)) {
+    for (const { settlement } of await Promise.all(settled)) {
       expect(settlement).toMatchObject({
         status: 'completed',
         reply: { kind: 'transcript' },
       });
-      expect(execution).toMatchObject({ batchSize: 1, batchId: 'batch-1' });
+      expect(executionOf(settlement)).toMatchObject({
+        batchSize: 1,
+        batchId: 'batch-1',
+      });
     }
     await slotsFreed();
   });

@@ -125,7 +125,7 @@ describe('a worker in another language, run by its command', () => {
       const view = await workerThat(pool, worker => worker.lastExit !== undefined);
       if (typeof problem === 'string') expect(view.problem).toBe(problem);
       else expect(view.problem).toMatch(problem);
-      expect(pool.model('m')).toMatchObject({
+      expect(pool.of('m')?.view()).toMatchObject({
         state: 'failed',
         reason: `m-0: ${view.problem}`,
       });

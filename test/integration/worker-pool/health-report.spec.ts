@@ -50,7 +50,7 @@ describe('what a worker says about itself', () => {
         problem: expect.stringContaining(problem),
       });
       expect(pool.offer('m')).toBeUndefined();
-      expect(pool.model('m')).toMatchObject({
+      expect(pool.of('m')?.view()).toMatchObject({
         state: 'failed',
         reason: expect.stringContaining(problem),
       });

@@ -22,7 +22,7 @@ describe('the workers of a model', () => {
     await pool.start();
   }
 
-  const state = () => pool.model('m')?.state;
+  const state = () => pool.of('m')?.view().state;
   const ready = (id = 'm-0') =>
     workerThat(pool, worker => worker.id === id && isReady(worker));
 
@@ -30,7 +30,7 @@ describe('the workers of a model', () => {
     await start({ replicas: 1 });
     expect(state()).toBe('loading');
     await ready();
-    expect(pool.model('m')).toMatchObject({
+    expect(pool.of('m')?.view()).toMatchObject({
       state: 'loaded',
       autostart: 'always',
       running: 0,
@@ -53,9 +53,9 @@ describe('the workers of a model', () => {
     const request = transcribe(script.hold);
     const [lease] = pool.lease(id, 1);
     const call = pool.execute({ workerId: id, request, group: alone });
-    const unloaded = pool.unload('m', false);
+    const unloaded = pool.of('m')?.unload(false);
     expect(pool.offer('m')).toBeUndefined();
-    expect(pool.model('m')).toMatchObject({ state: 'unloading', running: 1, idleMs: 0 });
+    expect(pool.of('m')?.view()).toMatchObject({ state: 'unloading', running: 1, idleMs: 0 });
     expect(isAlive(pid!)).toBe(true);
     call.reply.catch(() => undefined);
     // The worker may not have the call yet, so the cancel is repeated until it does.
@@ -75,22 +75,22 @@ describe('the workers of a model', () => {
   it('unloaded by an operator stay away whatever waits, until they are loaded', async () => {
     await start({ replicas: 1 });
     await ready();
-    await pool.unload('m', true);
-    expect([pool.offer('m'), state(), pool.isHeld('m')]).toEqual([
+    await pool.of('m')?.unload(true);
+    expect([pool.offer('m'), state(), pool.of('m')?.isHeld]).toEqual([
       undefined,
       'unloaded',
       true,
     ]);
-    pool.load('m');
-    expect([state(), pool.isHeld('m')]).toEqual(['loading', false]);
+    pool.of('m')?.load();
+    expect([state(), pool.of('m')?.isHeld]).toEqual(['loading', false]);
     await ready();
   });
 
   it('loaded again during an unload start anew when it has ended', async () => {
     await start({ replicas: 1 });
     const { pid } = await ready();
-    const unloaded = pool.unload('m', true);
-    pool.load('m');
+    const unloaded = pool.of('m')?.unload(true);
+    pool.of('m')?.load();
     await unloaded;
     expect((await ready()).pid).not.toBe(pid);
   });
@@ -110,7 +110,7 @@ describe('the workers of a model', () => {
     });
     call.reply.catch(() => undefined);
     process.kill(pid!, 'SIGSTOP');
-    await pool.unload('m', true);
+    await pool.of('m')?.unload(true);
     await call.finished;
     lease?.release();
     expect([state(), isAlive(pid!)]).toEqual(['unloaded', false]);
@@ -121,8 +121,8 @@ describe('the workers of a model', () => {
     const address = `127.0.0.1:${await machine.start()}`;
     await start({ addresses: [address] });
     await ready(`m@${address}`);
-    await pool.unload('m', true);
-    pool.load('m');
+    await pool.of('m')?.unload(true);
+    pool.of('m')?.load();
     await ready(`m@${address}`);
     machine.stop();
   });
@@ -133,7 +133,7 @@ describe('the workers of a model', () => {
       pool,
       worker => worker.lastExit !== undefined && worker.state === 'lost',
     );
-    expect(pool.model('m')).toMatchObject({
+    expect(pool.of('m')?.view()).toMatchObject({
       state: 'failed',
       reason: 'm-0: model.bin: no such file',
     });

@@ -148,7 +148,7 @@ describe('a remote worker with TLS, client certificates and a token', () => {
   ])('refuses a gateway %s, and the operator reads why', async (_, remote, why) => {
     const { state, problem } = await reach(remote());
     expect([state, problem]).toEqual(['lost', expect.stringContaining(why)]);
-    expect(pool.model('m')).toMatchObject({
+    expect(pool.of('m')?.view()).toMatchObject({
       state: 'failed',
       reason: expect.stringContaining(why),
     });
@@ -161,12 +161,12 @@ describe('a remote worker with TLS, client certificates and a token', () => {
       ],
     });
     await pool.start();
-    expect(pool.model('m')).toMatchObject({
+    expect(pool.of('m')?.view()).toMatchObject({
       state: 'failed',
       reason: expect.stringContaining('nowhere'),
     });
     await writeFile(file('nowhere'), 's3cret');
-    pool.load('m');
-    expect(pool.model('m')?.state).toBe('loading');
+    pool.of('m')?.load();
+    expect(pool.of('m')?.view().state).toBe('loading');
   });
 });

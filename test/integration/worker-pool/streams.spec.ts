@@ -139,13 +139,13 @@ describe('a live stream', () => {
     const handle = open();
     const heard = heardBy(handle);
     idle.check();
-    expect(pool.model('m')).toMatchObject({ state: 'loaded', running: 1, idleMs: 0 });
+    expect(pool.of('m')?.view()).toMatchObject({ state: 'loaded', running: 1, idleMs: 0 });
     await handle.sendFrame(Buffer.alloc(3200), true);
     await handle.close();
     expect((await heard).at(-1)?.type).toBe('final');
-    expect(pool.model('m')?.running).toBe(0);
+    expect(pool.of('m')?.view().running).toBe(0);
     idle.check();
-    expect(pool.model('m')?.state).toBe('unloading');
+    expect(pool.of('m')?.view().state).toBe('unloading');
   });
 
   it('is not to be had of a model without streams', async () => {

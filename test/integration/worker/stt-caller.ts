@@ -1,4 +1,4 @@
-import { Channel, type ClientUnaryCall, credentials } from '@grpc/grpc-js';
+import { type ClientUnaryCall } from '@grpc/grpc-js';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   decodeHealth,
@@ -11,17 +11,18 @@ import {
   decodeTranscript,
   encodeTranscribeCall,
   type SpeechToTextClient,
-  SpeechToTextStub,
   type TranscribeAnswer,
   type TranscribeCallFields,
 } from '../../../src/contracts/grpc/stt.codec.js';
 import { RequestPriority } from '../../../src/core/request/request-priority.js';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
-import { ConnectionDrops } from '../../../src/platform/grpc/worker-channel.js';
+import { channelSecurity } from '../../../src/platform/grpc/channel-security.js';
+import { WorkerChannel } from '../../../src/platform/grpc/worker-channel.js';
 
 const LIMITS = {
-  'grpc.max_receive_message_length': -1,
-  'grpc.max_send_message_length': -1,
+  maxMessageBytes: -1,
+  keepaliveTimeMs: 2 ** 31 - 1,
+  keepaliveTimeoutMs: 20_000,
 };
 
 export interface SentCall {
@@ -36,14 +37,12 @@ export class SttCaller {
   readonly health: HealthClient;
 
   constructor(address: string) {
-    const secrets = credentials.createInsecure();
-    const channelOverride = new Channel(address, secrets, LIMITS);
-    const { interceptor } = new ConnectionDrops(channelOverride);
-    this.client = new SpeechToTextStub(address, secrets, {
-      channelOverride,
-      interceptors: [interceptor],
+    const security = channelSecurity();
+    const channel = new WorkerChannel({ address, limits: LIMITS, security }, () => {
+      // Each call says so itself.
     });
-    this.health = new HealthStub(address, secrets);
+    this.client = channel.stt;
+    this.health = new HealthStub(address, security.credentials);
   }
 
   send(requestId: string, change: Partial<TranscribeCallFields> = {}): SentCall {

@@ -1,10 +1,10 @@
+import { audioMessage } from '../../../src/contracts/grpc/call.codec.js';
 import { PLAIN_TRANSCRIPTION } from '@switchyard/engine-api/speech-recognizer.js';
 import { once } from 'node:events';
 import { type ClientDuplexStream } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
   decodeUploadAnswer,
-  encodeUploadChunk,
   encodeUploadStart,
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
@@ -61,7 +61,7 @@ async function heard(
 
 async function send(call: Upload, bytes: Buffer, size = 65_536): Promise<void> {
   for (let at = 0; at < bytes.length && !call.destroyed; at += size) {
-    if (!call.write(encodeUploadChunk(bytes.subarray(at, at + size)))) {
+    if (!call.write(audioMessage(bytes.subarray(at, at + size)))) {
       await Promise.race([once(call, 'drain'), once(call, 'status')]);
     }
   }
@@ -131,7 +131,7 @@ describe('an upload in pieces to a real worker', () => {
 
   it.each([
     ['that ends before its start', [] as TranscribeUploadRequest[]],
-    ['that begins with audio', [encodeUploadChunk(Buffer.alloc(10))]],
+    ['that begins with audio', [audioMessage(Buffer.alloc(10))]],
     ['that starts twice', [start('twice'), start('twice')]],
     ['with a message of no kind', [start('nothing'), { message: undefined }]],
   ])('%s is refused', async (_what, messages) => {

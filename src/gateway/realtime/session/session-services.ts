@@ -77,7 +77,7 @@ export class SessionServices {
   #interim(model: string) {
     const { interimMs } = this.settings.realtime;
     if (interimMs === 0) return undefined;
-    const isIdle = () => this.pool.model(model)?.running === 0;
+    const isIdle = () => this.pool.of(model)?.view().running === 0;
     return { everyS: interimMs / 1000, isIdle };
   }
 
@@ -86,7 +86,8 @@ export class SessionServices {
    * none can start.
    */
   loads(model: string): boolean {
-    return !this.pool.isHeld(model) && this.pool.loadFailure(model) === undefined;
+    const workers = this.pool.of(model);
+    return !workers?.isHeld && workers?.loadFailure === undefined;
   }
 
   /**

@@ -1,7 +1,7 @@
 import { type WorkerOffer } from '../../../../src/core/dispatch/worker.port.js';
 import { type RequestPriority } from '../../../../src/core/request/request-priority.js';
 import { slotsOf } from '../../../../src/core/dispatch/worker-slots.js';
-import { SlotLedger } from '../../../../src/gateway/worker-pool/slot-ledger.js';
+import { SlotLedger } from '../../../../src/core/dispatch/slot-ledger.js';
 import {
   type PlacedWork,
   WorkQueue,

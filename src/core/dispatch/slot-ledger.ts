@@ -1,5 +1,5 @@
-import { type SlotCredit } from '../../core/dispatch/worker.port.js';
-import { Lease } from '../../core/dispatch/lease.js';
+import { Lease } from './lease.js';
+import { type SlotCredit } from './worker.port.js';
 
 /**
  * The slots of one worker process. A slot is free again when its lease is released: when

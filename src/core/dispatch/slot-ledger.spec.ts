@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Lease } from '../../core/dispatch/lease.js';
-import { slotsOf } from '../../core/dispatch/worker-slots.js';
+import { type Lease } from './lease.js';
+import { slotsOf } from './worker-slots.js';
 import { SlotLedger } from './slot-ledger.js';
 
 const ignore = () => undefined;
