@@ -190,8 +190,11 @@ function reasonIn(complaint: string): string {
     .slice(0, 200);
 }
 
+export const emptyFile = (): DomainError =>
+  rejected('empty_file', 'The file has 0 bytes.');
+
 const rejected = (
-  code: 'invalid_audio' | 'audio_too_short',
+  code: 'invalid_audio' | 'audio_too_short' | 'empty_file',
   message: string,
 ): DomainError => new DomainError(code, message, { param: 'file' });
 
@@ -207,8 +210,7 @@ export async function decodeAudio(
   signal: AbortSignal,
   mostS: number = MAX_AUDIO_S,
 ) {
-  if (file.length === 0)
-    throw new DomainError('empty_file', 'The file has 0 bytes.', { param: 'file' });
+  if (file.length === 0) throw emptyFile();
   const data = canonicalWavData(file);
   const samples = data ? samplesOf(data) : await decodeWithFfmpeg(file, signal, mostS);
   if (samples.length === 0) throw tooShort();
@@ -224,10 +226,9 @@ async function decodeWithFfmpeg(
 ): Promise<Int16Array> {
   await using upload = await openUnnamed();
   await upload.writeFile(file);
-  const pieces: Int16Array[] = [];
-  for await (const piece of decodedStream(upload, signal, file.length, mostS))
-    pieces.push(piece);
-  return joined(pieces);
+  return joined(
+    await Array.fromAsync(decodedStream(upload, signal, file.length, mostS)),
+  );
 }
 
 function joined(pieces: readonly Int16Array[]): Int16Array {

@@ -1,10 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { SPEECH_CONTENT_TYPES } from '../../contracts/formats/speech.js';
-import { encodeExecution } from '../../contracts/grpc/call.codec.js';
-import {
-  type SpeechMessage,
-  type SynthesizeCallFields,
-} from '../../contracts/grpc/tts.codec.js';
+import { type CallExecution } from '../../contracts/grpc/call.codec.js';
+import { type SynthesizeCallFields } from '../../contracts/grpc/tts.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ProcessClock } from '../../platform/clock/clock.module.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
@@ -18,8 +15,16 @@ import { ENGINE } from '../engines/worker-engine.js';
 import { BatchJournal } from './batch-journal.js';
 import { MicroBatcher } from './micro-batcher.js';
 
-/** Receives the stream of one speech in order: header, audio, done. */
-export type ChunkSink = (message: SpeechMessage) => void;
+export interface SpeechHeader {
+  readonly contentType: string;
+  readonly sampleRate: number;
+}
+
+/** Receives one speech in order: its header once, then its bytes. */
+export interface SpeechReceiver {
+  header(header: SpeechHeader): void;
+  audio(bytes: Buffer): void;
+}
 
 /**
  * Speech: the device only synthesises. Encoders start in the preparation stage and finish
@@ -50,19 +55,19 @@ export class SynthesisService {
   }
 
   /**
-   * Resolves after `done`.
+   * Resolves once `receiver` has all of it.
    * @throws DomainError this call's own failure, or the abort's error once the
    *   work has stopped
    */
   async synthesize(
     call: SynthesizeCallFields,
     signal: AbortSignal,
-    sink: ChunkSink,
-  ): Promise<void> {
+    receiver: SpeechReceiver,
+  ): Promise<{ readonly durationS: number; readonly execution: CallExecution }> {
     this.#assertVoice(call.voice);
     const { requestId: id, priority, group, format } = call;
     const ended = new AbortController();
-    const send = withHeader(call, sink);
+    const onBytes = withHeader(call, receiver);
     let output: ReturnType<typeof speechOutput> | undefined;
     // The encoder's process never outlives its request.
     const released = AbortSignal.any([signal, ended.signal]);
@@ -71,7 +76,7 @@ export class SynthesisService {
         format,
         sampleRate: this.engine.sampleRate,
         signal: released,
-        onBytes: bytes => send({ $case: 'audio', value: bytes }),
+        onBytes,
       });
       output = opened;
       const { traceparent, text, voice, speed } = call;
@@ -82,11 +87,8 @@ export class SynthesisService {
       const item = { id, priority, group, input, signal };
       const { value, execution } = await this.#batcher.submit(item);
       await output?.finish();
-      const { durationS } = value;
-      send({
-        $case: 'done',
-        value: { durationS, execution: encodeExecution(execution) },
-      });
+      onBytes();
+      return { durationS: value.durationS, execution };
     } finally {
       ended.abort();
     }
@@ -103,16 +105,16 @@ export class SynthesisService {
   }
 }
 
-/** Sends the header with the first audio: a call that fails before has sent nothing. */
-function withHeader({ format }: SynthesizeCallFields, sink: ChunkSink): ChunkSink {
+/**
+ * The header goes with the first audio, or alone at the end: a call that fails before has
+ * sent nothing.
+ */
+function withHeader({ format }: SynthesizeCallFields, receiver: SpeechReceiver) {
   let pending = true;
-  return message => {
-    if (pending)
-      sink({
-        $case: 'header',
-        value: { contentType: SPEECH_CONTENT_TYPES[format], sampleRate: SPEECH_RATE },
-      });
+  return (bytes?: Buffer): void => {
+    const contentType = SPEECH_CONTENT_TYPES[format];
+    if (pending) receiver.header({ contentType, sampleRate: SPEECH_RATE });
     pending = false;
-    sink(message);
+    if (bytes) receiver.audio(bytes);
   };
 }
