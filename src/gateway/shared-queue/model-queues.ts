@@ -8,8 +8,8 @@ import {
   Optional,
 } from '@nestjs/common';
 import { type Queue } from 'bullmq';
+import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import { MAX_EVENTS, QueueJobClass } from '../../contracts/queue-jobs/queue-keys.js';
-import { type TenantLoad } from '../../core/order/fair-lane.js';
 import { DEFAULT_TENANT, type RequestRef } from '../../core/request/request-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
@@ -179,14 +179,13 @@ export class ModelQueues
   }
 
   /** What one tenant has waiting, by model. Bytes are not known in Redis. */
-  async loadOf(
-    tenant: string | undefined,
-  ): Promise<ReadonlyMap<string, Omit<TenantLoad, 'bytes'>>> {
+  async loadOf(tenant: string | undefined) {
     const [order, owner] = [this.#order(), this.link.keys.owner(tenant)];
-    return new Map(
-      await Promise.all(
-        this.models.map(async ({ id }) => [id, await order.load(id, owner)] as const),
-      ),
+    return Promise.all(
+      this.models.map(async ({ id: model }) => ({
+        model,
+        ...(await order.load(model, owner)),
+      })),
     );
   }
 
@@ -261,11 +260,14 @@ export class ModelQueues
     );
   }
 
-  /** The data of a job, from any writer; undefined: there is none, or it is no JSON. */
-  async data({ queue, jobId }: JobRef): Promise<unknown> {
+  /**
+   * The data of a job, from any writer, so nothing is certain of it; undefined: there is
+   * none, or it is no JSON.
+   */
+  async data({ queue, jobId }: JobRef): Promise<Partial<QueueJob> | undefined> {
     const data = await this.link.redis.hget(`${this.base(queue)}${jobId}`, 'data');
     try {
-      return data === null ? undefined : (JSON.parse(data) as unknown);
+      return data === null ? undefined : ((JSON.parse(data) as object | null) ?? {});
     } catch {
       return undefined;
     }

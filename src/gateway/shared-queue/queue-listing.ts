@@ -216,7 +216,7 @@ export class QueueListing {
   ): Promise<ListedJob | undefined> {
     const data = facts && (await this.queues.data(ref));
     if (!facts || data === undefined) return undefined;
-    return { ref, view: this.#view(ref, facts, data ?? {}, position) };
+    return { ref, view: this.#view(ref, facts, data, position) };
   }
 
   #view(

@@ -9,13 +9,11 @@ import {
   type QueueJobResult,
   readJobResult,
 } from '../../contracts/queue-jobs/job-result.js';
-import { type QueueJob } from '../../contracts/queue-jobs/queue-job.js';
 import {
   readStopNote,
   type StopNote,
   type StopReason,
 } from '../../contracts/queue-jobs/queue-messages.js';
-import { type TenantLoad } from '../../core/order/fair-lane.js';
 import { type RequestRef } from '../../core/request/request-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
@@ -31,8 +29,6 @@ import { SharedQueueLink } from './shared-queue-link.js';
 export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #logger = new Logger(RequestJobs.name);
   readonly #stops = new Subject<StopNote>();
-  /** What `waiting` returned last: when a request came in here. */
-  lastWaiting: ReadonlyMap<string, number> = new Map();
 
   /** Stops by any gateway, this one included. */
   readonly stops$: Observable<StopNote> = this.#stops.asObservable();
@@ -60,48 +56,11 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   }
 
   /**
-   * The job of that id; undefined when there is none, and then the bounds of
-   * the queue apply.
-   * @throws DomainError `queue_unavailable`
-   */
-  async known(ref: JobRef): Promise<JobFacts | undefined> {
-    this.link.demand();
-    return (await this.link.answered(this.queues.facts([ref])))[0];
-  }
-
-  /**
-   * The error of a request that waited too long for Redis, which counts as hung
-   * from now on.
-   */
-  overdue(): DomainError {
-    return this.link.failure(new Error('Command timed out'));
-  }
-
-  /**
-   * Number of waiting requests of all gateways, by model. @throws
-   * DomainError `queue_unavailable`
-   */
-  async waiting(): Promise<ReadonlyMap<string, number>> {
-    return (this.lastWaiting = await this.link.answered(this.queues.waiting()));
-  }
-
-  /**
-   * What one tenant has waiting at all gateways, by model. @throws
-   * DomainError `queue_unavailable`
-   */
-  loadOf(
-    tenant: string | undefined,
-  ): Promise<ReadonlyMap<string, Omit<TenantLoad, 'bytes'>>> {
-    return this.link.answered(this.queues.loadOf(tenant));
-  }
-
-  /**
    * @throws DomainError `duplicate_request_id` when the job of that id asks for something
-   *   else, `queue_unavailable`
+   *   else. @throws when Redis does not answer
    */
   async rejectOther(ref: JobRef, { job }: PlacedJob): Promise<void> {
-    const other = (await this.link.answered(this.queues.data(ref))) as
-      Partial<QueueJob> | undefined;
+    const other = await this.queues.data(ref);
     if (other === undefined || other.fingerprint === job.fingerprint) return;
     throw new DomainError(
       'duplicate_request_id',

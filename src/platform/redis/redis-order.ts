@@ -133,12 +133,12 @@ export class RedisOrder {
 
 function tenantOf(
   [lane, owner = '', tag, weight, ...jobs]: readonly string[],
-  costs: ReadonlyMap<string, number>,
+  costs: ReadonlyMap<string, string>,
 ): WaitingTenant {
   const waiting = pairsOf(jobs).map(([id, sinceMs]) => ({
     id,
-    sinceMs,
-    costMs: costs.get(id) ?? 1,
+    sinceMs: Number(sinceMs),
+    costMs: Number(costs.get(id) ?? 1),
   }));
   return {
     isRealtime: lane === '2',
@@ -149,8 +149,6 @@ function tenantOf(
   };
 }
 
-const pairsOf = (flat: readonly string[]): [name: string, value: number][] =>
-  Array.from({ length: flat.length / 2 }, (_, at) => [
-    flat[2 * at] ?? '',
-    Number(flat[2 * at + 1]),
-  ]);
+/** Redis lists the fields of a hash, or members and scores, one after the other. */
+export const pairsOf = (flat: readonly string[]): [name: string, value: string][] =>
+  Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!]);
