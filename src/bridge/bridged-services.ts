@@ -228,15 +228,12 @@ const inMemory = (audio: Buffer): AudioSource => ({
 const onDisk = (file: ReceivedFile): AudioSource => ({
   size: file.size,
   bytes: () => file.bytes(),
-  async *chunks() {
-    const piece = Buffer.allocUnsafe(PIECE_BYTES);
-    for (let at = 0; at < file.size;) {
-      const { bytesRead } = await file.handle.read(piece, 0, PIECE_BYTES, at);
-      if (bytesRead === 0) return;
-      at += bytesRead;
-      yield piece.subarray(0, bytesRead);
-    }
-  },
+  chunks: () =>
+    file.handle.createReadStream({
+      start: 0,
+      autoClose: false,
+      highWaterMark: PIECE_BYTES,
+    }),
   dispose: () => Promise.resolve(),
 });
 

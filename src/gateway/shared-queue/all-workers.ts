@@ -217,7 +217,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
     silentMs = 0,
   ): Promise<void> {
     const { redis, keys, access } = this.link;
-    if (lockOwner === undefined || !access) return;
+    if (lockOwner === undefined) return;
     const base = `${keys.prefix}:${keys.queue(model)}:`;
     try {
       const rest = [base, `${lockOwner}:`, access.lockMs - silentMs];

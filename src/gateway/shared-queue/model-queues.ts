@@ -22,6 +22,7 @@ import { type PlacedJob } from './payload-blobs.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 import { type ChainableCommander } from 'ioredis';
 import { isObject } from '@switchyard/engine-api/is-object.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 
 /**
  * One script, so that no worker takes the job meanwhile. Data and options are compared
@@ -44,12 +45,8 @@ return 1`;
 
 /** What is no JSON object stays as it is: its worker reports it. */
 function changed(json: string, fields: Readonly<Record<string, unknown>>): string {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) ? JSON.stringify({ ...value, ...fields }) : json;
-  } catch {
-    return json;
-  }
+  const value = jsonIn(json);
+  return isObject(value) ? JSON.stringify({ ...value, ...fields }) : json;
 }
 
 /** Where one request is in Redis. */
@@ -117,13 +114,15 @@ export class ModelQueues
   }
 
   onApplicationBootstrap(): void {
-    const { access } = this.link;
-    if (!access) return;
+    if (!this.link.enabled) return;
     const sweep = (): void =>
       void this.#sweep().catch((error: unknown) =>
         this.#logger.debug({ err: error }, 'upkeep failed; done again'),
       );
-    this.#sweeps = setInterval(sweep, sweepEveryMs(access.resultTtlMs)).unref();
+    this.#sweeps = setInterval(
+      sweep,
+      sweepEveryMs(this.link.access.resultTtlMs),
+    ).unref();
   }
 
   async onApplicationShutdown(): Promise<void> {
@@ -156,7 +155,7 @@ export class ModelQueues
     { job, costMs: cost }: PlacedJob,
     { model, queue, jobId }: JobRef,
   ): Promise<void> {
-    const age = Math.ceil((this.link.access?.resultTtlMs ?? 0) / 1000);
+    const age = Math.ceil(this.link.access.resultTtlMs / 1000);
     await this.link.redis.del(this.link.keys.stop(queue, jobId));
     const kept = { removeOnComplete: { age }, removeOnFail: { age } };
     // BullMQ keeps options that it does not know: the scripts of the order read
@@ -266,11 +265,8 @@ export class ModelQueues
    */
   async data({ queue, jobId }: JobRef): Promise<Partial<QueueJob> | undefined> {
     const data = await this.link.redis.hget(`${this.base(queue)}${jobId}`, 'data');
-    try {
-      return data === null ? undefined : ((JSON.parse(data) as object | null) ?? {});
-    } catch {
-      return undefined;
-    }
+    const value = data === null ? undefined : jsonIn(data);
+    return value === undefined || isObject(value) ? value : {};
   }
 
   /** All that waits, by model: two commands a model, for every request that comes in. */
@@ -298,24 +294,18 @@ export class ModelQueues
 
   #order(): RedisOrder {
     const { redis, keys, access } = this.link;
-    return new RedisOrder({
-      redis,
-      keys,
-      agingMs: access?.agingMs ?? 0,
-      agingShare: access?.agingShare ?? 1,
-    });
+    return new RedisOrder({ redis, keys, ...access });
   }
 
   #expiry(): ResultExpiry {
-    return new ResultExpiry(this.link.redis, this.link.access?.resultTtlMs ?? 0);
+    return new ResultExpiry(this.link.redis, this.link.access.resultTtlMs);
   }
 
   #queue(model: string): Queue {
     const known = this.#queues.get(model);
     if (known) return known;
-    if (!this.#bullmq) throw new Error('queue.driver is not redis');
     const { redis, keys } = this.link;
-    const queue = new this.#bullmq.Queue(keys.queue(model), {
+    const queue = new this.#bullmq!.Queue(keys.queue(model), {
       // A queue whose first command fails, while Redis hangs, would fail for ever: it
       // asks nothing before it is used.
       connection: redis,

@@ -181,10 +181,7 @@ export class QueueListing {
       -1,
     );
     const accounts = this.queues.accounts(model);
-    return [
-      ...(await returned).reverse(),
-      ...(access ? dispatchOrder(await accounts, access) : []),
-    ];
+    return [...(await returned).reverse(), ...dispatchOrder(await accounts, access)];
   }
 
   async #listed(model: string): Promise<ListedJob[]> {
@@ -249,8 +246,7 @@ export class QueueListing {
   }
 
   #isOld(priority: PriorityLabel, waitedMs: number): boolean {
-    const { agingMs = Infinity } = this.link.access ?? {};
-    return priority === 'batch' && waitedMs >= agingMs;
+    return priority === 'batch' && waitedMs >= this.link.access.agingMs;
   }
 }
 

@@ -15,6 +15,7 @@ import {
   type StopReason,
 } from '../../contracts/queue-jobs/queue-messages.js';
 import { type RequestRef } from '../../core/request/request-key.js';
+import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type JobFacts, type JobRef, ModelQueues } from './model-queues.js';
 import { PayloadBlobs, type PlacedJob } from './payload-blobs.js';
@@ -114,12 +115,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
     const { redis, keys, access } = this.link;
     const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
     try {
-      const kept = redis.set(
-        keys.stop(queue, jobId),
-        note,
-        'PX',
-        access?.resultTtlMs ?? 1,
-      );
+      const kept = redis.set(keys.stop(queue, jobId), note, 'PX', access.resultTtlMs);
       await Promise.all([
         this.queues.remove(ref),
         kept,
@@ -162,10 +158,5 @@ const succeeded = ({ returnValue }: JobFacts): boolean =>
  * What a worker completed its job with. Undefined: nothing, or nothing that this
  * version can read.
  */
-export function jobResultOf(returnValue = 'null'): QueueJobResult | undefined {
-  try {
-    return readJobResult(JSON.parse(returnValue));
-  } catch {
-    return undefined;
-  }
-}
+export const jobResultOf = (returnValue = 'null'): QueueJobResult | undefined =>
+  readJobResult(jsonIn(returnValue));

@@ -235,7 +235,7 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
     try {
       const [facts] = await this.jobs.queues.facts([shared.ref]);
       if (!facts?.taken) await this.#reconcile([shared]);
-      return (facts?.lockLeftMs ?? 0) > (this.jobs.link.access?.lockMs ?? 0) / 2;
+      return (facts?.lockLeftMs ?? 0) > this.jobs.link.access.lockMs / 2;
     } catch {
       return true;
     }
