@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import { Writable } from 'node:stream';
 import { type Provider } from '@nestjs/common';
 import { type CallEnvelope, encodeStreamEvent } from '../contracts/grpc/call.codec.js';
@@ -58,15 +59,13 @@ async function carry(
   conversation: StreamConversation,
   signal: AbortSignal,
 ): Promise<void> {
-  const cancel = (): void => void stream.cancel();
-  signal.addEventListener('abort', cancel, { once: true });
+  using _ = addAbortListener(signal, () => void stream.cancel());
   try {
     await conversation.send({ event: { $case: 'ready', value: {} } });
     await Promise.all([sendUp(stream, conversation), sendDown(stream, conversation)]);
   } catch (error) {
     throw signal.aborted ? abortError(signal) : error;
   } finally {
-    signal.removeEventListener('abort', cancel);
     // Without effect on one that has ended.
     void stream.cancel();
   }
@@ -117,9 +116,7 @@ async function perform<K extends WorkerReply['kind']>(
     request: { key, priority, tenant, payload },
     group,
   });
-  const stop = (): void => void connection.cancel(key, 'client');
-  signal.addEventListener('abort', stop, { once: true });
-  if (signal.aborted) stop();
+  using _ = addAbortListener(signal, () => void connection.cancel(key, 'client'));
   try {
     const answer = await reply;
     if (signal.aborted) throw abortError(signal);
@@ -127,8 +124,6 @@ async function perform<K extends WorkerReply['kind']>(
   } catch (error) {
     await finished;
     throw signal.aborted ? abortError(signal) : failureOf(worker, error);
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }
 

@@ -98,15 +98,8 @@ export class RecognitionService {
    * Rejects with the job's own failure, or the abort's error once the work has stopped
    */
   submit(job: RecognitionJob, signal: AbortSignal) {
-    const { requestId: id, priority, group } = job.call;
-    return this.#batcher.submit({
-      id,
-      priority,
-      group,
-      flow: job.flow,
-      input: job,
-      signal,
-    });
+    const { call, flow } = job;
+    return this.#batcher.submit({ call, flow, input: job, signal });
   }
 
   async #whole(

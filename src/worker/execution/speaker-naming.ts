@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import {
   type KnownVoice,
   type SpeechRecognizer,
@@ -143,7 +144,5 @@ async function namedBeside(
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
-    const stop = (): void => reject(abortError(signal));
-    if (signal.aborted) stop();
-    else signal.addEventListener('abort', stop, { once: true });
+    addAbortListener(signal, () => reject(abortError(signal)));
   });

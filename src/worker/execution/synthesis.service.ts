@@ -65,7 +65,6 @@ export class SynthesisService {
     receiver: SpeechReceiver,
   ): Promise<{ readonly durationS: number; readonly execution: CallExecution }> {
     this.#assertVoice(call.voice);
-    const { requestId: id, priority, group, format } = call;
     const ended = new AbortController();
     const onBytes = withHeader(call, receiver);
     let output: ReturnType<typeof speechOutput> | undefined;
@@ -73,19 +72,18 @@ export class SynthesisService {
     const released = AbortSignal.any([signal, ended.signal]);
     const input = (): SynthesizeItem => {
       const opened = speechOutput({
-        format,
+        format: call.format,
         sampleRate: this.engine.sampleRate,
         signal: released,
         onBytes,
       });
       output = opened;
-      const { traceparent, text, voice, speed } = call;
+      const { requestId, traceparent, text, voice, speed } = call;
       const emit = (samples: Int16Array): void => opened.write(samples);
-      return { requestId: id, traceparent, text, voice, speed, signal, emit };
+      return { requestId, traceparent, text, voice, speed, signal, emit };
     };
     try {
-      const item = { id, priority, group, input, signal };
-      const { value, execution } = await this.#batcher.submit(item);
+      const { value, execution } = await this.#batcher.submit({ call, input, signal });
       await output?.finish();
       onBytes();
       return { durationS: value.durationS, execution };
