@@ -218,7 +218,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
   ): Promise<void> {
     const { redis, keys, access } = this.link;
     if (lockOwner === undefined) return;
-    const base = `${keys.prefix}:${keys.queue(model)}:`;
+    const base = keys.base(model);
     try {
       const rest = [base, `${lockOwner}:`, access.lockMs - silentMs];
       const jobs = await redis.eval(FREE, 2, `${base}active`, `${base}stalled`, ...rest);

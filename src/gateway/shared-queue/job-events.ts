@@ -13,11 +13,9 @@ import { pause } from '../../platform/clock/pause.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { pairsOf } from '../../platform/redis/redis-order.js';
 import { SharedQueueLink } from './shared-queue-link.js';
-import { ModelQueues } from './model-queues.js';
 
 /** One event of a BullMQ queue, as its stream has it. */
 export interface QueueEvent {
-  readonly queue: string;
   readonly model: string;
   readonly jobId: string;
   readonly event: string;
@@ -34,7 +32,8 @@ const BLOCK_MS = 5000;
 const PAUSE_MS = 200;
 
 /** The event stream of a queue. */
-interface EventStream extends Pick<QueueEvent, 'queue' | 'model'> {
+interface EventStream {
+  readonly model: string;
   /** The entry that was read last; undefined: its end is not known yet. */
   cursor: string | undefined;
 }
@@ -62,7 +61,6 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
 
   constructor(
     private readonly link: SharedQueueLink,
-    private readonly queues: ModelQueues,
     private readonly models: ModelList,
     private readonly admission: Admission,
     private readonly clock: ProcessClock,
@@ -111,8 +109,7 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   #listen(model: string, cursor: string | undefined): void {
-    const queue = this.link.keys.queue(model);
-    this.#streams.set(`${this.queues.base(queue)}events`, { queue, model, cursor });
+    this.#streams.set(`${this.link.keys.base(model)}events`, { model, cursor });
   }
 
   async #readOn(client: Redis): Promise<void> {
@@ -131,12 +128,13 @@ export class JobEvents implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   #take(key: string, entries: [id: string, fields: string[]][]): void {
-    const { cursor: _, ...queue } = this.#streams.get(key)!;
+    const stream = this.#streams.get(key)!;
+    const { model } = stream;
     for (const [id, pairs] of entries) {
-      this.#streams.get(key)!.cursor = id;
+      stream.cursor = id;
       const fields: Partial<QueueEvent> = Object.fromEntries(pairsOf(pairs));
       if (fields.jobId !== undefined && fields.event !== undefined)
-        this.#emit({ ...fields, ...queue } as QueueEvent);
+        this.#emit({ ...fields, model } as QueueEvent);
     }
   }
 

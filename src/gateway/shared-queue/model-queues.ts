@@ -52,8 +52,6 @@ function changed(json: string, fields: Readonly<Record<string, unknown>>): strin
 /** Where one request is in Redis. */
 export interface JobRef {
   readonly model: string;
-  /** BullMQ's queue name. */
-  readonly queue: string;
   readonly jobId: string;
 }
 
@@ -133,8 +131,7 @@ export class ModelQueues
   }
 
   ref(model: string, { id, tenant }: Pick<ScheduledRequest, 'id' | 'tenant'>): JobRef {
-    const { keys } = this.link;
-    return { model, queue: keys.queue(model), jobId: keys.job(id, tenant) };
+    return { model, jobId: this.link.keys.job(id, tenant) };
   }
 
   /** Where a request could be: one place per model. */
@@ -142,21 +139,14 @@ export class ModelQueues
     return this.models.map(({ id }) => this.ref(id, ref));
   }
 
-  /** Before BullMQ's keys of a queue. */
-  base(queue: string): string {
-    return `${this.link.keys.prefix}:${queue}:`;
-  }
-
   /**
    * Queues the job, unless one of that id is there: then nothing happens. A stop of an
    * earlier one is forgotten.
    */
-  async add(
-    { job, costMs: cost }: PlacedJob,
-    { model, queue, jobId }: JobRef,
-  ): Promise<void> {
+  async add({ job, costMs: cost }: PlacedJob, { model, jobId }: JobRef): Promise<void> {
     const age = Math.ceil(this.link.access.resultTtlMs / 1000);
-    await this.link.redis.del(this.link.keys.stop(queue, jobId));
+    const { redis, keys } = this.link;
+    await redis.del(keys.stop(keys.queue(model), jobId));
     const kept = { removeOnComplete: { age }, removeOnFail: { age } };
     // BullMQ keeps options that it does not know: the scripts of the order read
     // the cost there.
@@ -205,9 +195,9 @@ export class ModelQueues
     return isChanged;
   }
 
-  async #change({ queue, jobId }: JobRef, priority: PriorityLabel): Promise<boolean> {
+  async #change({ model, jobId }: JobRef, priority: PriorityLabel): Promise<boolean> {
     const { redis } = this.link;
-    const base = this.base(queue);
+    const base = this.link.keys.base(model);
     const keys = ['prioritized', 'wait', 'events'].map(part => base + part);
     const level = classOf(priority);
     for (;;) {
@@ -231,9 +221,9 @@ export class ModelQueues
    * Its caller has the answer: it stays for a moment only, for gateways that wait for the
    * same id. Milliseconds of that moment.
    */
-  async answered({ queue, jobId }: JobRef): Promise<number> {
+  async answered({ model, jobId }: JobRef): Promise<number> {
     const expiry = this.#expiry();
-    await expiry.answered(this.base(queue), jobId);
+    await expiry.answered(this.link.keys.base(model), jobId);
     return expiry.answeredMs;
   }
 
@@ -241,14 +231,14 @@ export class ModelQueues
   async #sweep(): Promise<void> {
     if (!this.link.usable) return;
     for (const { id } of this.models)
-      await this.#expiry().sweep(this.base(this.link.keys.queue(id)), Date.now());
+      await this.#expiry().sweep(this.link.keys.base(id));
   }
 
   /** In order of `refs`; undefined: there is no such job. */
   async facts(refs: readonly JobRef[]): Promise<(JobFacts | undefined)[]> {
     const pipeline = this.link.redis.pipeline();
-    for (const { queue, jobId } of refs) {
-      const key = `${this.base(queue)}${jobId}`;
+    for (const ref of refs) {
+      const key = this.#key(ref);
       // The lock first: one that ends in between belongs to a job that is finished in
       // the second reply.
       pipeline.pttl(`${key}:lock`).hmget(key, ...FACTS);
@@ -263,8 +253,8 @@ export class ModelQueues
    * The data of a job, from any writer, so nothing is certain of it; undefined: there is
    * none, or it is no JSON.
    */
-  async data({ queue, jobId }: JobRef): Promise<Partial<QueueJob> | undefined> {
-    const data = await this.link.redis.hget(`${this.base(queue)}${jobId}`, 'data');
+  async data(ref: JobRef): Promise<Partial<QueueJob> | undefined> {
+    const data = await this.link.redis.hget(this.#key(ref), 'data');
     const value = data === null ? undefined : jsonIn(data);
     return value === undefined || isObject(value) ? value : {};
   }
@@ -273,7 +263,7 @@ export class ModelQueues
   async waiting(): Promise<ReadonlyMap<string, number>> {
     const pipeline = this.link.redis.pipeline();
     for (const { id } of this.models) {
-      const base = this.base(this.link.keys.queue(id));
+      const base = this.link.keys.base(id);
       pipeline.llen(`${base}wait`).zcard(`${base}prioritized`);
     }
     const counts = (await repliesOf(pipeline)) as number[];
@@ -290,6 +280,10 @@ export class ModelQueues
     await work.catch((error: unknown) =>
       this.#logger.debug({ err: error }, 'the order of the queue was not updated'),
     );
+  }
+
+  #key({ model, jobId }: JobRef): string {
+    return `${this.link.keys.base(model)}${jobId}`;
   }
 
   #order(): RedisOrder {

@@ -111,8 +111,9 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
    * The job is removed unless a worker has it, which is notified at once. Never rejects.
    */
   async stop(ref: JobRef, reason: StopReason): Promise<void> {
-    const { queue, jobId } = ref;
+    const { jobId } = ref;
     const { redis, keys, access } = this.link;
+    const queue = keys.queue(ref.model);
     const note = JSON.stringify({ queue, jobId, reason } satisfies StopNote);
     try {
       const kept = redis.set(keys.stop(queue, jobId), note, 'PX', access.resultTtlMs);
@@ -133,8 +134,9 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
    * Why a job that is gone was stopped; undefined: it was not. @throws when Redis
    * does not answer
    */
-  async stopReason({ queue, jobId }: JobRef): Promise<StopReason | undefined> {
-    const json = await this.link.redis.get(this.link.keys.stop(queue, jobId));
+  async stopReason({ model, jobId }: JobRef): Promise<StopReason | undefined> {
+    const { redis, keys } = this.link;
+    const json = await redis.get(keys.stop(keys.queue(model), jobId));
     return json === null ? undefined : readStopNote(json)?.reason;
   }
 

@@ -176,9 +176,14 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
 
   #receive(received: QueueEvent | StopNote): void {
     const shared = this.#requests.get(received.jobId);
-    if (!shared?.watched || shared.ref.queue !== received.queue) return;
-    if ('event' in received) this.#happened(shared, received);
-    else if (isMeantForAll(received.reason))
+    if (!shared?.watched) return;
+    const { model } = shared.ref;
+    if ('event' in received) {
+      if (received.model === model) this.#happened(shared, received);
+    } else if (
+      received.queue === this.jobs.link.keys.queue(model) &&
+      isMeantForAll(received.reason)
+    )
       this.#stoppedForAll(shared, received.reason);
   }
 

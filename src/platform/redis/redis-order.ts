@@ -111,8 +111,7 @@ export class RedisOrder {
   ): Promise<unknown> {
     const { sha, text } = ORDER_SCRIPTS[name];
     const { redis, keys } = this.options;
-    const queue = keys.queue(model);
-    const [base, shares] = [`${keys.prefix}:${queue}:`, keys.shares(queue)];
+    const [base, shares] = [keys.base(model), keys.shares(keys.queue(model))];
     const call = [
       3,
       `${base}prioritized`,

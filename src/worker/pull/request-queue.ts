@@ -85,7 +85,7 @@ export class RequestQueue {
 
   /** Redis key of a part of this queue, or of a job. */
   key(part: string): string {
-    return `${this.connections.sharedQueue.prefix}:${this.name}:${part}`;
+    return `${this.connections.keys.base(this.spec.model.id)}${part}`;
   }
 
   /**
